@@ -1,7 +1,8 @@
 //! When requests start: a schedule's arrivals, or users that have become free.
 //!
 //! A worker asks [`Arrivals`] and never the plan when something is due, when the load ends and how
-//! much of the time that was asked for is used. `take` gives the arrivals that may start now and
+//! much of the time that was asked for is used. It lends the [`Population`], whose users come and go
+//! as arrivals say. `take` gives the arrivals that may start now and
 //! `ended` returns a user; `stop` is called once, before the drain. `tally` counts due arrivals,
 //! apart from those taken. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
@@ -23,6 +24,7 @@ pub(crate) use whole::WholeLoad;
 
 use crate::id::{Shard, UserId};
 use crate::limits::HEED_WITHIN;
+use crate::population::Population;
 use closed::Closed;
 use drumfire_plan::{Change, Command, Pool, StopReason};
 use drumfire_schedule::CourseChange;
@@ -162,15 +164,15 @@ impl Arrivals {
 
     /// Whether a command's time has come, or it may be that no request starts any more.
     #[inline]
-    pub(crate) fn has_news(&self, now: Nanos) -> bool {
-        !self.coming.is_empty() || self.is_timed_out(now) || self.is_exhausted()
+    pub(crate) fn has_news(&self, now: Nanos, population: &Population) -> bool {
+        !self.coming.is_empty() || self.is_timed_out(now) || self.is_exhausted(population)
     }
 
     /// Why no request starts any more, as soon as that is so by itself or by an order.
-    pub(crate) fn stop_reason(&self, now: Nanos) -> Option<StopReason> {
-        if self.is_counted_out() && self.stopped_at.is_none() {
+    pub(crate) fn stop_reason(&self, now: Nanos, population: &Population) -> Option<StopReason> {
+        if self.is_counted_out(population) && self.stopped_at.is_none() {
             Some(StopReason::Counted)
-        } else if self.is_timed_out(now) || self.is_over(now) {
+        } else if self.is_timed_out(now) || self.is_over(now, population) {
             Some(self.end_reason)
         } else {
             None
@@ -178,21 +180,21 @@ impl Arrivals {
     }
 
     /// When that became so; of a count that is used up, when it is noticed.
-    pub(crate) fn stop_time(&self, now: Nanos) -> Nanos {
-        if self.is_counted_out() && self.stopped_at.is_none() {
+    pub(crate) fn stop_time(&self, now: Nanos, population: &Population) -> Nanos {
+        if self.is_counted_out(population) && self.stopped_at.is_none() {
             now
         } else {
-            now.min(self.end).min(self.schedule_end())
+            now.min(self.end).min(self.schedule_end(population))
         }
     }
 
     /// Takes the next request that may start now.
     #[inline]
-    pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
+    pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         let now = now.min(self.horizon);
         match &mut self.model {
             Model::Open(open) => open.take(now),
-            Model::Closed(closed) => closed.take(now),
+            Model::Closed(closed) => closed.take(now, population),
         }
     }
 
@@ -219,16 +221,23 @@ impl Arrivals {
 
     /// A user's iteration has ended: the user is ready, and begins the next at a later time.
     #[inline]
-    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos, next: Nanos) {
+    pub(crate) fn ended(
+        &mut self,
+        user: UserId,
+        ready: Nanos,
+        next: Nanos,
+        population: &mut Population,
+    ) {
         if let Model::Closed(closed) = &mut self.model {
-            closed.ended(user, ready, next);
+            closed.ended(user, ready, next, population);
         }
     }
 
-    /// A user has begun its last iteration of all, which has ended.
-    pub(crate) fn left(&mut self, user: UserId) {
+    /// A user has left for good.
+    #[cold]
+    pub(crate) fn forget(&mut self, user: UserId) {
         if let Model::Closed(closed) = &mut self.model {
-            closed.left(user);
+            closed.forget(user);
         }
     }
 
@@ -249,9 +258,9 @@ impl Arrivals {
 
     /// When the load ends by itself, as far as that is known: [`Self::is_timed_out`] or
     /// [`Self::is_over`] may become true then.
-    pub(crate) fn next_end(&self, now: Nanos) -> Nanos {
-        let schedule_end = self.schedule_end();
-        if self.is_exhausted() && now < schedule_end {
+    pub(crate) fn next_end(&self, now: Nanos, population: &Population) -> Nanos {
+        let schedule_end = self.schedule_end(population);
+        if self.is_exhausted(population) && now < schedule_end {
             self.end.min(schedule_end)
         } else {
             self.end
@@ -260,10 +269,10 @@ impl Arrivals {
 
     /// Whether no further request will come.
     #[inline]
-    pub(crate) fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
         match &self.model {
             Model::Open(open) => open.is_exhausted(),
-            Model::Closed(closed) => closed.is_exhausted(),
+            Model::Closed(closed) => closed.is_exhausted(population),
         }
     }
 
@@ -274,17 +283,18 @@ impl Arrivals {
     }
 
     /// Whether no request will come and the time that was asked for is used.
-    pub(crate) fn is_over(&self, now: Nanos) -> bool {
-        self.is_exhausted() && (self.is_counted_out() || now >= self.schedule_end())
+    pub(crate) fn is_over(&self, now: Nanos, population: &Population) -> bool {
+        self.is_exhausted(population)
+            && (self.is_counted_out(population) || now >= self.schedule_end(population))
     }
 
     /// How much of the time that was asked for has been used.
-    pub(crate) fn used_time(&self, now: Nanos) -> Nanos {
+    pub(crate) fn used_time(&self, now: Nanos, population: &Population) -> Nanos {
         match (self.stopped_at, &self.model) {
             (Some(stopped_at), _) => stopped_at,
             (None, Model::Open(open)) if open.is_counted_out() => open.counted_end(),
-            (None, Model::Closed(closed)) if closed.is_counted_out() => Nanos::ZERO,
-            (None, _) => now.min(self.schedule_end()),
+            (None, Model::Closed(closed)) if closed.is_counted_out(population) => Nanos::ZERO,
+            (None, _) => now.min(self.schedule_end(population)),
         }
     }
 
@@ -319,19 +329,19 @@ impl Arrivals {
     }
 
     /// Whether the run's count of requests is used up, so that there is no end to wait for.
-    fn is_counted_out(&self) -> bool {
+    fn is_counted_out(&self, population: &Population) -> bool {
         match &self.model {
             Model::Open(open) => open.is_counted_out(),
-            Model::Closed(closed) => closed.is_counted_out(),
+            Model::Closed(closed) => closed.is_counted_out(population),
         }
     }
 
     /// When the schedule itself ends; its last requests may still wait then. [`Nanos::MAX`] where
     /// users start when they are free.
-    fn schedule_end(&self) -> Nanos {
+    fn schedule_end(&self, population: &Population) -> Nanos {
         match &self.model {
             Model::Open(open) => open.schedule_end(),
-            Model::Closed(closed) => closed.schedule_end(),
+            Model::Closed(closed) => closed.schedule_end(population),
         }
     }
 }

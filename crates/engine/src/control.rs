@@ -12,6 +12,7 @@ use crate::arrivals::{Arrivals, Numbers, Order, WholeLoad};
 use crate::channel::{Message, Note, Reporter, Stopped};
 use crate::id::{PoolId, Shard};
 use crate::limits::{COMMAND_LEAD, COMMANDS_MAX};
+use crate::population::Population;
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command, Plan, StopReason};
 use drumfire_schedule::{Schedule, ScheduleError};
@@ -200,8 +201,9 @@ impl Control {
         pool: PoolId,
         shard: Shard,
         numbers: Option<Arc<Numbers>>,
+        population: &mut Population,
     ) -> Arrivals {
-        self.lock().loads[pool.index()].share(shard, numbers)
+        self.lock().loads[pool.index()].share(shard, numbers, population)
     }
 
     /// The orders of a pool as a worker reads them, and where it reports.
@@ -332,27 +334,32 @@ impl Orders {
     /// Applies the orders that were given since the last call, and reports their effects on the
     /// load up to `now`, which was read before.
     #[inline]
-    pub(crate) fn carry_out(&mut self, arrivals: &mut Arrivals, now: Nanos) {
+    pub(crate) fn carry_out(
+        &mut self,
+        arrivals: &mut Arrivals,
+        population: &Population,
+        now: Nanos,
+    ) {
         if self.control.shared.announced.load(Ordering::SeqCst) != self.read {
             self.read_on(arrivals);
         }
         arrivals.look(now);
-        if arrivals.has_news(now) {
-            self.report(arrivals, now);
+        if arrivals.has_news(now, population) {
+            self.report(arrivals, population, now);
         }
     }
 
     /// Reports what orders and time have come to.
     #[cold]
-    fn report(&mut self, arrivals: &mut Arrivals, now: Nanos) {
+    fn report(&mut self, arrivals: &mut Arrivals, population: &Population, now: Nanos) {
         while let Some(command) = arrivals.next_change(now) {
             self.reporter.tell(Message::Changed(command));
         }
         if !self.has_stopped
-            && let Some(reason) = arrivals.stop_reason(now)
+            && let Some(reason) = arrivals.stop_reason(now, population)
         {
             self.has_stopped = true;
-            let (pool, at) = (self.pool, arrivals.stop_time(now));
+            let (pool, at) = (self.pool, arrivals.stop_time(now, population));
             let stop = Stopped { at, reason };
             self.reporter.tell(Message::Stopping { pool, stop });
         }

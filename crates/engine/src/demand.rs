@@ -9,9 +9,10 @@
 use crate::arrivals::{Arrival, Arrivals};
 use crate::freed::Freed;
 use crate::id::{LaneId, LaneSet, UserId};
+use crate::population::Population;
 use crate::prepare::Request;
 use crate::unsent::Unsent;
-use crate::users::{Belongings, DueRequest, Iterations, NextStep, Users};
+use crate::users::{Belongings, DueRequest, Iterations, NextStep, Turn, Users};
 use crate::waiting::Waiting;
 use drumfire_cookies::Jar;
 use drumfire_measure::{Figures, Outcome};
@@ -22,6 +23,7 @@ use drumfire_units::Nanos;
 #[derive(Debug)]
 pub(crate) struct Demand {
     pub(crate) arrivals: Arrivals,
+    pub(crate) population: Population,
     pub(crate) users: Users,
     pub(crate) waiting: Waiting,
     affinity: Affinity,
@@ -107,12 +109,14 @@ impl Offer {
 impl Demand {
     pub(crate) const fn new(
         arrivals: Arrivals,
+        population: Population,
         users: Users,
         waiting: Waiting,
         affinity: Affinity,
     ) -> Self {
         Self {
             arrivals,
+            population,
             users,
             waiting,
             affinity,
@@ -129,25 +133,38 @@ impl Demand {
 
     /// Whether nothing of it will begin any more.
     pub(crate) fn is_over(&self, now: Nanos) -> bool {
-        self.arrivals.is_over(now) && self.waiting.arrivals() == 0
+        self.arrivals.is_over(now, &self.population) && self.waiting.arrivals() == 0
+    }
+
+    /// Takes the next arrival that may begin now.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
+        self.arrivals.take(now, &mut self.population)
+    }
+
+    /// Begins an iteration for an arrival.
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
+        let user = self.population.begin(arrival.user, arrival.ready);
+        self.users.begin(user, arrival)
     }
 
     /// Frees a user, which may begin another iteration from `ready` on.
     #[inline(always)]
     pub(crate) fn free_user(&mut self, user: UserId, ready: Nanos, since: Freed) {
         let is_open = self.arrivals.is_open();
-        self.users.end(user, since, is_open);
+        self.population.end(user, since, is_open);
         if !is_open {
             let next = self.users.next_begin(user, ready);
-            self.arrivals.ended(user, ready, next);
+            self.arrivals.ended(user, ready, next, &mut self.population);
         }
     }
 
     /// Retires a user, which begins no other iteration.
     #[cold]
     pub(crate) fn retire_user(&mut self, user: UserId) {
-        self.users.leave();
-        self.arrivals.left(user);
+        self.population.retire();
+        self.arrivals.forget(user);
     }
 
     /// Records what became due and what was dropped before a time, since the last call.
@@ -170,7 +187,7 @@ impl Demand {
         figures: &mut Figures,
     ) {
         self.arrivals.stop(now);
-        let stopped_at = self.arrivals.used_time(now);
+        let stopped_at = self.arrivals.used_time(now, &self.population);
         let mut unsent = Unsent {
             users: &self.users,
             requests,
@@ -267,7 +284,7 @@ impl Demand {
         if self.needs_seat() && !(self.waiting.has_one_lane() && has_seat(LaneId(0))) {
             return None;
         }
-        let arrival = self.arrivals.take(now)?;
+        let arrival = self.take(now)?;
         self.lend_arrival(LaneId(0), arrival, now, unix_time)
     }
 
@@ -282,7 +299,7 @@ impl Demand {
         if self.arrivals.is_open() {
             return Some(Lent::Arrival(lane, arrival));
         }
-        let turn = self.users.begin(arrival);
+        let turn = self.begin(arrival);
         match self.users.first_step(turn, arrival, now, unix_time) {
             NextStep::Request(request) => Some(self.lend_request(lane, request)),
             // It has failed before its first request.

@@ -19,6 +19,7 @@ mod leniency;
 pub mod limits;
 mod pool_io;
 mod pool_run;
+mod population;
 mod prepare;
 mod recorder;
 mod run;

@@ -119,7 +119,8 @@ impl PoolRun {
     /// Applies what was ordered.
     #[inline]
     pub(crate) fn carry_out(&mut self, now: Nanos) {
-        self.orders.carry_out(&mut self.demand.arrivals, now);
+        self.orders
+            .carry_out(&mut self.demand.arrivals, &self.demand.population, now);
     }
 
     /// Whether the load ends now.
@@ -127,7 +128,7 @@ impl PoolRun {
     pub(crate) fn has_to_stop(&self, now: Nanos) -> bool {
         let stops = self.demand.arrivals.is_timed_out(now)
             || self.orders.is_stopping()
-            || self.demand.users.are_gone() && self.is_deserted();
+            || self.demand.population.are_gone() && self.is_deserted();
         stops && !self.course.is_stopped()
     }
 
@@ -311,7 +312,8 @@ impl PoolRun {
     #[inline]
     fn is_blocked(&self) -> bool {
         let takes_seat = self.demand.waiting.has_one_lane() && self.demand.needs_seat();
-        takes_seat && self.transport.connections.is_full(LaneId(0)) || self.demand.users.is_full()
+        takes_seat && self.transport.connections.is_full(LaneId(0))
+            || self.demand.population.is_full()
     }
 
     /// When the loop must turn again by itself, at `now`.
@@ -327,9 +329,10 @@ impl PoolRun {
             due
         };
         let drained = self.course.drained_by();
-        let end = drained.unwrap_or_else(|| self.demand.arrivals.next_end(now));
+        let end =
+            drained.unwrap_or_else(|| self.demand.arrivals.next_end(now, &self.demand.population));
         due.min(end)
-            .min(self.demand.users.next_change())
+            .min(self.demand.population.next_change())
             .min(self.timers.next())
             .min(self.exchanges.next_timeout())
             .min(self.transport.connections.next_deadline())
@@ -393,7 +396,7 @@ impl PoolRun {
         let (requests, measure_from) = (&self.prepared.requests, self.course.measure_from());
         self.demand.finish(now, requests, measure_from, figures);
         self.transport.close_all(context!(self, site));
-        let used_until = self.demand.arrivals.used_time(now);
+        let used_until = self.demand.arrivals.used_time(now, &self.demand.population);
         self.course.finish(now, used_until, in_flight);
     }
 

@@ -1,11 +1,9 @@
-//! Users: the actors of a run, each with a number of its own, and how many of them there may be.
+//! Users: the actors of a run, each with a number of its own, and the iterations that they are at.
 //!
-//! A user takes one iteration at a time. In the closed model the arrival names it; in the open
-//! model an arrival takes whichever user is idle, and users come into being as they are needed. The
-//! pool asks [`Users::admits`] before it takes an arrival, calls [`Users::begin`] with it, and
-//! [`Users::end`] when the iteration is over. Where an iteration has steps, [`Users::first_step`]
-//! follows the beginning, [`Users::go_on`] each request and [`Users::wake`] each pause, until
-//! [`NextStep::Over`]. The requests of a user are a function of the plan's seed, its number and its
+//! A user takes one iteration at a time; its worker's [`Population`](crate::population::Population) says which user begins the
+//! next. The demand calls [`Users::begin`] with an arrival. Where an iteration has steps,
+//! [`Users::first_step`] follows the beginning, [`Users::go_on`] each request and [`Users::wake`]
+//! each pause, until [`NextStep::Over`]. The requests of a user are a function of the plan's seed, its number and its
 //! iteration, so that any worker of any machine can repeat it.
 
 mod belongings;
@@ -15,15 +13,11 @@ pub(crate) use belongings::Belongings;
 pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 
 use crate::arrivals::Arrival;
-use crate::freed::Freed;
 use crate::id::{Generation, Shard, UserId};
 use drumfire_cookies::Jar;
 use drumfire_measure::Outcome;
-use drumfire_plan::{
-    Affinity, Choice, Cookies, Load, Pause, Pool, Program, Random, Taken, Users as UserCount,
-};
+use drumfire_plan::{Choice, Cookies, Load, Pause, Pool, Program, Random, Taken};
 use drumfire_units::Nanos;
-use std::collections::VecDeque;
 
 /// What users draw between iterations is apart from what steps draw, which count from 0.
 const THINKS: u64 = u64::MAX;
@@ -35,12 +29,6 @@ pub(crate) struct Users {
     /// without gaps.
     shard: Shard,
     list: Vec<User>,
-    /// Those that an arrival of the open model may take, in the order in which they became idle.
-    idle: VecDeque<UserId>,
-    order: IdleOrder,
-    /// How many are at an iteration.
-    busy: u32,
-    limit: UserLimit,
     /// How many requests the pool's list has, which one an arrival takes, and with which seed that
     /// is drawn.
     requests: u64,
@@ -54,8 +42,6 @@ pub(crate) struct Users {
     pace: Nanos,
     /// The pause, where it is always the same and there is no pace.
     same_rest: Option<Nanos>,
-    /// Whether an arrival may have become due while its user was busy.
-    has_own_rates: bool,
     /// Whether each worker goes through the whole list by itself.
     is_dealt_by_worker: bool,
     cookies: Cookies,
@@ -63,26 +49,6 @@ pub(crate) struct Users {
     jars: Vec<Option<Box<Jar>>>,
     /// The iterations of a program with steps.
     iterations: Option<Iterations>,
-}
-
-/// Which idle user an arrival of the open model takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum IdleOrder {
-    /// The one that was last busy, so that there are no more users than are busy at a time.
-    LastBusy,
-    /// Each in turn, once there are as many as there may be.
-    InTurn,
-}
-
-impl IdleOrder {
-    /// A given number of users with connections of their own take turns, so that each connection
-    /// has its share.
-    fn of(pool: &Pool) -> Self {
-        match (&pool.users, pool.connections.affinity) {
-            (Some(_), Affinity::User) => Self::InTurn,
-            _ => Self::LastBusy,
-        }
-    }
 }
 
 /// One user.
@@ -108,21 +74,6 @@ pub(crate) struct Turn {
     pub(crate) place: u64,
 }
 
-/// How many users may be busy at a time, where that changes over the run.
-#[derive(Debug)]
-struct UserLimit {
-    changes: UserCount,
-    next: usize,
-    /// Without those that have left.
-    allowed: u32,
-    /// How many have left for good.
-    left: u32,
-    /// Whether an arrival had to wait because all users were busy.
-    blocked: bool,
-    /// When a user last became free for an arrival that waited for one.
-    free_since: Freed,
-}
-
 /// Whether each worker goes through a pool's whole list by itself, so that all of the list have
 /// the same share however many users each worker has. Arrivals that a schedule or a count deals
 /// out are the same number for each, and the list is gone through by all together.
@@ -137,9 +88,8 @@ fn is_dealt_by_worker(pool: &Pool) -> bool {
 }
 
 impl Users {
-    /// One worker's users of a pool with a seed. Without a law there is no bound but that of the
-    /// connections.
-    pub(crate) fn new(law: Option<UserCount>, shard: Shard, pool: &Pool, seed: u64) -> Self {
+    /// One worker's users of a pool with a seed.
+    pub(crate) fn new(shard: Shard, pool: &Pool, seed: u64) -> Self {
         let iterations = Iterations::of(&pool.program, seed);
         let (think, pace) = match pool.load {
             Load::Closed { think, pace, .. } => (think, pace),
@@ -156,61 +106,13 @@ impl Users {
             think,
             pace,
             same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
-            has_own_rates: matches!(pool.load, Load::PerUser { .. }),
             is_dealt_by_worker: is_dealt_by_worker(pool),
             cookies: pool.cookies,
             jars: Vec::new(),
             iterations,
             shard,
             list: Vec::new(),
-            idle: VecDeque::new(),
-            order: IdleOrder::of(pool),
-            busy: 0,
-            limit: UserLimit {
-                allowed: u32::MAX,
-                left: 0,
-                changes: law.unwrap_or_else(|| UserCount::constant(u32::MAX)),
-                next: 0,
-                blocked: false,
-                free_since: Freed::default(),
-            },
         }
-    }
-
-    /// Whether one more user may be busy.
-    #[inline]
-    pub(crate) fn admits(&mut self, now: Nanos) -> bool {
-        let limit = &mut self.limit;
-        if now >= limit.next_change() {
-            limit.change(now);
-        }
-        limit.blocked |= self.busy >= limit.allowed;
-        self.busy < limit.allowed
-    }
-
-    /// Whether no iteration may begin before a user is idle or users come.
-    #[inline]
-    pub(crate) const fn is_full(&self) -> bool {
-        self.busy >= self.limit.allowed
-    }
-
-    /// Whether all have left for good and none will come: no arrival finds a user any more.
-    #[inline]
-    pub(crate) fn are_gone(&self) -> bool {
-        self.limit.left > 0 && self.limit.allowed == 0 && self.next_change() == Nanos::MAX
-    }
-
-    /// When a user last became free for an arrival that waited for one; of users with rates of
-    /// their own, the one that began last.
-    #[inline]
-    pub(crate) fn free_since(&self) -> Freed {
-        self.limit.free_since
-    }
-
-    /// When the number of users changes next.
-    #[inline]
-    pub(crate) fn next_change(&self) -> Nanos {
-        self.limit.next_change()
     }
 
     /// After how many arrivals it recurs which request each sends first.
@@ -259,13 +161,9 @@ impl Users {
         }
     }
 
-    /// The user that an arrival names, or one that is idle, begins an iteration.
+    /// A user begins the iteration of an arrival.
     #[inline(always)]
-    pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
-        let user = match arrival.user.or_else(|| self.idle()) {
-            Some(user) => user,
-            None => UserId(self.list.len() as u32),
-        };
+    pub(crate) fn begin(&mut self, user: UserId, arrival: Arrival) -> Turn {
         if self.list.len() <= user.index() {
             self.list.resize(user.index() + 1, User::default());
         }
@@ -273,10 +171,6 @@ impl Users {
         let iteration = begins.iterations;
         begins.iterations += 1;
         begins.begun = arrival.intended;
-        self.busy += 1;
-        if self.has_own_rates {
-            self.limit.free_since = Freed::at(arrival.ready);
-        }
         if self.cookies == Cookies::Iteration {
             self.forget_cookies(user);
         }
@@ -415,36 +309,6 @@ impl Users {
         self.iterations.as_ref()
     }
 
-    /// The idle user that takes the next arrival; `None` where that is a new one.
-    #[inline]
-    fn idle(&mut self) -> Option<UserId> {
-        match self.order {
-            IdleOrder::LastBusy => self.idle.pop_back(),
-            IdleOrder::InTurn if (self.list.len() as u32) < self.limit.allowed => None,
-            IdleOrder::InTurn => self.idle.pop_front(),
-        }
-    }
-
-    /// An iteration of a user is over; `is_idle` where the next arrival may take the user.
-    #[inline]
-    pub(crate) fn end(&mut self, user: UserId, since: Freed, is_idle: bool) {
-        self.busy -= 1;
-        if is_idle {
-            self.idle.push_back(user);
-        }
-        if self.limit.blocked {
-            self.limit.free_since = since;
-        }
-    }
-
-    /// The last iteration of a user is over: it begins no other, and no other takes its place.
-    #[cold]
-    pub(crate) const fn leave(&mut self) {
-        self.busy -= 1;
-        self.limit.left += 1;
-        self.limit.allowed = self.limit.allowed.saturating_sub(1);
-    }
-
     /// When a user of the closed model that is ready at a time begins its next iteration.
     #[inline]
     pub(crate) fn next_begin(&self, user: UserId, ready: Nanos) -> Nanos {
@@ -471,27 +335,5 @@ impl Users {
         user.0
             .wrapping_mul(self.shard.of)
             .wrapping_add(self.shard.index)
-    }
-}
-
-impl UserLimit {
-    #[inline]
-    fn next_change(&self) -> Nanos {
-        let change = self.changes.changes().get(self.next);
-        change.map_or(Nanos::MAX, |(at, _)| *at)
-    }
-
-    #[cold]
-    fn change(&mut self, now: Nanos) {
-        while let Some(&(at, count)) = self.changes.changes().get(self.next)
-            && at <= now
-        {
-            self.next += 1;
-            let count = count.saturating_sub(self.left);
-            if count > self.allowed && self.blocked {
-                self.free_since = Freed::at(at);
-            }
-            self.allowed = count;
-        }
     }
 }

@@ -6,6 +6,7 @@ use super::own_rates::OwnRates;
 use super::resting::{Ready, Resting};
 use super::{Arrival, Bounds, Tally};
 use crate::id::{Shard, UserId};
+use crate::population::{Population, UserLaw};
 use drumfire_plan::{Change, Users};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -19,25 +20,13 @@ pub(crate) struct Closed {
     /// Users that rest while the load's time stands still: `at` counts from when it goes on. Empty
     /// while it does.
     held: Resting,
-    /// Users that have gone; the next to come takes the place of the last of them.
-    gone: Vec<UserId>,
-    /// How many users have come into being.
-    count: u32,
-    law: Law,
+    law: UserLaw,
     /// Users, pauses and resumptions to come, ascending.
     changes: VecDeque<Pending>,
     /// When the first of them holds.
     next_command: Nanos,
     /// When the first of them holds, or the number of users changes by the law.
     next_change: Nanos,
-    /// How many users there are.
-    present: u32,
-    /// Users that leave once their iteration has ended.
-    leaving: u32,
-    /// Users that begin nothing more: their law is over, or they have left.
-    finished: u32,
-    /// Those that have left and come back no more.
-    left: u32,
     /// The law of each user, where it has one of its own.
     own: Option<OwnRates>,
     numbering: Numbering,
@@ -46,19 +35,6 @@ pub(crate) struct Closed {
     shard: Shard,
     measure_from: Nanos,
     intended: u64,
-}
-
-/// How many users there are over time, by a time of its own as [`drumfire_schedule::Course`] has it
-/// for rates.
-#[derive(Debug)]
-struct Law {
-    changes: Users,
-    /// Those before are done.
-    next: usize,
-    /// When the law's time was 0, all its pauses added.
-    origin: Nanos,
-    /// Since when the law's time stands.
-    paused_at: Option<Nanos>,
 }
 
 #[derive(Debug)]
@@ -76,22 +52,18 @@ impl Closed {
         shard: Shard,
         bounds: Bounds,
         numbers: Option<Arc<Numbers>>,
+        population: &mut Population,
     ) -> Self {
         let users = users.share(shard.index, shard.of);
+        population.reserve(users.most());
         let own_is_none = own.is_none();
         let mut closed = Self {
             ready: Resting::with_capacity(users.most() as usize + 1),
             held: Resting::default(),
-            gone: Vec::with_capacity(users.most() as usize),
-            count: 0,
-            law: Law::new(users, Nanos::ZERO),
+            law: UserLaw::new(users, Nanos::ZERO),
             changes: VecDeque::new(),
             next_command: Nanos::MAX,
             next_change: Nanos::MAX,
-            present: 0,
-            leaving: 0,
-            finished: 0,
-            left: 0,
             own,
             // What is due to users with rates of their own is a part of each worker's own number.
             numbering: match numbers.filter(|_| own_is_none) {
@@ -103,7 +75,7 @@ impl Closed {
             measure_from: bounds.measure_from,
             intended: 0,
         };
-        closed.go_on(Nanos::ZERO);
+        closed.go_on(Nanos::ZERO, population);
         closed
     }
 
@@ -131,7 +103,7 @@ impl Closed {
 
     /// Lets everything happen whose time has come: changes, and users that come and go.
     #[cold]
-    fn go_on(&mut self, now: Nanos) {
+    fn go_on(&mut self, now: Nanos, population: &mut Population) {
         loop {
             self.note_next();
             let change = self.next_command;
@@ -142,7 +114,7 @@ impl Closed {
             } else if self.law.next_change() <= now {
                 let at = self.law.next_change();
                 let count = self.law.take();
-                self.set_present(count, at);
+                self.bring_to(count, at, population);
             } else {
                 return;
             }
@@ -151,85 +123,65 @@ impl Closed {
 
     fn take_change(&mut self, at: Nanos, change: Change) {
         match change {
-            Change::Users { law } => {
-                let paused_at = self.law.paused_at.map(|_| at);
-                self.law = Law::new(law, at);
-                self.law.paused_at = paused_at;
-            }
-            Change::Pause if self.law.paused_at.is_none() => {
-                self.law.paused_at = Some(at);
-                // Users that were ready before may still start.
-                for ready in self.ready.split_off(at) {
-                    self.held.push(ready.moved(|ready| ready - at));
-                }
-            }
-            Change::Resume => {
-                if let Some(paused_at) = self.law.paused_at.take() {
-                    self.law.origin += at - paused_at;
-                    if let Some(own) = &mut self.own {
-                        own.move_on(at - paused_at);
-                    }
-                    for held in self.held.take_all() {
-                        self.ready.push(held.moved(|rest| at + rest));
-                    }
-                }
-            }
-            // A pause within a pause, and changes that do not concern users.
+            Change::Users { law } => self.law.replace(law, at),
+            Change::Pause => self.pause(at),
+            Change::Resume => self.resume(at),
+            // Changes that do not concern users.
             _ => {}
+        }
+    }
+
+    /// Holds the users that become ready later; those that were ready before may still start.
+    fn pause(&mut self, at: Nanos) {
+        if self.law.pause(at) {
+            for ready in self.ready.split_off(at) {
+                self.held.push(ready.moved(|ready| ready - at));
+            }
+        }
+    }
+
+    /// Lets the users go on that a pause has held.
+    fn resume(&mut self, at: Nanos) {
+        if let Some(stood) = self.law.resume(at) {
+            if let Some(own) = &mut self.own {
+                own.move_on(stood);
+            }
+            for held in self.held.take_all() {
+                self.ready.push(held.moved(|rest| at + rest));
+            }
         }
     }
 
     /// Lets users come or go at a time until there are `count`. The law's time goes on, so that no
     /// user is held.
-    fn set_present(&mut self, count: u32, at: Nanos) {
-        for _ in self.present..count {
-            // A user that was to go may as well stay.
-            match self.leaving.checked_sub(1) {
-                Some(leaving) => self.leaving = leaving,
-                None => self.come(at),
+    fn bring_to(&mut self, count: u32, at: Nanos, population: &mut Population) {
+        while population.wanted() < count {
+            if let Some(user) = population.come() {
+                let own = self.own.as_mut();
+                let at = own.map_or(at, |own| own.come(user, at));
+                self.ready.push(Ready { at, user });
             }
         }
-        for _ in count..self.present {
+        while population.wanted() > count {
             // The user that pauses longest goes first; one with a request under way ends it.
-            match self.ready.pop_last() {
-                Some(Ready { user, .. }) => self.go(user),
-                None => self.leaving += 1,
+            let free = self.ready.pop_last().map(|ready| ready.user);
+            population.go(free);
+            if let (Some(user), Some(own)) = (free, &mut self.own) {
+                own.go(user);
             }
-        }
-        self.present = count;
-    }
-
-    /// A user comes and is ready from `at` on.
-    fn come(&mut self, at: Nanos) {
-        let user = self.gone.pop().unwrap_or_else(|| {
-            self.count += 1;
-            UserId(self.count - 1)
-        });
-        let at = match &mut self.own {
-            Some(own) => own.come(user, at),
-            None => at,
-        };
-        self.ready.push(Ready { at, user });
-    }
-
-    /// A user that is free goes.
-    fn go(&mut self, user: UserId) {
-        self.gone.push(user);
-        if let Some(own) = &mut self.own {
-            own.go(user);
         }
     }
 
     #[inline]
-    pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
+    pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         if now >= self.next_change {
-            self.go_on(now);
+            self.go_on(now, population);
         }
         if self.numbering.is_used_up() || now >= self.end {
             return None;
         }
         if self.own.is_some() {
-            return self.take_own(now);
+            return self.take_own(now, population);
         }
         if self.ready.first_at() > now {
             return None;
@@ -247,7 +199,7 @@ impl Closed {
 
     /// [`Self::take`] where each user has a law of its own.
     #[cold]
-    fn take_own(&mut self, now: Nanos) -> Option<Arrival> {
+    fn take_own(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         let own = self.own.as_mut()?;
         loop {
             let Ready { at, user } = self.ready.pop_ready(now)?;
@@ -266,24 +218,29 @@ impl Closed {
                     at: due.max(at),
                     user,
                 }),
-                None => self.finished += 1,
+                None => population.finish(),
             }
         }
     }
 
     #[inline]
-    pub(crate) fn ended(&mut self, user: UserId, ready: Nanos, at: Nanos) {
+    pub(crate) fn ended(
+        &mut self,
+        user: UserId,
+        ready: Nanos,
+        at: Nanos,
+        population: &mut Population,
+    ) {
         if ready >= self.next_command {
-            self.go_on(ready);
+            self.go_on(ready, population);
         }
-        if self.leaving > 0 {
-            self.leaving -= 1;
-            return self.go(user);
+        if population.goes_at_end(user) {
+            return self.forget(user);
         }
         if self.own.is_some() {
-            return self.ended_own(user, ready);
+            return self.ended_own(user, ready, population);
         }
-        match self.law.paused_at {
+        match self.law.paused_at() {
             // What of the pause between two requests lies before the load's is over.
             Some(paused_at) if at >= paused_at => {
                 let at = at - ready.max(paused_at);
@@ -295,10 +252,10 @@ impl Closed {
 
     /// [`Self::ended`] where each user has a law of its own, which says when it begins its next.
     #[cold]
-    fn ended_own(&mut self, user: UserId, ready: Nanos) {
+    fn ended_own(&mut self, user: UserId, ready: Nanos, population: &mut Population) {
         let due = self.own.as_ref().and_then(|own| own.next_due(user));
-        match (due, self.law.paused_at) {
-            (None, _) => self.finished += 1,
+        match (due, self.law.paused_at()) {
+            (None, _) => population.finish(),
             (Some(due), Some(paused_at)) if due >= paused_at => {
                 let at = due - paused_at;
                 self.held.push(Ready { at, user });
@@ -320,34 +277,30 @@ impl Closed {
     }
 
     #[inline]
-    pub(crate) fn is_exhausted(&self) -> bool {
-        self.numbering.is_used_up() || self.have_all_finished()
+    pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
+        self.numbering.is_used_up() || self.has_ended(population)
     }
 
     /// Whether nothing is left to wait for: the count of requests is used up, or users have left
-    /// and none will come.
-    pub(crate) fn is_counted_out(&self) -> bool {
-        self.numbering.is_used_up() || self.left > 0 && self.have_all_finished()
+    /// for good and none will come.
+    pub(crate) fn is_counted_out(&self, population: &Population) -> bool {
+        self.numbering.is_used_up() || population.has_retired() && self.has_ended(population)
     }
 
     /// Whether there were users, and none of them nor another will begin anything.
-    fn have_all_finished(&self) -> bool {
-        let present = self.count - self.gone.len() as u32;
-        self.finished > 0 && present == self.finished && self.next_change == Nanos::MAX
+    fn has_ended(&self, population: &Population) -> bool {
+        population.have_finished() && self.next_change == Nanos::MAX
     }
 
     /// When the law of the last user is over, once none has anything left of it; [`Nanos::MAX`]
     /// before, and where users have none.
-    pub(crate) fn schedule_end(&self) -> Nanos {
-        let own = self.own.as_ref().filter(|_| self.have_all_finished());
+    pub(crate) fn schedule_end(&self, population: &Population) -> Nanos {
+        let own = self.own.as_ref().filter(|_| self.has_ended(population));
         own.and_then(OwnRates::last_end).unwrap_or(Nanos::MAX)
     }
 
-    /// A user leaves for good.
-    #[cold]
-    pub(crate) fn left(&mut self, user: UserId) {
-        self.finished += 1;
-        self.left += 1;
+    /// Ends the own law of a user that has left.
+    pub(crate) fn forget(&mut self, user: UserId) {
         if let Some(own) = &mut self.own {
             own.go(user);
         }
@@ -366,7 +319,7 @@ impl Closed {
         self.numbering.stop();
         let end = self
             .law
-            .paused_at
+            .paused_at()
             .map_or(end, |paused_at| paused_at.min(end));
         if let Some(own) = &mut self.own {
             own.end_at(end);
@@ -387,7 +340,7 @@ impl Closed {
         match &mut self.own {
             Some(own) => own.tally(
                 self.law
-                    .paused_at
+                    .paused_at()
                     .map_or(end, |paused_at| paused_at.min(end)),
             ),
             None => Tally {
@@ -395,32 +348,5 @@ impl Closed {
                 dropped: 0,
             },
         }
-    }
-}
-
-impl Law {
-    fn new(changes: Users, origin: Nanos) -> Self {
-        Self {
-            changes,
-            next: 0,
-            origin,
-            paused_at: None,
-        }
-    }
-
-    /// When the number of users changes next.
-    #[inline]
-    fn next_change(&self) -> Nanos {
-        match self.changes.changes().get(self.next) {
-            Some((at, _)) if self.paused_at.is_none() => self.origin + *at,
-            _ => Nanos::MAX,
-        }
-    }
-
-    /// The next number of users.
-    fn take(&mut self) -> u32 {
-        let count = self.changes.changes().get(self.next).map(|(_, n)| *n);
-        self.next += 1;
-        count.unwrap_or_default()
     }
 }

@@ -5,6 +5,7 @@ use super::open::Open;
 use super::own_rates::OwnRates;
 use super::{Arrivals, Bounds, Model, Numbers, Order};
 use crate::id::{PoolId, Shard};
+use crate::population::Population;
 use drumfire_plan::{Arrivals as Spread, Change, LatePolicy, Load, Plan, Sequence, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
@@ -72,8 +73,14 @@ impl WholeLoad {
         is_shared.then(|| Arc::new(Numbers::new(self.bounds.limit, members, of)))
     }
 
-    /// One worker's share, with the numbers that it shares with others.
-    pub(crate) fn share(&self, shard: Shard, numbers: Option<Arc<Numbers>>) -> Arrivals {
+    /// One worker's share, with the numbers that it shares with others, and its users who are there
+    /// from the start.
+    pub(crate) fn share(
+        &self,
+        shard: Shard,
+        numbers: Option<Arc<Numbers>>,
+        population: &mut Population,
+    ) -> Arrivals {
         let bounds = self.bounds;
         let model = match &self.model {
             WholeModel::Open { schedule, late, .. } => {
@@ -83,7 +90,7 @@ impl WholeLoad {
                 let own = own
                     .clone()
                     .map(|(schedule, late)| OwnRates::new(schedule, late, shard, bounds));
-                Model::Closed(Closed::new(users, own, shard, bounds, numbers))
+                Model::Closed(Closed::new(users, own, shard, bounds, numbers, population))
             }
         };
         Arrivals::new(model, shard, bounds.end)

@@ -34,7 +34,8 @@ impl PoolRun {
         } = self.account(site, end);
         // A turn that takes long looks for orders again, so that what is due may start.
         if now > self.demand.arrivals.horizon() {
-            self.orders.carry_out(&mut self.demand.arrivals, now);
+            self.orders
+                .carry_out(&mut self.demand.arrivals, &self.demand.population, now);
         }
         let usable_from = self.transport.connections.usable_from(share, now);
         let rests_until = usable_from.max(now + rest);
@@ -58,7 +59,7 @@ impl PoolRun {
                 .free_user(user, ready, Freed::after_stop(now, owed));
         }
         if self.affinity == Affinity::User {
-            if self.demand.users.admits(now) {
+            if self.demand.population.admits(now) {
                 self.begin_without_seat(site, now);
             }
             return;
@@ -152,8 +153,8 @@ impl PoolRun {
         let reuses = self.demand.waiting.has_one_lane()
             && next_in_turn
             && self.demand.users.begins_with_request();
-        let next = if reuses && !sees_offers && self.demand.users.admits(now) {
-            self.demand.arrivals.take(now)
+        let next = if reuses && !sees_offers && self.demand.population.admits(now) {
+            self.demand.take(now)
         } else {
             None
         };

@@ -53,7 +53,7 @@ impl PoolRun {
         let Some(member) = &mut self.member else {
             return false;
         };
-        let admits = self.demand.users.admits(now);
+        let admits = self.demand.population.admits(now);
         let connections = &self.transport.connections;
         let unix_time = || site.io.unix_time();
         let lent = member.take(own, now, |demand| {
@@ -148,7 +148,7 @@ impl PoolRun {
         let free = free.filter(|lane| !connections.is_full(*lane));
         Room {
             seats: free.fold(LaneSet::UNSEATED, LaneSet::with),
-            users: !self.demand.users.is_full(),
+            users: !self.demand.population.is_full(),
         }
     }
 

@@ -30,7 +30,7 @@ impl PoolRun {
 
     /// [`Self::start_next`] of this worker's own.
     pub(super) fn start_own_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
-        let admits = self.demand.users.admits(now);
+        let admits = self.demand.population.admits(now);
         if !self.demand.waiting.is_empty() && self.start_waiting(site, admits, now) {
             return true;
         }
@@ -44,7 +44,7 @@ impl PoolRun {
             if self.transport.connections.is_full(LaneId(0)) {
                 return false;
             }
-            let Some(arrival) = self.demand.arrivals.take(now) else {
+            let Some(arrival) = self.demand.take(now) else {
                 return false;
             };
             let Some(seat) = self.transport.connections.take_seat(LaneId(0)) else {
@@ -56,7 +56,7 @@ impl PoolRun {
         if self.demand.waiting.arrivals() >= WAITING_MAX {
             return false;
         }
-        let Some(arrival) = self.demand.arrivals.take(now) else {
+        let Some(arrival) = self.demand.take(now) else {
             return false;
         };
         let lane = self.lane_of(self.demand.users.first_request(arrival));
@@ -70,7 +70,7 @@ impl PoolRun {
     /// Begins an iteration that needs no free seat: on its user's own connection, or with a pause.
     /// `false` when none is due.
     pub(super) fn begin_without_seat<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
-        let Some(arrival) = self.demand.arrivals.take(now) else {
+        let Some(arrival) = self.demand.take(now) else {
             return false;
         };
         self.begin_unseated(site, arrival, now);
@@ -84,7 +84,7 @@ impl PoolRun {
         arrival: Arrival,
         now: Nanos,
     ) {
-        let turn = self.demand.users.begin(arrival);
+        let turn = self.demand.begin(arrival);
         let unix_time = || site.io.unix_time();
         let next = self.demand.users.first_step(turn, arrival, now, unix_time);
         self.carry_on(site, next, now);
@@ -101,7 +101,7 @@ impl PoolRun {
         let lanes = &self.transport.connections.lanes;
         let seat = Seat {
             share: lanes.get(lane).share_of(request.turn.user),
-            since: self.demand.users.free_since(),
+            since: self.demand.population.free_since(),
         };
         self.start_apart(site, seat, request, now);
     }
@@ -152,8 +152,8 @@ impl PoolRun {
         arrival: Arrival,
         now: Nanos,
     ) {
-        let turn = self.demand.users.begin(arrival);
-        seat.since = seat.since.and(self.demand.users.free_since());
+        let turn = self.demand.begin(arrival);
+        seat.since = seat.since.and(self.demand.population.free_since());
         if self.demand.users.has_steps() {
             return self.begin_steps_on(site, seat, turn, arrival, now);
         }
@@ -251,7 +251,7 @@ impl PoolRun {
 
     /// Whether no further request may come.
     pub(super) fn is_last(&self) -> bool {
-        self.demand.arrivals.is_exhausted()
+        self.demand.arrivals.is_exhausted(&self.demand.population)
             && !self.demand.users.has_steps()
             && self.member.as_ref().is_none_or(Member::is_over)
     }

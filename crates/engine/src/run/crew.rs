@@ -9,6 +9,7 @@ use crate::demand::Demand;
 use crate::handover::{Handover, Member};
 use crate::id::{PoolId, Shard};
 use crate::pool_run::{Extent, PoolRun};
+use crate::population::Population;
 use crate::prepare::{Prepared, PreparedPool};
 use crate::recorder::{Recorder, Series};
 use crate::transport::{Connections, Lane, Lanes, Transport};
@@ -18,7 +19,7 @@ use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::{Io, Waker};
-use drumfire_plan::{Affinity, Growth, Plan, StopReason, Users as UserCount};
+use drumfire_plan::{Affinity, Growth, Plan, Pool, StopReason, Users as UserCount};
 use drumfire_schedule::ScheduleError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -134,11 +135,14 @@ fn demand(
     control: &Control,
     numbers: Option<Arc<Numbers>>,
 ) -> Demand {
+    let pool = prepared.pool();
+    let mut population = Population::new(limit(pool, shard), pool);
     Demand::new(
-        control.arrivals(prepared.id, shard, numbers),
-        users(prepared, shard),
+        control.arrivals(prepared.id, shard, numbers, &mut population),
+        population,
+        Users::new(shard, pool, prepared.seed()),
         Waiting::new(prepared.routes.len()),
-        prepared.pool().connections.affinity,
+        pool.connections.affinity,
     )
 }
 
@@ -164,19 +168,17 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     Transport::new(connections)
 }
 
-/// One worker's users of a pool.
-fn users(prepared: &PreparedPool, shard: Shard) -> Users {
-    let pool = prepared.pool();
+/// How many of one worker's users of a pool may be busy at a time, where arrivals do not name them.
+fn limit(pool: &Pool, shard: Shard) -> Option<UserCount> {
     // Of a load that is the users' own, arrivals name them.
     let law = pool.users.as_ref().filter(|_| pool.load.users().is_none());
     let law = law.map(|users| users.share(shard.index, shard.of));
     // A user that keeps to a connection takes no seat, so that users are what bounds them.
     let seats = part(pool.connections.count, shard) * pool.connections.streams;
-    let law = match (pool.connections.affinity, pool.load.users()) {
+    match (pool.connections.affinity, pool.load.users()) {
         (Affinity::User, None) => Some(law.unwrap_or_else(|| UserCount::constant(seats))),
         _ => law,
-    };
-    Users::new(law, shard, pool, prepared.seed())
+    }
 }
 
 /// The first failure of a worker, which is the run's.

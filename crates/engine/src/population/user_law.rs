@@ -1,0 +1,72 @@
+//! How many users there are over time, by a time of its own as [`drumfire_schedule::Course`] has it
+//! for rates: it stands while the load pauses.
+
+use drumfire_plan::Users;
+use drumfire_units::Nanos;
+
+/// A number of users over time, and how far it is.
+#[derive(Debug)]
+pub(crate) struct UserLaw {
+    changes: Users,
+    /// The changes before this one are done.
+    next: usize,
+    /// When the law's time was 0, with all its pauses added.
+    origin: Nanos,
+    /// Since when the law's time stands.
+    paused_at: Option<Nanos>,
+}
+
+impl UserLaw {
+    /// A law whose time is 0 at `origin`.
+    pub(crate) const fn new(changes: Users, origin: Nanos) -> Self {
+        Self {
+            changes,
+            next: 0,
+            origin,
+            paused_at: None,
+        }
+    }
+
+    /// When the number of users changes next; [`Nanos::MAX`] while the law's time stands.
+    #[inline]
+    pub(crate) fn next_change(&self) -> Nanos {
+        match self.changes.changes().get(self.next) {
+            Some((at, _)) if self.paused_at.is_none() => self.origin + *at,
+            _ => Nanos::MAX,
+        }
+    }
+
+    /// Takes the next change: the number of users from then on.
+    pub(crate) fn take(&mut self) -> u32 {
+        let count = self.changes.changes().get(self.next).map(|(_, n)| *n);
+        self.next += 1;
+        count.unwrap_or_default()
+    }
+
+    /// Since when the law's time stands.
+    #[inline]
+    pub(crate) const fn paused_at(&self) -> Option<Nanos> {
+        self.paused_at
+    }
+
+    /// Stops the law's time; `false` where it stood already.
+    pub(crate) fn pause(&mut self, at: Nanos) -> bool {
+        let runs = self.paused_at.is_none();
+        self.paused_at.get_or_insert(at);
+        runs
+    }
+
+    /// Lets the law's time go on; returns how long it stood, if it did.
+    pub(crate) fn resume(&mut self, at: Nanos) -> Option<Nanos> {
+        let stood = at - self.paused_at.take()?;
+        self.origin += stood;
+        Some(stood)
+    }
+
+    /// Begins another law at a time, which stands where this one did.
+    pub(crate) fn replace(&mut self, changes: Users, at: Nanos) {
+        let paused_at = self.paused_at.map(|_| at);
+        *self = Self::new(changes, at);
+        self.paused_at = paused_at;
+    }
+}
