@@ -19,7 +19,6 @@ mod settings;
 mod usual;
 mod whole;
 
-pub use sending::{EndStream, OpenError, StreamGone, StreamRef};
 pub use whole::Whole;
 
 use crate::frame::{MAX_31, flag, kind};
@@ -28,7 +27,7 @@ use crate::memory::Memory;
 use crate::output::Output;
 use crate::response::Fields;
 use crate::streams::{Closing, Index, REMOTE_ENDED, Streams};
-use crate::{Error, ErrorCode, Event, Headers, Limit, Settings, Step, StreamError};
+use crate::{Error, ErrorCode, Event, Headers, Limit, Settings, Step, StreamError, StreamRef};
 use due::Due;
 use heads::Assembly;
 use input::Reading;

@@ -47,11 +47,13 @@ mod memory;
 mod output;
 mod response;
 mod sniff;
+mod stream;
 mod streams;
 
-pub use connection::{Connection, EndStream, OpenError, StreamGone, StreamRef, Whole};
+pub use connection::{Connection, Whole};
 pub use error::{Error, ErrorCode, NotHttp2, StreamError};
 pub use event::{Event, Step};
 pub use head::{Head, HeadError, Indexing};
 pub use headers::Headers;
 pub use limits::{Limit, Limits, Settings};
+pub use stream::{EndStream, OpenError, StreamGone, StreamRef};

@@ -1,7 +1,8 @@
 //! Output in order: frames of requests, and replies to the server.
 
+use crate::ErrorCode;
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
-use crate::{EndStream, ErrorCode};
+use crate::stream::EndStream;
 
 /// Bytes at the buffer's start that are written already are removed when they are this many.
 const COMPACT_BYTES: usize = 64 * 1024;

@@ -3,61 +3,7 @@
 use super::{Connection, due};
 use crate::frame::{flag, kind};
 use crate::streams::{BODILESS, Closing, Index, LOCAL_ENDED, REMOTE_ENDED};
-use crate::{Head, hpack};
-use std::fmt;
-
-/// A stream of one connection, as long as it is open. Valid on no other connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct StreamRef(pub(super) u32);
-
-impl StreamRef {
-    /// The stream's id on the wire.
-    #[must_use]
-    pub const fn id(self) -> u32 {
-        self.0
-    }
-}
-
-/// Whether these bytes are the last of their request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EndStream {
-    /// More follows.
-    No,
-    /// The request ends with it.
-    Yes,
-}
-
-/// Why no stream can be opened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OpenError {
-    /// Not now: [`Connection::capacity`] is 0.
-    Full,
-    /// Never again: [`Connection::is_spent`].
-    Spent,
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Full => "the connection has no room for a stream",
-            Self::Spent => "the connection takes no further streams",
-        })
-    }
-}
-
-impl std::error::Error for OpenError {}
-
-/// The stream is closed, or its request has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StreamGone;
-
-impl fmt::Display for StreamGone {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the stream is closed")
-    }
-}
-
-impl std::error::Error for StreamGone {}
+use crate::{EndStream, Head, OpenError, StreamGone, StreamRef, hpack};
 
 /// Largest payload of DATA that we send, even if the peer accepts more: other streams wait for it.
 const PAYLOAD_BYTES: u32 = 64 * 1024;
