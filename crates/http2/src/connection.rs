@@ -8,33 +8,45 @@
 //!               │  └── every other frame, whole: from the input, or put together
 //!               └───── DATA of streams that were reset, frames of unknown types ──► Skip
 //! ```
+//!
+//! The state of a connection has these owners, each in a file of its own. Those below [`Connection`]
+//! take what is shared as an argument, and none knows another of them, but that `input` asks
+//! `heads` which frame may come.
+//!
+//! ```text
+//!   input      bytes to frames          heads      header blocks to heads and trailers
+//!   sending    requests out             bodies     DATA in, and the window for it
+//!   shutdown   GOAWAY and errors        shared     streams, output, the bound on idle frames
+//! ```
 
-mod data;
-mod due;
+mod bodies;
+mod found;
 mod frames;
 mod heads;
 mod input;
 mod sending;
 mod settings;
-mod usual;
+mod shared;
+mod shutdown;
+mod waiting;
 mod whole;
 
 pub use whole::Whole;
 
-use crate::frame::{MAX_31, flag, kind};
-use crate::hpack::{Decoder, Encoder};
-use crate::memory::Memory;
-use crate::output::Output;
-use crate::response::Fields;
-use crate::streams::{Closing, Index, REMOTE_ENDED, Streams};
-use crate::{Error, ErrorCode, Event, Headers, Limit, Settings, Step, StreamError, StreamRef};
-use due::Due;
-use heads::Assembly;
-use input::Reading;
-use settings::Peer;
+use crate::frame::{Frame, FrameHeader, HEADER_BYTES, MAX_31, flag, kind};
+use crate::response::Role;
+use crate::streams::{Closing, REMOTE_ENDED};
+use crate::{
+    EndStream, Error, ErrorCode, Event, Head, OpenError, Settings, Step, StreamGone, StreamRef,
+};
+use bodies::Bodies;
+use found::Found;
+use heads::Heads;
+use input::{Input, NextFrame, Reading};
+use sending::Sending;
+use shared::Shared;
+use shutdown::Shutdown;
 
-/// The initial size of a decoder's table (RFC 9113 section 6.5.2); ours stays there.
-const TABLE_BYTES: usize = 4096;
 /// The client's connection preface (RFC 9113 section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -43,107 +55,21 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// Write what [`Connection::output`] holds, pass what arrives to [`Connection::handle_input`], and
 /// open streams while [`Connection::capacity`] allows. A connection is used once: make another
 /// for the next.
+///
+/// Its methods are of four kinds. Those for requests (`open`, `send_data`, `reset`) and those for
+/// the connection (`ping`, `go_away`) append to the output, which `output_sent` shortens. Those
+/// for input consume a prefix of it: `whole` and the beginning of `handle_input` are the shortest
+/// ways for what nearly every frame under load is, and decide nothing by themselves; any other
+/// input they leave untouched to the general way, and both mean the same. All others ask and
+/// change nothing.
 #[derive(Debug)]
 pub struct Connection {
-    settings: Settings,
-    output: Output,
-    streams: Streams,
-    reading: Reading,
-    /// A frame that has not arrived whole; its header at least.
-    partial: Vec<u8>,
-    /// A header block that has not.
-    assembly: Assembly,
-    encoder: Encoder,
-    decoder: Decoder,
-    memory: Memory,
-    fields: Fields,
-    peer: Peer,
-    /// Bytes of DATA that we may send.
-    send_window: i32,
-    /// Bytes of DATA that the server may send.
-    receive_window: i32,
-    /// Frames in a row that brought nothing.
-    idle_frames: u32,
-    due: Due,
-    /// The last id of the server's GOAWAY.
-    goaway: Option<u32>,
-    rare: Rare,
-    /// Whether we have sent GOAWAY.
-    leaving: bool,
-    /// Whether an error was given: all is over.
-    failed: bool,
-}
-
-/// A parsed frame, before it becomes an event that borrows the input. Small, because every request
-/// passes through it twice; rare variants are kept in [`Rare`].
-#[derive(Clone, Copy, Debug)]
-enum Found {
-    Ready,
-    Capacity,
-    Interim {
-        token: u32,
-        status: u16,
-    },
-    Head {
-        token: u32,
-        status: u16,
-        list: List,
-        end: bool,
-    },
-    /// Bytes of the input, of this length, which end where the input is consumed to.
-    Data {
-        token: u32,
-        length: u32,
-        end: bool,
-    },
-    Trailers {
-        token: u32,
-        list: List,
-    },
-    /// With [`Rare::error`].
-    StreamFailed {
-        token: u32,
-    },
-    Unprocessed {
-        token: u32,
-    },
-    /// With [`Rare::debug`].
-    GoAway {
-        code: ErrorCode,
-    },
-    Writable {
-        token: u32,
-    },
-    /// With [`Rare::pong`].
-    Pong,
-}
-
-const _: () = assert!(size_of::<Option<Found>>() <= 16, "it fits two registers");
-
-/// Where a block's fields stand.
-#[derive(Clone, Copy, Debug)]
-enum List {
-    Decoded,
-    Remembered(u8),
-}
-
-/// The content of the last rare event.
-#[derive(Debug)]
-struct Rare {
-    error: StreamError,
-    pong: [u8; 8],
-    /// The debug data of a GOAWAY.
-    debug: Vec<u8>,
-}
-
-impl Default for Rare {
-    fn default() -> Self {
-        Self {
-            error: StreamError::Truncated,
-            pong: [0; 8],
-            debug: Vec::new(),
-        }
-    }
+    shared: Shared,
+    input: Input,
+    sending: Sending,
+    heads: Heads,
+    bodies: Bodies,
+    shutdown: Shutdown,
 }
 
 impl Connection {
@@ -151,30 +77,17 @@ impl Connection {
     #[must_use]
     pub fn new(settings: &Settings) -> Self {
         let settings = settings::sane(*settings);
-        let mut connection = Self {
-            settings,
-            output: Output::default(),
-            streams: Streams::new(settings.first_stream_id),
-            reading: Reading::Frame,
-            partial: Vec::new(),
-            assembly: Assembly::default(),
-            encoder: Encoder::new(),
-            decoder: Decoder::new(TABLE_BYTES),
-            memory: Memory::default(),
-            fields: Fields::new(),
-            peer: Peer::default(),
-            send_window: settings::WINDOW_DEFAULT as i32,
-            receive_window: settings.connection_window as i32,
-            idle_frames: 0,
-            due: Due::default(),
-            goaway: None,
-            rare: Rare::default(),
-            leaving: false,
-            failed: false,
-        };
-        connection.output.raw(PREFACE);
-        connection.send_settings();
-        connection
+        let mut shared = Shared::new(settings);
+        shared.output.raw(PREFACE);
+        settings::announce(&settings, &mut shared.output);
+        Self {
+            shared,
+            input: Input::new(),
+            sending: Sending::new(),
+            heads: Heads::new(),
+            bodies: Bodies::new(&settings),
+            shutdown: Shutdown::default(),
+        }
     }
 
     /// How many streams may be opened now: 0 before [`Event::Ready`] and when the connection is
@@ -182,16 +95,19 @@ impl Connection {
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> u32 {
-        if !self.peer.ready || self.leaving || self.failed || self.goaway.is_some() {
+        if !self.sending.is_ready() || self.shutdown.has_begun() {
             return 0;
         }
-        let wanted = self.settings.streams;
-        let allowed = self.peer.streams_max.map_or(wanted, |max| max.min(wanted));
-        let free = allowed.saturating_sub(self.streams.open());
+        let wanted = self.shared.settings.streams;
+        let allowed = self
+            .sending
+            .streams_max()
+            .map_or(wanted, |max| max.min(wanted));
+        let free = allowed.saturating_sub(self.shared.streams.open());
         if free == 0 {
             0
         } else {
-            free.min(self.streams.ids_left())
+            free.min(self.shared.streams.ids_left())
         }
     }
 
@@ -199,10 +115,10 @@ impl Connection {
     #[inline]
     #[must_use]
     pub fn has_room(&self) -> bool {
-        let open = self.streams.open();
-        self.peer.ready
-            && open < self.settings.streams
-            && self.peer.streams_max.is_none_or(|max| open < max)
+        let open = self.shared.streams.open();
+        self.sending.is_ready()
+            && open < self.shared.settings.streams
+            && self.sending.streams_max().is_none_or(|max| open < max)
             && !self.is_spent()
     }
 
@@ -211,55 +127,111 @@ impl Connection {
     #[inline]
     #[must_use]
     pub fn is_spent(&self) -> bool {
-        self.leaving || self.failed || self.goaway.is_some() || self.streams.ids_left() == 0
+        self.shutdown.has_begun() || self.shared.streams.ids_left() == 0
     }
 
     /// The number of open streams, including those that still send after their response.
     #[inline]
     #[must_use]
     pub const fn streams_open(&self) -> u32 {
-        self.streams.open()
+        self.shared.streams.open()
     }
 
     /// SETTINGS_MAX_CONCURRENT_STREAMS of the server; `None` before it has sent one.
     #[must_use]
     pub const fn streams_max_peer(&self) -> Option<u32> {
-        self.peer.streams_max
+        self.sending.streams_max()
     }
 
     /// The tokens of the streams whose response is outstanding, in no order.
     pub fn tokens(&self) -> impl Iterator<Item = u32> {
         let outstanding = self
+            .shared
             .streams
             .iter()
             .filter(|stream| !stream.is(REMOTE_ENDED));
         outstanding.map(|stream| stream.token)
     }
 
+    /// Opens a stream with the fields of `head` and with those of `extra`, which belong to this
+    /// request alone and are not indexed. They must be such as [`Head::new`] accepts;
+    /// pseudo-fields come first among them, and are sent before those of `head`. `token` comes
+    /// back in every event of the stream.
+    ///
+    /// A request with a body goes on with [`Connection::send_data`]. When its response is over
+    /// first, the stream stays open until the request ends or is given up with
+    /// [`Connection::reset`].
+    ///
+    /// # Errors
+    /// When [`Connection::capacity`] is 0.
+    #[inline]
+    pub fn open(
+        &mut self,
+        token: u32,
+        head: &Head,
+        extra: &[(&[u8], &[u8])],
+        end: EndStream,
+    ) -> Result<StreamRef, OpenError> {
+        if !self.has_room() {
+            return Err(self.refusal());
+        }
+        self.sending.open(&mut self.shared, token, head, extra, end)
+    }
+
+    #[cold]
+    fn refusal(&self) -> OpenError {
+        if self.is_spent() {
+            OpenError::Spent
+        } else {
+            OpenError::Full
+        }
+    }
+
+    /// Sends of a request's body what windows and the bound on queued output allow, and returns the
+    /// number of bytes. When it was less than all, [`crate::Event::Writable`] follows; until then
+    /// the rest would not be taken. With [`EndStream::Yes`] the request ends once all bytes are
+    /// taken; `bytes` may be empty.
+    ///
+    /// # Errors
+    /// When the stream is closed or its request has ended: the rest is not wanted.
+    pub fn send_data(
+        &mut self,
+        stream: StreamRef,
+        bytes: &[u8],
+        end: EndStream,
+    ) -> Result<usize, StreamGone> {
+        if self.shutdown.has_failed() {
+            return Err(StreamGone);
+        }
+        self.sending.send_data(&mut self.shared, stream, bytes, end)
+    }
+
     /// Resets a stream, with RST_STREAM. No event of it follows; later frames of it are read and
     /// discarded. Has no effect on a closed stream.
     pub fn reset(&mut self, stream: StreamRef, code: ErrorCode) {
-        if let Some(index) = self.streams.find(stream.0)
-            && !self.failed
+        if let Some(index) = self.shared.streams.find(stream.0)
+            && !self.shutdown.has_failed()
         {
             // Not a reply: there are no more of these than streams were opened.
             let code = code.0.to_be_bytes();
-            self.output.frame(kind::RST_STREAM, 0, stream.0, &code);
-            self.streams.close(index, Closing::Reset);
+            self.shared
+                .output
+                .frame(kind::RST_STREAM, 0, stream.0, &code);
+            self.shared.streams.close(index, Closing::Reset);
         }
     }
 
     /// Sends a PING; [`Event::Pong`] answers it.
     pub fn ping(&mut self, payload: [u8; 8]) {
-        if !self.failed {
-            self.output.frame(kind::PING, 0, 0, &payload);
+        if !self.shutdown.has_failed() {
+            self.shared.output.frame(kind::PING, 0, 0, &payload);
         }
     }
 
     /// Sends GOAWAY. No stream can be opened from now on; those that are open go on.
     pub fn go_away(&mut self, code: ErrorCode) {
-        if !self.failed {
-            self.send_go_away(code, "");
+        if !self.shutdown.has_failed() {
+            self.shutdown.leave(&mut self.shared.output, code, "");
         }
     }
 
@@ -267,22 +239,22 @@ impl Connection {
     #[inline]
     #[must_use]
     pub fn output(&self) -> &[u8] {
-        self.output.pending()
+        self.shared.output.pending()
     }
 
     /// `count` bytes from the start of [`Connection::output`] are written. Streams may be writable
     /// after it: see [`Connection::has_event`].
     #[inline]
     pub fn output_sent(&mut self, count: usize) {
-        self.output.sent(count);
-        self.queue_drained();
+        self.shared.output.sent(count);
+        self.sending.output_sent(&self.shared);
     }
 
     /// Whether [`Connection::handle_input`] may have an event to give without any input.
     #[inline]
     #[must_use]
     pub const fn has_event(&self) -> bool {
-        self.due.any() && !self.failed
+        self.is_due() && !self.shutdown.has_failed()
     }
 
     /// Consumes a prefix of the input and returns its meaning. Call it again with the rest, which
@@ -324,12 +296,176 @@ impl Connection {
     /// # Errors
     /// When the input so far was not HTTP/2, which only the end could show.
     pub fn handle_end(&mut self) -> Result<(), Error> {
-        match self.judge_end() {
-            Some(error) if !self.failed => {
+        match self.input.judge_end() {
+            Some(error) => {
                 self.fail(&error);
                 Err(error)
             }
-            _ => Ok(()),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a response in one step, where the input begins with all of it and the request has
+    /// ended. `None` leaves any other input, and the connection, as they are, for
+    /// [`Connection::handle_input`], which would return the same in two or three events.
+    // Called beside `handle_input`, in the same loop.
+    #[inline(always)]
+    pub fn whole<'a>(&'a mut self, input: &'a [u8]) -> Option<Whole<'a>> {
+        let frames = whole::Frames::first(input)?;
+        if !self.is_quiet() {
+            return None;
+        }
+        let streams = &mut self.shared.streams;
+        let index = streams.find(frames.stream)?;
+        let stream = streams.get(index);
+        let length = frames.body.len() as i32;
+        let low = self
+            .bodies
+            .is_low_after(length, stream.receive_window, &self.shared.settings);
+        if low || !stream.awaits_head() {
+            return None;
+        }
+        let token = stream.token;
+        let (status, list) = self.heads.recall_whole(frames.head, frames.body.len())?;
+        let trailers = match frames.trailers {
+            Some(block) => Some(self.heads.recall(block, Role::Trailers)?.1),
+            None => None,
+        };
+        streams.close(index, Closing::Ended);
+        self.shared.progress();
+        self.bodies.take(length);
+        Some(Whole {
+            token,
+            status,
+            headers: self.heads.headers(list),
+            body: frames.body,
+            trailers: trailers.map(|list| self.heads.headers(list)),
+            consumed: frames.consumed,
+        })
+    }
+
+    /// The meaning of the frame at the input's start, and its length, if it is a header block that
+    /// is remembered, or DATA without padding, whole in the input, with nothing else going on.
+    ///
+    /// Input that comes byte by byte never passes here, so every test that compares it with input
+    /// that comes whole compares the two ways.
+    #[inline]
+    fn usual(&mut self, input: &[u8]) -> Option<(Found, usize)> {
+        let Frame {
+            header, payload, ..
+        } = Frame::first(input)?;
+        if !self.is_quiet() {
+            return None;
+        }
+        let (shared, id) = (&mut self.shared, header.stream);
+        let end = header.has(flag::END_STREAM);
+        let found = match (header.kind, header.flags & !flag::END_STREAM) {
+            (kind::HEADERS, flag::END_HEADERS) => {
+                self.heads.usual_block(shared, id, payload, end)?
+            }
+            (kind::DATA, 0) => self.bodies.usual_data(shared, header, end)?,
+            _ => return None,
+        };
+        shared.progress();
+        Some((found, HEADER_BYTES + payload.len()))
+    }
+
+    /// Whether the next byte begins a frame, any frame may come, and nothing else is due.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.input.is_at_frame() && !self.heads.is_assembling() && !self.is_due()
+    }
+
+    /// Whether [`Connection::due_event`] may have one.
+    #[inline]
+    const fn is_due(&self) -> bool {
+        self.shutdown.is_due() || self.sending.is_due()
+    }
+
+    /// Goes over the input until something is found; `None` when all is consumed.
+    #[inline(never)]
+    fn advance(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Found>, Error> {
+        loop {
+            if self.has_event()
+                && let Some(found) = self.due_event()
+            {
+                return Ok(Some(found));
+            }
+            let rest = &input[*at..];
+            let found = match self.input.reading {
+                Reading::First | Reading::Frame => {
+                    match self.input.next_frame(rest, at, &self.heads)? {
+                        NextFrame::Starved => return Ok(None),
+                        NextFrame::Whole(header, payload) => self.frame(header, payload)?,
+                        NextFrame::Collected(header, bytes) => {
+                            let found = self.frame(header, &bytes[HEADER_BYTES..])?;
+                            self.input.reuse(bytes);
+                            found
+                        }
+                    }
+                }
+                _ if rest.is_empty() => return Ok(None),
+                Reading::Data { .. } => {
+                    let reading = &mut self.input.reading;
+                    Bodies::data(&mut self.shared, reading, rest.len(), at)
+                }
+                Reading::Skip(count) => {
+                    let skipped = rest.len().min(count as usize);
+                    *at += skipped;
+                    self.input.reading = Reading::skip(count - skipped as u32);
+                    None
+                }
+                Reading::Over => {
+                    *at = input.len();
+                    return Ok(None);
+                }
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// The next event that concerns one of many streams: these are found one at a time.
+    #[cold]
+    fn due_event(&mut self) -> Option<Found> {
+        let refused = self.shutdown.next_unprocessed(&mut self.shared.streams);
+        refused.or_else(|| self.sending.next_writable(&mut self.shared))
+    }
+
+    /// Obeys a frame that the header alone did not refuse.
+    #[inline]
+    fn frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<Option<Found>, Error> {
+        let shared = &mut self.shared;
+        let found = match header.kind {
+            kind::DATA => {
+                let reading = &mut self.input.reading;
+                self.bodies.data_frame(shared, reading, header, payload)?
+            }
+            kind::HEADERS => self.heads.headers_frame(shared, header, payload)?,
+            _ => self.other_frame(header, payload)?,
+        };
+        self.shared.bound_replies()?;
+        Ok(found)
+    }
+
+    #[inline(never)]
+    fn other_frame(&mut self, header: FrameHeader, payload: &[u8]) -> Result<Option<Found>, Error> {
+        let shared = &mut self.shared;
+        match header.kind {
+            kind::PRIORITY => frames::priority(shared, header, payload),
+            kind::RST_STREAM => frames::rst_stream(shared, header, payload),
+            kind::SETTINGS => self.sending.settings_frame(shared, header, payload),
+            kind::PUSH_PROMISE => Err(Error::protocol("PUSH_PROMISE, which we do not allow")),
+            kind::PING => frames::ping(shared, header, payload),
+            kind::GOAWAY => self.shutdown.goaway_frame(shared, header, payload),
+            kind::WINDOW_UPDATE => self.sending.window_update(shared, header, payload),
+            kind::CONTINUATION => self.heads.continuation(shared, header, payload),
+            _ => {
+                // Section 5.5: unknown types are ignored.
+                self.input.reading = Reading::skip(header.length);
+                shared.idle().map(|()| None)
+            }
         }
     }
 
@@ -348,7 +484,7 @@ impl Connection {
             } => Event::Head {
                 token,
                 status,
-                headers: self.headers(list),
+                headers: self.heads.headers(list),
                 end,
             },
             Found::Data { token, length, end } => Event::Data {
@@ -358,87 +494,31 @@ impl Connection {
             },
             Found::Trailers { token, list } => Event::Trailers {
                 token,
-                headers: self.headers(list),
+                headers: self.heads.headers(list),
             },
             Found::Ready => Event::Ready,
             Found::Capacity => Event::Capacity,
             Found::Interim { token, status } => Event::Interim { token, status },
             Found::StreamFailed { token } => Event::StreamFailed {
                 token,
-                error: self.rare.error,
+                error: self.shared.failure(),
             },
             Found::Unprocessed { token } => Event::Unprocessed { token },
             Found::GoAway { code } => Event::GoAway {
                 code,
-                debug: &self.rare.debug,
+                debug: self.shutdown.debug(),
             },
             Found::Writable { token } => Event::Writable { token },
-            Found::Pong => Event::Pong {
-                payload: self.rare.pong,
-            },
-        }
-    }
-
-    #[inline]
-    fn headers(&self, list: List) -> Headers<'_> {
-        match list {
-            List::Decoded => self.fields.headers(),
-            List::Remembered(index) => Headers::new(self.memory.list(usize::from(index))),
+            Found::Pong { payload } => Event::Pong { payload },
         }
     }
 
     /// Ends everything with an error of the server's making.
     #[cold]
     fn fail(&mut self, error: &Error) {
-        let what = match error {
-            Error::Violation { what, .. } => what,
-            Error::Limit(limit) => limit.name(),
-            Error::NotHttp2(_) => "not HTTP/2",
-        };
-        self.send_go_away(error.code(), what);
-        self.failed = true;
-        self.partial = Vec::new();
-        self.assembly = Assembly::default();
-    }
-
-    /// Appends GOAWAY; no stream of the server's was ever accepted, so the last one is 0.
-    fn send_go_away(&mut self, code: ErrorCode, debug: &str) {
-        let mut payload = [0; 8].to_vec();
-        payload[4..].copy_from_slice(&code.0.to_be_bytes());
-        payload.extend_from_slice(debug.as_bytes());
-        self.output.frame(kind::GOAWAY, 0, 0, &payload);
-        self.leaving = true;
-    }
-
-    /// Resets an open stream because of a mistake of the server.
-    fn reset_at(&mut self, index: Index, code: ErrorCode) {
-        let id = self.streams.get(index).id;
-        self.output.rst_stream(id, code);
-        self.streams.close(index, Closing::Reset);
-    }
-
-    /// Resets a stream because of a mistake of the server. Returns the event for the caller, unless
-    /// the response was over already.
-    #[cold]
-    fn fail_stream(&mut self, index: Index, error: StreamError) -> Option<Found> {
-        let stream = *self.streams.get(index);
-        self.reset_at(index, error.code());
-        (!stream.is(REMOTE_ENDED)).then(|| self.failed_stream(stream.token, error))
-    }
-
-    /// A stream has failed.
-    fn failed_stream(&mut self, token: u32, error: StreamError) -> Found {
-        self.rare.error = error;
-        Found::StreamFailed { token }
-    }
-
-    /// Counts a frame that brought nothing.
-    fn idle(&mut self) -> Result<(), Error> {
-        self.idle_frames += 1;
-        if self.idle_frames > self.settings.limits.idle_frames {
-            return Err(Error::Limit(Limit::Frames));
-        }
-        Ok(())
+        self.shutdown.fail(&mut self.shared.output, error);
+        self.input.abandon();
+        self.heads.abandon();
     }
 }
 

@@ -183,6 +183,14 @@ impl StreamError {
         }
     }
 
+    /// A malformed message (RFC 9113 section 8.1.1).
+    pub(crate) const fn malformed(what: &'static str) -> Self {
+        Self::Violation {
+            code: ErrorCode::PROTOCOL_ERROR,
+            what,
+        }
+    }
+
     /// Whether the server guarantees that it did not process the request, so that it is safe to
     /// send it again (RFC 9113 section 8.7).
     #[must_use]

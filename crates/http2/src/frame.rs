@@ -76,6 +76,38 @@ impl FrameHeader {
     }
 }
 
+/// A frame that stands whole in the input, and the input behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame<'a> {
+    pub(crate) header: FrameHeader,
+    pub(crate) payload: &'a [u8],
+    pub(crate) rest: &'a [u8],
+}
+
+impl<'a> Frame<'a> {
+    /// The frame at the input's start; `None` where it is longer than the input, or than allowed.
+    #[inline(always)]
+    pub(crate) fn first(input: &'a [u8]) -> Option<Self> {
+        let (header, rest) = input.split_first_chunk()?;
+        let header = FrameHeader::parse(header);
+        if header.length > PAYLOAD_BYTES_MAX {
+            return None;
+        }
+        let (payload, rest) = rest.split_at_checked(header.length as usize)?;
+        Some(Self {
+            header,
+            payload,
+            rest,
+        })
+    }
+
+    /// Whether it is a frame of this kind with just these flags.
+    #[inline(always)]
+    pub(crate) const fn is(&self, kind: u8, flags: u8) -> bool {
+        self.header.kind == kind && self.header.flags == flags
+    }
+}
+
 /// The 32-bit number at the start of `bytes`, without its highest bit; 0 when there is none.
 pub(crate) fn number_31(bytes: &[u8]) -> u32 {
     number_32(bytes) & MAX_31

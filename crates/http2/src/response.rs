@@ -2,7 +2,7 @@
 
 use crate::head::{is_name_byte, is_value};
 use crate::headers::{self, Headers};
-use crate::{ErrorCode, Limit, Limits, StreamError};
+use crate::{Limit, Limits, StreamError};
 
 /// The role of a header block in its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,7 +100,7 @@ impl Fields {
     pub(crate) fn verdict(&self) -> Result<Verdict, StreamError> {
         match (self.problem, self.role, self.status) {
             (Some(problem), ..) => Err(problem),
-            (None, Role::Head, None) => Err(malformed("no :status")),
+            (None, Role::Head, None) => Err(StreamError::malformed("no :status")),
             (None, _, status) => Ok(Verdict {
                 status: status.unwrap_or_default(),
                 content_length: self.content_length,
@@ -122,10 +122,14 @@ impl Fields {
             return Err(StreamError::Limit(Limit::HeaderCount));
         }
         if name.is_empty() || !name.iter().all(|&byte| NAME_BYTES[usize::from(byte)]) {
-            return Err(malformed("field name with a forbidden character"));
+            return Err(StreamError::malformed(
+                "field name with a forbidden character",
+            ));
         }
         if !is_value(value) {
-            return Err(malformed("field value with a forbidden character"));
+            return Err(StreamError::malformed(
+                "field value with a forbidden character",
+            ));
         }
         self.special(name, value)?;
         headers::push(&mut self.list, name, value);
@@ -135,20 +139,22 @@ impl Fields {
     /// RFC 9113 section 8.3.
     fn pseudo(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
         if self.role == Role::Trailers {
-            return Err(malformed("pseudo-field in trailers"));
+            return Err(StreamError::malformed("pseudo-field in trailers"));
         }
         if self.regular {
-            return Err(malformed("pseudo-field after other fields"));
+            return Err(StreamError::malformed("pseudo-field after other fields"));
         }
         if name != b":status" {
-            return Err(malformed("pseudo-field that no response has"));
+            return Err(StreamError::malformed("pseudo-field that no response has"));
         }
         if self.status.is_some() {
-            return Err(malformed("two :status"));
+            return Err(StreamError::malformed("two :status"));
         }
         // Whether the number is a status is for the caller to judge, by its range.
         if value.is_empty() || value.len() > 3 || !value.iter().all(u8::is_ascii_digit) {
-            return Err(malformed(":status that is no number of three digits"));
+            return Err(StreamError::malformed(
+                ":status that is no number of three digits",
+            ));
         }
         let digit = |status: u16, &byte: &u8| status * 10 + u16::from(byte - b'0');
         self.status = Some(value.iter().fold(0, digit));
@@ -160,25 +166,20 @@ impl Fields {
     fn special(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
         match name {
             b"content-length" => {
-                let length = number(value).ok_or(malformed("malformed content-length"))?;
+                let length =
+                    number(value).ok_or(StreamError::malformed("malformed content-length"))?;
                 match self.content_length.replace(length) {
                     None => Ok(()),
-                    Some(_) => Err(malformed("two content-length")),
+                    Some(_) => Err(StreamError::malformed("two content-length")),
                 }
             }
             b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding"
-            | b"upgrade" => Err(malformed("field that belongs to a connection of HTTP/1")),
-            b"te" if value != b"trailers" => Err(malformed("te other than trailers")),
+            | b"upgrade" => Err(StreamError::malformed(
+                "field that belongs to a connection of HTTP/1",
+            )),
+            b"te" if value != b"trailers" => Err(StreamError::malformed("te other than trailers")),
             _ => Ok(()),
         }
-    }
-}
-
-/// RFC 9113 section 8.1.1.
-pub(crate) const fn malformed(what: &'static str) -> StreamError {
-    StreamError::Violation {
-        code: ErrorCode::PROTOCOL_ERROR,
-        what,
     }
 }
 

@@ -5,6 +5,9 @@
 //! section 5.1.1). The slab has half as many slots again as streams are open, so few are.
 
 use crate::frame::MAX_31;
+use crate::response::Role;
+use crate::{ErrorCode, StreamError};
+use std::num::TryFromIntError;
 
 /// A stream's place in the slab.
 pub(crate) type Index = usize;
@@ -70,6 +73,50 @@ impl Stream {
     #[inline]
     pub(crate) const fn set(&mut self, flag: Flag) {
         self.flags |= flag.0;
+    }
+
+    /// The role of the next header block.
+    #[inline]
+    pub(crate) const fn awaited(&self) -> Role {
+        if self.is(HEAD_SEEN) {
+            Role::Trailers
+        } else {
+            Role::Head
+        }
+    }
+
+    /// Whether a response of this status has no content, regardless of its fields (RFC 9110 section
+    /// 6.4.1).
+    #[inline]
+    pub(crate) const fn has_no_body(&self, status: u16) -> bool {
+        self.is(BODILESS) || matches!(status, 204 | 304)
+    }
+
+    /// Takes a frame of DATA of `frame` bytes, of which `length` are data, out of the window and
+    /// out of the length that the head declares.
+    #[inline]
+    pub(crate) fn accept(&mut self, frame: u32, length: u32, end: bool) -> Result<(), StreamError> {
+        if !self.is(HEAD_SEEN) {
+            return Err(StreamError::malformed("DATA before HEADERS"));
+        }
+        if i64::from(frame) > i64::from(self.receive_window) {
+            return Err(StreamError::Violation {
+                code: ErrorCode::FLOW_CONTROL_ERROR,
+                what: "more DATA than the stream's window",
+            });
+        }
+        self.receive_window -= frame as i32;
+        if self.body_remaining == UNKNOWN {
+            return Ok(());
+        }
+        let Some(remaining) = self.body_remaining.checked_sub(u64::from(length)) else {
+            return Err(StreamError::malformed("a longer body than declared"));
+        };
+        if end && remaining > 0 {
+            return Err(StreamError::Truncated);
+        }
+        self.body_remaining = remaining;
+        Ok(())
     }
 }
 
@@ -152,9 +199,15 @@ impl Streams {
         self.slots.iter().filter(|stream| stream.is(OPEN))
     }
 
-    /// The same, to be changed.
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Stream> {
-        self.slots.iter_mut().filter(|stream| stream.is(OPEN))
+    /// Widens the send window of each open stream by `change` bytes, or narrows it.
+    ///
+    /// # Errors
+    /// When a window would pass 2³¹ − 1.
+    pub(crate) fn widen(&mut self, change: i64) -> Result<(), TryFromIntError> {
+        for stream in self.slots.iter_mut().filter(|stream| stream.is(OPEN)) {
+            stream.send_window = i32::try_from(i64::from(stream.send_window) + change)?;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -250,9 +303,21 @@ impl Streams {
         }
     }
 
-    /// The response is over; the stream is closed if the request is, too.
+    /// The response is over, if its length agrees with its Content-Length (RFC 9113 section 8.1.1).
     #[inline]
-    pub(crate) fn end(&mut self, index: Index) {
+    pub(crate) fn end(&mut self, index: Index) -> Result<(), StreamError> {
+        let remaining = self.slots[index].body_remaining;
+        if remaining != 0 && remaining != UNKNOWN {
+            return Err(StreamError::Truncated);
+        }
+        self.end_complete(index);
+        Ok(())
+    }
+
+    /// The response is over, with all of its body; the stream is closed if the request is over,
+    /// too.
+    #[inline]
+    pub(crate) fn end_complete(&mut self, index: Index) {
         let stream = &mut self.slots[index];
         if stream.is(LOCAL_ENDED) {
             self.close(index, Closing::Ended);

@@ -1,20 +1,39 @@
 //! HEADERS and CONTINUATION: heads and trailers (RFC 9113 sections 6.2, 6.10 and 8.1).
 
-use super::{Connection, Found, List};
+use super::found::{Found, List};
+use super::shared::Shared;
 use crate::frame::{FrameHeader, flag, kind, number_31};
-use crate::response::{Role, Verdict, malformed};
-use crate::streams::{BODILESS, HEAD_SEEN, Index, Lookup, REMOTE_ENDED, Stream, UNKNOWN};
-use crate::{Error, ErrorCode, Limit, StreamError};
+use crate::hpack::Decoder;
+use crate::memory::Memory;
+use crate::response::{Fields, Role, Verdict};
+use crate::streams::{HEAD_SEEN, Index, Lookup, REMOTE_ENDED, UNKNOWN};
+use crate::{Error, ErrorCode, Headers, Limit, Limits, StreamError};
 
+/// The initial size of a decoder's table (RFC 9113 section 6.5.2); ours stays there.
+const TABLE_BYTES: usize = 4096;
 /// The buffer of a header block in pieces is given back to the system when it has grown beyond
 /// this.
 const BLOCK_BYTES: usize = 4 * 1024;
 /// Bytes of a priority in HEADERS.
 const PRIORITY_BYTES: usize = 5;
 
+/// The heads and trailers of all responses: the block under way, the server's table, and the blocks
+/// that are remembered.
+///
+/// A block is decoded in the order of arrival whatever becomes of its stream, since each may change
+/// the table. [`Heads::usual_block`] and [`Heads::recall_whole`] take remembered blocks alone, and
+/// change nothing where they return `None`.
+#[derive(Debug)]
+pub(super) struct Heads {
+    assembly: Assembly,
+    decoder: Decoder,
+    memory: Memory,
+    fields: Fields,
+}
+
 /// A header block that arrives in several frames.
 #[derive(Debug, Default)]
-pub(super) struct Assembly {
+struct Assembly {
     /// The stream that must go on; 0 when there is none.
     stream: u32,
     end: bool,
@@ -23,34 +42,67 @@ pub(super) struct Assembly {
     block: Vec<u8>,
 }
 
-impl Assembly {
-    /// Whether no block is under way.
+/// A header block that is whole.
+#[derive(Clone, Copy)]
+struct Block<'a> {
+    stream: u32,
+    bytes: &'a [u8],
+    end: bool,
+    /// Whether HEADERS makes its stream depend on itself.
+    dependent: bool,
+}
+
+impl Heads {
+    pub(super) fn new() -> Self {
+        Self {
+            assembly: Assembly::default(),
+            decoder: Decoder::new(TABLE_BYTES),
+            memory: Memory::default(),
+            fields: Fields::new(),
+        }
+    }
+
+    /// Whether a block has begun that has not ended.
     #[inline]
-    pub(super) const fn is_empty(&self) -> bool {
-        self.stream == 0
+    pub(super) const fn is_assembling(&self) -> bool {
+        self.assembly.stream != 0
     }
 
     /// Within a header block nothing else may come (section 4.3).
     #[inline]
     pub(super) fn admit(&self, header: FrameHeader) -> Result<(), Error> {
+        let stream = self.assembly.stream;
         if header.kind == kind::CONTINUATION {
-            if self.stream == 0 {
+            if stream == 0 {
                 return Err(Error::protocol("CONTINUATION without HEADERS"));
             }
-            if self.stream != header.stream {
+            if stream != header.stream {
                 return Err(Error::protocol("CONTINUATION on another stream"));
             }
-        } else if self.stream != 0 {
+        } else if stream != 0 {
             return Err(Error::protocol("a frame within a header block"));
         }
         Ok(())
     }
-}
 
-impl Connection {
+    /// Gives the memory of an unfinished block back.
+    pub(super) fn abandon(&mut self) {
+        self.assembly = Assembly::default();
+    }
+
+    /// The fields that were found, as long as no other block is read.
+    #[inline]
+    pub(super) fn headers(&self, list: List) -> Headers<'_> {
+        match list {
+            List::Decoded => self.fields.headers(),
+            List::Remembered(index) => Headers::new(self.memory.list(usize::from(index))),
+        }
+    }
+
     #[inline]
     pub(super) fn headers_frame(
         &mut self,
+        shared: &mut Shared,
         header: FrameHeader,
         payload: &[u8],
     ) -> Result<Option<Found>, Error> {
@@ -59,7 +111,13 @@ impl Connection {
         }
         let end = header.has(flag::END_STREAM);
         if !header.has(flag::PADDED | flag::PRIORITY) && header.has(flag::END_HEADERS) {
-            return self.header_block(header.stream, payload, end, false);
+            let block = Block {
+                stream: header.stream,
+                bytes: payload,
+                end,
+                dependent: false,
+            };
+            return self.block(shared, block);
         }
         let mut block = unpadded(header, payload)?;
         let mut dependent = false;
@@ -74,7 +132,13 @@ impl Connection {
             block = &block[PRIORITY_BYTES..];
         }
         if header.has(flag::END_HEADERS) {
-            return self.header_block(header.stream, block, end, dependent);
+            let block = Block {
+                stream: header.stream,
+                bytes: block,
+                end,
+                dependent,
+            };
+            return self.block(shared, block);
         }
         self.assembly.stream = header.stream;
         self.assembly.end = end;
@@ -85,23 +149,29 @@ impl Connection {
 
     pub(super) fn continuation(
         &mut self,
+        shared: &mut Shared,
         header: FrameHeader,
         payload: &[u8],
     ) -> Result<Option<Found>, Error> {
         if payload.is_empty() {
-            self.idle()?;
+            shared.idle()?;
         }
         let length = self.assembly.block.len() + payload.len();
-        if length > self.settings.limits.head_bytes as usize {
+        if length > shared.settings.limits.head_bytes as usize {
             return Err(Error::Limit(Limit::Head));
         }
         self.assembly.block.extend_from_slice(payload);
         if !header.has(flag::END_HEADERS) {
             return Ok(None);
         }
-        let Assembly { end, dependent, .. } = self.assembly;
         let mut block = std::mem::take(&mut self.assembly.block);
-        let found = self.header_block(header.stream, &block, end, dependent)?;
+        let whole = Block {
+            stream: header.stream,
+            bytes: &block,
+            end: self.assembly.end,
+            dependent: self.assembly.dependent,
+        };
+        let found = self.block(shared, whole)?;
         block.clear();
         block.shrink_to(BLOCK_BYTES);
         self.assembly = Assembly {
@@ -114,88 +184,107 @@ impl Connection {
     /// Reads a whole header block. It must be decoded whatever becomes of it, or the dynamic table
     /// would be lost.
     #[inline]
-    fn header_block(
-        &mut self,
-        id: u32,
-        block: &[u8],
-        end: bool,
-        dependent: bool,
-    ) -> Result<Option<Found>, Error> {
-        let Lookup::Open(index) = self.streams.lookup(id) else {
-            return self.unexpected_block(id, block);
+    fn block(&mut self, shared: &mut Shared, block: Block<'_>) -> Result<Option<Found>, Error> {
+        let Block { bytes, end, .. } = block;
+        let Lookup::Open(index) = shared.streams.lookup(block.stream) else {
+            return self.unexpected_block(shared, block);
         };
-        let role = if self.streams.get(index).is(HEAD_SEEN) {
-            Role::Trailers
-        } else {
-            Role::Head
+        let role = shared.streams.get(index).awaited();
+        let (verdict, list) = match self.recall(bytes, role) {
+            Some((verdict, list)) => (Ok(verdict), list),
+            None => {
+                let limits = &shared.settings.limits;
+                (self.decode(bytes, role, limits)?, List::Decoded)
+            }
         };
-        let (verdict, list) = match self.memory.recall(block, role, self.decoder.epoch()) {
-            Some(at) => (Ok(self.memory.verdict(at)), List::Remembered(at as u8)),
-            None => (self.decode(block, role)?, List::Decoded),
-        };
-        self.idle_frames = 0;
-        let stream = self.streams.get(index);
-        if stream.is(REMOTE_ENDED) {
-            self.reset_at(index, ErrorCode::STREAM_CLOSED);
+        shared.progress();
+        if shared.streams.get(index).is(REMOTE_ENDED) {
+            shared.reset(index, ErrorCode::STREAM_CLOSED);
             return Ok(None);
         }
         let found = match verdict {
-            Err(error) => Err(error),
-            Ok(_) if dependent => Err(malformed("a stream that depends on itself")),
-            Ok(verdict) => self.answer(index, (role, verdict), list, end),
+            Ok(_) if block.dependent => {
+                Err(StreamError::malformed("a stream that depends on itself"))
+            }
+            verdict => verdict.and_then(|verdict| go_on(shared, index, role, verdict, list, end)),
         };
         Ok(match found {
             Ok(found) => Some(found),
-            Err(error) => self.fail_stream(index, error),
+            Err(error) => shared.fail(index, error),
         })
     }
 
-    /// Goes on from a header block that is right by itself.
+    /// A head or trailers that are remembered, for a response that is outstanding.
     #[inline]
-    pub(super) fn answer(
+    pub(super) fn usual_block(
         &mut self,
-        index: Index,
-        (role, verdict): (Role, Verdict),
-        list: List,
+        shared: &mut Shared,
+        id: u32,
+        block: &[u8],
         end: bool,
-    ) -> Result<Found, StreamError> {
-        match role {
-            Role::Head => self.head(index, verdict, list, end),
-            Role::Trailers => self.trailers(index, list, end),
+    ) -> Option<Found> {
+        let index = shared.streams.find(id)?;
+        let stream = shared.streams.get(index);
+        if stream.is(REMOTE_ENDED) {
+            return None;
         }
+        let role = stream.awaited();
+        let (verdict, list) = self.recall(block, role)?;
+        let to_come = match role {
+            Role::Head if matches!(verdict.status, 100..=199) => return None,
+            Role::Head if stream.has_no_body(verdict.status) => 0,
+            Role::Head => verdict.content_length.unwrap_or(UNKNOWN),
+            Role::Trailers if end => stream.body_remaining,
+            Role::Trailers => return None,
+        };
+        if end && to_come != 0 && to_come != UNKNOWN {
+            return None;
+        }
+        go_on(shared, index, role, verdict, list, end).ok()
+    }
+
+    /// The status and the fields of a head that is remembered, of a final response that has a body
+    /// and allows it to be this long.
+    #[inline(always)]
+    pub(super) fn recall_whole(&mut self, block: &[u8], body_bytes: usize) -> Option<(u16, List)> {
+        let (verdict, list) = self.recall(block, Role::Head)?;
+        let declared = verdict.content_length.unwrap_or(body_bytes as u64);
+        let has_body = !matches!(verdict.status, 100..=199 | 204 | 304);
+        (has_body && declared == body_bytes as u64).then_some((verdict.status, list))
+    }
+
+    /// The meaning of a block that is remembered.
+    #[inline(always)]
+    pub(super) fn recall(&mut self, block: &[u8], role: Role) -> Option<(Verdict, List)> {
+        let at = self.memory.recall(block, role, self.decoder.epoch())?;
+        Some((self.memory.verdict(at), List::Remembered(at as u8)))
     }
 
     /// A block on a stream that is not open.
     #[cold]
-    fn unexpected_block(&mut self, id: u32, block: &[u8]) -> Result<Option<Found>, Error> {
-        let lookup = self.streams.lookup(id);
+    fn unexpected_block(
+        &mut self,
+        shared: &mut Shared,
+        block: Block<'_>,
+    ) -> Result<Option<Found>, Error> {
+        let lookup = shared.streams.lookup(block.stream);
         if lookup == Lookup::Idle {
             return Err(Error::protocol("HEADERS on an idle stream"));
         }
-        let _ = self.decode(block, Role::Head)?;
-        self.unexpected(id, lookup)?;
+        let _ = self.decode(block.bytes, Role::Head, &shared.settings.limits)?;
+        shared.closed(block.stream, lookup)?;
         Ok(None)
-    }
-
-    /// HEADERS or DATA on a stream that was closed (section 5.1).
-    pub(super) fn unexpected(&mut self, id: u32, lookup: Lookup) -> Result<(), Error> {
-        match lookup {
-            Lookup::Ended => {
-                return Err(Error::violation(
-                    ErrorCode::STREAM_CLOSED,
-                    "a frame on a stream that has ended",
-                ));
-            }
-            Lookup::ResetByPeer => self.output.rst_stream(id, ErrorCode::STREAM_CLOSED),
-            _ => {}
-        }
-        self.idle()
     }
 
     /// Decodes and judges a block that is not remembered, and remembers it if that is safe.
     #[inline(never)]
-    fn decode(&mut self, block: &[u8], role: Role) -> Result<Result<Verdict, StreamError>, Error> {
-        let (fields, limits) = (&mut self.fields, &self.settings.limits);
+    fn decode(
+        &mut self,
+        block: &[u8],
+        role: Role,
+        limits: &Limits,
+    ) -> Result<Result<Verdict, StreamError>, Error> {
+        let fields = &mut self.fields;
         fields.begin(role);
         let effect = self
             .decoder
@@ -209,85 +298,98 @@ impl Connection {
         }
         Ok(verdict)
     }
+}
 
-    /// Goes on from a head, interim or final.
-    #[inline]
-    fn head(
-        &mut self,
-        index: Index,
-        verdict: Verdict,
-        list: List,
-        end: bool,
-    ) -> Result<Found, StreamError> {
-        let Verdict {
-            status,
-            content_length,
-        } = verdict;
-        if matches!(status, 100..=199) {
-            return self.interim(index, status, end);
-        }
-        let stream = self.streams.get_mut(index);
-        stream.set(HEAD_SEEN);
-        stream.body_remaining = if bodiless(stream, status) {
-            0
-        } else {
-            content_length.unwrap_or(UNKNOWN)
-        };
-        let token = stream.token;
-        if end {
-            self.ended(index)?;
-        }
-        Ok(Found::Head {
-            token,
-            status,
-            list,
-            end,
-        })
-    }
-
-    #[cold]
-    fn interim(&mut self, index: Index, status: u16, end: bool) -> Result<Found, StreamError> {
-        if status == 101 {
-            // RFC 9113 section 8.6.
-            return Err(malformed("status 101"));
-        }
-        if end {
-            return Err(malformed("the stream ends with an interim response"));
-        }
-        let stream = self.streams.get_mut(index);
-        if stream.interim >= self.settings.limits.interim {
-            return Err(StreamError::Limit(Limit::Interim));
-        }
-        stream.interim += 1;
-        let token = stream.token;
-        Ok(Found::Interim { token, status })
-    }
-
-    fn trailers(&mut self, index: Index, list: List, end: bool) -> Result<Found, StreamError> {
-        if !end {
-            return Err(malformed("trailers that do not end the stream"));
-        }
-        let token = self.streams.get(index).token;
-        self.ended(index)?;
-        Ok(Found::Trailers { token, list })
-    }
-
-    /// The response is over, if its length agrees with its Content-Length (section 8.1.1).
-    #[inline]
-    pub(super) fn ended(&mut self, index: Index) -> Result<(), StreamError> {
-        let stream = self.streams.get(index);
-        if stream.body_remaining != 0 && stream.body_remaining != UNKNOWN {
-            return Err(StreamError::Truncated);
-        }
-        self.streams.end(index);
-        Ok(())
+/// Goes on from a header block that is right by itself.
+#[inline]
+fn go_on(
+    shared: &mut Shared,
+    index: Index,
+    role: Role,
+    verdict: Verdict,
+    list: List,
+    end: bool,
+) -> Result<Found, StreamError> {
+    match role {
+        Role::Head => head(shared, index, verdict, list, end),
+        Role::Trailers => trailers(shared, index, list, end),
     }
 }
 
-/// Whether a response has no content, regardless of its fields (RFC 9110 section 6.4.1).
+/// Goes on from a head, interim or final.
 #[inline]
-pub(super) const fn bodiless(stream: &Stream, status: u16) -> bool {
-    stream.is(BODILESS) || matches!(status, 204 | 304)
+fn head(
+    shared: &mut Shared,
+    index: Index,
+    verdict: Verdict,
+    list: List,
+    end: bool,
+) -> Result<Found, StreamError> {
+    let Verdict {
+        status,
+        content_length,
+    } = verdict;
+    if matches!(status, 100..=199) {
+        return interim(shared, index, status, end);
+    }
+    let stream = shared.streams.get_mut(index);
+    stream.set(HEAD_SEEN);
+    stream.body_remaining = if stream.has_no_body(status) {
+        0
+    } else {
+        content_length.unwrap_or(UNKNOWN)
+    };
+    let token = stream.token;
+    if end {
+        shared.streams.end(index)?;
+    }
+    Ok(Found::Head {
+        token,
+        status,
+        list,
+        end,
+    })
+}
+
+#[cold]
+fn interim(
+    shared: &mut Shared,
+    index: Index,
+    status: u16,
+    end: bool,
+) -> Result<Found, StreamError> {
+    if status == 101 {
+        // RFC 9113 section 8.6.
+        return Err(StreamError::malformed("status 101"));
+    }
+    if end {
+        return Err(StreamError::malformed(
+            "the stream ends with an interim response",
+        ));
+    }
+    let stream = shared.streams.get_mut(index);
+    if stream.interim >= shared.settings.limits.interim {
+        return Err(StreamError::Limit(Limit::Interim));
+    }
+    stream.interim += 1;
+    let token = stream.token;
+    Ok(Found::Interim { token, status })
+}
+
+fn trailers(
+    shared: &mut Shared,
+    index: Index,
+    list: List,
+    end: bool,
+) -> Result<Found, StreamError> {
+    if !end {
+        return Err(StreamError::malformed(
+            "trailers that do not end the stream",
+        ));
+    }
+    let token = shared.streams.get(index).token;
+    shared.streams.end(index)?;
+    Ok(Found::Trailers { token, list })
 }
 
 /// A payload without its padding (section 6.1).

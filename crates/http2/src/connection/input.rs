@@ -1,6 +1,6 @@
 //! Input to frames: from the input where they stand there whole, put together where they don't.
 
-use super::{Connection, Found};
+use super::heads::Heads;
 use crate::frame::{FrameHeader, HEADER_BYTES, PAYLOAD_BYTES_MAX, flag, kind};
 use crate::{Error, ErrorCode, NotHttp2, sniff};
 
@@ -10,6 +10,8 @@ const PARTIAL_BYTES: usize = 1024;
 /// The unit that the next byte of the input belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading {
+    /// The server's first frame, which must be SETTINGS.
+    First,
     /// A frame's header, or with it the rest that is read as a whole.
     Frame,
     /// The payload of DATA, which is passed on as it comes.
@@ -24,6 +26,8 @@ pub(super) enum Reading {
     },
     /// This many bytes without a meaning, at least 1.
     Skip(u32),
+    /// Nothing more: the connection has failed.
+    Over,
 }
 
 impl Reading {
@@ -37,74 +41,80 @@ impl Reading {
     }
 }
 
-impl Connection {
-    /// Goes over the input until something is found; `None` when all is consumed.
-    #[inline(never)]
-    pub(super) fn advance(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Found>, Error> {
-        if self.failed {
-            *at = input.len();
-            return Ok(None);
-        }
-        loop {
-            if self.due.any()
-                && let Some(found) = self.due_event()
-            {
-                return Ok(Some(found));
-            }
-            let rest = &input[*at..];
-            let found = match self.reading {
-                Reading::Frame => {
-                    let Some((header, payload)) = self.whole_frame(rest)? else {
-                        if rest.is_empty() {
-                            return Ok(None);
-                        }
-                        match self.collect(rest, at)? {
-                            Collected::Starved => return Ok(None),
-                            Collected::Whole(found) => {
-                                if found.is_some() {
-                                    return Ok(found);
-                                }
-                                continue;
-                            }
-                        }
-                    };
-                    *at += HEADER_BYTES + payload.len();
-                    self.frame(header, payload)?
-                }
-                _ if rest.is_empty() => return Ok(None),
-                Reading::Data { .. } => self.data(rest.len(), at),
-                Reading::Skip(count) => {
-                    let skipped = rest.len().min(count as usize);
-                    *at += skipped;
-                    self.reading = Reading::skip(count - skipped as u32);
-                    None
-                }
-            };
-            if found.is_some() {
-                return Ok(found);
-            }
+/// The place in the server's bytes. While [`Reading`] is at a frame, [`Input::next_frame`] takes
+/// frames; what a frame of DATA leaves unread is passed over by changing `reading`.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) reading: Reading,
+    /// A frame that has not arrived whole; its header at least.
+    partial: Vec<u8>,
+}
+
+/// A frame as far as it is read as a whole: of DATA, no more than the padding's length.
+pub(super) enum NextFrame<'a> {
+    /// All input is used up.
+    Starved,
+    /// It stands in the input.
+    Whole(FrameHeader, &'a [u8]),
+    /// It was put together, from its header on. The bytes come back with [`Input::reuse`].
+    Collected(FrameHeader, Vec<u8>),
+}
+
+impl Input {
+    pub(super) const fn new() -> Self {
+        Self {
+            reading: Reading::First,
+            partial: Vec::new(),
         }
     }
 
-    /// The frame that stands whole at the input's start, as far as it is read as a whole.
+    /// Whether the next byte begins a frame, which any may be.
     #[inline]
-    fn whole_frame<'b>(&self, input: &'b [u8]) -> Result<Option<(FrameHeader, &'b [u8])>, Error> {
-        if !self.partial.is_empty() || !self.peer.ready {
+    pub(super) fn is_at_frame(&self) -> bool {
+        matches!(self.reading, Reading::Frame) && self.partial.is_empty()
+    }
+
+    /// Takes the next frame from the input's start, and adds to `at` what that takes.
+    #[inline]
+    pub(super) fn next_frame<'a>(
+        &mut self,
+        input: &'a [u8],
+        at: &mut usize,
+        heads: &Heads,
+    ) -> Result<NextFrame<'a>, Error> {
+        if let Some((header, payload)) = self.whole_frame(input, heads)? {
+            *at += HEADER_BYTES + payload.len();
+            return Ok(NextFrame::Whole(header, payload));
+        }
+        if input.is_empty() {
+            return Ok(NextFrame::Starved);
+        }
+        self.collect(input, at, heads)
+    }
+
+    /// The frame that stands whole at the input's start.
+    #[inline]
+    fn whole_frame<'a>(
+        &self,
+        input: &'a [u8],
+        heads: &Heads,
+    ) -> Result<Option<(FrameHeader, &'a [u8])>, Error> {
+        if !self.is_at_frame() {
             return Ok(None);
         }
         let Some((header, rest)) = input.split_first_chunk() else {
             return Ok(None);
         };
         let header = FrameHeader::parse(header);
-        let needed = self.admit(header)?;
+        let needed = self.admit(header, heads)?;
         Ok(rest.get(..needed).map(|payload| (header, payload)))
     }
 
     /// Refuses a frame for its header; otherwise returns how much of its payload is needed to begin
     /// with it.
     #[inline]
-    fn admit(&self, header: FrameHeader) -> Result<usize, Error> {
-        if !self.peer.ready {
+    fn admit(&self, header: FrameHeader, heads: &Heads) -> Result<usize, Error> {
+        if matches!(self.reading, Reading::First) {
             first_frame(header)?;
         }
         if header.length > PAYLOAD_BYTES_MAX {
@@ -113,7 +123,7 @@ impl Connection {
                 "frame larger than allowed",
             ));
         }
-        self.assembly.admit(header)?;
+        heads.admit(header)?;
         match header.kind {
             kind::DATA => {
                 let padded = header.has(flag::PADDED);
@@ -132,42 +142,44 @@ impl Connection {
 
     /// Adds to a frame that arrives in pieces.
     #[cold]
-    fn collect(&mut self, mut rest: &[u8], at: &mut usize) -> Result<Collected, Error> {
-        if !self.peer.ready && self.is_foreign(rest, at)? {
-            return Ok(Collected::Starved);
+    fn collect<'a>(
+        &mut self,
+        mut rest: &[u8],
+        at: &mut usize,
+        heads: &Heads,
+    ) -> Result<NextFrame<'a>, Error> {
+        if self.is_foreign(rest, at)? {
+            return Ok(NextFrame::Starved);
         }
-        let header = loop {
+        loop {
             let header = self.partial.first_chunk().map(FrameHeader::parse);
             let needed = match header {
-                Some(header) => HEADER_BYTES + self.admit(header)?,
+                Some(header) => HEADER_BYTES + self.admit(header, heads)?,
                 None => HEADER_BYTES,
             };
             let missing = needed - self.partial.len();
             if let Some(header) = header
                 && missing == 0
             {
-                break header;
+                // The first frame has come, or it is another.
+                self.reading = Reading::Frame;
+                let bytes = std::mem::take(&mut self.partial);
+                return Ok(NextFrame::Collected(header, bytes));
             }
             let (taken, after) = rest.split_at(missing.min(rest.len()));
             self.partial.extend_from_slice(taken);
             *at += taken.len();
             rest = after;
             if taken.len() < missing {
-                return Ok(Collected::Starved);
+                return Ok(NextFrame::Starved);
             }
-        };
-        let mut partial = std::mem::take(&mut self.partial);
-        let found = self.frame(header, &partial[HEADER_BYTES..])?;
-        partial.clear();
-        partial.shrink_to(PARTIAL_BYTES);
-        self.partial = partial;
-        Ok(Collected::Whole(found))
+        }
     }
 
     /// Whether the stream begins as no SETTINGS frame does; its protocol is then to be identified.
     fn is_foreign(&mut self, rest: &[u8], at: &mut usize) -> Result<bool, Error> {
         let first = self.partial.first().or_else(|| rest.first());
-        if first.is_none_or(|&byte| byte == 0) {
+        if !matches!(self.reading, Reading::First) || first.is_none_or(|&byte| byte == 0) {
             return Ok(false);
         }
         let taken = rest.len().min(sniff::TEXT_BYTES - self.partial.len());
@@ -179,19 +191,25 @@ impl Connection {
         }
     }
 
+    /// Takes the bytes of a frame back that was put together, to be used for the next.
+    pub(super) fn reuse(&mut self, mut bytes: Vec<u8>) {
+        bytes.clear();
+        bytes.shrink_to(PARTIAL_BYTES);
+        self.partial = bytes;
+    }
+
     /// The verdict on an ambiguous beginning, once the stream has ended.
     pub(super) fn judge_end(&self) -> Option<Error> {
-        let foreign = !self.peer.ready && self.partial.first().is_some_and(|&byte| byte != 0);
+        let foreign = matches!(self.reading, Reading::First)
+            && self.partial.first().is_some_and(|&byte| byte != 0);
         foreign.then(|| Error::NotHttp2(sniff::judge_ended(&self.partial)))
     }
-}
 
-/// The result of adding to a frame.
-enum Collected {
-    /// All input is used up.
-    Starved,
-    /// The frame is whole, with its meaning.
-    Whole(Option<Found>),
+    /// Ignores all further input.
+    pub(super) fn abandon(&mut self) {
+        self.reading = Reading::Over;
+        self.partial = Vec::new();
+    }
 }
 
 /// The server's first frame must be SETTINGS (RFC 9113 section 3.4).

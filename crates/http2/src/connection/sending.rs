@@ -1,40 +1,73 @@
-//! Requests: opening streams and sending bodies.
+//! Requests: opening streams and sending bodies, within what the server allows.
 
-use super::{Connection, due};
-use crate::frame::{flag, kind};
-use crate::streams::{BODILESS, Closing, Index, LOCAL_ENDED, REMOTE_ENDED};
-use crate::{EndStream, Head, OpenError, StreamGone, StreamRef, hpack};
+use super::found::Found;
+use super::settings::{OVERFLOW, Peer, SETTING_BYTES, WINDOW_DEFAULT};
+use super::shared::Shared;
+use super::waiting::{QUEUE_BYTES, Waiting};
+use crate::frame::{FrameHeader, flag, kind, number_31, number_32, setting};
+use crate::hpack::{self, Encoder};
+use crate::streams::{BLOCKED, BODILESS, Closing, Index, LOCAL_ENDED, Lookup, REMOTE_ENDED};
+use crate::{EndStream, Error, ErrorCode, Head, OpenError, StreamError, StreamGone, StreamRef};
 
 /// Largest payload of DATA that we send, even if the peer accepts more: other streams wait for it.
 const PAYLOAD_BYTES: u32 = 64 * 1024;
 
-impl Connection {
-    /// Opens a stream with the fields of `head` and with those of `extra`, which belong to this
-    /// request alone and are not indexed. They must be such as [`Head::new`] accepts;
-    /// pseudo-fields come first among them, and are sent before those of `head`. `token` comes
-    /// back in every event of the stream.
-    ///
-    /// A request with a body goes on with [`Connection::send_data`]. When its response is over
-    /// first, the stream stays open until the request ends or is given up with
-    /// [`Connection::reset`].
-    ///
-    /// # Errors
-    /// When [`Connection::capacity`] is 0.
+/// The sending side: what the server allows, the state of its table, and the connection's window.
+///
+/// Opens streams once [`Sending::is_ready`]. A stream whose upload stops at a window or at the
+/// queue's bound is marked in the slab; frames that raise a window, and output that was written,
+/// make [`Sending::next_writable`] find it.
+#[derive(Debug)]
+pub(super) struct Sending {
+    encoder: Encoder,
+    peer: Peer,
+    /// Bytes of DATA that we may send.
+    window: i32,
+    waiting: Waiting,
+}
+
+impl Sending {
+    pub(super) fn new() -> Self {
+        Self {
+            encoder: Encoder::new(),
+            peer: Peer::default(),
+            window: WINDOW_DEFAULT as i32,
+            waiting: Waiting::default(),
+        }
+    }
+
+    /// Whether the server's first SETTINGS have come.
     #[inline]
-    pub fn open(
+    pub(super) const fn is_ready(&self) -> bool {
+        self.peer.ready
+    }
+
+    /// SETTINGS_MAX_CONCURRENT_STREAMS of the server; `None` before it has sent one.
+    #[inline]
+    pub(super) const fn streams_max(&self) -> Option<u32> {
+        self.peer.streams_max
+    }
+
+    /// Whether [`Sending::next_writable`] may have a stream.
+    #[inline]
+    pub(super) const fn is_due(&self) -> bool {
+        self.waiting.is_due()
+    }
+
+    /// Opens a stream, for which there must be room.
+    #[inline]
+    pub(super) fn open(
         &mut self,
+        shared: &mut Shared,
         token: u32,
         head: &Head,
         extra: &[(&[u8], &[u8])],
         end: EndStream,
     ) -> Result<StreamRef, OpenError> {
-        if !self.has_room() {
-            return Err(self.refusal());
-        }
-        let index = self.streams.insert(token).ok_or(OpenError::Spent)?;
-        let stream = self.streams.get_mut(index);
+        let index = shared.streams.insert(token).ok_or(OpenError::Spent)?;
+        let stream = shared.streams.get_mut(index);
         stream.send_window = self.peer.window as i32;
-        stream.receive_window = self.settings.stream_window as i32;
+        stream.receive_window = shared.settings.stream_window as i32;
         if end == EndStream::Yes {
             stream.set(LOCAL_ENDED);
         }
@@ -43,7 +76,8 @@ impl Connection {
         }
         let id = stream.id;
         let encoder = &mut self.encoder;
-        self.output
+        shared
+            .output
             .header_block(id, end, self.peer.payload_max, |out| {
                 encoder.begin(out);
                 let pseudo = |field: &&(&[u8], &[u8])| field.0.first() == Some(&b':');
@@ -56,34 +90,21 @@ impl Connection {
                     hpack::write_extra(out, name, value);
                 }
             });
-        self.idle_frames = 0;
+        shared.progress();
         Ok(StreamRef(id))
     }
 
-    #[cold]
-    fn refusal(&self) -> OpenError {
-        if self.is_spent() {
-            OpenError::Spent
-        } else {
-            OpenError::Full
-        }
-    }
-
     /// Sends of a request's body what windows and the bound on queued output allow, and returns the
-    /// number of bytes. When it was less than all, [`crate::Event::Writable`] follows; until then
-    /// the rest would not be taken. With [`EndStream::Yes`] the request ends once all bytes are
-    /// taken; `bytes` may be empty.
-    ///
-    /// # Errors
-    /// When the stream is closed or its request has ended: the rest is not wanted.
-    pub fn send_data(
+    /// number of bytes.
+    pub(super) fn send_data(
         &mut self,
+        shared: &mut Shared,
         stream: StreamRef,
         bytes: &[u8],
         end: EndStream,
     ) -> Result<usize, StreamGone> {
-        let index = self.streams.find(stream.0).ok_or(StreamGone)?;
-        if self.failed || self.streams.get(index).is(LOCAL_ENDED) {
+        let index = shared.streams.find(stream.0).ok_or(StreamGone)?;
+        if shared.streams.get(index).is(LOCAL_ENDED) {
             return Err(StreamGone);
         }
         if bytes.is_empty() && end == EndStream::No {
@@ -92,49 +113,173 @@ impl Connection {
         let mut taken = 0;
         loop {
             let rest = &bytes[taken..];
-            let length = rest.len().min(self.room(index));
+            let length = rest.len().min(self.room(shared, index));
             let last = length == rest.len();
             if length == 0 && !rest.is_empty() {
                 break;
             }
             let ends = last && end == EndStream::Yes;
             let flags = if ends { flag::END_STREAM } else { 0 };
-            self.output
+            shared
+                .output
                 .frame(kind::DATA, flags, stream.0, &rest[..length]);
-            self.send_window -= length as i32;
-            self.streams.get_mut(index).send_window -= length as i32;
+            self.window -= length as i32;
+            shared.streams.get_mut(index).send_window -= length as i32;
             taken += length;
-            self.idle_frames = 0;
+            shared.progress();
             if last {
-                self.finish_sending(index, end);
+                finish(shared, index, end);
                 return Ok(taken);
             }
         }
-        self.streams.block(index);
+        shared.streams.block(index);
         Ok(taken)
     }
 
     /// Bytes that one frame of DATA may hold now.
-    fn room(&mut self, index: Index) -> usize {
-        let queue = due::QUEUE_BYTES.saturating_sub(self.output.len());
+    fn room(&mut self, shared: &Shared, index: Index) -> usize {
+        let queue = QUEUE_BYTES.saturating_sub(shared.output.len());
         if queue == 0 {
-            self.queue_full();
+            self.waiting.queue_full();
         }
-        let window = self.send_window.min(self.streams.get(index).send_window);
+        let window = self.window.min(shared.streams.get(index).send_window);
         let payload = self.peer.payload_max.min(PAYLOAD_BYTES);
         queue.min(payload as usize).min(window.max(0) as usize)
     }
 
-    /// All that was given is taken.
-    fn finish_sending(&mut self, index: Index, end: EndStream) {
-        self.streams.unblock(index);
-        if end == EndStream::No {
-            return;
+    /// Some output was written.
+    #[inline]
+    pub(super) const fn output_sent(&mut self, shared: &Shared) {
+        self.waiting.output_sent(&shared.output, &shared.streams);
+    }
+
+    /// The next stream that waits and can send on.
+    pub(super) fn next_writable(&mut self, shared: &mut Shared) -> Option<Found> {
+        self.waiting
+            .next(&mut shared.streams, &shared.output, self.window)
+    }
+
+    /// Reads the server's SETTINGS, or its acknowledgement of ours (section 6.5).
+    pub(super) fn settings_frame(
+        &mut self,
+        shared: &mut Shared,
+        header: FrameHeader,
+        payload: &[u8],
+    ) -> Result<Option<Found>, Error> {
+        if header.stream != 0 {
+            return Err(Error::protocol("SETTINGS on a stream"));
         }
-        let stream = self.streams.get_mut(index);
-        stream.set(LOCAL_ENDED);
-        if stream.is(REMOTE_ENDED) {
-            self.streams.close(index, Closing::Ended);
+        let ack = header.has(flag::ACK);
+        if !payload.len().is_multiple_of(SETTING_BYTES) || ack && !payload.is_empty() {
+            return Err(Error::violation(
+                ErrorCode::FRAME_SIZE_ERROR,
+                "SETTINGS of a wrong size",
+            ));
         }
+        shared.idle()?;
+        if ack {
+            return Ok(None);
+        }
+        let streams_max = self.peer.streams_max;
+        for entry in payload.chunks_exact(SETTING_BYTES) {
+            let identifier = u16::from_be_bytes([entry[0], entry[1]]);
+            self.setting(shared, identifier, number_32(&entry[2..]))?;
+        }
+        shared.output.reply(kind::SETTINGS, flag::ACK, 0, &[]);
+        if !self.peer.ready {
+            self.peer.ready = true;
+            return Ok(Some(Found::Ready));
+        }
+        Ok((streams_max != self.peer.streams_max).then_some(Found::Capacity))
+    }
+
+    fn setting(&mut self, shared: &mut Shared, identifier: u16, value: u32) -> Result<(), Error> {
+        match identifier {
+            setting::HEADER_TABLE_SIZE => self.encoder.resize(value),
+            setting::INITIAL_WINDOW_SIZE => {
+                let change = self.peer.set_window(value)?;
+                shared.streams.widen(change).map_err(|_| OVERFLOW)?;
+                self.waiting.windows_grown(&shared.streams);
+            }
+            _ => self.peer.set(identifier, value)?,
+        }
+        Ok(())
+    }
+
+    /// Reads WINDOW_UPDATE (section 6.9).
+    pub(super) fn window_update(
+        &mut self,
+        shared: &mut Shared,
+        header: FrameHeader,
+        payload: &[u8],
+    ) -> Result<Option<Found>, Error> {
+        if payload.len() != 4 {
+            return Err(Error::violation(
+                ErrorCode::FRAME_SIZE_ERROR,
+                "WINDOW_UPDATE of a wrong size",
+            ));
+        }
+        shared.idle()?;
+        let increment = number_31(payload) as i32;
+        if header.stream == 0 {
+            return self.widen(shared, increment).map(|()| None);
+        }
+        let index = match shared.streams.lookup(header.stream) {
+            Lookup::Open(index) => index,
+            Lookup::Idle => return Err(Error::protocol("WINDOW_UPDATE on an idle stream")),
+            _ => return Ok(None),
+        };
+        if increment == 0 {
+            return Ok(shared.fail(index, StreamError::malformed("WINDOW_UPDATE by 0")));
+        }
+        let stream = shared.streams.get_mut(index);
+        match stream.send_window.checked_add(increment) {
+            Some(window) => stream.send_window = window,
+            None => {
+                let error = StreamError::Violation {
+                    code: ErrorCode::FLOW_CONTROL_ERROR,
+                    what: "WINDOW_UPDATE too large",
+                };
+                return Ok(shared.fail(index, error));
+            }
+        }
+        let waits = stream.is(BLOCKED) && stream.send_window > 0 && self.window > 0;
+        if !waits {
+            return Ok(None);
+        }
+        if shared.output.len() >= QUEUE_BYTES {
+            self.waiting.queue_full();
+            return Ok(None);
+        }
+        let token = stream.token;
+        shared.streams.unblock(index);
+        Ok(Some(Found::Writable { token }))
+    }
+
+    /// Widens the connection's window.
+    fn widen(&mut self, shared: &Shared, increment: i32) -> Result<(), Error> {
+        if increment == 0 {
+            return Err(Error::protocol("WINDOW_UPDATE by 0"));
+        }
+        let window = self.window.checked_add(increment);
+        self.window = window.ok_or(Error::violation(
+            ErrorCode::FLOW_CONTROL_ERROR,
+            "WINDOW_UPDATE too large",
+        ))?;
+        self.waiting.windows_grown(&shared.streams);
+        Ok(())
+    }
+}
+
+/// Ends the request where all that was given is taken and nothing follows.
+fn finish(shared: &mut Shared, index: Index, end: EndStream) {
+    shared.streams.unblock(index);
+    if end == EndStream::No {
+        return;
+    }
+    let stream = shared.streams.get_mut(index);
+    stream.set(LOCAL_ENDED);
+    if stream.is(REMOTE_ENDED) {
+        shared.streams.close(index, Closing::Ended);
     }
 }

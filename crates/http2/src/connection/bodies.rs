@@ -1,0 +1,236 @@
+//! DATA and the windows for it (RFC 9113 sections 5.2 and 6.1).
+
+use super::found::Found;
+use super::input::Reading;
+use super::shared::Shared;
+use crate::frame::{FrameHeader, flag};
+use crate::streams::{HEAD_SEEN, Index, Lookup, REMOTE_ENDED, UNKNOWN};
+use crate::{Error, ErrorCode, Settings};
+
+/// The bodies of all responses: the connection's window for them.
+///
+/// [`Bodies::data_frame`] judges a frame of DATA by its header and takes it out of both windows;
+/// [`Bodies::data`] passes on its bytes as they come. [`Bodies::usual_data`] does both for a frame
+/// that stands whole in the input, and changes nothing where it returns `None`.
+#[derive(Debug)]
+pub(super) struct Bodies {
+    /// Bytes of DATA that the server may send.
+    window: i32,
+}
+
+impl Bodies {
+    pub(super) const fn new(settings: &Settings) -> Self {
+        Self {
+            window: settings.connection_window as i32,
+        }
+    }
+
+    /// Begins with DATA, of which `payload` holds the padding's length if there is padding, and
+    /// sets the reading of the bytes that follow.
+    #[inline]
+    pub(super) fn data_frame(
+        &mut self,
+        shared: &mut Shared,
+        reading: &mut Reading,
+        header: FrameHeader,
+        payload: &[u8],
+    ) -> Result<Option<Found>, Error> {
+        if header.stream == 0 {
+            return Err(Error::protocol("DATA on stream 0"));
+        }
+        let padding = payload.first().map_or(0, |&padding| u32::from(padding));
+        let rest = header.length - payload.len() as u32;
+        let Some(length) = rest.checked_sub(padding) else {
+            return Err(Error::protocol("more padding than payload"));
+        };
+        self.take_whole(shared, header.length)?;
+        // Until something is found that is worth more.
+        *reading = Reading::skip(rest);
+        let index = match shared.streams.lookup(header.stream) {
+            Lookup::Open(index) => index,
+            Lookup::Idle => return Err(Error::protocol("DATA on an idle stream")),
+            lookup => {
+                // DATA of a stream that we have reset was on its way, and may be much.
+                if lookup != Lookup::Ignored || length == 0 {
+                    shared.closed(header.stream, lookup)?;
+                }
+                return Ok(None);
+            }
+        };
+        let end = header.has(flag::END_STREAM);
+        if shared.streams.get(index).is(REMOTE_ENDED) {
+            shared.reset(index, ErrorCode::STREAM_CLOSED);
+            return shared.idle().map(|()| None);
+        }
+        let stream = shared.streams.get_mut(index);
+        if let Err(error) = stream.accept(header.length, length, end) {
+            return Ok(shared.fail(index, error));
+        }
+        if !end {
+            return_stream_window(shared, index);
+        }
+        if length == 0 {
+            return empty_data(shared, index, end);
+        }
+        shared.progress();
+        *reading = Reading::Data {
+            id: header.stream,
+            remaining: length,
+            padding,
+            end,
+        };
+        Ok(None)
+    }
+
+    /// Passes on received bytes of a DATA frame: `available` at most.
+    #[inline]
+    pub(super) fn data(
+        shared: &mut Shared,
+        reading: &mut Reading,
+        available: usize,
+        at: &mut usize,
+    ) -> Option<Found> {
+        let Reading::Data {
+            id,
+            remaining,
+            padding,
+            end,
+        } = *reading
+        else {
+            return None;
+        };
+        let Some(index) = shared.streams.find(id) else {
+            // The caller has reset the stream in the middle of the frame.
+            *reading = Reading::skip(remaining + padding);
+            return None;
+        };
+        let token = shared.streams.get(index).token;
+        let length = remaining.min(available.min(u32::MAX as usize) as u32);
+        *at += length as usize;
+        let remaining = remaining - length;
+        if remaining > 0 {
+            *reading = Reading::Data {
+                id,
+                remaining,
+                padding,
+                end,
+            };
+            return Some(Found::Data {
+                token,
+                length,
+                end: false,
+            });
+        }
+        *reading = Reading::skip(padding);
+        if end && let Err(error) = shared.streams.end(index) {
+            // The frame's header was compared with the declared length already.
+            return shared.fail(index, error);
+        }
+        Some(Found::Data { token, length, end })
+    }
+
+    /// DATA of a body that goes on as it should, while no window is to be given back.
+    #[inline]
+    pub(super) fn usual_data(
+        &mut self,
+        shared: &mut Shared,
+        header: FrameHeader,
+        end: bool,
+    ) -> Option<Found> {
+        let length = header.length as i32;
+        let index = shared.streams.find(header.stream)?;
+        let stream = shared.streams.get_mut(index);
+        let low = self.is_low_after(length, stream.receive_window, &shared.settings);
+        if low || length == 0 || !stream.is(HEAD_SEEN) || stream.is(REMOTE_ENDED) {
+            return None;
+        }
+        if stream.body_remaining != UNKNOWN {
+            let remaining = stream
+                .body_remaining
+                .checked_sub(u64::from(header.length))?;
+            if end && remaining > 0 {
+                return None;
+            }
+            stream.body_remaining = remaining;
+        }
+        self.take(length);
+        stream.receive_window -= length;
+        let token = stream.token;
+        if end {
+            shared.streams.end_complete(index);
+        }
+        Some(Found::Data {
+            token,
+            length: header.length,
+            end,
+        })
+    }
+
+    /// Whether `length` bytes of DATA would leave a window that is to be given back: the
+    /// connection's, or the stream's of `stream_window` bytes.
+    #[inline(always)]
+    pub(super) const fn is_low_after(
+        &self,
+        length: i32,
+        stream_window: i32,
+        settings: &Settings,
+    ) -> bool {
+        self.window - length <= settings.connection_window as i32 / 2
+            || stream_window - length <= settings.stream_window as i32 / 2
+    }
+
+    /// Takes `length` bytes out of the connection's window, which does not become low by it.
+    #[inline(always)]
+    pub(super) const fn take(&mut self, length: i32) {
+        self.window -= length;
+    }
+
+    /// Takes a frame out of the connection's window, and gives the window back when half of it is
+    /// used. That is done for whole frames, when they begin.
+    #[inline]
+    fn take_whole(&mut self, shared: &mut Shared, length: u32) -> Result<(), Error> {
+        self.window -= length as i32;
+        if self.window < 0 {
+            return Err(Error::violation(
+                ErrorCode::FLOW_CONTROL_ERROR,
+                "more DATA than the connection's window",
+            ));
+        }
+        let full = shared.settings.connection_window as i32;
+        if self.window <= full / 2 {
+            let used = full - self.window;
+            shared.output.window_update(0, used as u32);
+            self.window = full;
+        }
+        Ok(())
+    }
+}
+
+/// DATA without data may end a stream.
+fn empty_data(shared: &mut Shared, index: Index, end: bool) -> Result<Option<Found>, Error> {
+    if !end {
+        return shared.idle().map(|()| None);
+    }
+    let token = shared.streams.get(index).token;
+    Ok(match shared.streams.end(index) {
+        Ok(()) => Some(Found::Data {
+            token,
+            length: 0,
+            end,
+        }),
+        Err(error) => shared.fail(index, error),
+    })
+}
+
+/// Gives a stream's window back when half of it is used.
+#[inline]
+fn return_stream_window(shared: &mut Shared, index: Index) {
+    let full = shared.settings.stream_window as i32;
+    let stream = shared.streams.get_mut(index);
+    let used = full - stream.receive_window;
+    if used > 0 && stream.receive_window <= full / 2 {
+        stream.receive_window = full;
+        let id = stream.id;
+        shared.output.window_update(id, used as u32);
+    }
+}

@@ -1,0 +1,57 @@
+//! The meaning of a frame, before it becomes an event that borrows the input.
+
+use crate::ErrorCode;
+
+/// A parsed frame's meaning. Small, because every request passes through it twice: the error of a
+/// stream and the debug data of a GOAWAY stay with their owners until the event is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Found {
+    Ready,
+    Capacity,
+    Interim {
+        token: u32,
+        status: u16,
+    },
+    Head {
+        token: u32,
+        status: u16,
+        list: List,
+        end: bool,
+    },
+    /// Bytes of the input, of this length, which end where the input is consumed to.
+    Data {
+        token: u32,
+        length: u32,
+        end: bool,
+    },
+    Trailers {
+        token: u32,
+        list: List,
+    },
+    /// For the reason that [`super::shared::Shared::failure`] gives.
+    StreamFailed {
+        token: u32,
+    },
+    Unprocessed {
+        token: u32,
+    },
+    /// With the debug data of [`super::shutdown::Shutdown`].
+    GoAway {
+        code: ErrorCode,
+    },
+    Writable {
+        token: u32,
+    },
+    Pong {
+        payload: [u8; 8],
+    },
+}
+
+const _: () = assert!(size_of::<Option<Found>>() <= 16, "it fits two registers");
+
+/// Where a block's fields stand.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum List {
+    Decoded,
+    Remembered(u8),
+}

@@ -1,0 +1,100 @@
+//! The state that both directions of a connection use: its streams, and its output.
+
+use super::found::Found;
+use crate::output::Output;
+use crate::streams::{Closing, Index, Lookup, REMOTE_ENDED, Streams};
+use crate::{Error, ErrorCode, Limit, Settings, StreamError};
+
+/// The streams of a connection and the bytes due on it, with the rules that need both.
+///
+/// A mistake of the server that concerns one stream resets it with [`Shared::fail`]; a frame on a
+/// closed stream is judged by [`Shared::closed`]. Each frame that brings a request further calls
+/// [`Shared::progress`], and each other one [`Shared::idle`], so that a flood has an end.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) settings: Settings,
+    pub(super) streams: Streams,
+    pub(super) output: Output,
+    /// Frames in a row that brought nothing.
+    idle_frames: u32,
+    /// The error of the stream that failed last.
+    failure: StreamError,
+}
+
+impl Shared {
+    pub(super) fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            streams: Streams::new(settings.first_stream_id),
+            output: Output::default(),
+            idle_frames: 0,
+            failure: StreamError::Truncated,
+        }
+    }
+
+    /// Resets an open stream because of a mistake of the server.
+    pub(super) fn reset(&mut self, index: Index, code: ErrorCode) {
+        let id = self.streams.get(index).id;
+        self.output.rst_stream(id, code);
+        self.streams.close(index, Closing::Reset);
+    }
+
+    /// Resets a stream because of a mistake of the server. Returns the event for the caller, unless
+    /// the response was over already.
+    #[cold]
+    pub(super) fn fail(&mut self, index: Index, error: StreamError) -> Option<Found> {
+        let stream = *self.streams.get(index);
+        self.reset(index, error.code());
+        (!stream.is(REMOTE_ENDED)).then(|| self.failed(stream.token, error))
+    }
+
+    /// The event of a stream that has failed.
+    pub(super) const fn failed(&mut self, token: u32, error: StreamError) -> Found {
+        self.failure = error;
+        Found::StreamFailed { token }
+    }
+
+    /// The error behind the latest [`Found::StreamFailed`].
+    pub(super) const fn failure(&self) -> StreamError {
+        self.failure
+    }
+
+    /// Judges HEADERS or DATA on a stream that is not open (section 5.1).
+    pub(super) fn closed(&mut self, id: u32, lookup: Lookup) -> Result<(), Error> {
+        match lookup {
+            Lookup::Ended => {
+                return Err(Error::violation(
+                    ErrorCode::STREAM_CLOSED,
+                    "a frame on a stream that has ended",
+                ));
+            }
+            Lookup::ResetByPeer => self.output.rst_stream(id, ErrorCode::STREAM_CLOSED),
+            _ => {}
+        }
+        self.idle()
+    }
+
+    /// Counts a frame that brought nothing.
+    pub(super) const fn idle(&mut self) -> Result<(), Error> {
+        self.idle_frames += 1;
+        if self.idle_frames > self.settings.limits.idle_frames {
+            return Err(Error::Limit(Limit::Frames));
+        }
+        Ok(())
+    }
+
+    /// A request or a response came further.
+    #[inline]
+    pub(super) const fn progress(&mut self) {
+        self.idle_frames = 0;
+    }
+
+    /// Refuses a server that makes us queue replies and does not read them.
+    #[inline]
+    pub(super) const fn bound_replies(&self) -> Result<(), Error> {
+        if self.output.replies() > self.settings.limits.output_bytes as usize {
+            return Err(Error::Limit(Limit::Output));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,133 @@
+//! The end of a connection: GOAWAY of either side (RFC 9113 section 6.8), and errors.
+
+use super::found::Found;
+use super::shared::Shared;
+use crate::frame::{FrameHeader, kind, number_31, number_32};
+use crate::output::Output;
+use crate::streams::{Closing, REMOTE_ENDED, Streams};
+use crate::{Error, ErrorCode};
+
+/// Bytes of a GOAWAY's debug data that are kept.
+const DEBUG_BYTES: usize = 1024;
+
+/// How far a connection is from its end. Streams above the server's GOAWAY are given back one at a
+/// time, with [`Shutdown::next_unprocessed`].
+#[derive(Debug, Default)]
+pub(super) struct Shutdown {
+    /// The last id of the server's GOAWAY.
+    goaway: Option<u32>,
+    /// The debug data of the last one.
+    debug: Vec<u8>,
+    /// Whether streams above it may still be open.
+    unprocessed: bool,
+    /// Whether we have sent GOAWAY.
+    leaving: bool,
+    /// Whether an error was given: all is over.
+    failed: bool,
+}
+
+impl Shutdown {
+    /// Whether no stream may be opened any more.
+    #[inline]
+    pub(super) const fn has_begun(&self) -> bool {
+        self.leaving || self.failed || self.goaway.is_some()
+    }
+
+    #[inline]
+    pub(super) const fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether [`Shutdown::next_unprocessed`] may have a stream.
+    #[inline]
+    pub(super) const fn is_due(&self) -> bool {
+        self.unprocessed
+    }
+
+    pub(super) fn debug(&self) -> &[u8] {
+        &self.debug
+    }
+
+    /// Reads the server's GOAWAY.
+    pub(super) fn goaway_frame(
+        &mut self,
+        shared: &mut Shared,
+        header: FrameHeader,
+        payload: &[u8],
+    ) -> Result<Option<Found>, Error> {
+        if header.stream != 0 {
+            return Err(Error::protocol("GOAWAY on a stream"));
+        }
+        if payload.len() < 8 {
+            return Err(Error::violation(
+                ErrorCode::FRAME_SIZE_ERROR,
+                "GOAWAY of a wrong size",
+            ));
+        }
+        shared.idle()?;
+        let last = number_31(payload);
+        if self.goaway.is_some_and(|before| last > before) {
+            return Err(Error::protocol(
+                "GOAWAY with a higher last stream than before",
+            ));
+        }
+        self.goaway = Some(last);
+        self.unprocessed = true;
+        let debug = &payload[8..];
+        self.debug.clear();
+        let debug = &debug[..debug.len().min(DEBUG_BYTES)];
+        self.debug.extend_from_slice(debug);
+        let code = ErrorCode(number_32(&payload[4..]));
+        Ok(Some(Found::GoAway { code }))
+    }
+
+    /// Takes the next stream that the server will not process.
+    #[cold]
+    pub(super) fn next_unprocessed(&mut self, streams: &mut Streams) -> Option<Found> {
+        if !self.unprocessed {
+            return None;
+        }
+        let found = self.unprocessed(streams);
+        self.unprocessed = found.is_some();
+        found
+    }
+
+    fn unprocessed(&self, streams: &mut Streams) -> Option<Found> {
+        let last = self.goaway?;
+        loop {
+            let id = streams
+                .iter()
+                .map(|stream| stream.id)
+                .find(|&id| id > last)?;
+            let index = streams.find(id)?;
+            let stream = *streams.get(index);
+            streams.close(index, Closing::Reset);
+            if !stream.is(REMOTE_ENDED) {
+                return Some(Found::Unprocessed {
+                    token: stream.token,
+                });
+            }
+        }
+    }
+
+    /// Appends GOAWAY; no stream of the server's was ever accepted, so the last one is 0.
+    pub(super) fn leave(&mut self, output: &mut Output, code: ErrorCode, debug: &str) {
+        let mut payload = [0; 8].to_vec();
+        payload[4..].copy_from_slice(&code.0.to_be_bytes());
+        payload.extend_from_slice(debug.as_bytes());
+        output.frame(kind::GOAWAY, 0, 0, &payload);
+        self.leaving = true;
+    }
+
+    /// Ends everything with an error of the server's making.
+    #[cold]
+    pub(super) fn fail(&mut self, output: &mut Output, error: &Error) {
+        let what = match error {
+            Error::Violation { what, .. } => what,
+            Error::Limit(limit) => limit.name(),
+            Error::NotHttp2(_) => "not HTTP/2",
+        };
+        self.leave(output, error.code(), what);
+        self.failed = true;
+    }
+}

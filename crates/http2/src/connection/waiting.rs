@@ -1,0 +1,84 @@
+//! Uploads that wait: for a window, or for room in the output.
+
+use super::found::Found;
+use crate::output::Output;
+use crate::streams::{BLOCKED, Streams};
+
+/// Bodies of requests are queued up to this many bytes of output.
+pub(super) const QUEUE_BYTES: usize = 256 * 1024;
+
+/// Which streams with the flag [`BLOCKED`] may go on, found one at a time and each in its turn.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    /// Whether some may send on.
+    due: bool,
+    /// Whether one waits for the output to be written.
+    queue_full: bool,
+    /// Where the search for them goes on.
+    cursor: usize,
+}
+
+impl Waiting {
+    /// Whether [`Waiting::next`] may have a stream.
+    #[inline]
+    pub(super) const fn is_due(&self) -> bool {
+        self.due
+    }
+
+    /// A window that stopped several streams has grown.
+    pub(super) const fn windows_grown(&mut self, streams: &Streams) {
+        self.due |= streams.blocked() > 0;
+    }
+
+    /// A stream waits for the output to be written.
+    pub(super) const fn queue_full(&mut self) {
+        self.queue_full = true;
+    }
+
+    /// Some output was written.
+    #[inline]
+    pub(super) const fn output_sent(&mut self, output: &Output, streams: &Streams) {
+        if self.queue_full && output.len() <= QUEUE_BYTES / 2 {
+            self.queue_full = false;
+            self.windows_grown(streams);
+        }
+    }
+
+    /// The next stream that waits and can send on, with a connection's window of `window` bytes.
+    #[cold]
+    pub(super) fn next(
+        &mut self,
+        streams: &mut Streams,
+        output: &Output,
+        window: i32,
+    ) -> Option<Found> {
+        if !self.due {
+            return None;
+        }
+        let found = self.search(streams, output, window);
+        self.due = found.is_some();
+        found
+    }
+
+    fn search(&mut self, streams: &mut Streams, output: &Output, window: i32) -> Option<Found> {
+        if streams.blocked() == 0 || window <= 0 {
+            return None;
+        }
+        if output.len() >= QUEUE_BYTES {
+            self.queue_full();
+            return None;
+        }
+        let slots = streams.slots();
+        for step in 0..slots {
+            let index = (self.cursor + step) % slots;
+            let stream = streams.get(index);
+            if stream.is(BLOCKED) && stream.send_window > 0 {
+                let token = stream.token;
+                self.cursor = index + 1;
+                streams.unblock(index);
+                return Some(Found::Writable { token });
+            }
+        }
+        None
+    }
+}
