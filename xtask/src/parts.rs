@@ -37,7 +37,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/gotemplate/src/",
     "crates/grpc/src/",
     "crates/http1/src/",
-    "crates/http2/src/",
     "crates/measure/src/",
     "crates/measure/src/drift/",
     "crates/net/src/",

@@ -1,43 +1,15 @@
 //! The head of a request, judged once and prepared for every connection.
 
-use crate::hpack::Representation;
+use crate::hpack::{Field, Indexing, Prepared};
 use std::fmt;
-use std::sync::Arc;
-
-/// How header compression treats a field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Indexing {
-    /// The peer may be asked to remember it: right for what many requests have in common.
-    Allowed,
-    /// It is sent as it is: right for what differs from request to request.
-    Without,
-    /// A secret: sent literally, and marked so that no intermediary compresses it (RFC 7541 section
-    /// 7.1.3). `authorization`, `proxy-authorization` and `cookie` are always sent so.
-    Never,
-}
 
 /// The fields of a request, checked and prepared. Cheap to clone, and meant to be shared: a
 /// connection recognises a head by its identity and sends the bytes it has sent before.
 #[derive(Clone, Debug)]
 pub struct Head {
-    pub(crate) prepared: Arc<Prepared>,
-}
-
-/// The shared part of a [`Head`].
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) fields: Box<[Field]>,
+    prepared: Prepared,
     /// Whether the method is HEAD, so that the response has no body, regardless of its fields.
     pub(crate) bodiless: bool,
-}
-
-/// One field.
-#[derive(Debug)]
-pub(crate) struct Field {
-    pub(crate) name: Box<[u8]>,
-    pub(crate) value: Box<[u8]>,
-    pub(crate) indexing: Indexing,
-    pub(crate) representation: Representation,
 }
 
 impl Head {
@@ -62,30 +34,30 @@ impl Head {
             } else {
                 indexing
             };
-            prepared.push(Field {
-                name: name.into(),
-                value: value.into(),
-                indexing,
-                representation: Representation::new(name, value, indexing),
-            });
+            prepared.push(Field::new(name, value, indexing));
         }
         let bodiless = prepared
             .iter()
             .any(|field| *field.name == *b":method" && *field.value == *b"HEAD");
         Ok(Self {
-            prepared: Arc::new(Prepared {
-                fields: prepared.into(),
-                bodiless,
-            }),
+            prepared: Prepared::new(prepared),
+            bodiless,
         })
     }
 
     /// Names and values in their order.
     pub fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.prepared
-            .fields
+            .fields()
             .iter()
             .map(|field| (&*field.name, &*field.value))
+    }
+
+    /// Its fields as an encoder takes them.
+    #[inline]
+    #[must_use]
+    pub const fn prepared(&self) -> &Prepared {
+        &self.prepared
     }
 }
 
@@ -169,7 +141,8 @@ impl std::error::Error for HeadError {}
 
 #[cfg(test)]
 mod tests {
-    use super::{Head, Indexing, is_value};
+    use super::{Head, is_value};
+    use crate::Indexing;
 
     fn check(fields: &[(&str, &str)]) -> Option<String> {
         let fields = fields
@@ -206,7 +179,7 @@ mod tests {
     #[test]
     fn secrets_are_never_indexed() {
         let head = Head::new([(&b"cookie"[..], &b"a=b"[..], Indexing::Allowed)]).expect("a head");
-        assert_eq!(head.prepared.fields[0].indexing, Indexing::Never);
+        assert_eq!(head.prepared.fields()[0].indexing, Indexing::Never);
     }
 
     #[test]

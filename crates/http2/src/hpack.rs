@@ -8,9 +8,11 @@ mod decoder;
 mod encoder;
 mod huffman;
 mod integer;
+mod prepared;
 mod static_table;
 mod table;
 
 pub use decoder::{Decoder, Effect, HpackError};
-pub(crate) use encoder::Representation;
 pub use encoder::{Encoder, write_extra};
+pub(crate) use prepared::Field;
+pub use prepared::{Indexing, Prepared};

@@ -71,7 +71,7 @@ impl Sending {
         if end == EndStream::Yes {
             stream.set(LOCAL_ENDED);
         }
-        if head.prepared.bodiless || extra.contains(&(b":method", b"HEAD")) {
+        if head.bodiless || extra.contains(&(b":method", b"HEAD")) {
             stream.set(BODILESS);
         }
         let id = stream.id;
@@ -85,7 +85,7 @@ impl Sending {
                 for (name, value) in &extra[..count] {
                     hpack::write_extra(out, name, value);
                 }
-                encoder.encode(head, out);
+                encoder.encode(head.prepared(), out);
                 for (name, value) in &extra[count..] {
                     hpack::write_extra(out, name, value);
                 }

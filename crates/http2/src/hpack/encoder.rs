@@ -4,11 +4,9 @@
 //! After the first few requests the table therefore stays as it is, and so does the block of each
 //! head: it is kept and copied.
 
+use super::prepared::{Field, Indexing, Prepared, Representation};
 use super::table::ENTRY_BYTES;
-use super::{huffman, integer, static_table};
-use crate::head::{Field, Prepared};
-use crate::{Head, Indexing};
-use std::sync::Arc;
+use super::{integer, static_table};
 
 /// We use no larger table than the protocol's default, even if the peer offers one.
 const TABLE_BYTES: usize = 4096;
@@ -38,53 +36,15 @@ struct Entry {
     hash: u32,
     field: usize,
     /// Where the field stands.
-    prepared: Arc<Prepared>,
+    prepared: Prepared,
 }
 
 /// The encoding of a head while the table was at `epoch`.
 #[derive(Debug)]
 struct Block {
-    prepared: Arc<Prepared>,
+    prepared: Prepared,
     epoch: u64,
     bytes: Vec<u8>,
-}
-
-/// How a field is written, as far as that depends on nothing else.
-#[derive(Debug)]
-pub(crate) enum Representation {
-    /// It is in the static table.
-    Static(u8),
-    /// Name and value as strings; the name's index in the static table instead of it when that is
-    /// not 0.
-    Literal {
-        name_index: u8,
-        strings: Box<[u8]>,
-        hash: u32,
-    },
-}
-
-impl Representation {
-    pub(crate) fn new(name: &[u8], value: &[u8], indexing: Indexing) -> Self {
-        if let Some(index) = static_table::find(name, value)
-            && indexing != Indexing::Never
-        {
-            return Self::Static(index as u8);
-        }
-        let name_index = static_table::find_name(name).unwrap_or_default() as u8;
-        let mut strings = Vec::new();
-        if name_index == 0 {
-            write_string(&mut strings, name);
-        }
-        write_string(&mut strings, value);
-        // FNV-1a: it need only separate most fields; bytes are compared after it.
-        let byte = |hash: u32, &byte: &u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
-        let hash = name.iter().chain(&[0]).chain(value).fold(0x811c_9dc5, byte);
-        Self::Literal {
-            name_index,
-            strings: strings.into(),
-            hash,
-        }
-    }
 }
 
 impl Default for Encoder {
@@ -125,7 +85,7 @@ impl Encoder {
     /// The entries that must be in the peer's table, the newest first.
     pub fn table(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.entries.iter().rev().map(|entry| {
-            let field = &entry.prepared.fields[entry.field];
+            let field = &entry.prepared.fields()[entry.field];
             (&*field.name, &*field.value)
         })
     }
@@ -140,11 +100,11 @@ impl Encoder {
 
     /// Appends a head's fields.
     #[inline]
-    pub fn encode(&mut self, head: &Head, out: &mut Vec<u8>) {
+    pub fn encode(&mut self, head: &Prepared, out: &mut Vec<u8>) {
         debug_assert!(self.resize.is_none(), "a block begins with `begin`");
         if let Some(block) = self.blocks.get(self.latest)
             && block.epoch == self.epoch
-            && Arc::ptr_eq(&block.prepared, &head.prepared)
+            && block.prepared.is(head)
         {
             out.extend_from_slice(&block.bytes);
         } else {
@@ -153,8 +113,8 @@ impl Encoder {
     }
 
     /// Appends the fields of a head that is not the latest.
-    fn encode_other(&mut self, head: &Head, out: &mut Vec<u8>) {
-        let same = |block: &Block| Arc::ptr_eq(&block.prepared, &head.prepared);
+    fn encode_other(&mut self, head: &Prepared, out: &mut Vec<u8>) {
+        let same = |block: &Block| block.prepared.is(head);
         let known = self.blocks.iter().position(same);
         if let Some(at) = known {
             self.latest = at;
@@ -164,16 +124,16 @@ impl Encoder {
             }
         }
         let (start, epoch) = (out.len(), self.epoch);
-        for (index, field) in head.prepared.fields.iter().enumerate() {
-            self.field(&head.prepared, index, field, out);
+        for (index, field) in head.fields().iter().enumerate() {
+            self.field(head, index, field, out);
         }
         if self.epoch == epoch && out.len() - start <= BLOCK_BYTES {
-            self.keep(known, &head.prepared, &out[start..]);
+            self.keep(known, head, &out[start..]);
         }
     }
 
     /// Keeps a block that changed nothing, and so would be the same again.
-    fn keep(&mut self, known: Option<usize>, prepared: &Arc<Prepared>, bytes: &[u8]) {
+    fn keep(&mut self, known: Option<usize>, prepared: &Prepared, bytes: &[u8]) {
         let at = known.unwrap_or(if self.blocks.len() < BLOCKS {
             self.blocks.len()
         } else {
@@ -181,14 +141,14 @@ impl Encoder {
         });
         if at == self.blocks.len() {
             self.blocks.push(Block {
-                prepared: Arc::clone(prepared),
+                prepared: prepared.clone(),
                 epoch: 0,
                 bytes: Vec::new(),
             });
         }
         let block = &mut self.blocks[at];
-        if !Arc::ptr_eq(&block.prepared, prepared) {
-            block.prepared = Arc::clone(prepared);
+        if !block.prepared.is(prepared) {
+            block.prepared = prepared.clone();
         }
         block.epoch = self.epoch;
         block.bytes.clear();
@@ -197,7 +157,7 @@ impl Encoder {
     }
 
     /// Appends one field, and puts it into the peer's table if it is wanted there and fits.
-    fn field(&mut self, prepared: &Arc<Prepared>, index: usize, field: &Field, out: &mut Vec<u8>) {
+    fn field(&mut self, prepared: &Prepared, index: usize, field: &Field, out: &mut Vec<u8>) {
         let (name_index, strings, hash) = match &field.representation {
             Representation::Static(index) => {
                 integer::write(out, 0x80, 7, usize::from(*index));
@@ -231,13 +191,13 @@ impl Encoder {
     /// Where a field is in the peer's table.
     fn find(&self, field: &Field, hash: u32) -> Option<usize> {
         self.entries.iter().position(|entry| {
-            let other = &entry.prepared.fields[entry.field];
+            let other = &entry.prepared.fields()[entry.field];
             entry.hash == hash && other.name == field.name && other.value == field.value
         })
     }
 
     /// Puts a field into the peer's table; false when there is no room.
-    fn insert(&mut self, prepared: &Arc<Prepared>, index: usize, field: &Field, hash: u32) -> bool {
+    fn insert(&mut self, prepared: &Prepared, index: usize, field: &Field, hash: u32) -> bool {
         let size = entry_size(field);
         let fits = self.size + size <= self.size_max;
         if fits {
@@ -246,7 +206,7 @@ impl Encoder {
             self.entries.push(Entry {
                 hash,
                 field: index,
-                prepared: Arc::clone(prepared),
+                prepared: prepared.clone(),
             });
         }
         fits
@@ -272,7 +232,7 @@ impl Encoder {
         let mut gone = 0;
         while self.size > size_max {
             let oldest = &self.entries[gone];
-            self.size -= entry_size(&oldest.prepared.fields[oldest.field]);
+            self.size -= entry_size(&oldest.prepared.fields()[oldest.field]);
             gone += 1;
         }
         self.entries.drain(..gone);
@@ -297,16 +257,4 @@ pub fn write_extra(out: &mut Vec<u8>, name: &[u8], value: &[u8]) {
     }
     integer::write(out, 0, 7, value.len());
     out.extend_from_slice(value);
-}
-
-/// Appends a string in its shorter form.
-fn write_string(out: &mut Vec<u8>, text: &[u8]) {
-    let coded = huffman::coded_len(text);
-    if coded < text.len() {
-        integer::write(out, 0x80, 7, coded);
-        huffman::encode(text, out);
-    } else {
-        integer::write(out, 0, 7, text.len());
-        out.extend_from_slice(text);
-    }
 }

@@ -383,7 +383,7 @@ proptest! {
             let head = index.get(&heads);
             let mut block = Vec::new();
             encoder.begin(&mut block);
-            encoder.encode(head, &mut block);
+            encoder.encode(head.prepared(), &mut block);
             write_extra(&mut block, &name, &value);
             let mut expected = owned(head.fields());
             expected.push((name, value));
@@ -456,7 +456,7 @@ fn the_second_request_is_short_and_stays_the_same() {
     let mut last = Vec::new();
     for _ in 0..4 {
         last.clear();
-        encoder.encode(&head, &mut last);
+        encoder.encode(head.prepared(), &mut last);
         lengths.push(last.len());
     }
     assert!(lengths[0] > 30);
@@ -465,10 +465,10 @@ fn the_second_request_is_short_and_stays_the_same() {
     encoder.resize(0);
     encoder.begin(&mut last);
     last.clear();
-    encoder.encode(&head, &mut last);
+    encoder.encode(head.prepared(), &mut last);
     let first = last.clone();
     last.clear();
-    encoder.encode(&head, &mut last);
+    encoder.encode(head.prepared(), &mut last);
     assert_eq!(last, first);
     assert_eq!(encoder.table_size(), 0);
 }
