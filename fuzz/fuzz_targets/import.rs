@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use drumfire_compile::Host;
+use drumfire_compile::Environment;
 use drumfire_compile::form::{self, Source, Syntax};
 use drumfire_import::{Form, Wishes, import};
 use libfuzzer_sys::fuzz_target;
@@ -12,7 +12,7 @@ use libfuzzer_sys::fuzz_target;
 #[derive(Debug)]
 struct Set;
 
-impl Host for Set {
+impl Environment for Set {
     fn variable(&self, _: &str) -> Option<String> {
         Some("long enough".to_owned())
     }
@@ -45,7 +45,7 @@ fuzz_target!(|input: &[u8]| {
             name: "plan.yaml",
             syntax: Syntax::Yaml,
             settings: &[],
-            host: &Set,
+            environment: &Set,
         });
         assert!(draft.found.is_empty(), "{:?}\n{printed}", draft.found);
         assert_eq!(form::print(&draft.document), printed);

@@ -4,7 +4,7 @@
 #![no_main]
 
 use drumfire_compile::form::{self, Setting, Source, Syntax};
-use drumfire_compile::{Found, Host, compile_draft};
+use drumfire_compile::{Environment, Found, Host, compile_draft};
 use libfuzzer_sys::fuzz_target;
 use std::io;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 struct Small;
 
-impl Host for Small {
+impl Environment for Small {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match path {
             "a.csv" => Ok(b"name,age\nAda,36\nBob,7\n".to_vec()),
@@ -24,6 +24,15 @@ impl Host for Small {
         }
     }
 
+    fn variable(&self, name: &str) -> Option<String> {
+        Some(match name {
+            "HOME" => "/root: #".to_owned(),
+            _ => String::new(),
+        })
+    }
+}
+
+impl Host for Small {
     fn look(&self, path: &str) -> Found {
         match self.read(path).is_ok() {
             true => Found::File,
@@ -33,13 +42,6 @@ impl Host for Small {
 
     fn locate(&self, path: &str) -> PathBuf {
         path.into()
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        Some(match name {
-            "HOME" => "/root: #".to_owned(),
-            _ => String::new(),
-        })
     }
 }
 
@@ -63,7 +65,7 @@ fuzz_target!(|input: &[u8]| {
             _ => Syntax::Toml,
         },
         settings: setting.as_slice(),
-        host: &Small,
+        environment: &Small,
     };
     let draft = form::draft(&source);
     // In YAML a lone CR ends a line, too.

@@ -11,7 +11,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
-use drumfire_compile::{Host, compile, form};
+use drumfire_compile::{Environment, Host, compile, form};
 use drumfire_engine::{Resolver, Run, Shares, prepare, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, resolve};
@@ -106,6 +106,8 @@ impl Pick for Habit {
 /// A plan reads no files here, so that the host has nothing to say.
 #[derive(Debug)]
 struct Nothing;
+
+impl Environment for Nothing {}
 
 impl Host for Nothing {}
 

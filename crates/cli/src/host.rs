@@ -4,7 +4,9 @@ use crate::exit::Failure;
 use crate::reflect;
 use crate::session;
 use crate::{input, names};
-use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
+use drumfire_compile::{
+    Environment, Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime,
+};
 use drumfire_net::{Clock, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
 use drumfire_schema::Schema;
@@ -58,7 +60,7 @@ impl Machine {
     }
 }
 
-impl Host for Machine {
+impl Environment for Machine {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         let path = self.locate(path);
         if path.is_file() {
@@ -73,6 +75,12 @@ impl Host for Machine {
         Ok(bytes)
     }
 
+    fn variable(&self, name: &str) -> Option<String> {
+        Some(std::env::var(name).unwrap_or_default())
+    }
+}
+
+impl Host for Machine {
     fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
         let located = self.locate(path);
         // What is no file can't be read from any place, and the kernel's files say no size.
@@ -155,10 +163,6 @@ impl Host for Machine {
 
     fn unix_seconds(&self) -> i64 {
         i64::try_from(Clock::unix_time() / 1_000_000_000).unwrap_or(i64::MAX)
-    }
-
-    fn variable(&self, name: &str) -> Option<String> {
-        Some(std::env::var(name).unwrap_or_default())
     }
 }
 

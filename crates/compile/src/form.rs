@@ -22,7 +22,7 @@ mod toml;
 pub(crate) mod tree;
 
 use crate::diagnostic::Findings;
-use crate::{Bare, Diagnostic, Host};
+use crate::{Bare, Diagnostic, Environment};
 use drumfire_plan::document::{
     Document, Expect, Generator, Outputs, Place, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
 };
@@ -75,8 +75,8 @@ pub struct Source<'a> {
     pub syntax: Syntax,
     /// Settings that stand above its own.
     pub settings: &'a [Setting],
-    /// The machine that references look at.
-    pub host: &'a dyn Host,
+    /// The files and variables that its references name.
+    pub environment: &'a dyn Environment,
 }
 
 /// The language of a document's text.
@@ -100,7 +100,7 @@ pub fn read(text: &str, name: &str) -> Result<Document, Vec<Diagnostic>> {
         name,
         syntax: Syntax::Yaml,
         settings: &[],
-        host: &Bare,
+        environment: &Bare,
     });
     match draft.found.is_empty() {
         true => Ok(draft.document),
@@ -126,7 +126,7 @@ pub fn draft(source: &Source<'_>) -> Draft {
     };
     let mut found = Findings::default();
     setting::apply_all(source.settings, &mut root, &mut found);
-    let mut references = References::new(variables(&root), source.host);
+    let mut references = References::new(variables(&root), source.environment);
     references.resolve_all(&mut found);
     references.resolve(&mut root, &mut found);
     let first = found.len();

@@ -1,12 +1,12 @@
 //! The questions to the outside world that a plan needs.
 
+use crate::environment::{Bare, Environment};
 use drumfire_data::ReadAt;
 use drumfire_gotemplate::ZoneTime;
 use drumfire_plan::{Header, Plan, Tls};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
-use std::fmt;
 use std::io;
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -17,16 +17,7 @@ use std::sync::Arc;
 ///
 /// Templates ask for zones and variables while the run lasts, so a host is shared by its threads.
 /// Methods with a default have that of [`Bare`].
-pub trait Host: Send + Sync + fmt::Debug {
-    /// The whole content of the file at `path`, as it was written.
-    ///
-    /// # Errors
-    /// When it can't be opened or read.
-    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-        let _ = path;
-        Err(io::ErrorKind::NotFound.into())
-    }
-
+pub trait Host: Environment {
     /// The file at `path`, to be read from any place while the run lasts.
     ///
     /// # Errors
@@ -109,18 +100,7 @@ pub trait Host: Send + Sync + fmt::Debug {
         let _ = (place, unix_seconds);
         None
     }
-
-    /// A variable of the environment, empty when it is not set; `None` when the environment may
-    /// not be read.
-    fn variable(&self, name: &str) -> Option<String> {
-        let _ = name;
-        None
-    }
 }
-
-/// A machine with one core and any address, without files, zones, an environment or a network.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Bare;
 
 impl Host for Bare {}
 

@@ -47,11 +47,13 @@ pub(crate) fn nanos(host: &dyn Host, unix_ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_compile::{Bare, ZoneTime};
+    use drumfire_compile::{Bare, Environment, ZoneTime};
 
     /// A zone, by its offset from UTC in seconds, east positive.
     #[derive(Debug)]
     struct East(i32);
+
+    impl Environment for East {}
 
     impl Host for East {
         fn zone(&self, place: &str, _: i64) -> Option<ZoneTime> {

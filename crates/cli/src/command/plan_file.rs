@@ -66,7 +66,7 @@ impl PlanFile {
             name: &self.name,
             syntax: syntax(&self.name),
             settings,
-            host: &**host,
+            environment: &**host,
         });
         output::hide(&draft.secrets);
         draft

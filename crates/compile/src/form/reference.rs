@@ -5,7 +5,7 @@
 //! references and never with what they stand for.
 
 use super::node::Node;
-use crate::Host;
+use crate::Environment;
 use crate::diagnostic::Findings;
 use drumfire_plan::document::{Place, Placed, Text};
 use drumfire_plan::suggestion;
@@ -29,7 +29,7 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// The values that references stand for.
 pub(super) struct References<'a> {
-    host: &'a dyn Host,
+    environment: &'a dyn Environment,
     variables: HashMap<String, Variable>,
     secrets: Vec<String>,
     /// The values with references that could not be resolved.
@@ -61,12 +61,15 @@ enum Source<'t> {
 
 impl<'a> References<'a> {
     /// References to these variables and this machine.
-    pub(super) fn new(variables: &[(Placed<String>, Placed<Node>)], host: &'a dyn Host) -> Self {
+    pub(super) fn new(
+        variables: &[(Placed<String>, Placed<Node>)],
+        environment: &'a dyn Environment,
+    ) -> Self {
         let written = |(name, value): &(Placed<String>, Placed<Node>)| {
             (name.value.clone(), Variable::Written(value.clone()))
         };
         Self {
-            host,
+            environment,
             variables: variables.iter().map(written).collect(),
             secrets: Vec::new(),
             unresolved: Vec::new(),
@@ -180,7 +183,7 @@ impl<'a> References<'a> {
                 self.environment(name, default, at, text, found)?
             }
             Source::File(path) => {
-                let read = self.host.read(path);
+                let read = self.environment.read(path);
                 let read = read.map_err(|error| format!("can't read {path}: {error}"));
                 let bytes = read.and_then(|bytes| {
                     let wrong = |_| format!("{path} is not valid UTF-8");
@@ -219,7 +222,7 @@ impl<'a> References<'a> {
         text: &Text,
         found: &mut Findings,
     ) -> Option<String> {
-        match self.host.variable(name) {
+        match self.environment.variable(name) {
             Some(value) if !value.is_empty() => return Some(value),
             Some(_) => {}
             None => {
@@ -292,7 +295,7 @@ impl<'a> References<'a> {
         if !near.is_empty() {
             return format!("`vars` has no `{name}`{near}");
         }
-        let set = self.host.variable(name);
+        let set = self.environment.variable(name);
         match set.is_some_and(|value| !value.is_empty()) {
             true => format!(
                 "`vars` has no `{name}`; the variable of the environment is `${{env:{name}}}`"
@@ -393,7 +396,7 @@ fn without_line_end(content: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::{References, escaped};
-    use crate::Host;
+    use crate::Environment;
     use crate::diagnostic::Findings;
     use crate::form::node::{Node, read};
     use std::io;
@@ -402,7 +405,7 @@ mod tests {
     #[derive(Debug)]
     struct Desk;
 
-    impl Host for Desk {
+    impl Environment for Desk {
         fn read(&self, path: &str) -> io::Result<Vec<u8>> {
             match path {
                 "token" => Ok(b"s3cret\r\n".to_vec()),

@@ -178,7 +178,7 @@ fn is_template(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::Host;
+    use crate::Environment;
     use crate::form::{Source, Syntax, draft, print, print_without_secrets};
     use std::io;
 
@@ -186,7 +186,7 @@ mod tests {
     #[derive(Debug)]
     struct Bare;
 
-    impl Host for Bare {
+    impl Environment for Bare {
         fn read(&self, _: &str) -> io::Result<Vec<u8>> {
             Err(io::ErrorKind::NotFound.into())
         }
@@ -223,7 +223,7 @@ pools:
                 name: "plan.yaml",
                 syntax: Syntax::Yaml,
                 settings: &[],
-                host: &Bare,
+                environment: &Bare,
             })
         };
         let document = read(PLAN).document;

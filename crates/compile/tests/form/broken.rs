@@ -7,7 +7,7 @@
 )]
 
 use drumfire_compile::form::{Source, Syntax, draft};
-use drumfire_compile::{Host, compile_draft};
+use drumfire_compile::{Environment, Host, compile_draft};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::{env, fs, io};
@@ -16,7 +16,7 @@ use std::{env, fs, io};
 #[derive(Debug)]
 struct Desk;
 
-impl Host for Desk {
+impl Environment for Desk {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match path {
             "people.csv" => Ok(b"name,city\nAda,London\n".to_vec()),
@@ -33,6 +33,8 @@ impl Host for Desk {
     }
 }
 
+impl Host for Desk {}
+
 /// The messages of a plan, a line each.
 fn messages(text: &str) -> String {
     let host: Arc<dyn Host> = Arc::new(Desk);
@@ -41,7 +43,7 @@ fn messages(text: &str) -> String {
         name: "p",
         syntax: Syntax::Yaml,
         settings: &[],
-        host: &*host,
+        environment: &*host,
     });
     match compile_draft(&draft, &host) {
         Ok(_) => "it is accepted\n".to_owned(),

@@ -1,13 +1,15 @@
 //! The connections of a pool: how many, and when they are opened.
 
 use drumfire_compile::form::read;
-use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_compile::{Diagnostic, Environment, Host, compile};
 use drumfire_plan::{Growth, Plan};
 use std::sync::Arc;
 
 /// A machine with a limit of connections.
 #[derive(Debug)]
 struct Limited(Option<u64>);
+
+impl Environment for Limited {}
 
 impl Host for Limited {
     fn connections_max(&self) -> Option<u64> {

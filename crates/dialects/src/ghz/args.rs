@@ -664,16 +664,19 @@ pub(super) fn usage() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drumfire_compile::Environment;
     use std::io;
 
     #[derive(Debug)]
     struct Nothing;
 
-    impl Host for Nothing {
+    impl Environment for Nothing {
         fn read(&self, _: &str) -> io::Result<Vec<u8>> {
             Err(io::Error::from_raw_os_error(2))
         }
     }
+
+    impl Host for Nothing {}
 
     fn read(words: &[&str]) -> Result<Options, String> {
         let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();

@@ -315,6 +315,7 @@ fn data_of(value: &Value) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drumfire_compile::Environment;
     use drumfire_units::Nanos;
 
     #[derive(Debug)]
@@ -324,11 +325,13 @@ mod tests {
     #[derive(Debug)]
     struct Bytes(&'static [u8]);
 
-    impl Host for Bytes {
+    impl Environment for Bytes {
         fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
             Ok(self.0.to_vec())
         }
     }
+
+    impl Host for Bytes {}
 
     #[test]
     fn what_is_no_text_is_one_in_json_alone() {
@@ -345,11 +348,13 @@ mod tests {
         }
     }
 
-    impl Host for One {
+    impl Environment for One {
         fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
             Ok(self.0.as_bytes().to_vec())
         }
     }
+
+    impl Host for One {}
 
     fn load(name: &str, text: &'static str) -> Result<Options, String> {
         let mut options = Options::of_config();

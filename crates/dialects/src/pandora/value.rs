@@ -204,12 +204,13 @@ fn property(name: &str, host: &dyn Host) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drumfire_compile::Environment;
 
     /// Two variables and a file.
     #[derive(Debug)]
     struct Machine;
 
-    impl Host for Machine {
+    impl Environment for Machine {
         fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
             match path {
                 "a.properties" => Ok(b"other=1\nport = 8080\n".to_vec()),
@@ -223,6 +224,8 @@ mod tests {
             Some(value.map_or_else(String::new, |(_, value)| (*value).to_owned()))
         }
     }
+
+    impl Host for Machine {}
 
     #[test]
     fn placeholders_are_filled_in() {

@@ -53,10 +53,13 @@ fn shown(zone: &ZoneTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drumfire_compile::Environment;
 
     /// A place whose summer begins a hundred days after the epoch and lasts a hundred days.
     #[derive(Debug)]
     struct Summery;
+
+    impl Environment for Summery {}
 
     impl Host for Summery {
         fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {

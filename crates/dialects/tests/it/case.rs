@@ -1,7 +1,7 @@
 //! A case file: a sentence on its purpose, then sections.
 
 use crate::plan_text::plan_text;
-use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
+use drumfire_compile::{Environment, Found, Host, HostError, SchemaQuestion};
 use drumfire_dialects::{Dialect, for_program};
 use drumfire_plan::Plan;
 use drumfire_schema::Schema;
@@ -81,7 +81,7 @@ impl Case {
     }
 }
 
-impl Host for Case {
+impl Environment for Case {
     /// A file of the case; others do not exist.
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match self.section(&format!("file {path}")) {
@@ -89,7 +89,9 @@ impl Host for Case {
             None => Err(io::Error::from_raw_os_error(2)),
         }
     }
+}
 
+impl Host for Case {
     fn look(&self, path: &str) -> Found {
         let (file, folder) = (format!("file {path}"), format!("file {path}/"));
         let mut titles = self.sections.iter().map(|(title, _)| title);

@@ -1,7 +1,7 @@
 //! The load of ghz's own examples, to the request: how many are due in each second, and when the
 //! last one is.
 
-use drumfire_compile::Host;
+use drumfire_compile::{Environment, Host};
 use drumfire_dialects::{Dialect, Outcome, parse};
 use drumfire_plan::{Load, Plan};
 use drumfire_schedule::Schedule;
@@ -14,7 +14,7 @@ const PROTO: &str = "syntax = \"proto3\"; package helloworld; service Greeter { 
 #[derive(Debug)]
 struct Files;
 
-impl Host for Files {
+impl Environment for Files {
     fn read(&self, path: &str) -> io::Result<Vec<u8>> {
         match path {
             "/protos/helloworld.proto" => Ok(PROTO.as_bytes().to_vec()),
@@ -22,6 +22,8 @@ impl Host for Files {
         }
     }
 }
+
+impl Host for Files {}
 
 fn plan(load: &str) -> Plan {
     let line = format!(

@@ -7,7 +7,7 @@ use super::table::Table;
 use super::template::{translated, translated_path};
 use super::turns::Turns;
 use super::{File, Scenario, Source, SourceKind};
-use drumfire_compile::{Bare, Host};
+use drumfire_compile::{Bare, Environment, Host};
 use serde_json::json;
 
 fn sources() -> Vec<Source> {
@@ -39,7 +39,7 @@ fn sources() -> Vec<Source> {
 #[derive(Debug)]
 struct OneFile(&'static str);
 
-impl Host for OneFile {
+impl Environment for OneFile {
     fn read(&self, path: &str) -> std::io::Result<Vec<u8>> {
         match path {
             "users.csv" => Ok(self.0.as_bytes().to_vec()),
@@ -47,6 +47,8 @@ impl Host for OneFile {
         }
     }
 }
+
+impl Host for OneFile {}
 
 /// `components/providers/scenario/vs/vs_csv_test.go`, but for the first line, which is no row where
 /// it names the columns.

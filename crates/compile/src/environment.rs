@@ -1,0 +1,32 @@
+//! The files and variables that references in a document's text name.
+
+use std::fmt;
+use std::io;
+
+/// The files and variables that references in a document's text name: `${file:PATH}` and
+/// `${env:NAME}`.
+///
+/// The defaults of the methods are those of [`Bare`].
+pub trait Environment: Send + Sync + fmt::Debug {
+    /// The whole content of the file at `path`, as it was written.
+    ///
+    /// # Errors
+    /// When it can't be opened or read.
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        let _ = path;
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    /// A variable of the environment, empty when it is not set; `None` when the environment may
+    /// not be read.
+    fn variable(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+}
+
+/// A machine with one core and any address, without files, zones, an environment or a network.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bare;
+
+impl Environment for Bare {}
