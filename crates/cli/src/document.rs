@@ -13,7 +13,7 @@ use crate::input;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Diagnostic, flag};
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
     Stop, Switch, Text,
 };

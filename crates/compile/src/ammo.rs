@@ -10,7 +10,7 @@ use drumfire_data::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls as AmmoCalls, FieldTemplate, Precedence, ReadAt, Storage, Timing,
 };
-use drumfire_plan::document::{Ammo as Written, Ask, Fields, Place, Pool, Request, Text};
+use drumfire_document::{Ammo as Written, Ask, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{Body, Choice, HttpRequest, Method, RequestData, Url};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -245,7 +245,7 @@ impl AmmoRequests<'_> {
     /// it is replayed with its own timing.
     fn count(&self, ammo: &Ammo) -> Option<u64> {
         let written = self.written;
-        let value = |count: &drumfire_plan::document::Count| count.value;
+        let value = |count: &drumfire_document::Count| count.value;
         let passes = written.passes.as_ref().map(value);
         let passes = passes.or_else(|| written.speed.as_ref().map(|_| 1));
         let of_passes = passes.map(|passes| ammo.rows().saturating_mul(passes));

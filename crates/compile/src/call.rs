@@ -9,8 +9,8 @@ use crate::schema;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::transport::span;
+use drumfire_document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_grpc::Code;
-use drumfire_plan::document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_plan::{
     Body, Call, CallStatuses, Header, HttpRequest, MessageCompression, Method as Verb, Plan,
     ReplyCheck, RequestData, Streaming, Url, suggestion,
@@ -253,9 +253,8 @@ fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Stream
     let kind = method.kind();
     let (sends, receives) = (kind.client_streams(), kind.server_streams());
     let place = |text: &Option<Text>| text.as_ref().map(|text| text.place.clone());
-    let counted = |count: &Option<drumfire_plan::document::Count>| {
-        count.as_ref().map(|count| count.place.clone())
-    };
+    let counted =
+        |count: &Option<drumfire_document::Count>| count.as_ref().map(|count| count.place.clone());
     for (key, written, streams, who) in [
         ("stream.count", counted(&written.count), sends, "its client"),
         (

@@ -2,7 +2,7 @@
 
 use crate::form::fields::Fields as _;
 use crate::scope::Scope;
-use drumfire_plan::document::{Ask, Document, Fields, Place, Pool, Request};
+use drumfire_document::{Ask, Document, Fields, Place, Pool, Request};
 use drumfire_plan::{Flaw, Plan, PlanParts, Threshold};
 
 /// Keys that stand for others in a document: the first that was written is meant.

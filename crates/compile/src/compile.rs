@@ -26,7 +26,7 @@ use crate::trace::traced;
 use crate::transport;
 use crate::{ammo, check, descriptors, feeds, script};
 use drumfire_data::Sources;
-use drumfire_plan::document::{
+use drumfire_document::{
     Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_plan::{

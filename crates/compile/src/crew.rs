@@ -1,7 +1,7 @@
 //! The users of a pool: how many there are, and when they come.
 
 use crate::scope::Scope;
-use drumfire_plan::document::{Load as Written, Text};
+use drumfire_document::{Load as Written, Text};
 use drumfire_plan::{Arrivals, Users};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;

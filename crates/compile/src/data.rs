@@ -7,7 +7,7 @@ use crate::names;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use drumfire_data::{Order, Sources, Template};
-use drumfire_plan::document::{Data, Field, Fields, Payload, Place, Request, Text};
+use drumfire_document::{Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
 use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use serde_json::{Map, Value};

@@ -8,7 +8,7 @@ use crate::form::fields::show_fields;
 use crate::form::tree::Tree;
 use crate::scope::Scope;
 use drumfire_data::{Deal, Sources};
-use drumfire_plan::document::{Feed, Pool};
+use drumfire_document::{Feed, Pool};
 use std::sync::Arc;
 
 /// The keys whose values are files that templates may stand in.

@@ -1,6 +1,6 @@
 //! A mistake in a document, with its place.
 
-use drumfire_plan::document::{Place, Placed, Text};
+use drumfire_document::{Place, Placed, Text};
 use std::fmt;
 use std::str::FromStr;
 
@@ -198,7 +198,7 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::{Diagnostic, Findings};
-    use drumfire_plan::document::{Place, Placed};
+    use drumfire_document::{Place, Placed};
 
     #[test]
     fn a_mark_stands_under_what_is_wrong() {

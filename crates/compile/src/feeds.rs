@@ -5,7 +5,7 @@ use drumfire_data::{
     AtEnd, CsvForm, Feed, FeedError, FeedFormat, FeedOrder, Generated, Kind, Order, Range, Sources,
     Strides,
 };
-use drumfire_plan::document::{Feed as Written, FeedRows, Field, Place, Text};
+use drumfire_document::{Feed as Written, FeedRows, Field, Place, Text};
 use std::sync::Arc;
 
 /// Every feed of a document.
@@ -166,10 +166,9 @@ fn check(written: &Written, scope: &mut Scope<'_>) {
     let has_fields = is_csv || matches!(written.rows, FeedRows::Inline(_));
     let is_generated = matches!(written.rows, FeedRows::Generated(_));
     let text = |text: &Option<Text>| text.as_ref().map(|text| text.place.clone());
-    let count = |count: &Option<drumfire_plan::document::Count>| {
-        count.as_ref().map(|count| count.place.clone())
-    };
-    let switch = |switch: &Option<drumfire_plan::document::Switch>| {
+    let count =
+        |count: &Option<drumfire_document::Count>| count.as_ref().map(|count| count.place.clone());
+    let switch = |switch: &Option<drumfire_document::Switch>| {
         switch.as_ref().map(|switch| switch.place.clone())
     };
     let fields = written.fields.first().map(|field| field.place.clone());

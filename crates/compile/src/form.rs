@@ -23,7 +23,7 @@ pub(crate) mod tree;
 
 use crate::diagnostic::Findings;
 use crate::{Bare, Diagnostic, Environment};
-use drumfire_plan::document::{
+use drumfire_document::{
     Document, Expect, Generator, Outputs, Place, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
 };
 use fields::{Fields as _, fields};

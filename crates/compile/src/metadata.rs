@@ -2,8 +2,8 @@
 
 use crate::names;
 use crate::scope::Scope;
+use drumfire_document::{Field, Place};
 use drumfire_grpc::metadata::check;
-use drumfire_plan::document::{Field, Place};
 use drumfire_plan::{Header, RenderedFields, RequestContext, RequestData};
 
 /// Keys that belong to the protocol, and the setting that makes each.

@@ -1,6 +1,6 @@
 //! The names of settings: the key in a plan file, and the flag on the command line.
 
-use drumfire_plan::document::Place;
+use drumfire_document::Place;
 
 /// Every setting that a flag makes, by its key. `feed_order` and `reflect_metadata` stand for keys
 /// inside of others, whose own names are ambiguous.
@@ -138,7 +138,7 @@ pub(crate) fn setting(place: &Place, key: &str, value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{FLAGS, flag, name, setting};
-    use drumfire_plan::document::Place;
+    use drumfire_document::Place;
 
     #[test]
     fn a_setting_is_named_as_it_was_written() {

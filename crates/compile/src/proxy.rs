@@ -1,7 +1,7 @@
 //! The proxy that a document names, or the environment for targets that are not this machine.
 
 use crate::scope::{Scope, is_on};
-use drumfire_plan::document::{Place, Reach};
+use drumfire_document::{Place, Reach};
 use drumfire_plan::{Host as UrlHost, Proxy, Scheme, Tunnels, Url};
 
 /// The word that stands for no proxy, in spite of the environment.

@@ -6,7 +6,7 @@ use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
 use drumfire_data::RequestTemplates;
-use drumfire_plan::document::{Ask, Count, Fields, Place, Pool, Request, Text};
+use drumfire_document::{Ask, Count, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{Choice, Header, HttpRequest, Method, RequestData, Url};
 use drumfire_units::Nanos;
 use std::sync::Arc;

@@ -6,7 +6,7 @@ use crate::requests::Made;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Condition;
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, Branch, Count, Loop, Pool, Request, RequestStep, Scenario as WrittenScenario,
     Step as Written, Text,
 };
@@ -189,7 +189,7 @@ where
     }
 
     /// One level deeper, where that is not too deep.
-    fn within(&mut self, place: &drumfire_plan::document::Place, add: impl FnOnce(&mut Self)) {
+    fn within(&mut self, place: &drumfire_document::Place, add: impl FnOnce(&mut Self)) {
         if self.nested == NESTED_MAX {
             let message = format!("steps are nested at most {NESTED_MAX} deep");
             self.scope.found.add(place, message);

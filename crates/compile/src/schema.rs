@@ -4,8 +4,8 @@ use crate::diagnostic::{Diagnostic, Fault};
 use crate::host::{Found, SchemaQuestion};
 use crate::metadata;
 use crate::scope::Scope;
+use drumfire_document::{Place, Schema as Written};
 use drumfire_plan::Plan;
-use drumfire_plan::document::{Place, Schema as Written};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ pub(crate) fn schema(
         }
     }
     if let Some(first) = written.proto.first() {
-        let values = |texts: &[drumfire_plan::document::Text]| -> Vec<String> {
+        let values = |texts: &[drumfire_document::Text]| -> Vec<String> {
             texts.iter().map(|text| text.value.clone()).collect()
         };
         let host = Arc::clone(scope.host);

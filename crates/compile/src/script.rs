@@ -3,8 +3,8 @@
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Sources;
+use drumfire_document::{Field, Pool, Text};
 use drumfire_extract::Rules;
-use drumfire_plan::document::{Field, Pool, Text};
 use drumfire_plan::{
     DataError, Datum, Finding, Functions, Inspection, Mismatch, MismatchKind, RequestContext,
     Response, Taken, VariableId, secret,

@@ -2,8 +2,8 @@
 
 use crate::names;
 use crate::scope::{Scope, is_on};
+use drumfire_document::{Place, Reach, Text};
 use drumfire_plan::Url;
-use drumfire_plan::document::{Place, Reach, Text};
 use std::path::PathBuf;
 
 /// Where calls go.

@@ -3,7 +3,7 @@
 use crate::scenario::variables;
 use crate::scope::Scope;
 use drumfire_data::{SetValue, Sources, Template, Text as Kind};
-use drumfire_plan::document::{Field, Step as Written, Text};
+use drumfire_document::{Field, Step as Written, Text};
 use drumfire_plan::{Functions, RequestContext, Step, Value as _, VariableId, Variables};
 use std::sync::Arc;
 

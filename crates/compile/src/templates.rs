@@ -10,7 +10,7 @@ use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use crate::web_form::{self, Tags};
 use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind, TextTemplate};
-use drumfire_plan::document::{Field, Payload, Place, Switch, Text};
+use drumfire_document::{Field, Payload, Place, Switch, Text};
 use drumfire_plan::{Body, Header, Url, secret};
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Requests that carry a traceparent each.
 
-use drumfire_plan::document::Pool;
+use drumfire_document::Pool;
 use drumfire_plan::{HttpRequest, TRACEPARENT, Traced};
 use std::sync::Arc;
 

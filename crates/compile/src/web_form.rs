@@ -1,7 +1,7 @@
 //! Bodies as web forms send them: `name=value` pairs, percent-encoded.
 
 use crate::json_strings::{Piece, pieces};
-use drumfire_plan::document::Field;
+use drumfire_document::Field;
 use std::fmt::Write as _;
 
 /// Whether values have templates.
@@ -69,7 +69,7 @@ fn encode(text: &str, out: &mut String) {
 #[cfg(test)]
 mod tests {
     use super::{Tags, body};
-    use drumfire_plan::document::{Field, Text};
+    use drumfire_document::{Field, Text};
 
     #[test]
     fn names_and_values_are_encoded() {

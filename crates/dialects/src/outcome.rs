@@ -1,8 +1,8 @@
 //! The outcome of a foreign command line.
 
 use crate::Presentation;
+use drumfire_document::Document;
 use drumfire_plan::Plan;
-use drumfire_plan::document::Document;
 
 /// A run, or the text that the tool prints in place of one.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Found, Host};
-use drumfire_plan::document::{Count, Field, Payload, Place, Placed, Switch, Text};
+use drumfire_document::{Count, Field, Payload, Place, Placed, Switch, Text};
 use drumfire_units::Nanos;
 
 /// The flags of one tool, as places.

@@ -5,7 +5,7 @@ use crate::multipart::{Multipart, Part, multipart};
 use crate::shell;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_plan::document::Document;
+use drumfire_document::Document;
 use std::fmt::Write as _;
 
 /// How many redirects `-L` follows.

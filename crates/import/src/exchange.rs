@@ -2,11 +2,11 @@
 
 use crate::multipart::{Multipart, Part, multipart};
 use crate::{Imported, Wishes};
-use drumfire_plan::Header;
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, CommonFields, Document, Field, Fields, Load, Payload, Place, Placed, Pool, Request,
     RequestStep, Step, Stop, Text,
 };
+use drumfire_plan::Header;
 use drumfire_units::Nanos;
 
 /// The target where nothing names one: that of `drumfire serve`.

@@ -15,7 +15,7 @@ mod openapi;
 mod postman;
 mod shell;
 
-use drumfire_plan::document::Document;
+use drumfire_document::Document;
 
 /// The form of a text that is imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,7 +8,6 @@ mod check;
 mod choice;
 mod command;
 mod data;
-pub mod document;
 mod expect;
 mod guard;
 mod host;

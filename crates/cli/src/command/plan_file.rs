@@ -6,7 +6,7 @@ use crate::host::{Machine, folder_of};
 use crate::{input, output, storing, terminal};
 use drumfire_compile::form::{self, Draft, Setting, Source, Syntax};
 use drumfire_compile::{Diagnostic, Host};
-use drumfire_plan::document::Place;
+use drumfire_document::Place;
 use drumfire_report::{Naming, Spot, excerpt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use super::{count, document, feeds, fields, payload, some, switch, text, texts, transport};
 use crate::exit::Failure;
 use crate::flags::GrpcFlags;
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, CallOptions, CommonFields, Data, Document, Fields, Place, Placed, Pool, Reflection,
     Request, Schema, Settings, Stream,
 };

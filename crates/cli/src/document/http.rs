@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::flags::{HttpFlags, LoadFlags};
 use crate::{bare_url, habits, input};
 use drumfire_compile::{Diagnostic, HashedLine, lines};
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, CommonBody, CommonFields, Document, Expect, Http, Place, Placed, Pool, Request, Settings,
     Text,
 };

@@ -1,8 +1,6 @@
 //! A document of which each pool sends once, to be looked at.
 
-use drumfire_plan::document::{
-    Connections, Document, Generator, Load, Place, Placed, Pool, Stop, Text,
-};
+use drumfire_document::{Connections, Document, Generator, Load, Place, Placed, Pool, Stop, Text};
 
 /// Requests of a list that are shown; a longer one is shown by its beginning.
 const REQUESTS_MAX: usize = 16;
@@ -16,7 +14,7 @@ pub(crate) fn once(document: Document) -> Document {
             ..Load::default()
         },
         stop: end(&pool),
-        settings: drumfire_plan::document::Settings {
+        settings: drumfire_document::Settings {
             connections: Connections {
                 connections: one(),
                 streams: None,

@@ -2,7 +2,7 @@
 
 use super::{count, some, switch, text, texts};
 use crate::flags::{LoadFlags, TransportFlags};
-use drumfire_plan::document::{Connections, Reach, Settings, Text, Timeouts, Tls};
+use drumfire_document::{Connections, Reach, Settings, Text, Timeouts, Tls};
 use std::path::PathBuf;
 
 /// The settings of connections and of the way to the target, from load and transport flags.

@@ -5,12 +5,12 @@ use crate::exit::Failure;
 use crate::output;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_document::{Field, Text};
 use drumfire_metrics::{Push, Snapshot};
 use drumfire_net::{
     Clock, PostAnswer, PostTarget, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsVerify,
     yield_to_others,
 };
-use drumfire_plan::document::{Field, Text};
 use drumfire_plan::{Header, Host, Scheme, Url};
 use drumfire_report::untrusted::Untrusted;
 use drumfire_units::Nanos;

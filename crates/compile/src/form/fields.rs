@@ -7,7 +7,7 @@ use super::node::Node;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_plan::document::{Count, Field, Place, Placed, Pool, Switch, Text};
+use drumfire_document::{Count, Field, Place, Placed, Pool, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ macro_rules! fields {
             fn set(
                 &mut self,
                 key: &str,
-                node: &drumfire_plan::document::Placed<$crate::form::node::Node>,
+                node: &drumfire_document::Placed<$crate::form::node::Node>,
                 found: &mut $crate::diagnostic::Findings,
             ) -> $crate::form::fields::Known {
                 use $crate::form::fields::{Entry, Known};
@@ -101,7 +101,7 @@ macro_rules! fields {
                 $($crate::form::fields::Fields::fill(&mut self.$after, &below.$after);)*
             }
 
-            fn place(&self, key: &str) -> Option<&drumfire_plan::document::Place> {
+            fn place(&self, key: &str) -> Option<&drumfire_document::Place> {
                 use $crate::form::fields::Entry;
                 match key {
                     $($key => return Entry::place(&self.$field),)*
@@ -230,7 +230,7 @@ macro_rules! nested {
     ($($type:ty => $what:literal),* $(,)?) => {
         $(impl $crate::form::fields::Entry for $type {
             fn read(
-                node: &drumfire_plan::document::Placed<$crate::form::node::Node>,
+                node: &drumfire_document::Placed<$crate::form::node::Node>,
                 found: &mut $crate::diagnostic::Findings,
             ) -> Self {
                 $crate::form::fields::read_fields(node, $what, found)
@@ -244,7 +244,7 @@ macro_rules! nested {
                 $crate::form::fields::Fields::fill(self, below);
             }
 
-            fn place(&self) -> Option<&drumfire_plan::document::Place> {
+            fn place(&self) -> Option<&drumfire_document::Place> {
                 None
             }
 

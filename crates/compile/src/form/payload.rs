@@ -7,7 +7,7 @@ use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use drumfire_data::escape_json;
-use drumfire_plan::document::{Field, Payload, Place, Placed, Text};
+use drumfire_document::{Field, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
 /// The keys of one payload.

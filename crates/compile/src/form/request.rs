@@ -7,7 +7,7 @@ use super::payload::CallPayload;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, CallOptions, Count, Data, Expect, Field, Fields as Carried, Payload, Place, Placed,
     Request, Stream, Switch, Text,
 };

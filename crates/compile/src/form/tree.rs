@@ -2,7 +2,7 @@
 
 use super::reference::escaped;
 use crate::json_strings;
-use drumfire_plan::document::{Placed, Text};
+use drumfire_document::{Placed, Text};
 use serde::de::IgnoredAny;
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
 //! Documents of any content.
 
-use drumfire_plan::document::*;
+use drumfire_document::*;
 use proptest::collection::vec;
 use proptest::option::of;
 use proptest::prelude::*;

@@ -12,7 +12,7 @@ use crate::written::Tool;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Host, compile, schema_of};
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, CallOptions, Connections, Count, Data, Document, Fields, Generator, Load, Pool, Reach,
     Reflection, Request, Schema, Settings, Stop, Stream, Text, Timeouts,
 };

@@ -6,7 +6,7 @@ use super::{args, schedule, size};
 use crate::go_text::{open_failed, quoted};
 use crate::grammar::go_json;
 use drumfire_compile::Host;
-use drumfire_plan::document::{Payload, Text, Tls};
+use drumfire_document::{Payload, Text, Tls};
 use drumfire_plan::secret;
 
 /// Where standard input is found.

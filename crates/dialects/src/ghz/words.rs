@@ -4,7 +4,7 @@ use super::options::Options;
 use super::setup::{Given, GivenMetadata};
 use crate::grammar::go_json;
 use drumfire_compile::{Diagnostic, is_go_template};
-use drumfire_plan::document::Place;
+use drumfire_document::Place;
 use drumfire_plan::secret;
 
 /// The parts of the command line that occur in the words.

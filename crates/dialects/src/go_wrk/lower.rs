@@ -12,7 +12,7 @@ use crate::go_text::open_failed;
 use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
 use drumfire_compile::{Diagnostic, Host, compile};
-use drumfire_plan::document::{
+use drumfire_document::{
     Connections, Document, Expect, Generator, Http, Load, Payload, Place, Placed, Pool, Reach,
     Settings, Stop, Text, Timeouts, Tls,
 };

@@ -4,7 +4,7 @@ use super::PROGRAM;
 use super::args::Args;
 use super::lower::TOOL;
 use super::targets::Target;
-use drumfire_plan::document::{Ask, Field, Request};
+use drumfire_document::{Ask, Field, Request};
 use drumfire_plan::{Header, HeaderError, Method};
 
 /// Fields that frame a message. Go's client makes them itself and leaves out the user's.

@@ -9,11 +9,11 @@ use crate::Outcome;
 use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
 use drumfire_compile::{Diagnostic, Host, compile};
-use drumfire_plan::Transcripts;
-use drumfire_plan::document::{
+use drumfire_document::{
     CallOptions, CommonFields, Connections, Document, Feed, Generator, Http, Load, Placed, Pool,
     Reach, Reflection, Schema, Settings, Stop, Timeouts, Tls,
 };
+use drumfire_plan::Transcripts;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 

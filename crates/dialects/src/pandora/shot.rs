@@ -10,7 +10,7 @@ use drumfire_data::{
     Ammo as Entries, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag, Precedence,
     ReadAt,
 };
-use drumfire_plan::document::{Ammo as Written, Ask, Field, Fields, Payload, Request};
+use drumfire_document::{Ammo as Written, Ask, Field, Fields, Payload, Request};
 use drumfire_plan::{DataError, Pick as _, RenderedFields, RequestContext, RequestData as _};
 use serde_json::Value;
 use std::sync::Arc;

@@ -5,7 +5,7 @@ use super::scope::Scope;
 use super::template::translated;
 use super::{Call, Scenario};
 use crate::pandora::lower::TOOL;
-use drumfire_plan::document::{Ask, Fields, Payload, Request, RequestStep, Step};
+use drumfire_document::{Ask, Fields, Payload, Request, RequestStep, Step};
 
 /// The statuses of calls, by HTTP's in their place.
 const STATUSES: [(u64, &str); 12] = [

@@ -11,7 +11,7 @@ use crate::pandora::gun::HttpGun;
 use crate::pandora::lower::TOOL;
 use crate::pandora::shot::{Uri, complete};
 use drumfire_compile::Host;
-use drumfire_plan::document::{
+use drumfire_document::{
     Ask, Expect, Feed, Field, Fields, Payload, Request as Written, RequestStep,
     Scenario as Weighted, Step,
 };

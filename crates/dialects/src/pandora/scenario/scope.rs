@@ -7,7 +7,7 @@ use super::turns::Turns;
 use super::{Source, SourceKind};
 use crate::pandora::lower::TOOL;
 use drumfire_compile::Host;
-use drumfire_plan::document::{Feed, FeedRows, Field};
+use drumfire_document::{Feed, FeedRows, Field};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 

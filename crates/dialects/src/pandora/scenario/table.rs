@@ -3,7 +3,7 @@
 use super::{Source, SourceKind};
 use crate::pandora::lower::TOOL;
 use drumfire_compile::Host;
-use drumfire_plan::document::{Feed, FeedRows};
+use drumfire_document::{Feed, FeedRows};
 use serde_json::{Map, Value as Json};
 
 /// A table of more rows than this is read as a feed alone.

@@ -3,7 +3,7 @@
 
 use super::{File, Named};
 use crate::pandora::lower::TOOL;
-use drumfire_plan::document::Feed;
+use drumfire_document::Feed;
 use std::collections::BTreeMap;
 
 /// A counter of Pandora's: the scenario that has it, and the path up to its bracket.

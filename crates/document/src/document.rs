@@ -1,10 +1,9 @@
 //! A run as it was written: plain data, unchecked.
 //!
 //! Flags, plan files and other tools' command lines all make a [`Document`]. It is shown, kept
-//! beside a run and sent to other machines, and becomes a [`Plan`](crate::Plan) only by being
-//! compiled. Numbers with a unit, laws and rules are texts here, as they were given: a mistake in
-//! one is then reported with its [`Place`]. Values that were not written are absent, and the
-//! compiler has the defaults.
+//! beside a run and sent to other machines, and becomes a plan only by being compiled. Numbers with
+//! a unit, laws and rules are texts here, as they were given: a mistake in one is then reported with
+//! its [`Place`]. Values that were not written are absent, and the compiler has the defaults.
 //!
 //! A pool's absent values are those of the document's `defaults`; a request's are those of its
 //! pool.
