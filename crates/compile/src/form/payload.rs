@@ -6,7 +6,7 @@ use super::reference::escaped;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_data::escape_json;
+use crate::json_strings::literal;
 use drumfire_document::{Field, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
@@ -236,9 +236,7 @@ impl Json {
     }
 
     fn push_text(&mut self, text: &str) {
-        self.text.push('"');
-        escape_json(text, &mut self.text);
-        self.text.push('"');
+        self.text.push_str(&literal(text));
     }
 }
 
