@@ -3,8 +3,8 @@
 
 #![no_main]
 
-use drumfire_compile::Environment;
-use drumfire_compile::form::{self, Source, Syntax};
+use drumfire_document::Environment;
+use drumfire_document::form::{self, Source, Syntax};
 use drumfire_import::{Form, Wishes, import};
 use libfuzzer_sys::fuzz_target;
 

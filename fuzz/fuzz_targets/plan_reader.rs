@@ -3,8 +3,9 @@
 
 #![no_main]
 
-use drumfire_compile::form::{self, Setting, Source, Syntax};
-use drumfire_compile::{Environment, Found, Host, compile_draft};
+use drumfire_compile::{Found, Host, compile_draft};
+use drumfire_document::Environment;
+use drumfire_document::form::{self, Setting, Source, Syntax};
 use libfuzzer_sys::fuzz_target;
 use std::io;
 use std::path::PathBuf;

@@ -11,7 +11,8 @@
 
 #![expect(clippy::print_stdout, reason = "a program prints")]
 
-use drumfire_compile::{Environment, Host, compile, form};
+use drumfire_compile::{Host, compile};
+use drumfire_document::{Environment, form};
 use drumfire_engine::{Resolver, Run, Shares, prepare, thread_count};
 use drumfire_measure::{Model, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, resolve};
@@ -113,7 +114,7 @@ impl Host for Nothing {}
 
 /// The plan, with the program's own data in place of its requests'.
 fn plan(url: &str) -> Result<Plan, Box<dyn Error>> {
-    let said = |all: Vec<drumfire_compile::Diagnostic>| {
+    let said = |all: Vec<drumfire_document::Diagnostic>| {
         let lines: Vec<String> = all.iter().map(ToString::to_string).collect();
         lines.join("\n")
     };

@@ -12,11 +12,11 @@ use crate::exit::Failure;
 use crate::input;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_compile::{Diagnostic, flag};
 use drumfire_document::{
     Ask, Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
     Stop, Switch, Text,
 };
+use drumfire_document::{Diagnostic, names::flag};
 use drumfire_plan::secret;
 use drumfire_report::Naming;
 use std::fmt::Display;

@@ -1,6 +1,6 @@
 //! Exit codes, and why a command ended without a result.
 
-use drumfire_compile::{Diagnostic, Fault};
+use drumfire_document::{Diagnostic, Fault};
 use std::fmt;
 use std::process::ExitCode;
 

@@ -17,7 +17,7 @@ pub(crate) use serve::ServeFlags;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
-use drumfire_compile::form::Setting;
+use drumfire_document::form::Setting;
 use drumfire_plan::ChangeKind;
 use std::ffi::OsString;
 use std::path::PathBuf;

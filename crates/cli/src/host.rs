@@ -4,9 +4,8 @@ use crate::exit::Failure;
 use crate::reflect;
 use crate::session;
 use crate::{input, names};
-use drumfire_compile::{
-    Environment, Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime,
-};
+use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
+use drumfire_document::Environment;
 use drumfire_net::{Clock, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
 use drumfire_schema::Schema;

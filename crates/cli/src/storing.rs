@@ -6,7 +6,7 @@ use crate::exit::Failure;
 use crate::flags::OutputFlags;
 use crate::session::remote;
 use crate::{output, runs_folder, session};
-use drumfire_compile::form;
+use drumfire_document::form;
 use drumfire_engine::Events;
 use drumfire_measure::{Changed, Ending, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;

@@ -3,12 +3,12 @@
 use crate::ammo;
 use crate::data;
 use crate::looks::looks_of_call;
-use crate::names;
 use crate::requests::Made;
 use crate::schema;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::transport::span;
+use drumfire_document::names;
 use drumfire_document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_grpc::Code;
 use drumfire_plan::{
@@ -136,7 +136,7 @@ impl<'a> Calls<'a> {
         scope: &mut Scope<'_>,
     ) -> Option<HttpRequest> {
         let mut options = request.options.clone();
-        crate::form::fields::Fields::fill(&mut options, &self.pool.settings.options);
+        drumfire_document::Layer::fill(&mut options, &self.pool.settings.options);
         let mut made = silent(self.reach.first().requests[0].url.clone(), &options, scope)?;
         let streaming = streaming(&request.stream, method, scope);
         made.url.target = method.path();

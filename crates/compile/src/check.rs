@@ -1,7 +1,7 @@
 //! A plan is made of its parts, and what keeps it from being one gets its place in the document.
 
-use crate::form::fields::Fields as _;
 use crate::scope::Scope;
+use drumfire_document::Layer as _;
 use drumfire_document::{Ask, Document, Fields, Place, Pool, Request};
 use drumfire_plan::{Flaw, Plan, PlanParts, Threshold};
 

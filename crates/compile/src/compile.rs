@@ -11,9 +11,6 @@
 
 use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
-use crate::diagnostic::{Diagnostic, Findings};
-use crate::form::Draft;
-use crate::form::fields::Fields as _;
 use crate::host::Host;
 use crate::load::{self, Multiplexing};
 use crate::requests::{Made, Requests};
@@ -26,9 +23,12 @@ use crate::trace::traced;
 use crate::transport;
 use crate::{ammo, check, descriptors, feeds, script};
 use drumfire_data::Sources;
+use drumfire_document::Layer as _;
+use drumfire_document::form::Draft;
 use drumfire_document::{
     Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
+use drumfire_document::{Diagnostic, Findings};
 use drumfire_plan::{
     Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts,
     Program, Samples, Spin, Threshold, ThresholdError, Transcripts, Url, is_modest,

@@ -3,10 +3,10 @@
 use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
 use crate::host::Found;
 use crate::metadata;
-use crate::names;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use drumfire_data::{Order, Sources, Template};
+use drumfire_document::names;
 use drumfire_document::{Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
 use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};

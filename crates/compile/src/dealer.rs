@@ -4,10 +4,9 @@
 //! read such a feed take its rows in turns, or each takes the rows behind those of the users of the
 //! pools before it.
 
-use crate::form::fields::show_fields;
-use crate::form::tree::Tree;
 use crate::scope::Scope;
 use drumfire_data::{Deal, Sources};
+use drumfire_document::form::{Tree, tree_of};
 use drumfire_document::{Feed, Pool};
 use std::sync::Arc;
 
@@ -28,11 +27,8 @@ impl<'a> Dealer<'a> {
     /// The feeds of a document with its pools.
     pub(crate) fn new(feeds: &'a [Feed], sources: &'a Arc<Sources>, pools: &[Pool]) -> Self {
         let of_pool = |pool: &Pool| {
-            let tree = show_fields(pool);
-            let reads = |feed: &Feed| {
-                let tree = tree.as_ref();
-                tree.is_some_and(|tree| reads(tree, &feed.name.value))
-            };
+            let tree = tree_of(pool);
+            let reads = |feed: &Feed| reads(&tree, &feed.name.value);
             feeds.iter().map(reads).collect()
         };
         Self {

@@ -179,7 +179,7 @@ impl Env for CallEnv<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Bare;
+    use drumfire_document::Bare;
 
     const CALL: RequestContext = RequestContext {
         number: 7,

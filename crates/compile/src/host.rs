@@ -1,7 +1,7 @@
 //! The questions to the outside world that a plan needs.
 
-use crate::environment::{Bare, Environment};
 use drumfire_data::ReadAt;
+use drumfire_document::{Bare, Environment};
 use drumfire_gotemplate::ZoneTime;
 use drumfire_plan::{Header, Plan, Tls};
 use drumfire_schema::Schema;

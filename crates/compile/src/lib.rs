@@ -1,8 +1,8 @@
 //! From a document to a plan that can run.
 //!
-//! Knows the form of a document as a text ([`form`]), what each of its keys means, and what holds
-//! where nothing was written. Must not know I/O, clocks, or what runs a plan: files, servers, zones
-//! and the environment are asked for through [`Host`]. Start reading at [`compile`].
+//! Knows what each key of a document means, and what holds where nothing was written. Must not know
+//! I/O, clocks, or what runs a plan: files, servers, zones and the environment are asked for through
+//! [`Host`]. Start reading at [`compile`].
 
 mod ammo;
 mod call;
@@ -12,17 +12,13 @@ mod crew;
 mod data;
 mod dealer;
 mod descriptors;
-mod diagnostic;
-mod environment;
 mod feeds;
-pub mod form;
 mod go_template;
 mod host;
-mod json_strings;
+mod json_template;
 mod load;
 mod looks;
 mod metadata;
-mod names;
 mod proxy;
 mod requests;
 mod scenario;
@@ -37,11 +33,8 @@ mod transport;
 mod web_form;
 
 pub use compile::{compile, compile_draft, schema_of};
-pub use diagnostic::{Diagnostic, Fault, Mark};
 pub use drumfire_data::ReadAt;
 pub use drumfire_gotemplate::ZoneTime;
-pub use environment::{Bare, Environment};
 pub use go_template::is_go_template;
 pub use host::{Found, Host, HostError, SchemaQuestion, TlsFault};
-pub use names::{flag, flags};
 pub use requests::{HashedLine, lines};

@@ -2,8 +2,8 @@
 
 use crate::ammo::REPLAY;
 use crate::crew::{self, Crew};
-use crate::names;
 use crate::scope::Scope;
+use drumfire_document::names;
 use drumfire_document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
 use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Pause, Sequence, Stop, Users};
 use drumfire_units::Nanos;

@@ -35,7 +35,7 @@ pub(crate) fn looks(
     let http = &pool.settings.http;
     let mut written = request.expect.clone();
     let own_status = written.status.take();
-    crate::form::fields::Fields::fill(&mut written, &http.expect);
+    drumfire_document::Layer::fill(&mut written, &http.expect);
     if has_templates(request, pool) {
         refuse_templates(&written, scope);
     }

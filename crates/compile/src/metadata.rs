@@ -1,7 +1,7 @@
 //! Metadata of gRPC calls, refused where no server would take it.
 
-use crate::names;
 use crate::scope::Scope;
+use drumfire_document::names;
 use drumfire_document::{Field, Place};
 use drumfire_grpc::metadata::check;
 use drumfire_plan::{Header, RenderedFields, RequestContext, RequestData};

@@ -1,11 +1,11 @@
 //! From the steps of scenarios to a program: conditions and loops become jumps.
 
 use crate::ammo::refuse_step;
-use crate::form::fields::Fields as _;
 use crate::requests::Made;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Condition;
+use drumfire_document::Layer as _;
 use drumfire_document::{
     Ask, Branch, Count, Loop, Pool, Request, RequestStep, Scenario as WrittenScenario,
     Step as Written, Text,

@@ -1,9 +1,9 @@
 //! The schema of a pool's calls: from files where they are named, or else from the server.
 
-use crate::diagnostic::{Diagnostic, Fault};
 use crate::host::{Found, SchemaQuestion};
 use crate::metadata;
 use crate::scope::Scope;
+use drumfire_document::{Diagnostic, Fault};
 use drumfire_document::{Place, Schema as Written};
 use drumfire_plan::Plan;
 use drumfire_schema::Schema;

@@ -1,10 +1,10 @@
 //! The tools of every step of compiling.
 
-use crate::diagnostic::Findings;
 use crate::web_form::{self, Tags};
 use crate::{Host, ReadAt};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_document::Findings;
 use drumfire_document::{Count, Payload, Place, Switch, Text};
 use drumfire_plan::Sequence;
 use drumfire_units::Nanos;

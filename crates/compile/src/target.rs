@@ -1,7 +1,7 @@
 //! Where calls go: `HOST:PORT`, a URL, or a Unix socket.
 
-use crate::names;
 use crate::scope::{Scope, is_on};
+use drumfire_document::names;
 use drumfire_document::{Place, Reach, Text};
 use drumfire_plan::Url;
 use std::path::PathBuf;

@@ -3,13 +3,13 @@
 //! Each is compiled and rendered as for the first request, so that a mistake is found before the
 //! run, with its place.
 
-use crate::json_strings;
+use crate::json_template;
 use crate::metadata;
-use crate::names;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use crate::web_form::{self, Tags};
 use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind, TextTemplate};
+use drumfire_document::names;
 use drumfire_document::{Field, Payload, Place, Switch, Text};
 use drumfire_plan::{Body, Header, Url, secret};
 use std::sync::Arc;
@@ -281,7 +281,7 @@ impl<'a> Templates<'a> {
     fn bytes(&self, payload: &Payload, scope: &mut Scope<'_>) -> Option<Arc<[u8]>> {
         let text = match payload {
             Payload::Json(text) if self.is_template(&text.value) => {
-                json_strings::template(&text.value)
+                json_template::template(&text.value)
             }
             Payload::Form(fields) if self.is_on => web_form::body(fields, Tags::Templates),
             payload => return scope.payload(payload),

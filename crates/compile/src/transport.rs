@@ -2,8 +2,8 @@
 
 use crate::host::TlsFault;
 use crate::load::Loaded;
-use crate::names;
 use crate::scope::{Scope, is_on};
+use drumfire_document::names;
 use drumfire_document::{
     Connections as Written, Reach as WrittenReach, Settings, Text, Timeouts as WrittenTimeouts,
     Tls as WrittenTls,

@@ -1,6 +1,6 @@
 //! Bodies as web forms send them: `name=value` pairs, percent-encoded.
 
-use crate::json_strings::{Piece, pieces};
+use crate::json_template::{Piece, pieces};
 use drumfire_document::Field;
 use std::fmt::Write as _;
 

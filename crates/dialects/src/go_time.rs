@@ -47,7 +47,8 @@ pub(crate) fn nanos(host: &dyn Host, unix_ns: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_compile::{Bare, Environment, ZoneTime};
+    use drumfire_compile::ZoneTime;
+    use drumfire_document::{Bare, Environment};
 
     /// A zone, by its offset from UTC in seconds, east positive.
     #[derive(Debug)]

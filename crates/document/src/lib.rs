@@ -1,14 +1,24 @@
-//! A run as it was written.
+//! A run as it was written, and its form as a text.
 //!
-//! Knows what can be written of a run: each value with its place, and nothing of what it means.
-//! Must not know what a value comes to, or what it needs of the world. Start reading at
-//! [`Document`].
+//! Knows what can be written of a run, each value with its place, and how it is read from a text
+//! and printed as one ([`form`]). Must not know what a value comes to: that is the compiler's. Of
+//! the world it asks only for the files and variables that references name ([`Environment`]). Start
+//! reading at [`Document`].
 
+mod diagnostic;
 mod document;
+mod environment;
+pub mod form;
+pub mod json_strings;
+mod layer;
+pub mod names;
 
+pub use diagnostic::{Diagnostic, Fault, Findings, Mark};
 pub use document::{
     Ammo, Ask, Branch, CallOptions, CommonBody, CommonFields, Connections, Count, Data, Document,
     Expect, Feed, FeedRows, Field, Fields, Generator, Http, Load, Loop, Outputs, Payload, Place,
     Placed, Pool, Reach, Reflection, Request, RequestStep, Scenario, Schema, Settings, Step, Stop,
     Stream, Switch, Text, Timeouts, Tls,
 };
+pub use environment::{Bare, Environment};
+pub use layer::Layer;

@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::{ImportFlags, ImportForm};
 use crate::{input, output};
-use drumfire_compile::form;
+use drumfire_document::form;
 use drumfire_import::{Form, Wishes, import};
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use super::plan_file;
 use crate::exit::{Exit, Failure};
 use crate::flags::NewFlags;
 use crate::output;
-use drumfire_compile::form::Syntax;
+use drumfire_document::form::Syntax;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
 

@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::Contract;
 use crate::output;
-use drumfire_compile::form;
+use drumfire_document::form;
 
 /// The schema of a result.
 const SUMMARY: &str = include_str!("../../../../docs/schema/drumfire.summary.v1.json");

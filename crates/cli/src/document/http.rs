@@ -4,7 +4,8 @@ use super::{Written, document, feeds, fields, payload, some, switch, text, texts
 use crate::exit::Failure;
 use crate::flags::{HttpFlags, LoadFlags};
 use crate::{bare_url, habits, input};
-use drumfire_compile::{Diagnostic, HashedLine, lines};
+use drumfire_compile::{HashedLine, lines};
+use drumfire_document::Diagnostic;
 use drumfire_document::{
     Ask, CommonBody, CommonFields, Document, Expect, Http, Place, Placed, Pool, Request, Settings,
     Text,

@@ -3,7 +3,7 @@
 use super::{count, generator, some};
 use crate::exit::Failure;
 use crate::flags::LoadFlags;
-use drumfire_compile::Diagnostic;
+use drumfire_document::Diagnostic;
 use drumfire_document::{Document, Load, Stop, Text};
 
 pub(super) fn load(flags: &LoadFlags) -> Load {

@@ -6,7 +6,7 @@ use crate::docs::{
 };
 use crate::support::program::words;
 use crate::support::{Folder, Process, Report, Run, Serve, drumfire};
-use drumfire_compile::form;
+use drumfire_document::form;
 use std::fs;
 
 /// The parts of a report that identify the run.

@@ -6,8 +6,9 @@
     reason = "a test reads the files that are its data"
 )]
 
-use drumfire_compile::form::{Source, Syntax, draft};
-use drumfire_compile::{Environment, Host, compile_draft};
+use drumfire_compile::{Host, compile_draft};
+use drumfire_document::Environment;
+use drumfire_document::form::{Source, Syntax, draft};
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::{env, fs, io};

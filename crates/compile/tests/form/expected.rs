@@ -1,6 +1,6 @@
 //! What is found wrong, beside what is expected.
 
-use drumfire_compile::Diagnostic;
+use drumfire_document::Diagnostic;
 
 /// Checks that exactly these mistakes were found in a text; each begins so.
 #[track_caller]

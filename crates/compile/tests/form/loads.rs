@@ -1,7 +1,8 @@
 //! The connections of a pool: how many, and when they are opened.
 
-use drumfire_compile::form::read;
-use drumfire_compile::{Diagnostic, Environment, Host, compile};
+use drumfire_compile::{Host, compile};
+use drumfire_document::form::read;
+use drumfire_document::{Diagnostic, Environment};
 use drumfire_plan::{Growth, Plan};
 use std::sync::Arc;
 

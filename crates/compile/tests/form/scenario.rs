@@ -1,7 +1,8 @@
 //! From the steps of a scenario to a program, and everything that can be wrong with them.
 
 use crate::expected::begin_with;
-use drumfire_compile::{Bare, Diagnostic, Host, compile, form};
+use drumfire_compile::{Host, compile};
+use drumfire_document::{Bare, Diagnostic, form};
 use drumfire_plan::{
     OnFailure, Passes, Plan, Program, RequestContext, Step, VariableId, Variables,
 };

@@ -664,7 +664,7 @@ pub(super) fn usage() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_compile::Environment;
+    use drumfire_document::Environment;
     use std::io;
 
     #[derive(Debug)]

@@ -315,7 +315,7 @@ fn data_of(value: &Value) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_compile::Environment;
+    use drumfire_document::Environment;
     use drumfire_units::Nanos;
 
     #[derive(Debug)]

@@ -3,7 +3,8 @@
 use super::options::Options;
 use super::setup::{Given, GivenMetadata};
 use crate::grammar::go_json;
-use drumfire_compile::{Diagnostic, is_go_template};
+use drumfire_compile::is_go_template;
+use drumfire_document::Diagnostic;
 use drumfire_document::Place;
 use drumfire_plan::secret;
 

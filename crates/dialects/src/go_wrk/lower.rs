@@ -11,7 +11,8 @@ use super::{EXPECT, PROGRAM, VERSION};
 use crate::go_text::open_failed;
 use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
-use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_compile::{Host, compile};
+use drumfire_document::Diagnostic;
 use drumfire_document::{
     Connections, Document, Expect, Generator, Http, Load, Payload, Place, Placed, Pool, Reach,
     Settings, Stop, Text, Timeouts, Tls,

@@ -8,7 +8,8 @@ use super::{PROGRAM, fatal, scenario, shot};
 use crate::Outcome;
 use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
-use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_compile::{Host, compile};
+use drumfire_document::Diagnostic;
 use drumfire_document::{
     CallOptions, CommonFields, Connections, Document, Feed, Generator, Http, Load, Placed, Pool,
     Reach, Reflection, Schema, Settings, Stop, Timeouts, Tls,

@@ -368,7 +368,7 @@ impl<'a> Section<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_compile::Bare;
+    use drumfire_document::Bare;
 
     /// What a reader of a section notes.
     fn mistakes_of(yaml: &str, read: fn(&mut Section<'_>)) -> Vec<String> {

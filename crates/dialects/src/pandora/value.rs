@@ -204,7 +204,7 @@ fn property(name: &str, host: &dyn Host) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_compile::Environment;
+    use drumfire_document::Environment;
 
     /// Two variables and a file.
     #[derive(Debug)]

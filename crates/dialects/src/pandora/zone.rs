@@ -53,7 +53,7 @@ fn shown(zone: &ZoneTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use drumfire_compile::Environment;
+    use drumfire_document::Environment;
 
     /// A place whose summer begins a hundred days after the epoch and lasts a hundred days.
     #[derive(Debug)]

@@ -10,7 +10,8 @@ use crate::go_http::{canonical, untemplated};
 use crate::go_text::open_failed;
 use crate::outcome::{LastWords, Run};
 use crate::written::Tool;
-use drumfire_compile::{Diagnostic, Host, compile};
+use drumfire_compile::{Host, compile};
+use drumfire_document::Diagnostic;
 use drumfire_document::{
     Ask, Connections, Document, Expect, Feed, FeedRows, Field, Fields, Generator, Http, Load,
     Payload, Placed, Pool, Reach, Request, Settings, Stop, Timeouts, Tls,

@@ -1,8 +1,9 @@
 //! A case file: a sentence on its purpose, then sections.
 
 use crate::plan_text::plan_text;
-use drumfire_compile::{Environment, Found, Host, HostError, SchemaQuestion};
+use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
 use drumfire_dialects::{Dialect, for_program};
+use drumfire_document::Environment;
 use drumfire_plan::Plan;
 use drumfire_schema::Schema;
 use drumfire_units::Nanos;

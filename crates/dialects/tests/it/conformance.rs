@@ -6,8 +6,9 @@
 //! files are rewritten, for a person to review as a diff.
 
 use crate::case::Case;
-use drumfire_compile::{Host, compile, form};
+use drumfire_compile::{Host, compile};
 use drumfire_dialects::{Outcome, Presentation, parse};
+use drumfire_document::form;
 use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,9 @@
 //! The load of ghz's own examples, to the request: how many are due in each second, and when the
 //! last one is.
 
-use drumfire_compile::{Environment, Host};
+use drumfire_compile::Host;
 use drumfire_dialects::{Dialect, Outcome, parse};
+use drumfire_document::Environment;
 use drumfire_plan::{Load, Plan};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;

@@ -7,7 +7,8 @@ use super::table::Table;
 use super::template::{translated, translated_path};
 use super::turns::Turns;
 use super::{File, Scenario, Source, SourceKind};
-use drumfire_compile::{Bare, Environment, Host};
+use drumfire_compile::Host;
+use drumfire_document::{Bare, Environment};
 use serde_json::json;
 
 fn sources() -> Vec<Source> {

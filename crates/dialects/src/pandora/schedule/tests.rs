@@ -3,7 +3,7 @@
 use super::super::mistakes::Mistakes;
 use super::super::value::{self, Format, Value};
 use super::*;
-use drumfire_compile::Bare;
+use drumfire_document::Bare;
 use drumfire_plan::{Arrivals, Sequence};
 use drumfire_schedule::Schedule as Starts;
 

@@ -7,7 +7,7 @@ use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use crate::json_strings::literal;
-use drumfire_document::{Field, Payload, Place, Placed, Text};
+use crate::{Field, Layer, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
 /// The keys of one payload.
@@ -254,6 +254,12 @@ impl Fields for Option<Payload> {
         BODY.show(self.as_ref(), out);
     }
 
+    fn properties(out: &mut Properties, definitions: &mut Definitions) {
+        BODY.properties(out, definitions);
+    }
+}
+
+impl Layer for Option<Payload> {
     fn fill(&mut self, below: &Self) {
         if self.is_none() {
             self.clone_from(below);
@@ -262,10 +268,6 @@ impl Fields for Option<Payload> {
 
     fn place(&self, _: &str) -> Option<&Place> {
         None
-    }
-
-    fn properties(out: &mut Properties, definitions: &mut Definitions) {
-        BODY.properties(out, definitions);
     }
 }
 
@@ -286,6 +288,12 @@ impl Fields for CallPayload {
         DATA.show(self.0.as_ref(), out);
     }
 
+    fn properties(out: &mut Properties, definitions: &mut Definitions) {
+        DATA.properties(out, definitions);
+    }
+}
+
+impl Layer for CallPayload {
     fn fill(&mut self, below: &Self) {
         if self.0.is_none() {
             self.0.clone_from(&below.0);
@@ -294,10 +302,6 @@ impl Fields for CallPayload {
 
     fn place(&self, _: &str) -> Option<&Place> {
         None
-    }
-
-    fn properties(out: &mut Properties, definitions: &mut Definitions) {
-        DATA.properties(out, definitions);
     }
 }
 

@@ -7,7 +7,7 @@
 
 mod ammo;
 mod feeds;
-pub(crate) mod fields;
+mod fields;
 mod node;
 mod payload;
 mod pools;
@@ -19,18 +19,18 @@ mod secrets;
 mod setting;
 mod tables;
 mod toml;
-pub(crate) mod tree;
+mod tree;
 
 use crate::diagnostic::Findings;
 use crate::{Bare, Diagnostic, Environment};
-use drumfire_document::{
+use crate::{
     Document, Expect, Generator, Outputs, Place, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
 };
 use fields::{Fields as _, fields};
 use node::Node;
 use reference::References;
 pub use setting::Setting;
-use tree::Tree;
+pub use tree::Tree;
 
 /// The version of the form.
 const VERSION: &str = "1";
@@ -45,9 +45,9 @@ pub struct Draft {
     /// The secrets that stand in it, which no output may show.
     pub secrets: Vec<String>,
     /// Where values stand whose references could not be resolved.
-    pub(crate) unresolved: Vec<Place>,
+    pub unresolved: Vec<Place>,
     /// Whether what could be read can be checked, too: the parts that others name were read.
-    pub(crate) is_checkable: bool,
+    pub is_checkable: bool,
 }
 
 /// A document's mapping: its version, and its keys.
@@ -217,6 +217,14 @@ pub fn keys() -> Vec<&'static str> {
 #[must_use]
 pub fn json_schema() -> String {
     schema::document::<Root>()
+}
+
+/// What is printed of a pool.
+#[must_use]
+pub fn tree_of(pool: &Pool) -> Tree {
+    let mut entries = Vec::new();
+    pool.show(&mut entries);
+    Tree::Map(entries)
 }
 
 /// Prints a document; equal documents have equal texts.

@@ -2,7 +2,7 @@
 
 use super::node::Node;
 use crate::Diagnostic;
-use drumfire_document::{Place, Placed};
+use crate::{Place, Placed};
 use std::ops::Range;
 use std::sync::Arc;
 use toml::Spanned;

@@ -6,8 +6,9 @@ use super::node::Node;
 use super::payload::CallPayload;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
+use crate::Layer as _;
 use crate::diagnostic::Findings;
-use drumfire_document::{
+use crate::{
     Ask, CallOptions, Count, Data, Expect, Field, Fields as Carried, Payload, Place, Placed,
     Request, Stream, Switch, Text,
 };

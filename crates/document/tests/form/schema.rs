@@ -5,7 +5,7 @@
     reason = "a test reads the files that are its data"
 )]
 
-use drumfire_compile::form::json_schema;
+use drumfire_document::form::json_schema;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
@@ -73,7 +73,7 @@ fn plans_of_the_manual_are_accepted() {
 #[test]
 fn broken_plans_are_refused() {
     let validator = validator();
-    let table = text_of(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/form/broken.txt"));
+    let table = text_of(&root().join("crates/compile/tests/form/broken.txt"));
     let of_form = [
         "has no key",
         "has one of",

@@ -1,7 +1,7 @@
 //! Mistakes in the form of a plan file.
 
 use crate::expected::begin_with;
-use drumfire_compile::form::read;
+use drumfire_document::form::read;
 
 /// Checks that a text has exactly these mistakes; each begins so.
 fn check(text: &str, expected: &[&str]) {

@@ -2,7 +2,7 @@
 
 use super::reference::escaped;
 use crate::json_strings;
-use drumfire_document::{Placed, Text};
+use crate::{Placed, Text};
 use serde::de::IgnoredAny;
 use std::fmt::Write as _;
 
@@ -11,17 +11,23 @@ const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y"
 
 /// A value to print.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Tree {
+pub enum Tree {
+    /// `true` or `false`.
     Switch(bool),
+    /// A single value.
     Scalar(String),
     /// A text with references as it was written, and what it stands for.
     Written {
+        /// The text with its references.
         written: String,
+        /// What it stands for.
         value: String,
     },
     /// JSON, as it stands.
     Json(String),
+    /// A list.
     List(Vec<Self>),
+    /// A mapping, in its order.
     Map(Vec<(String, Self)>),
 }
 

@@ -5,7 +5,7 @@ use super::node::Node;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_document::{Place, Placed, Pool};
+use crate::{Place, Placed, Pool};
 use serde_json::Value;
 
 impl Entry for Vec<Pool> {

@@ -1,7 +1,7 @@
 //! The keys of a file of requests, which stand beside those of a request.
 
 use super::fields::fields;
-use drumfire_document::{Ammo, Count, Switch, Text};
+use crate::{Ammo, Count, Switch, Text};
 
 /// The keys, as they stand in a mapping.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use super::payload::json_text;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_document::{Count, Feed, FeedRows, Field, Place, Placed, Switch, Text};
+use crate::{Count, Feed, FeedRows, Field, Place, Placed, Switch, Text};
 use serde_json::{Value, json};
 
 /// A feed's keys, as they stand in a mapping.

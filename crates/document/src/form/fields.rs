@@ -7,7 +7,7 @@ use super::node::Node;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_document::{Count, Field, Place, Placed, Pool, Switch, Text};
+use crate::{Count, Field, Layer, Place, Placed, Pool, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
 
@@ -29,17 +29,13 @@ pub(crate) trait Entry: Sized {
 }
 
 /// A struct whose fields are keys of one mapping.
-pub(crate) trait Fields: Default {
+pub(crate) trait Fields: Default + Layer {
     /// Appends the names of its keys.
     fn keys(out: &mut Vec<&'static str>);
     /// Reads the value of a key that it has.
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known;
     /// Appends keys with what there is to print.
     fn show(&self, out: &mut Vec<(String, Tree)>);
-    /// Takes the values of `below` that are absent here.
-    fn fill(&mut self, below: &Self);
-    /// Where the value of a key was written, if it was.
-    fn place(&self, key: &str) -> Option<&Place>;
     /// Appends its keys with the JSON Schemas of their values.
     fn properties(out: &mut Properties, definitions: &mut Definitions);
 }
@@ -56,6 +52,29 @@ pub(crate) enum Known {
 /// and again those of such structs.
 macro_rules! fields {
     ($type:ty [$($before:ident),*] { $($key:literal => $field:ident: $words:literal),* $(,)? } [$($after:ident),*]) => {
+        impl $crate::Layer for $type {
+            fn fill(&mut self, below: &Self) {
+                use $crate::form::fields::Entry;
+                $($crate::Layer::fill(&mut self.$before, &below.$before);)*
+                $(Entry::fill(&mut self.$field, &below.$field);)*
+                $($crate::Layer::fill(&mut self.$after, &below.$after);)*
+            }
+
+            fn place(&self, key: &str) -> Option<&$crate::Place> {
+                use $crate::form::fields::Entry;
+                match key {
+                    $($key => return Entry::place(&self.$field),)*
+                    _ => {}
+                }
+                let places = [
+                    $($crate::Layer::place(&self.$before, key),)*
+                    $($crate::Layer::place(&self.$after, key),)*
+                    None,
+                ];
+                places.into_iter().flatten().next()
+            }
+        }
+
         impl $crate::form::fields::Fields for $type {
             fn keys(out: &mut Vec<&'static str>) {
                 $($crate::form::fields::keys_of(|whole: &Self| &whole.$before, out);)*
@@ -66,8 +85,8 @@ macro_rules! fields {
             fn set(
                 &mut self,
                 key: &str,
-                node: &drumfire_document::Placed<$crate::form::node::Node>,
-                found: &mut $crate::diagnostic::Findings,
+                node: &$crate::Placed<$crate::form::node::Node>,
+                found: &mut $crate::Findings,
             ) -> $crate::form::fields::Known {
                 use $crate::form::fields::{Entry, Known};
                 match key {
@@ -92,27 +111,6 @@ macro_rules! fields {
                     out.push(($key.to_owned(), tree));
                 })*
                 $($crate::form::fields::Fields::show(&self.$after, out);)*
-            }
-
-            fn fill(&mut self, below: &Self) {
-                use $crate::form::fields::Entry;
-                $($crate::form::fields::Fields::fill(&mut self.$before, &below.$before);)*
-                $(Entry::fill(&mut self.$field, &below.$field);)*
-                $($crate::form::fields::Fields::fill(&mut self.$after, &below.$after);)*
-            }
-
-            fn place(&self, key: &str) -> Option<&drumfire_document::Place> {
-                use $crate::form::fields::Entry;
-                match key {
-                    $($key => return Entry::place(&self.$field),)*
-                    _ => {}
-                }
-                let places = [
-                    $($crate::form::fields::Fields::place(&self.$before, key),)*
-                    $($crate::form::fields::Fields::place(&self.$after, key),)*
-                    None,
-                ];
-                places.into_iter().flatten().next()
             }
 
             fn properties(
@@ -230,8 +228,8 @@ macro_rules! nested {
     ($($type:ty => $what:literal),* $(,)?) => {
         $(impl $crate::form::fields::Entry for $type {
             fn read(
-                node: &drumfire_document::Placed<$crate::form::node::Node>,
-                found: &mut $crate::diagnostic::Findings,
+                node: &$crate::Placed<$crate::form::node::Node>,
+                found: &mut $crate::Findings,
             ) -> Self {
                 $crate::form::fields::read_fields(node, $what, found)
             }
@@ -241,10 +239,10 @@ macro_rules! nested {
             }
 
             fn fill(&mut self, below: &Self) {
-                $crate::form::fields::Fields::fill(self, below);
+                $crate::Layer::fill(self, below);
             }
 
-            fn place(&self) -> Option<&drumfire_document::Place> {
+            fn place(&self) -> Option<&$crate::Place> {
                 None
             }
 

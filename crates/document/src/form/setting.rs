@@ -2,7 +2,7 @@
 
 use super::node::{self, Node};
 use crate::diagnostic::Findings;
-use drumfire_document::{Place, Placed};
+use crate::{Place, Placed};
 use drumfire_plan::suggestion;
 
 /// The mappings whose keys are names that the document gives: a setting makes no new ones.

@@ -7,7 +7,7 @@
 use super::node::Node;
 use crate::Environment;
 use crate::diagnostic::Findings;
-use drumfire_document::{Place, Placed, Text};
+use crate::{Place, Placed, Text};
 use drumfire_plan::suggestion;
 use std::collections::HashMap;
 

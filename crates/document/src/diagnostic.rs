@@ -1,6 +1,6 @@
 //! A mistake in a document, with its place.
 
-use drumfire_document::{Place, Placed, Text};
+use crate::{Place, Placed, Text};
 use std::fmt;
 use std::str::FromStr;
 
@@ -79,7 +79,7 @@ impl fmt::Display for Diagnostic {
 
 /// Diagnostics, as they are found.
 #[derive(Debug, Default)]
-pub(crate) struct Findings(Vec<Diagnostic>);
+pub struct Findings(Vec<Diagnostic>);
 
 impl From<Vec<Diagnostic>> for Findings {
     fn from(found: Vec<Diagnostic>) -> Self {
@@ -89,30 +89,26 @@ impl From<Vec<Diagnostic>> for Findings {
 
 impl Findings {
     /// Notes a mistake at a place.
-    pub(crate) fn add(&mut self, place: &Place, message: impl fmt::Display) {
+    pub fn add(&mut self, place: &Place, message: impl fmt::Display) {
         self.push(Diagnostic::new(place, message));
     }
 
     /// Notes it, if it is wrong.
-    pub(crate) fn add_if(&mut self, wrong: bool, place: &Place, message: &str) {
+    pub fn add_if(&mut self, wrong: bool, place: &Place, message: &str) {
         if wrong {
             self.add(place, message);
         }
     }
 
     /// Notes a diagnostic, once: what many requests share is wrong once.
-    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+    pub fn push(&mut self, diagnostic: Diagnostic) {
         if !self.0.contains(&diagnostic) {
             self.0.push(diagnostic);
         }
     }
 
     /// The value, or `None` when there is an error, which is noted.
-    pub(crate) fn ok<T, E: fmt::Display>(
-        &mut self,
-        place: &Place,
-        result: Result<T, E>,
-    ) -> Option<T> {
+    pub fn ok<T, E: fmt::Display>(&mut self, place: &Place, result: Result<T, E>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
@@ -123,16 +119,13 @@ impl Findings {
     }
 
     /// A text's value, if it was written and is one.
-    pub(crate) fn parse<T: FromStr<Err: fmt::Display>>(
-        &mut self,
-        text: Option<&Text>,
-    ) -> Option<T> {
+    pub fn parse<T: FromStr<Err: fmt::Display>>(&mut self, text: Option<&Text>) -> Option<T> {
         let Placed { value, place, .. } = text?;
         self.ok(place, value.parse())
     }
 
     /// Notes a mistake in a text, with a mark under its place.
-    pub(crate) fn mark(&mut self, text: &Text, at: usize, message: &str) {
+    pub fn mark(&mut self, text: &Text, at: usize, message: &str) {
         let before = text.value.get(..at);
         let column = before.map_or(0, |before| before.chars().count());
         let plain = |c: char| if c.is_control() { '?' } else { c };
@@ -148,13 +141,13 @@ impl Findings {
     }
 
     /// How many were found.
-    pub(crate) const fn len(&self) -> usize {
+    pub const fn len(&self) -> usize {
         self.0.len()
     }
 
     /// Leaves those from `first` on that are of a value that was written: what seems to be missing
     /// may stand in a part that could not be read.
-    pub(crate) fn keep_values_from(&mut self, first: usize) {
+    pub fn keep_values_from(&mut self, first: usize) {
         let mut n = 0;
         self.0.retain(|found| {
             n += 1;
@@ -163,7 +156,7 @@ impl Findings {
     }
 
     /// Leaves out those from `first` on that stand at one of these places.
-    pub(crate) fn drop_from(&mut self, first: usize, places: &[Place]) {
+    pub fn drop_from(&mut self, first: usize, places: &[Place]) {
         let mut n = 0;
         self.0.retain(|found| {
             n += 1;
@@ -172,7 +165,7 @@ impl Findings {
     }
 
     /// Leaves out those from `first` on for which one of these names is missing.
-    pub(crate) fn drop_missing_from(&mut self, first: usize, names: &[&str]) {
+    pub fn drop_missing_from(&mut self, first: usize, names: &[&str]) {
         let wanted: Vec<String> = names
             .iter()
             .map(|name| format!("no variable `{name}`"))
@@ -185,12 +178,12 @@ impl Findings {
     }
 
     /// Whether nothing was found.
-    pub(crate) const fn is_empty(&self) -> bool {
+    pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
     /// The findings.
-    pub(crate) fn into_inner(self) -> Vec<Diagnostic> {
+    pub fn into_inner(self) -> Vec<Diagnostic> {
         self.0
     }
 }
@@ -198,7 +191,7 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::{Diagnostic, Findings};
-    use drumfire_document::{Place, Placed};
+    use crate::{Place, Placed};
 
     #[test]
     fn a_mark_stands_under_what_is_wrong() {

@@ -1,7 +1,7 @@
 //! A document's text as a tree of values, each with its place.
 
 use crate::Diagnostic;
-use drumfire_document::{Place, Placed};
+use crate::{Place, Placed};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::options::NonFiniteFloatPolicy;

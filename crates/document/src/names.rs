@@ -1,6 +1,6 @@
 //! The names of settings: the key in a plan file, and the flag on the command line.
 
-use drumfire_document::Place;
+use crate::Place;
 
 /// Every setting that a flag makes, by its key. `feed_order` and `reflect_metadata` stand for keys
 /// inside of others, whose own names are ambiguous.
@@ -120,7 +120,7 @@ pub fn flag(key: &str) -> Place {
 
 /// A setting as it is called where a place is: by its flag on the command line, and by its key in
 /// a file.
-pub(crate) fn name(place: &Place, key: &str) -> String {
+pub fn name(place: &Place, key: &str) -> String {
     match (place.is_flag(), flag(key)) {
         (true, Place::Flag { name }) => name.to_owned(),
         _ => format!("`{}`", key.rsplit('.').next().unwrap_or_default()),
@@ -128,7 +128,7 @@ pub(crate) fn name(place: &Place, key: &str) -> String {
 }
 
 /// The same for a setting with a value: a flag alone implies it.
-pub(crate) fn setting(place: &Place, key: &str, value: &str) -> String {
+pub fn setting(place: &Place, key: &str, value: &str) -> String {
     match (place.is_flag(), flag(key)) {
         (true, Place::Flag { name }) => name.to_owned(),
         _ => format!("`{key}: {value}`"),
@@ -138,7 +138,7 @@ pub(crate) fn setting(place: &Place, key: &str, value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{FLAGS, flag, name, setting};
-    use drumfire_document::Place;
+    use crate::Place;
 
     #[test]
     fn a_setting_is_named_as_it_was_written() {

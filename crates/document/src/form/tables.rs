@@ -1,7 +1,7 @@
 //! Which key holds which field.
 
 use super::fields::{fields, nested};
-use drumfire_document::{
+use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Load,
     Outputs, Pool, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
 };

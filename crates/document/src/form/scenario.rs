@@ -6,9 +6,7 @@ use super::request::{ASKS, Keys as RequestKeys};
 use super::schema::{self, Definitions};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
-use drumfire_document::{
-    Branch, Count, Field, Loop, Place, Placed, RequestStep, Scenario, Step, Text,
-};
+use crate::{Branch, Count, Field, Loop, Place, Placed, RequestStep, Scenario, Step, Text};
 use serde_json::{Value, json};
 
 /// The name of a mapping in messages.

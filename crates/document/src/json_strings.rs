@@ -1,0 +1,41 @@
+//! The strings of a JSON text that are values, one by one: what else it has stays as it is.
+
+/// The text with another literal in the place of each string that is a value.
+#[must_use]
+pub fn map(json: &str, literal: impl Fn(&str) -> String) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('"') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let (written, behind) = rest.split_at(end(rest));
+        let is_key = behind.trim_start().starts_with(':');
+        match serde_json::from_str::<String>(written) {
+            Ok(text) if !is_key => out.push_str(&literal(&text)),
+            _ => out.push_str(written),
+        }
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Where a string ends that begins with its quote.
+fn end(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, byte) in text.bytes().enumerate().skip(1) {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = true,
+            b'"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// A text as a string of JSON.
+#[must_use]
+pub fn literal(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
