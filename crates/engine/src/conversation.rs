@@ -3,11 +3,11 @@
 
 use crate::blame::{Failure, call_verdict};
 use crate::id::{ExchangeId, LaneId, Shard, ShareId};
-use crate::prepare::{PrepareError, Resolver, Route, TargetForm, USER_AGENT};
+use crate::prepare::{PrepareError, Resolver, Route, StreamHead, TargetForm, USER_AGENT};
 use crate::prepare::{Routes, authority, routes_of};
 use crate::timers::{Timers, Wake};
 use crate::transport::{Connections, Context, Lane, Lanes, Output, Transport};
-use crate::wire::{Ahead, Chunk, Fields, GivenUp, Handler, Heard, Opening, Pump};
+use crate::wire::{Ahead, Chunk, GivenUp, Handler, Heard, Opening, Pump};
 use crate::wire::{Settings, Then};
 use drumfire_grpc::{
     Code, Decompressor, Encoding, Keep, Replies, Reply, ReplySettings, Status, write_message,
@@ -150,7 +150,7 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
     chosen
 }
 
-fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
+fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<StreamHead, String> {
     let request = &plan.first().requests[0];
     let authority = authority(request);
     let own: [(&[u8], &[u8]); 8] = [
@@ -169,7 +169,8 @@ fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<Head, String> {
         .collect();
     let given = given.iter().map(|(name, value)| (name.as_bytes(), *value));
     let fields = own.into_iter().chain(given);
-    Head::new(fields.map(|(name, value)| (name, value, Indexing::Without)))
+    let head = Head::new(fields.map(|(name, value)| (name, value, Indexing::Without)));
+    head.map(StreamHead::from)
         .map_err(|error| error.to_string())
 }
 
@@ -349,7 +350,7 @@ enum Ending {
 
 /// The call of a conversation.
 struct Call<'a> {
-    head: &'a Head,
+    head: &'a StreamHead,
     speaker: &'a mut dyn Speaker,
     reply: Reply,
     decompressor: Decompressor,
@@ -363,7 +364,7 @@ struct Call<'a> {
 }
 
 impl<'a> Call<'a> {
-    fn new(head: &'a Head, speaker: &'a mut dyn Speaker) -> Self {
+    fn new(head: &'a StreamHead, speaker: &'a mut dyn Speaker) -> Self {
         Self {
             head,
             speaker,
@@ -483,25 +484,19 @@ impl Handler for Call<'_> {
         match heard {
             Heard::Head {
                 status,
-                fields: Fields::Http2(headers),
+                fields,
                 ahead: Ahead::Nothing,
             } => {
-                let status = self.reply.trailers_only(status, headers.bytes());
+                let status = self.reply.trailers_only(status, fields.bytes());
                 self.end(status)
             }
-            Heard::Head {
-                status,
-                fields: Fields::Http2(headers),
-                ..
-            } => match self.reply.head(status, headers.bytes()) {
+            Heard::Head { status, fields, .. } => match self.reply.head(status, fields.bytes()) {
                 Ok(()) => Then::GoOn,
                 Err(violation) => self.end(violation.into()),
             },
             Heard::Data { bytes, end } => self.data(bytes, end),
-            Heard::Trailers {
-                fields: Fields::Http2(headers),
-            } => {
-                let status = self.reply.trailers(headers.bytes());
+            Heard::Trailers { fields } => {
+                let status = self.reply.trailers(fields.bytes());
                 self.end(status)
             }
             Heard::Failed { failure, .. } => {

@@ -33,7 +33,6 @@ use self::response::{BodyUse, judge};
 use self::transcript::Records;
 use crate::blame::{Failure, grpc_code};
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
-use crate::leniency::leniencies;
 use crate::limits::{SHOWN_BYTES, TRICKLE};
 use crate::prepare::{Message, PreparedPool, Request};
 use crate::users::{Belongings, Turn};
@@ -683,7 +682,7 @@ impl Exchange {
         if seen.status != 0 {
             self.status = seen.status;
         }
-        self.leniencies.0 |= leniencies(seen.notices).0;
+        self.leniencies.0 |= seen.leniencies.0;
     }
 
     /// The failure of it where its connection has ended: within the body it is the response that was

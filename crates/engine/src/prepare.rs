@@ -12,7 +12,9 @@ pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials, render};
 pub use route::certificates;
 pub(crate) use route::{Peers, Place, Route, Routes, Seals, place, route, routes_of, tls_config};
-pub(crate) use stream::{CallRequest, StreamRequest, authority, message_count, stream, too_large};
+pub(crate) use stream::{
+    CallRequest, StreamHead, StreamRequest, authority, message_count, stream, too_large,
+};
 pub(crate) use varying::{Outline, Parts, VaryingRequest};
 
 use crate::id::{LaneId, PoolId};

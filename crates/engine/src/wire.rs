@@ -15,11 +15,13 @@
 //! the worker reads when the transport has returned.
 
 mod carriage;
+mod fields;
 mod http1;
 mod http2;
 mod settings;
 
 pub(crate) use carriage::{Cancelled, Carriage, Phase};
+pub(crate) use fields::Fields;
 pub(crate) use http1::{Fate, Http1, Terms};
 pub(crate) use http2::{Flushed, Going, Heed, Http2, Listed, Opened, Reading, Silence};
 pub(crate) use settings::Settings;
@@ -27,10 +29,9 @@ pub(crate) use settings::Settings;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
 use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES};
-use crate::prepare::Rendered;
+use crate::prepare::{Rendered, StreamHead};
 use drumfire_http1 as h1;
-use drumfire_http2 as h2;
-use drumfire_measure::Closing;
+use drumfire_measure::{Closing, Leniencies};
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
@@ -126,46 +127,6 @@ impl Input {
     }
 }
 
-/// Header fields, as either protocol lends them.
-#[derive(Clone, Copy)]
-pub(crate) enum Fields<'a> {
-    Http1(h1::Headers<'a>),
-    Http2(h2::Headers<'a>),
-}
-
-impl<'a> Fields<'a> {
-    /// Calls with the value of each field with this name, which must be in lower case, in order.
-    pub(crate) fn each(&self, name: &str, mut take: impl FnMut(&'a [u8])) {
-        match self {
-            Self::Http1(headers) => headers
-                .iter()
-                .filter(|(own, _)| own.eq_ignore_ascii_case(name))
-                .for_each(|(_, value)| take(value)),
-            Self::Http2(headers) => headers
-                .iter()
-                .filter(|(own, _)| *own == name)
-                .for_each(|(_, value)| take(value)),
-        }
-    }
-
-    /// Calls with every field, in order.
-    pub(crate) fn all(&self, mut take: impl FnMut(&'a str, &'a [u8])) {
-        match self {
-            Self::Http1(headers) => headers.iter().for_each(|(name, value)| take(name, value)),
-            Self::Http2(headers) => headers.iter().for_each(|(name, value)| take(name, value)),
-        }
-    }
-
-    /// The first value of the field with this name, which must be in lower case.
-    #[inline]
-    pub(crate) fn find(&self, name: &str) -> Option<&'a [u8]> {
-        match self {
-            Self::Http1(headers) => headers.find(name),
-            Self::Http2(headers) => headers.find(name),
-        }
-    }
-}
-
 /// The part behind a response's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ahead {
@@ -193,7 +154,7 @@ pub(crate) enum Heard<'a> {
     /// The trailers; the response is over.
     Trailers { fields: Fields<'a> },
     /// The response is over, and was forgiven this.
-    End { notices: h1::Notices },
+    End { leniencies: Leniencies },
     /// The exchange failed on the wire.
     Failed {
         failure: Failure,
@@ -215,7 +176,7 @@ pub(crate) struct Whole<'a> {
 #[derive(Clone, Copy)]
 pub(crate) enum End<'a> {
     /// A message of HTTP/1.1 is complete, and was forgiven this.
-    Message(h1::Notices),
+    Message(Leniencies),
     /// The stream ends with the body, which is not empty.
     Body,
     /// The stream ends with trailers behind a body, which is not empty.
@@ -227,7 +188,8 @@ pub(crate) enum End<'a> {
 pub(crate) struct Seen {
     /// The response's status as far as it was read; 0 before that.
     pub(crate) status: u16,
-    pub(crate) notices: h1::Notices,
+    /// The mistakes of it that were forgiven.
+    pub(crate) leniencies: Leniencies,
 }
 
 /// Whether a failed request may be sent once more.
@@ -269,7 +231,7 @@ pub(crate) enum Pump {
 
 /// How an exchange's stream is opened.
 pub(crate) struct Opening<'a> {
-    pub(crate) head: &'a h2::Head,
+    pub(crate) head: &'a StreamHead,
     /// Fields that belong to this exchange alone.
     pub(crate) extra: Option<Extra<'a>>,
     pub(crate) has_body: bool,
@@ -414,7 +376,9 @@ pub(crate) trait Handler {
             then = self.heard(id, data, now);
         }
         match (then, whole.end) {
-            (Then::GoOn, End::Message(notices)) => self.heard(id, Heard::End { notices }, now),
+            (Then::GoOn, End::Message(leniencies)) => {
+                self.heard(id, Heard::End { leniencies }, now)
+            }
             (Then::GoOn, End::Trailers(fields)) => self.heard(id, Heard::Trailers { fields }, now),
             (then, _) => then,
         }

@@ -4,7 +4,6 @@ use super::response::judge;
 use super::{Exchanges, Todo};
 use crate::blame::{Failure, call_verdict};
 use crate::id::ExchangeId;
-use crate::leniency::leniencies;
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Message, Rendered};
 use crate::wire::{
@@ -12,9 +11,7 @@ use crate::wire::{
 };
 use crate::wire::{Seen, Then, Whole};
 use drumfire_grpc::Status;
-use drumfire_http1::Notices;
-use drumfire_http2::Headers;
-use drumfire_measure::{AddressCounts, Figures, GRPC_STATUS, Outcome};
+use drumfire_measure::{AddressCounts, Figures, GRPC_STATUS, Leniencies, Outcome};
 use drumfire_plan::ReusedClosed;
 use drumfire_units::Nanos;
 
@@ -182,7 +179,7 @@ impl Handler for Hearing<'_> {
                 ahead,
             } => self.head(id, status, fields, ahead, now),
             Heard::Data { bytes, end } => self.data(id, bytes, end, now),
-            Heard::End { notices } => self.end_of_response(id, notices, now),
+            Heard::End { leniencies } => self.end_of_response(id, leniencies, now),
             Heard::Trailers { fields } => self.trailers(id, fields, now),
             Heard::Interim => {
                 let exchange = self.exchanges.get_mut(id);
@@ -211,8 +208,8 @@ impl Handler for Hearing<'_> {
         }
         let exchange = self.exchanges.get_mut(id);
         exchange.status = whole.status;
-        if let End::Message(notices) = whole.end {
-            exchange.leniencies.0 |= leniencies(notices).0;
+        if let End::Message(leniencies) = whole.end {
+            exchange.leniencies.0 |= leniencies.0;
         }
         self.over(id, Failure::of(outcome), now)
     }
@@ -263,7 +260,7 @@ impl Hearing<'_> {
             then = self.data(id, whole.body, end, now);
         }
         match (then, whole.end) {
-            (Then::GoOn, End::Message(notices)) => self.end_of_response(id, notices, now),
+            (Then::GoOn, End::Message(leniencies)) => self.end_of_response(id, leniencies, now),
             (Then::GoOn, End::Trailers(fields)) => self.trailers(id, fields, now),
             (then, _) => then,
         }
@@ -272,13 +269,11 @@ impl Hearing<'_> {
     /// A call's reply that came in one piece.
     #[inline]
     fn call_whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
-        let (Fields::Http2(head), End::Trailers(Fields::Http2(trailers))) =
-            (whole.fields, whole.end)
-        else {
+        let End::Trailers(trailers) = whole.end else {
             return self.in_pieces(id, whole, now);
         };
         let state = self.exchanges.get_mut(id).call.get_or_insert_default();
-        if let Err(violation) = state.reply.head(whole.status, head.bytes()) {
+        if let Err(violation) = state.reply.head(whole.status, whole.fields.bytes()) {
             return self.call_given_up(id, violation.into(), now);
         }
         match self.messages(id, whole.body, false, now) {
@@ -344,18 +339,15 @@ impl Hearing<'_> {
         ahead: Ahead,
         now: Nanos,
     ) -> Then {
-        let Fields::Http2(headers) = fields else {
-            return Then::GoOn;
-        };
         if ahead == Ahead::Nothing && self.exchanges.reads {
             self.exchanges.read_head(id, &fields);
         }
         let state = self.exchanges.get_mut(id).call.get_or_insert_default();
         if ahead == Ahead::Nothing {
-            let status = state.reply.trailers_only(status, headers.bytes());
+            let status = state.reply.trailers_only(status, fields.bytes());
             return self.call_over(id, status, now);
         }
-        if let Err(violation) = state.reply.head(status, headers.bytes()) {
+        if let Err(violation) = state.reply.head(status, fields.bytes()) {
             return self.call_given_up(id, violation.into(), now);
         }
         if self.exchanges.reads {
@@ -459,8 +451,8 @@ impl Hearing<'_> {
         {
             look.show_trailers(&fields);
         }
-        if let (true, Fields::Http2(headers)) = (is_call, fields) {
-            return self.call_trailers(id, headers, now);
+        if is_call {
+            return self.call_trailers(id, fields, now);
         }
         let exchange = self.exchanges.get_mut(id);
         if let Err(failure) = exchange.body.finish() {
@@ -471,7 +463,7 @@ impl Hearing<'_> {
 
     /// The trailers of a call's reply.
     #[inline]
-    fn call_trailers(&mut self, id: ExchangeId, trailers: Headers<'_>, now: Nanos) -> Then {
+    fn call_trailers(&mut self, id: ExchangeId, trailers: Fields<'_>, now: Nanos) -> Then {
         let state = self.exchanges.get_mut(id).call.get_or_insert_default();
         let status = state.reply.trailers(trailers.bytes());
         self.call_over(id, status, now)
@@ -479,9 +471,9 @@ impl Hearing<'_> {
 
     /// The end of a response of HTTP/1.1.
     #[inline(always)]
-    fn end_of_response(&mut self, id: ExchangeId, notices: Notices, now: Nanos) -> Then {
+    fn end_of_response(&mut self, id: ExchangeId, leniencies: Leniencies, now: Nanos) -> Then {
         let exchange = self.exchanges.get_mut(id);
-        exchange.leniencies.0 |= leniencies(notices).0;
+        exchange.leniencies.0 |= leniencies.0;
         let leads_on = matches!(&exchange.follow, Some(follow) if follow.next.is_some());
         if !exchange.body.is_discard()
             && !leads_on

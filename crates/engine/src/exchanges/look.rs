@@ -51,12 +51,8 @@ impl Look {
     /// A response's head has come that is shown: all of its fields are kept.
     pub(super) fn begin_shown(&mut self, fields: &Fields<'_>) {
         self.clear();
-        let version = match fields {
-            Fields::Http1(_) => "HTTP/1.1",
-            Fields::Http2(_) => "HTTP/2",
-        };
         self.shown = Some(Box::new(Shown {
-            version,
+            version: fields.version(),
             ..Shown::default()
         }));
         fields.all(|name, value| self.fields.push(name, value));

@@ -17,12 +17,35 @@ const FIXED_BYTES: usize = 4 * 1024 * 1024;
 /// A request as it goes on a stream.
 #[derive(Debug)]
 pub(crate) struct StreamRequest {
-    pub(crate) head: Head,
+    pub(crate) head: StreamHead,
     /// The whole body where it is the same for all.
     pub(crate) body: Arc<[u8]>,
     /// Whether a body follows the head at all.
     pub(crate) has_body: bool,
     pub(crate) call: Option<CallRequest>,
+}
+
+/// The head that opens a stream, encoded before the run as far as it does not vary.
+#[derive(Debug)]
+pub(crate) struct StreamHead(Head);
+
+impl From<Head> for StreamHead {
+    fn from(head: Head) -> Self {
+        Self(head)
+    }
+}
+
+impl StreamHead {
+    /// Names and values of its fields, pseudo-fields first.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.0.fields()
+    }
+
+    /// The same as HTTP/2 sends it.
+    #[inline]
+    pub(crate) const fn http2(&self) -> &Head {
+        &self.0
+    }
 }
 
 /// The part of a stream's request that only a gRPC call has.
@@ -82,7 +105,7 @@ pub(super) fn stream_outline(
 }
 
 /// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1). What varies is left out.
-fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<Head, String> {
+fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHead, String> {
     let origin = &request.url.origin;
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
         (b":method".to_vec(), request.method.as_str().into()),
@@ -104,7 +127,8 @@ fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<Head, St
     let fields = fields
         .iter()
         .map(|(name, value)| (&name[..], &value[..], Indexing::Allowed));
-    Head::new(fields).map_err(|error| error.to_string())
+    let head = Head::new(fields).map_err(|error| error.to_string())?;
+    Ok(StreamHead(head))
 }
 
 /// The `:authority`: the Host field if one is given, else the URL's authority.

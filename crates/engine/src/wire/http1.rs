@@ -8,6 +8,7 @@ use super::{
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
+use crate::leniency::leniencies;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
 use crate::prepare::Rendered;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Persistence};
@@ -251,7 +252,7 @@ impl Http1 {
     fn seen(&self) -> Seen {
         Seen {
             status: self.machine.status(),
-            notices: self.machine.notices(),
+            leniencies: leniencies(self.machine.notices()),
         }
     }
 
@@ -424,8 +425,8 @@ impl Http1 {
         now: Nanos,
     ) -> Fate {
         if let Some(id) = self.exchange.take() {
-            let notices = end.notices;
-            handler.heard(id, Heard::End { notices }, now);
+            let leniencies = leniencies(end.notices);
+            handler.heard(id, Heard::End { leniencies }, now);
         }
         self.fate(end.reusable, terms)
     }
@@ -542,7 +543,7 @@ impl Http1 {
 fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
     Heard::Head {
         status: head.status,
-        fields: Fields::Http1(head.headers),
+        fields: Fields::from(head.headers),
         ahead: ahead(head),
     }
 }
@@ -552,10 +553,10 @@ fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
 fn heard_whole<'a>(whole: &drumfire_http1::Whole<'a>) -> Whole<'a> {
     Whole {
         status: whole.head.status,
-        fields: Fields::Http1(whole.head.headers),
+        fields: Fields::from(whole.head.headers),
         ahead: ahead(&whole.head),
         body: whole.body,
-        end: WholeEnd::Message(whole.end.notices),
+        end: WholeEnd::Message(leniencies(whole.end.notices)),
     }
 }
 

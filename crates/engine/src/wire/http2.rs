@@ -292,7 +292,7 @@ impl Http2 {
         };
         let before = self.machine.output().len();
         let opened = match opening.extra {
-            None => self.machine.open(id.0, opening.head, &[], end),
+            None => self.machine.open(id.0, opening.head.http2(), &[], end),
             Some(extra) => {
                 let mut fields: [(&[u8], &[u8]); FIELDS_INLINE] = [(&[], &[]); FIELDS_INLINE];
                 let mut count = 0;
@@ -301,10 +301,11 @@ impl Http2 {
                     count += 1;
                 }
                 if count < FIELDS_INLINE {
-                    self.machine.open(id.0, opening.head, &fields[..count], end)
+                    self.machine
+                        .open(id.0, opening.head.http2(), &fields[..count], end)
                 } else {
                     let fields: Vec<(&[u8], &[u8])> = extra.iter().collect();
-                    self.machine.open(id.0, opening.head, &fields, end)
+                    self.machine.open(id.0, opening.head.http2(), &fields, end)
                 }
             }
         };
@@ -429,14 +430,14 @@ impl Http2 {
                 } => {
                     let head = Heard::Head {
                         status,
-                        fields: Fields::Http2(headers),
+                        fields: Fields::from(headers),
                         ahead: if end { Ahead::Nothing } else { Ahead::Body },
                     };
                     (token, head)
                 }
                 Event::Data { token, bytes, end } => (token, Heard::Data { bytes, end }),
                 Event::Trailers { token, headers } => {
-                    let fields = Fields::Http2(headers);
+                    let fields = Fields::from(headers);
                     (token, Heard::Trailers { fields })
                 }
                 Event::Interim { token, .. } => {
@@ -734,12 +735,12 @@ impl GoingAway {
 fn heard_whole<'a>(whole: &drumfire_http2::Whole<'a>) -> Whole<'a> {
     Whole {
         status: whole.status,
-        fields: Fields::Http2(whole.headers),
+        fields: Fields::from(whole.headers),
         ahead: Ahead::Body,
         body: whole.body,
         end: match whole.trailers {
             None => End::Body,
-            Some(trailers) => End::Trailers(Fields::Http2(trailers)),
+            Some(trailers) => End::Trailers(Fields::from(trailers)),
         },
     }
 }
