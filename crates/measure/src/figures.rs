@@ -45,7 +45,7 @@ pub struct Figures {
     /// One entry for each scenario of a pool with several: those that ended or were in flight. What
     /// was intended, dropped and pending is of the pool.
     pub scenarios: Vec<Iterations>,
-    /// Messages of gRPC calls.
+    /// Messages, where exchanges have such parts.
     pub messages: Messages,
     /// The ends of connections.
     pub connections: Connections,

@@ -1,26 +1,28 @@
-//! Messages of streams: how many, and how they came.
+//! Messages of exchanges that carry more than one each way: how many, and how they came.
 
 use crate::Histogram;
 use drumfire_units::Nanos;
 
-/// The messages of calls that stream, of one worker or of many. Unary calls count here too.
+/// The messages of exchanges, of one worker or of many: the parts of a request or of a response that
+/// its protocol frames one by one, such as the messages of a gRPC call or the events of a stream. An
+/// exchange with one message each way counts here too; one without framed messages does not.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Messages {
     /// Messages sent: handed whole to their connections.
     pub sent: u64,
-    /// Messages that were planned but not sent when their call ended; [`Messages::record_unsent`].
+    /// Messages that were planned but not sent when their exchange ended; [`Messages::record_unsent`].
     pub unsent: u64,
     /// Messages received.
     pub received: u64,
-    /// From a call's first write to its first message, of calls that the server streams.
+    /// From an exchange's first write to its first message, where the server streams them.
     pub first: Histogram,
-    /// From one received message of a call to its next.
+    /// From one received message of an exchange to its next, where the server streams them.
     pub gap: Histogram,
 }
 
 impl Messages {
-    /// A message of a call that the server streams has come whole: since `before`, which is when
-    /// the call's last one did, or the call's first write.
+    /// Records the time since `before` of a message that a server streams and that has come whole
+    /// now; `before` is when the last one of its exchange came, or the exchange's first write.
     pub fn record_streamed(&mut self, is_first: IsFirst, before: Nanos, now: Nanos) {
         match is_first {
             IsFirst::Yes => self.first.record(now - before),
@@ -28,14 +30,14 @@ impl Messages {
         }
     }
 
-    /// A call has ended, in any way, with `count` of its planned messages not sent. Of calls whose
-    /// number of messages is known before they begin, planned = sent + unsent.
+    /// Records an exchange that has ended, in any way, with `count` of its planned messages not sent.
+    /// Where the number of messages is known before an exchange begins, planned = sent + unsent.
     pub fn record_unsent(&mut self, count: u64) {
         // A plan may ask for as many messages as there are numbers.
         self.unsent = self.unsent.saturating_add(count);
     }
 
-    /// Whether calls had any messages at all.
+    /// Whether there were any messages at all.
     #[must_use]
     pub const fn any(&self) -> bool {
         self.sent > 0 || self.unsent > 0 || self.received > 0
@@ -60,7 +62,7 @@ impl Messages {
     }
 }
 
-/// Whether a message is the first of its call.
+/// Whether a message is the first of its exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IsFirst {
     /// It is.
