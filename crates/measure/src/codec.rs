@@ -70,6 +70,14 @@ pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     out.extend_from_slice(text.as_bytes());
 }
 
+/// Appends a number that may be missing: whether it is there, and the number.
+pub(crate) fn put_optional(out: &mut Vec<u8>, value: Option<u64>) {
+    put(out, value.is_some().into());
+    if let Some(value) = value {
+        put(out, value);
+    }
+}
+
 /// Appends the counts above 0 with their names.
 pub(crate) fn put_named(out: &mut Vec<u8>, counts: impl Iterator<Item = (&'static str, u64)>) {
     let used: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
@@ -194,6 +202,11 @@ impl<'a> Input<'a> {
             1 => Ok(true),
             _ => Err(CodecError::Malformed("neither yes nor no")),
         }
+    }
+
+    /// The next number that may be missing, as [`put_optional`] wrote it.
+    pub(crate) fn optional(&mut self) -> Result<Option<u64>, CodecError> {
+        self.flag()?.then(|| self.number()).transpose()
     }
 
     /// The next outcome, by its name.

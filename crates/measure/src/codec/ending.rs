@@ -1,6 +1,6 @@
 //! The end of a run: version, span, and what does not follow from intervals.
 
-use super::{CodecError, Input, VERSION, put, put_text};
+use super::{CodecError, Input, VERSION, put, put_optional, put_text};
 use crate::{Ending, Excerpt, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
 
@@ -10,15 +10,15 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
     put(&mut out, VERSION);
     put(&mut out, ending.duration.0);
     put(&mut out, ending.steal_share.to_bits());
-    put_optional(ending.connections_max, &mut out);
+    put_optional(&mut out, ending.connections_max);
     put(&mut out, ending.thresholds.len() as u64);
     for threshold in &ending.thresholds {
         put_text(&mut out, &threshold.expression);
         put(&mut out, threshold.is_condition.into());
         put(&mut out, threshold.passed.into());
-        put_optional(threshold.actual.map(f64::to_bits), &mut out);
+        put_optional(&mut out, threshold.actual.map(f64::to_bits));
         put_text(&mut out, &threshold.actual_text);
-        put_optional(threshold.ended_run_at.map(|at| at.0), &mut out);
+        put_optional(&mut out, threshold.ended_run_at.map(|at| at.0));
     }
     put(&mut out, ending.notes.len() as u64);
     for note in &ending.notes {
@@ -44,7 +44,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
     let ending = Ending {
         duration: Nanos(input.number()?),
         steal_share: share(input)?,
-        connections_max: optional(input)?,
+        connections_max: input.optional()?,
         thresholds: input.several(threshold)?,
         notes: input.several(|input| input.text().map(str::to_owned))?,
         failed_bodies: bodies(input)?,
@@ -62,25 +62,14 @@ fn share(input: &mut Input<'_>) -> Result<f64, CodecError> {
     }
 }
 
-fn put_optional(value: Option<u64>, out: &mut Vec<u8>) {
-    put(out, value.is_some().into());
-    if let Some(value) = value {
-        put(out, value);
-    }
-}
-
-fn optional(input: &mut Input<'_>) -> Result<Option<u64>, CodecError> {
-    input.flag()?.then(|| input.number()).transpose()
-}
-
 fn threshold(input: &mut Input<'_>) -> Result<ThresholdResult, CodecError> {
     Ok(ThresholdResult {
         expression: input.text()?.to_owned(),
         is_condition: input.flag()?,
         passed: input.flag()?,
-        actual: optional(input)?.map(f64::from_bits),
+        actual: input.optional()?.map(f64::from_bits),
         actual_text: input.text()?.to_owned(),
-        ended_run_at: optional(input)?.map(Nanos),
+        ended_run_at: input.optional()?.map(Nanos),
     })
 }
 
