@@ -151,6 +151,7 @@ fn info(target: &str) -> RunInfo {
         seed: 1,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: THREADS,
+        threads_planned: THREADS,
         pools: vec![PoolInfo {
             name: "sums".to_owned(),
             model: Model::Open,
@@ -163,12 +164,13 @@ fn info(target: &str) -> RunInfo {
             iterations: false,
             scenarios: Vec::new(),
             stages: Vec::new(),
+            asked: None,
         }],
         interval: Nanos::from_secs(1),
         warmup: Warmup::NONE,
         tls_verified: None,
         spin: false,
-        plan_text: Vec::new(),
+        thresholds: Vec::new(),
         notes: Vec::new(),
         target: target.to_owned(),
     }

@@ -14,7 +14,7 @@
 use drumfire_compile::{Host, compile};
 use drumfire_document::{Environment, form};
 use drumfire_engine::{Resolver, Run, Shares, prepare, thread_count};
-use drumfire_measure::{Model, PoolInfo, RunEvent, RunInfo, Summary};
+use drumfire_measure::{Asked, Model, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, resolve};
 use drumfire_plan::{
     Choice, DataError, Pick, Plan, Program, RenderedFields, RequestContext, RequestData, Varying,
@@ -150,6 +150,7 @@ fn info(plan: &Plan, url: &str) -> RunInfo {
         iterations: false,
         scenarios: Vec::new(),
         stages: Vec::new(),
+        asked: Some(Asked::of(pool)),
     });
     RunInfo {
         id: format!("custom-{started_at_unix_ns:x}"),
@@ -157,12 +158,13 @@ fn info(plan: &Plan, url: &str) -> RunInfo {
         seed: plan.generator().seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
+        threads_planned: plan.generator().threads,
         pools: pools.collect(),
         interval: plan.generator().interval,
         warmup: plan.generator().warmup,
         tls_verified: None,
         spin: false,
-        plan_text: Vec::new(),
+        thresholds: plan.thresholds().to_vec(),
         notes: Vec::new(),
         target: url.to_owned(),
     }

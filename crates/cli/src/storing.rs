@@ -8,7 +8,7 @@ use crate::session::remote;
 use crate::{output, runs_folder, session};
 use drumfire_document::form;
 use drumfire_engine::Events;
-use drumfire_measure::{Changed, Ending, PoolInfo, RunEvent, RunInfo, Summary};
+use drumfire_measure::{Changed, Ending, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::secret;
 use drumfire_report::{Naming, json};
@@ -156,21 +156,7 @@ pub(crate) fn without_secrets(info: &RunInfo) -> RunInfo {
     if !output::has_secrets() {
         return info.clone();
     }
-    let text = |text: &String| output::without_secrets(text);
-    let shared = |text: &Arc<str>| Arc::from(output::without_secrets(text));
-    let pool = |pool: &PoolInfo| PoolInfo {
-        steps: pool.steps.iter().map(shared).collect(),
-        scenarios: pool.scenarios.iter().map(shared).collect(),
-        ..pool.clone()
-    };
-    let line = |(key, value): &(String, String)| (key.clone(), text(value));
-    RunInfo {
-        pools: info.pools.iter().map(pool).collect(),
-        plan_text: info.plan_text.iter().map(line).collect(),
-        notes: info.notes.iter().map(text).collect(),
-        target: text(&info.target),
-        ..info.clone()
-    }
+    info.clone().with_texts(&output::without_secrets)
 }
 
 /// The thread that stores a run.

@@ -5,16 +5,20 @@
 //! so that a list may grow without a new version. Each value has exactly one encoding, so that what
 //! decodes encodes to the same bytes, and memory is taken in proportion to the bytes.
 
+mod asked;
 pub(crate) mod ending;
 pub(crate) mod figures;
 pub(crate) mod interval;
+mod law;
+mod plan_text;
 pub(crate) mod run_info;
+mod threshold;
 
 use crate::Outcome;
 use std::fmt;
 
-/// The version of the form that is written here, its first number. Intervals have another
-/// ([`interval::VERSION`]).
+/// The version of the form that is written here, its first number. Intervals and the facts of a run
+/// have others ([`interval::VERSION`], [`run_info`]).
 pub(crate) const VERSION: u64 = 1;
 
 /// Why bytes can't be decoded.

@@ -4,6 +4,7 @@
 //! Start reading at [`Sample`], then [`Figures`] and [`Interval`], then [`Reading`] and [`Summary`].
 
 mod addresses;
+mod asked;
 mod buckets;
 mod change;
 mod changed;
@@ -52,6 +53,10 @@ mod window_series;
 mod words;
 
 pub use addresses::{ADDRESS_ROWS_MAX, AddressCounts, AddressRow, Addresses};
+pub use asked::{
+    Asked, AskedBody, AskedCall, AskedHeader, AskedLaw, AskedLoad, AskedRequest, AskedSequence,
+    AskedStep, AskedStop, AskedTransport, LISTED_MAX, Listed,
+};
 pub use buckets::HIGHEST;
 pub use change::{Change, Tails};
 pub use changed::{Changed, Ordered};

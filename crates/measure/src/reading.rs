@@ -285,7 +285,14 @@ impl Reading {
         self.summary.settle();
         let generator = self.generator(ending.steal_share);
         let mut summary = self.summary;
-        Arc::make_mut(&mut summary.info).notes = ending.notes;
+        let notes = &mut Arc::make_mut(&mut summary.info).notes;
+        // What reading the start found is in no ending.
+        let found = std::mem::replace(notes, ending.notes);
+        for note in found {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
         summary.failed_bodies = ending.failed_bodies;
         summary.slowest = ending.slowest;
         summary.close(ending.duration, generator, ending.thresholds)

@@ -1,8 +1,10 @@
 //! The facts of a run that are known before its end, and the one stream of its events.
 
 use crate::codec::run_info as form;
-use crate::{CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary, Transcript};
-use drumfire_plan::{Command, Growth, Stage, StopReason, Warmup};
+use crate::{
+    Asked, CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary, Transcript,
+};
+use drumfire_plan::{Command, Growth, Stage, StopReason, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -73,6 +75,8 @@ pub struct PoolInfo {
     /// The stages of its load: those of its plan's law, and in a summary as orders cut them anew.
     /// Runs that older versions stored have none where their law has fewer than two.
     pub stages: Vec<Stage>,
+    /// The facts of its plan; `None` where they are not known, as of a run without one.
+    pub asked: Option<Asked>,
 }
 
 impl PoolInfo {
@@ -97,6 +101,8 @@ pub struct RunInfo {
     pub version: String,
     /// Worker threads.
     pub threads: u32,
+    /// Worker threads that the plan has; a run has no more than connections.
+    pub threads_planned: u32,
     /// The pools, at least one, in the plan's order.
     pub pools: Vec<PoolInfo>,
     /// The length of an interval; never zero.
@@ -107,8 +113,8 @@ pub struct RunInfo {
     pub tls_verified: Option<bool>,
     /// Whether workers spin before a due time.
     pub spin: bool,
-    /// The lowered plan as keys and values, secrets removed.
-    pub plan_text: Vec<(String, String)>,
+    /// The rules that the result must satisfy, and the conditions that end the run.
+    pub thresholds: Vec<Threshold>,
     /// Notes that qualify the numbers, such as "TLS verification is off".
     pub notes: Vec<String>,
     /// The target of the load, as the user named it.
@@ -136,13 +142,33 @@ impl RunInfo {
         }
     }
 
+    /// The facts with every text that a person wrote as `rewrite` gives it back; the names of pools
+    /// stay.
+    #[must_use]
+    pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
+        let shared = |text: &mut Arc<str>| *text = rewrite(text).into();
+        for pool in &mut self.pools {
+            pool.steps.iter_mut().for_each(shared);
+            pool.scenarios.iter_mut().for_each(shared);
+            pool.asked = pool.asked.take().map(|asked| asked.with_texts(rewrite));
+        }
+        let rules = self.thresholds.into_iter();
+        self.thresholds = rules.map(|rule| rule.with_texts(rewrite)).collect();
+        for note in &mut self.notes {
+            *note = rewrite(note);
+        }
+        self.target = rewrite(&self.target);
+        self
+    }
+
     /// What is known, in our own binary form, which its intervals need to be read back.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         form::encode(self)
     }
 
-    /// What [`Self::encode`] wrote.
+    /// What [`Self::encode`] wrote, or the version of the form before it. What that has and this
+    /// version can't read is said in the notes.
     ///
     /// # Errors
     /// When the bytes are not that, or of a later version.

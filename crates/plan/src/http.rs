@@ -373,7 +373,7 @@ pub enum ReusedClosed {
 }
 
 /// How long each phase of an exchange may take; [`Nanos::MAX`] is for ever.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
     /// The whole exchange, from the moment a connection takes the request to its end.
     pub total: Nanos,

@@ -44,6 +44,21 @@ pub enum Metric {
     Pool(String, Box<Self>),
 }
 
+impl Metric {
+    fn rewrite_steps(&mut self, rewrite: &dyn Fn(&str) -> String) {
+        match self {
+            Self::Step(name, inner) => {
+                *name = rewrite(name);
+                inner.rewrite_steps(rewrite);
+            }
+            Self::Of(_, inner) | Self::Iteration(inner) | Self::Pool(_, inner) => {
+                inner.rewrite_steps(rewrite);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Times that a metric may be about in place of the latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
@@ -165,6 +180,15 @@ impl Threshold {
             window: None,
             role: Role::AbortOn { after: Nanos::ZERO },
         }
+    }
+
+    /// The same rule with its text, and the names of pools' steps, as `rewrite` gives them back. The
+    /// names of pools stay.
+    #[must_use]
+    pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
+        self.expression = rewrite(&self.expression);
+        self.metric.rewrite_steps(rewrite);
+        self
     }
 
     /// Whether the run passes with this figure, in the metric's unit.

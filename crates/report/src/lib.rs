@@ -12,6 +12,7 @@ pub mod interval;
 pub mod json;
 mod line;
 pub mod live;
+mod lowered;
 mod outlook;
 mod page;
 mod quantity;

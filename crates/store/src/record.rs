@@ -5,15 +5,11 @@ use crate::frame::{Break, BreakKind};
 use crate::log::{Entries, Entry};
 use crate::{StoreError, directory};
 use drumfire_measure::{Changed, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary};
-use drumfire_plan::{Threshold, Warmup};
+use drumfire_plan::Warmup;
 use drumfire_units::Nanos;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
-
-/// The keys under which the lowered plan has its rules, and the conditions that end the run.
-const RULE: &str = "threshold";
-const CONDITION: &str = "abort";
 
 /// A run as it was stored.
 #[derive(Clone, Debug)]
@@ -153,14 +149,7 @@ impl Reader {
     }
 
     fn new(info: RunInfo) -> Self {
-        // What was run once can be read, unless a later version has other rules.
-        let written = info.plan_text.iter();
-        let thresholds = written.filter_map(|(key, text)| match key.as_str() {
-            RULE => text.parse().ok(),
-            CONDITION => Threshold::abort_on(text).ok(),
-            _ => None,
-        });
-        let thresholds: Vec<Threshold> = thresholds.collect();
+        let thresholds = info.thresholds.clone();
         Self {
             parts: vec![Part::new(&info)],
             offset: Nanos::ZERO,

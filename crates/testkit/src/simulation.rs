@@ -6,7 +6,7 @@ use drumfire_engine::{
     Control, ControlError, Prepared, PreparedPool, RunError, prepare, run_over, thread_count,
 };
 use drumfire_measure::{
-    Closing, GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary,
+    Asked, Closing, GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary,
 };
 use drumfire_plan::{Change, Command, Plan, Pool};
 use drumfire_units::Nanos;
@@ -223,6 +223,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         iterations: pool.program.has_steps(),
         scenarios: pool.program.scenario_names().to_vec(),
         stages: pool.stages(),
+        asked: Some(Asked::of(pool)),
     };
     RunInfo {
         id: "simulated".to_owned(),
@@ -230,12 +231,13 @@ fn info(prepared: &Prepared) -> RunInfo {
         seed: generator.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: thread_count(plan),
+        threads_planned: generator.threads,
         pools: plan.pools().iter().zip(&prepared.pools).map(info).collect(),
         interval: generator.interval,
         warmup: generator.warmup,
         tls_verified: None,
         spin: false,
-        plan_text: Vec::new(),
+        thresholds: plan.thresholds().to_vec(),
         notes: Vec::new(),
         target: "simulated".to_owned(),
     }

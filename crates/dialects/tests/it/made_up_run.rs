@@ -93,6 +93,7 @@ fn info() -> RunInfo {
         seed: 0,
         version: "0".to_owned(),
         threads: 2,
+        threads_planned: 2,
         pools: vec![PoolInfo {
             name: "main".to_owned(),
             model: Model::Closed,
@@ -105,12 +106,13 @@ fn info() -> RunInfo {
             iterations: false,
             scenarios: Vec::new(),
             stages: Vec::new(),
+            asked: None,
         }],
         interval: Nanos::from_secs(1),
         warmup: Warmup::NONE,
         tls_verified: None,
         spin: false,
-        plan_text: Vec::new(),
+        thresholds: Vec::new(),
         notes: Vec::new(),
         target: "http://made.up/".to_owned(),
     }

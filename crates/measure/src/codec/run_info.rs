@@ -1,10 +1,19 @@
 //! What is known of a run, in the form that travels with its intervals.
+//!
+//! The first version had the plan as a list of keys and texts ([`PlanText`]); the second has its
+//! facts as values.
 
-use super::{CodecError, Input, VERSION, put, put_text};
+use super::plan_text::PlanText;
+use super::{CodecError, Input, asked, put, put_text, threshold};
 use crate::{Model, PoolInfo, RunInfo};
 use drumfire_plan::{Growth, Stage, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
+
+/// The version of the form that is written here, its first number.
+const VERSION: u64 = 2;
+/// The version before, which is read.
+const WITH_TEXTS: u64 = 1;
 
 /// The bytes of what is known of a run.
 pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
@@ -15,6 +24,7 @@ pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
     put(&mut out, info.seed);
     put_text(&mut out, &info.version);
     put(&mut out, info.threads.into());
+    put(&mut out, info.threads_planned.into());
     put(&mut out, info.pools.len() as u64);
     for pool in &info.pools {
         encode_pool(pool, &mut out);
@@ -27,10 +37,9 @@ pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
         info.tls_verified.map_or(0, |is| 1 + u64::from(is)),
     );
     put(&mut out, info.spin.into());
-    put(&mut out, info.plan_text.len() as u64);
-    for (key, value) in &info.plan_text {
-        put_text(&mut out, key);
-        put_text(&mut out, value);
+    put(&mut out, info.thresholds.len() as u64);
+    for rule in &info.thresholds {
+        threshold::encode(rule, &mut out);
     }
     put(&mut out, info.notes.len() as u64);
     for note in &info.notes {
@@ -40,18 +49,31 @@ pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
     out
 }
 
-/// What [`encode`] wrote.
+/// What [`encode`] wrote, or an earlier version of it.
 pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;
-    input.version()?;
-    let info = RunInfo {
-        id: text(input)?,
-        started_at_unix_ns: input.number()?,
-        seed: input.number()?,
-        version: text(input)?,
-        threads: input.small()?,
-        pools: input.several(decode_pool)?,
+    let version = match input.number()? {
+        version @ (WITH_TEXTS | VERSION) => version,
+        other => return Err(CodecError::Version(other)),
+    };
+    let id = text(input)?;
+    let started_at_unix_ns = input.number()?;
+    let seed = input.number()?;
+    let program = text(input)?;
+    let threads = input.small()?;
+    let threads_planned = match version {
+        WITH_TEXTS => threads,
+        _ => input.small()?,
+    };
+    let mut info = RunInfo {
+        id,
+        started_at_unix_ns,
+        seed,
+        version: program,
+        threads,
+        threads_planned,
+        pools: input.several(|input| decode_pool(input, version))?,
         interval: Nanos(input.number()?),
         warmup: warmup(input)?,
         tls_verified: match input.number()? {
@@ -61,16 +83,28 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
             _ => return Err(CodecError::Malformed("whether certificates are verified")),
         },
         spin: input.flag()?,
-        plan_text: input.several(|input| Ok((text(input)?, text(input)?)))?,
-        notes: input.several(text)?,
-        target: text(input)?,
+        thresholds: Vec::new(),
+        notes: Vec::new(),
+        target: String::new(),
     };
+    let texts = match version {
+        WITH_TEXTS => Some(PlanText::decode(input)?),
+        _ => {
+            info.thresholds = input.several(threshold::decode)?;
+            None
+        }
+    };
+    info.notes = input.several(text)?;
+    info.target = text(input)?;
     input.end()?;
     if info.pools.is_empty() {
         return Err(CodecError::Malformed("a run without pools"));
     }
     if info.interval == Nanos::ZERO {
         return Err(CodecError::Malformed("an interval without length"));
+    }
+    if let Some(texts) = texts {
+        texts.describe(&mut info);
     }
     Ok(info)
 }
@@ -106,6 +140,10 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
         put_text(out, scenario);
     }
     encode_stages(&pool.stages, out);
+    put(out, pool.asked.is_some().into());
+    if let Some(of_plan) = &pool.asked {
+        asked::encode(of_plan, out);
+    }
 }
 
 /// Appends the stages of a load.
@@ -117,7 +155,7 @@ pub(crate) fn encode_stages(stages: &[Stage], out: &mut Vec<u8>) {
     }
 }
 
-fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
+fn decode_pool(input: &mut Input<'_>, version: u64) -> Result<PoolInfo, CodecError> {
     let name = text(input)?;
     let model = if input.flag()? {
         Model::Closed
@@ -150,6 +188,10 @@ fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
         iterations: input.flag()?,
         scenarios: input.several(|input| Ok(Arc::from(input.text()?)))?,
         stages: decode_stages(input)?,
+        asked: match version > WITH_TEXTS && input.flag()? {
+            true => Some(asked::decode(input)?),
+            false => None,
+        },
     })
 }
 

@@ -2,6 +2,7 @@
 
 mod allocation;
 mod answers;
+mod asked;
 mod codec;
 mod drift;
 mod histogram;

@@ -62,6 +62,7 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
         seed: 1,
         version: "0".to_owned(),
         threads: 1,
+        threads_planned: 1,
         pools: vec![PoolInfo {
             name: "main".to_owned(),
             model,
@@ -74,12 +75,13 @@ pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
             iterations: false,
             scenarios: Vec::new(),
             stages: Vec::new(),
+            asked: None,
         }],
         interval: Nanos::from_secs(1),
         warmup: Warmup::NONE,
         tls_verified: None,
         spin: false,
-        plan_text: Vec::new(),
+        thresholds: Vec::new(),
         notes: Vec::new(),
         target: "http://127.0.0.1/".to_owned(),
     })

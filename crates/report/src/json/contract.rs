@@ -392,7 +392,7 @@ impl<'a> Run<'a> {
             target: secret::url(&info.target),
             connections: connections.fold(0, u32::saturating_add),
             interval_ns: info.interval.0,
-            plan: LoweredPlan(&info.plan_text),
+            plan: LoweredPlan(info),
             version: &info.version,
         }
     }

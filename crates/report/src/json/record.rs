@@ -45,7 +45,7 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
         threads: info.threads,
         interval_ns: info.interval.0,
         pools: info.pools.iter().map(|pool| pool.name.as_str()).collect(),
-        plan: LoweredPlan(&info.plan_text),
+        plan: LoweredPlan(info),
         notes: &info.notes,
     };
     let text = serde_json::to_string_pretty(&facts).expect("string keys only");

@@ -141,8 +141,12 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
         .filter(|(status, _)| matches!(status, 301 | 302 | 303 | 307 | 308))
         .map(|(_, n)| n)
         .sum();
-    let mut plan = summary.info.plan_text.iter();
-    let follows = plan.any(|(key, _)| key.rsplit('.').next() == Some("redirects"));
+    let mut plans = summary
+        .info
+        .pools
+        .iter()
+        .filter_map(|pool| pool.asked.as_ref());
+    let follows = plans.any(|asked| asked.transport.redirects.is_some());
     if redirects > 0 && !follows {
         let follow = match page.style.naming {
             Naming::Flags => "-L N",

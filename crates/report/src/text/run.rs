@@ -1,6 +1,6 @@
 //! The plan of the run, its transport, and how the generator fared.
 
-use super::asked::{Asked, print_target};
+use super::asked::{AskedWords, print_target};
 use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
@@ -21,7 +21,7 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     let threads = counted(u64::from(info.threads), "thread");
     let seed = format!("seed {}", info.seed);
     if let [pool] = &info.pools[..] {
-        let asked = Asked::of(info, pool);
+        let asked = AskedWords::of(pool);
         let Loads { model, carried } = loads(pool, &summary.total, &asked, page);
         let model = model.into_iter().chain(changed(summary.orders(0), page));
         let run = asked.length(summary, page);
@@ -32,7 +32,7 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
         let separator = page.style.glyph(" · ", ", ");
         let mut lines = Vec::new();
         for (number, (pool, figures)) in summary.pools().enumerate() {
-            let asked = Asked::of(info, pool);
+            let asked = AskedWords::of(pool);
             let Loads { model, carried } = loads(pool, figures, &asked, page);
             let model = model
                 .into_iter()
@@ -114,8 +114,8 @@ struct Loads {
     carried: Vec<String>,
 }
 
-fn loads(pool: &PoolInfo, figures: &Figures, asked: &Asked<'_>, page: &Page<'_>) -> Loads {
-    let model = asked.load(pool, page);
+fn loads(pool: &PoolInfo, figures: &Figures, asked: &AskedWords<'_>, page: &Page<'_>) -> Loads {
+    let model = asked.load(page);
     // Where each connection carries one user, one number stands for both, unless users come and go.
     let is_both = |users: u32| users == pool.connections && pool.growth == Growth::Ahead;
     let users = pool.users;

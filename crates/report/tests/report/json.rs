@@ -2,13 +2,21 @@
 
 use crate::fixture;
 use base64::Engine as _;
-use drumfire_measure::Histogram;
+use drumfire_measure::{
+    AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Histogram,
+    Model, RunInfo, Summary,
+};
+use drumfire_plan::{
+    Churn, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming, Threshold, Users,
+    VariableId,
+};
 use drumfire_report::json;
+use drumfire_units::Nanos;
 use serde_json::Value;
 
 const SCHEMA: &str = include_str!("../../../../docs/schema/drumfire.summary.v1.json");
 
-fn document(run: &drumfire_measure::Summary) -> Value {
+fn document(run: &Summary) -> Value {
     serde_json::from_slice(&json::summary(run)).unwrap()
 }
 
@@ -74,7 +82,10 @@ fn numbers_are_the_summary_s() {
         "2026-01-31T23:59:59.123456789Z"
     );
     assert_eq!(document["run"]["duration_ns"], 10_000_000_000_u64);
-    assert_eq!(document["run"]["plan"]["header"][1], "Authorization: ***");
+    assert_eq!(
+        document["run"]["plan"]["requests[0].header"][1],
+        "Authorization: ***"
+    );
     let requests = &document["requests"];
     let number = |key: &str| requests[key].as_u64().unwrap();
     assert_eq!(
@@ -92,6 +103,174 @@ fn numbers_are_the_summary_s() {
     let errors = document["errors"].as_array().unwrap();
     let failed: u64 = errors.iter().map(|e| e["count"].as_u64().unwrap()).sum();
     assert_eq!(failed, number("failed"));
+}
+
+/// The lines of the lowered plan, without their indentation.
+fn lowered(run: &Summary) -> Vec<String> {
+    let text = String::from_utf8(json::facts(&run.info)).unwrap();
+    let lines = text.lines().map(str::trim);
+    let lines = lines.skip_while(|line| *line != "\"plan\": {").skip(1);
+    let lines = lines.take_while(|line| *line != "},");
+    lines
+        .map(|line| line.trim_end_matches(',').to_owned())
+        .collect()
+}
+
+/// A run whose plan has facts of every kind.
+fn run_of_every_fact() -> Summary {
+    let mut run = fixture::open();
+    let asked = fixture::asked_mut(&mut run);
+    asked.requests.count = 17;
+    let request = &mut asked.requests.first[0];
+    request.call = Some(AskedCall {
+        service: "a.B".to_owned(),
+        method: "C".to_owned(),
+        deadline: Some(Nanos::from_secs(2)),
+        streaming: Streaming {
+            send: Some(5),
+            interval: Nanos::from_millis(20),
+            duration: Some(Nanos::from_secs(1)),
+            receive: Some(6),
+        },
+    });
+    request.body = AskedBody::Template;
+    request.headers.truncate(1);
+    asked.steps.count = 17;
+    asked.steps.first = vec![
+        AskedStep::Request(3),
+        AskedStep::Pause(Pause::NONE),
+        AskedStep::Until(Nanos::from_secs(1)),
+        AskedStep::AtLeast(Nanos::from_secs(2)),
+        AskedStep::Set(VariableId(4)),
+        AskedStep::If(9),
+        AskedStep::Jump(8),
+        AskedStep::Repeat(Some(2)),
+        AskedStep::Repeat(None),
+        AskedStep::Again(7),
+        AskedStep::End,
+    ];
+    asked.users = Users::changing(vec![(Nanos::ZERO, 1), (Nanos::from_secs(1), 64)]);
+    asked.stop = AskedStop {
+        duration: Some(Nanos::from_secs(8)),
+        requests: Some(9),
+        iterations: Some(10),
+    };
+    let transport = &mut asked.transport;
+    transport.growth = Growth::AsNeeded;
+    transport.version = HttpVersion::Http2;
+    transport.keep_alive = KeepAlive::AtMost(100);
+    transport.life = Life {
+        age: Some(Pause::constant(Nanos::from_secs(5))),
+        churn: Some(Churn {
+            mean: Nanos::from_secs(600),
+        }),
+        idle: Some(Nanos::from_secs(7)),
+    };
+    transport.is_compressed = true;
+    transport.redirects = Some(0);
+    let info = std::sync::Arc::make_mut(&mut run.info);
+    info.threads_planned = 16;
+    info.thresholds = vec![
+        "p99<50ms".parse().unwrap(),
+        "failed<1%".parse().unwrap(),
+        Threshold::failures_above(5),
+    ];
+    run
+}
+
+/// Its lowered plan.
+const LOWERED: &str = r#"
+        "requests[0].url": "http://127.0.0.1:8080/plaintext"
+        "requests[0].method": "GET"
+        "requests[0].header": "Accept: text/plain"
+        "requests[0].call": "a.B/C"
+        "requests[0].deadline": "2s"
+        "requests[0].stream.send": "5"
+        "requests[0].stream.receive": "6"
+        "requests[0].stream.interval": "20ms"
+        "requests[0].stream.duration": "1s"
+        "requests[0].body": "a template"
+        "requests": "17"
+        "scenario[0].request": "requests[3]"
+        "scenario[1].pause": "0"
+        "scenario[2].pause": "until 1s"
+        "scenario[3].pause": "at least 2s"
+        "scenario[4].set": "variable 4"
+        "scenario[5].if": "else scenario[9]"
+        "scenario[6].jump": "scenario[8]"
+        "scenario[7].repeat": "2"
+        "scenario[8].repeat": "a template"
+        "scenario[9].again": "scenario[7]"
+        "scenario[10].end": ""
+        "scenario": "17"
+        "load.rate": "const(1000/s,10s)"
+        "load.arrivals": "constant"
+        "load.late": "queue"
+        "users": "1 from 0, 64 from 1s"
+        "stop.duration": "8s"
+        "stop.requests": "9"
+        "stop.iterations": "10"
+        "connections": "as needed, at most 64"
+        "http": "2"
+        "streams": "1"
+        "keep_alive": "100 requests"
+        "connection_age": "5s"
+        "connection_age.mean": "10m"
+        "connection_idle": "7s"
+        "timeout.total": "30s"
+        "timeout.connect": "10s"
+        "timeout.tls": "10s"
+        "timeout.head": "30s"
+        "compressed": "yes"
+        "redirects": "0"
+        "warmup": "0"
+        "threads": "16"
+        "threshold": [
+        "p99<50ms"
+        "failed<1%"
+        ]
+        "abort": "failures>5""#;
+
+/// The plan's keys and texts are contract: programs read them.
+#[test]
+fn every_fact_of_a_plan_has_its_key() {
+    let mut run = run_of_every_fact();
+    let expected: Vec<&str> = LOWERED.trim().lines().map(str::trim).collect();
+    assert_eq!(lowered(&run), expected);
+    let asked = fixture::asked_mut(&mut run);
+    asked.load = AskedLoad::PerUser {
+        users: 3,
+        law: AskedSequence(vec![AskedLaw::Trace { times: 5 }]),
+        late: LatePolicy::Drop(Nanos::from_secs(1)),
+    };
+    let shown = lowered(&run);
+    let load = shown.iter().filter(|line| line.starts_with("\"load."));
+    let expected = [
+        "\"load.users\": \"3\"",
+        "\"load.rate\": \"trace(5 times)\"",
+        "\"load.rate_per\": \"user\"",
+        "\"load.late\": \"drop(1s)\"",
+    ];
+    assert!(load.eq(expected), "{shown:?}");
+    let mut run = fixture::pools();
+    let info = std::sync::Arc::make_mut(&mut run.info);
+    info.pools[1].asked = Some(fixture::asked(Model::Closed));
+    let shown = lowered(&run);
+    assert!(
+        shown.contains(&"\"pools.buy.connections\": \"64\"".to_owned()),
+        "{shown:?}"
+    );
+}
+
+/// The facts that the first version of the form had as texts: the facts of a run of then, and the
+/// `info.json` that was written beside them.
+#[test]
+fn facts_of_the_first_version_read_as_they_did() {
+    let info = RunInfo::decode(include_bytes!("first_version.info")).unwrap();
+    let shown = String::from_utf8(json::facts(&info)).unwrap();
+    assert_eq!(shown, include_str!("first_version.json"));
+    let again = RunInfo::decode(&info.encode()).unwrap();
+    assert_eq!(again, info);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The text summary: golden pages, and what holds for every page.
 
 use crate::fixture;
-use drumfire_measure::Closing;
-use drumfire_plan::Growth;
+use drumfire_measure::{AskedBody, AskedLoad, AskedSequence, Closing};
+use drumfire_plan::{Arrivals, Growth, LatePolicy, Pause, Users};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_report::text;
 use drumfire_units::Nanos;
@@ -113,17 +113,16 @@ fn the_load_says_what_was_asked() {
     let mut run = fixture::open();
     let info = std::sync::Arc::make_mut(&mut run.info);
     info.pools[0].intended_rate = None;
-    info.plan_text = [
-        ("requests[0].method", "POST"),
-        ("requests[0].body_bytes", "1234"),
-        ("load.rate", "step(20,40,20,1s)"),
-        ("load.arrivals", "poisson"),
-        ("load.late", "skip"),
-        ("stop.duration", "8s"),
-        ("timeout.total", "3s"),
-    ]
-    .map(|(key, value)| (key.to_owned(), value.to_owned()))
-    .to_vec();
+    let asked = fixture::asked_mut(&mut run);
+    asked.requests.first[0].method = "POST".to_owned();
+    asked.requests.first[0].body = AskedBody::Bytes(1234);
+    asked.load = AskedLoad::Open {
+        law: AskedSequence::of(&"step(20,40,20,1s)".parse().unwrap()),
+        arrivals: Arrivals::Poisson,
+        late: LatePolicy::Skip,
+    };
+    asked.stop.duration = Some(Nanos::from_secs(8));
+    asked.transport.timeouts.total = Nanos::from_secs(3);
     let shown = text::summary(&run, &Style::default());
     assert_eq!(
         part(&shown, "Target"),
@@ -131,18 +130,19 @@ fn the_load_says_what_was_asked() {
     );
     assert_eq!(
         part(&shown, "Load"),
-        "Load open model step(20,40,20,1s) Poisson arrivals 8 s (10 s with the drain) 64 \
+        "Load open model step(20/s,40/s,20/s,1s) Poisson arrivals 8 s (10 s with the drain) 64 \
          connections late: skip timeout 3 s 2 threads seed 42"
     );
     let mut run = fixture::closed();
-    let info = std::sync::Arc::make_mut(&mut run.info);
-    let set = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-    info.plan_text = vec![
-        set("load.think_time", "1s"),
-        set("users", "1 from 0s, 64 from 1s"),
-        set("requests[0].body", "a template"),
-    ];
-    info.pools[0].users = Some(10);
+    let asked = fixture::asked_mut(&mut run);
+    asked.load = AskedLoad::Closed {
+        users: 64,
+        think: Pause::constant(Nanos::from_secs(1)),
+        pace: Nanos::ZERO,
+    };
+    asked.users = Users::changing(vec![(Nanos::ZERO, 1), (Nanos::from_secs(1), 64)]);
+    asked.requests.first[0].body = AskedBody::Template;
+    std::sync::Arc::make_mut(&mut run.info).pools[0].users = Some(10);
     let shown = text::summary(&run, &Style::default());
     assert!(
         part(&shown, "Load").contains("closed model think time 1 s"),
@@ -233,9 +233,7 @@ fn redirects_that_were_not_followed_are_named() {
     }
     let said = "20 redirects were not followed; -L N follows up to N of them";
     assert!(text::summary(&run, &Style::default()).contains(said));
-    let info = std::sync::Arc::make_mut(&mut run.info);
-    info.plan_text
-        .push(("redirects".to_owned(), "10".to_owned()));
+    fixture::asked_mut(&mut run).transport.redirects = Some(10);
     assert!(!text::summary(&run, &Style::default()).contains("followed"));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 use crate::runs;
-use drumfire_measure::Changed;
+use drumfire_measure::{AskedLoad, Changed, Summary};
 use drumfire_plan::ChangeKind;
 use drumfire_store::{Directory, Record, Recording, StoreError};
 use drumfire_units::Nanos;
@@ -20,6 +20,39 @@ fn a_run_of_the_first_version_is_read() {
     assert_eq!(times.quantile(0.5), Some(Nanos(32_175)));
     assert_eq!(times.quantile(0.9), Some(Nanos(37_375)));
     assert_eq!(times.max(), Nanos(227_567));
+}
+
+/// The first version had thresholds as texts. This log's `q99<50ms` was `p99<50ms` when it was
+/// written: a rule that this version does not know.
+#[test]
+fn a_threshold_that_is_not_understood_is_a_note() {
+    let log = include_bytes!("version-1-rules.log");
+    let cut = &log[..log.len() - 1];
+    for (bytes, results) in [(&log[..], 3), (cut, 2)] {
+        let record = Record::from_log(bytes).unwrap().unwrap();
+        assert_eq!(record.is_whole(), results == 3);
+        let Summary {
+            info, thresholds, ..
+        } = &record.summary;
+        let read = info.thresholds.iter().map(ToString::to_string);
+        assert_eq!(
+            read.collect::<Vec<_>>(),
+            ["rate>1/s", "failed>50% over 30s"]
+        );
+        assert!(info.thresholds[1].is_condition());
+        // The results of a whole run are those that were stored.
+        assert_eq!(thresholds.len(), results);
+        let start = "the threshold `q99<50ms` can't be read by this version, which does not judge \
+                     it anew: ";
+        let said = info.notes.iter().filter(|note| note.starts_with(start));
+        assert_eq!(said.count(), 1, "{:?}", info.notes);
+        let asked = info.pool().asked.as_ref().unwrap();
+        assert_eq!(asked.transport.redirects, Some(3));
+        let AskedLoad::Open { law, .. } = &asked.load else {
+            panic!("{:?}", asked.load);
+        };
+        assert_eq!(law.to_string(), "line(5/s,20/s,1s) const(20/s,500ms)");
+    }
 }
 
 #[test]

@@ -26,14 +26,15 @@ pub(crate) fn info(began: u64) -> RunInfo {
         iterations,
         scenarios: Vec::new(),
         stages: Vec::new(),
+        asked: None,
     };
-    let rule = |rule: &&str| ("threshold".to_owned(), (*rule).to_owned());
     RunInfo {
         id: "test".to_owned(),
         started_at_unix_ns: began * 1_000_000_000,
         seed: 1,
         version: "0".to_owned(),
         threads: 1,
+        threads_planned: 1,
         pools: vec![
             pool("browse", &["all"], false),
             pool("buy", &["login", "pay"], true),
@@ -42,7 +43,7 @@ pub(crate) fn info(began: u64) -> RunInfo {
         warmup: Warmup::NONE,
         tls_verified: None,
         spin: false,
-        plan_text: RULES.iter().map(rule).collect(),
+        thresholds: RULES.iter().map(|rule| rule.parse().unwrap()).collect(),
         notes: vec!["a note".to_owned()],
         target: "http://127.0.0.1/".to_owned(),
     }

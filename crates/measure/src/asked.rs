@@ -1,0 +1,223 @@
+//! The facts of a pool's plan that reports show beside its figures.
+//!
+//! [`Asked::of`] takes them from a [`Pool`]; from then on they are values that are stored, read back
+//! and compared. They are small whatever the plan's size ([`LISTED_MAX`], and a trace's times are
+//! only counted), and secrets are masked in them. Their words are the business of reports.
+
+mod law;
+mod request;
+mod step;
+
+pub use law::{AskedLaw, AskedSequence};
+pub use request::{AskedBody, AskedCall, AskedHeader, AskedRequest};
+pub use step::AskedStep;
+
+use drumfire_plan::{
+    Arrivals, Compressed, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Load, Pause, Pool,
+    Redirects, Timeouts, Users,
+};
+use drumfire_units::Nanos;
+
+/// The facts of a run have at most this many entries of each of a plan's lists.
+pub const LISTED_MAX: usize = 16;
+
+/// The facts of a pool's plan: what it was to send, when, and over which connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The requests of its list.
+    pub requests: Listed<AskedRequest>,
+    /// The steps of its scenarios; none where an arrival is one request.
+    pub steps: Listed<AskedStep>,
+    /// When requests start.
+    pub load: AskedLoad,
+    /// The number of users over time where the plan changes it: the first [`LISTED_MAX`] changes.
+    pub users: Option<Users>,
+    /// The ends of the load.
+    pub stop: AskedStop,
+    /// The connections, and the limits of an exchange.
+    pub transport: AskedTransport,
+}
+
+/// The first entries of a list, and its length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed<T> {
+    /// The first entries, at most [`LISTED_MAX`].
+    pub first: Vec<T>,
+    /// The number of entries in the whole list.
+    pub count: u64,
+}
+
+/// When requests start.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AskedLoad {
+    /// Arrivals by a law.
+    Open {
+        /// The law.
+        law: AskedSequence,
+        /// How arrivals are spread.
+        arrivals: Arrivals,
+        /// The treatment of arrivals when no connection is free.
+        late: LatePolicy,
+    },
+    /// Users that start again when they have finished.
+    Closed {
+        /// The number of users.
+        users: u32,
+        /// The pause between two iterations of a user.
+        think: Pause,
+        /// The least distance between the beginnings of a user's iterations.
+        pace: Nanos,
+    },
+    /// Arrivals by a law for each user.
+    PerUser {
+        /// The number of users.
+        users: u32,
+        /// The law of each.
+        law: AskedSequence,
+        /// The treatment of arrivals whose user is busy.
+        late: LatePolicy,
+    },
+}
+
+/// The ends of a load, of which the first one counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AskedStop {
+    /// No request starts after this span.
+    pub duration: Option<Nanos>,
+    /// Exactly this many requests start.
+    pub requests: Option<u64>,
+    /// Exactly this many iterations start.
+    pub iterations: Option<u64>,
+}
+
+/// The connections of a pool, and the limits of an exchange.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AskedTransport {
+    /// The number of connections to each target, at most.
+    pub connections: u32,
+    /// When they are opened.
+    pub growth: Growth,
+    /// The version of HTTP.
+    pub version: HttpVersion,
+    /// The number of exchanges that a connection carries at a time.
+    pub streams: u32,
+    /// Whether a connection carries more than one request.
+    pub keep_alive: KeepAlive,
+    /// When a connection leaves though it works.
+    pub life: Life,
+    /// The time limits of an exchange.
+    pub timeouts: Timeouts,
+    /// Whether compressed bodies are accepted and decoded.
+    pub is_compressed: bool,
+    /// The number of redirects that a request follows; `None` where it follows none.
+    pub redirects: Option<u32>,
+}
+
+impl Asked {
+    /// The facts of a pool.
+    #[must_use]
+    pub fn of(pool: &Pool) -> Self {
+        let steps = pool.program.scenarios().map_or(&[][..], |all| all.steps());
+        Self {
+            requests: Listed::of(&pool.requests, AskedRequest::of),
+            steps: Listed::of(steps, AskedStep::of),
+            load: AskedLoad::of(&pool.load),
+            users: pool.users.as_ref().and_then(first_changes),
+            stop: AskedStop {
+                duration: pool.stop.duration,
+                requests: pool.stop.requests,
+                iterations: pool.stop.iterations,
+            },
+            transport: AskedTransport::of(pool),
+        }
+    }
+
+    /// The facts with every text that a person wrote as `rewrite` gives it back.
+    #[must_use]
+    pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
+        for request in &mut self.requests.first {
+            request.rewrite_texts(rewrite);
+        }
+        self
+    }
+}
+
+impl<T> Listed<T> {
+    /// The first entries of a list, as facts.
+    pub(crate) fn of<S>(list: &[S], fact: impl Fn(&S) -> T) -> Self {
+        Self {
+            first: list.iter().take(LISTED_MAX).map(fact).collect(),
+            count: list.len() as u64,
+        }
+    }
+
+    /// The first entries of a list of which the length is only known where it has more.
+    pub(crate) fn counted(first: Vec<T>, count: Option<u64>) -> Self {
+        let least = first.len() as u64;
+        Self {
+            first,
+            count: count.unwrap_or(least).max(least),
+        }
+    }
+}
+
+/// The first changes of a number of users.
+fn first_changes(users: &Users) -> Option<Users> {
+    let first = users.changes().iter().take(LISTED_MAX);
+    Users::changing(first.copied().collect())
+}
+
+impl AskedLoad {
+    fn of(load: &Load) -> Self {
+        match load {
+            Load::Open {
+                rate,
+                arrivals,
+                late,
+            } => Self::Open {
+                law: AskedSequence::of(rate),
+                arrivals: *arrivals,
+                late: *late,
+            },
+            Load::Closed { users, think, pace } => Self::Closed {
+                users: *users,
+                think: *think,
+                pace: *pace,
+            },
+            Load::PerUser { users, rate, late } => Self::PerUser {
+                users: *users,
+                law: AskedSequence::of(rate),
+                late: *late,
+            },
+        }
+    }
+
+    /// The treatment of late arrivals, where a law has arrivals.
+    #[must_use]
+    pub const fn late(&self) -> Option<LatePolicy> {
+        match self {
+            Self::Open { late, .. } | Self::PerUser { late, .. } => Some(*late),
+            Self::Closed { .. } => None,
+        }
+    }
+}
+
+impl AskedTransport {
+    fn of(pool: &Pool) -> Self {
+        let connections = &pool.connections;
+        Self {
+            connections: connections.count,
+            growth: connections.growth,
+            version: pool.http.version,
+            streams: connections.streams,
+            keep_alive: connections.keep_alive,
+            life: connections.life,
+            timeouts: pool.timeouts,
+            is_compressed: pool.http.compressed != Compressed::AsSent,
+            redirects: match pool.http.redirects {
+                Redirects::Follow(limit) => Some(limit),
+                Redirects::Report | Redirects::Refuse => None,
+            },
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The law of a load, with the times of a trace only counted.
+
+use drumfire_plan::{Law, Sequence};
+use std::fmt;
+
+/// A piece of a load's law.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AskedLaw {
+    /// A law as the plan has it; never a [`Law::Trace`].
+    Law(Law),
+    /// A trace. Its times are as many as requests, so that the facts of a run only count them.
+    Trace {
+        /// The number of times.
+        times: u64,
+    },
+}
+
+/// The pieces of a load's law, one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedSequence(pub Vec<AskedLaw>);
+
+impl AskedSequence {
+    /// The facts of a plan's law.
+    #[must_use]
+    pub fn of(sequence: &Sequence) -> Self {
+        let piece = |law: &Law| match law {
+            Law::Trace { times } => AskedLaw::Trace {
+                times: times.len() as u64,
+            },
+            law => AskedLaw::Law(law.clone()),
+        };
+        Self(sequence.0.iter().map(piece).collect())
+    }
+}
+
+impl fmt::Display for AskedLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Law(law) => law.fmt(f),
+            Self::Trace { times } => write!(f, "trace({times} times)"),
+        }
+    }
+}
+
+impl fmt::Display for AskedSequence {
+    /// Prints the form in which plans have the law, with a trace as the number of its times.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, law) in self.0.iter().enumerate() {
+            let space = if k == 0 { "" } else { " " };
+            write!(f, "{space}{law}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_units::Nanos;
+
+    #[test]
+    fn a_law_reads_as_the_plan_s() {
+        let mut sequence: Sequence = "line(1/s,5/s,10s) once(3)".parse().unwrap();
+        let asked = AskedSequence::of(&sequence);
+        assert_eq!(asked.to_string(), sequence.to_string());
+        sequence.0.push(Law::Trace {
+            times: [Nanos(1), Nanos(2)].into(),
+        });
+        let asked = AskedSequence::of(&sequence);
+        assert_eq!(asked.0[2], AskedLaw::Trace { times: 2 });
+        assert_eq!(asked.to_string(), sequence.to_string());
+    }
+}

@@ -1,0 +1,131 @@
+//! The facts of a request: where it goes and what it carries, without secrets.
+
+use drumfire_plan::{Body, Call, Header, HttpRequest, Streaming, secret};
+use drumfire_units::Nanos;
+
+/// The facts of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedRequest {
+    /// Its URL, with secrets masked.
+    pub url: String,
+    /// Its method.
+    pub method: String,
+    /// Its fields, in the order given.
+    pub headers: Vec<AskedHeader>,
+    /// The gRPC call that it makes.
+    pub call: Option<AskedCall>,
+    /// Its body.
+    pub body: AskedBody,
+}
+
+/// A field of a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedHeader {
+    /// Its name.
+    pub name: String,
+    /// Its value, with secrets masked.
+    pub value: String,
+}
+
+/// The body of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedBody {
+    /// None.
+    None,
+    /// The same each time, of this many bytes.
+    Bytes(u64),
+    /// Rendered for each request.
+    Template,
+}
+
+/// A gRPC call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedCall {
+    /// `package.Service`.
+    pub service: String,
+    /// The method's own name.
+    pub method: String,
+    /// The time that the server is given.
+    pub deadline: Option<Nanos>,
+    /// How its streams go.
+    pub streaming: Streaming,
+}
+
+impl AskedRequest {
+    /// The facts of a request.
+    pub(super) fn of(request: &HttpRequest) -> Self {
+        let data = request.data.as_ref();
+        let body = match &request.body {
+            _ if data.is_some_and(|data| data.varying().body) => AskedBody::Template,
+            Body(Some(body)) => AskedBody::Bytes(body.len() as u64),
+            Body(None) => AskedBody::None,
+        };
+        Self {
+            url: secret::setting("url", &request.url.to_string()),
+            method: request.method.as_str().to_owned(),
+            headers: request.headers.iter().map(AskedHeader::of).collect(),
+            call: request.call.as_deref().map(AskedCall::of),
+            body,
+        }
+    }
+
+    pub(super) fn rewrite_texts(&mut self, rewrite: &dyn Fn(&str) -> String) {
+        self.url = rewrite(&self.url);
+        self.method = rewrite(&self.method);
+        for header in &mut self.headers {
+            header.name = rewrite(&header.name);
+            header.value = rewrite(&header.value);
+        }
+        if let Some(call) = &mut self.call {
+            call.service = rewrite(&call.service);
+            call.method = rewrite(&call.method);
+        }
+    }
+}
+
+impl AskedHeader {
+    fn of(header: &Header) -> Self {
+        let value = String::from_utf8_lossy(header.value());
+        let line = secret::setting("header", &format!("{}: {value}", header.name()));
+        let masked = line.strip_prefix(header.name());
+        let masked = masked.and_then(|rest| rest.strip_prefix(": "));
+        Self {
+            name: header.name().to_owned(),
+            // A name is a token, in which nothing is masked.
+            value: masked.unwrap_or(secret::MASK).to_owned(),
+        }
+    }
+}
+
+impl AskedCall {
+    fn of(call: &Call) -> Self {
+        Self {
+            service: call.service.clone(),
+            method: call.method.clone(),
+            deadline: call.deadline,
+            streaming: call.streaming,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_headers_hold_no_secrets() {
+        for (line, value) in [
+            ("Accept: text/plain", "text/plain"),
+            ("Authorization: Bearer abc", "***"),
+            (
+                "Referer: http://me:pw@h.test/?token=5&a=b",
+                "http://***@h.test/?token=***&a=b",
+            ),
+            ("X-Empty:", ""),
+            ("Note: token: abc", "token: abc"),
+        ] {
+            let header = Header::parse(line).unwrap();
+            assert_eq!(AskedHeader::of(&header).value, value, "{line}");
+        }
+    }
+}

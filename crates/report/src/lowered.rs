@@ -1,0 +1,202 @@
+//! The lowered plan of a run: the facts of its plan as keys and texts, in the plan's order.
+
+use drumfire_measure::{
+    Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,
+};
+use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life};
+use drumfire_units::Nanos;
+
+/// One key with its text.
+#[derive(Debug)]
+pub(crate) struct Setting {
+    pub(crate) key: String,
+    pub(crate) text: String,
+}
+
+/// The lowered plan. The keys of several pools begin with their names; headers, thresholds and
+/// conditions have one key for all of them.
+pub(crate) fn settings(info: &RunInfo) -> Vec<Setting> {
+    let mut all = Settings::default();
+    for pool in &info.pools {
+        all.prefix = match &info.pools[..] {
+            [_] => String::new(),
+            _ => format!("pools.{}.", pool.name),
+        };
+        if let Some(asked) = &pool.asked {
+            all.pool(asked);
+        }
+    }
+    all.prefix.clear();
+    all.push("warmup", info.warmup.to_string());
+    all.push("threads", info.threads_planned.to_string());
+    for threshold in &info.thresholds {
+        let key = match threshold.is_condition() {
+            true => "abort",
+            false => "threshold",
+        };
+        all.push(key, threshold.expression.clone());
+    }
+    all.list
+}
+
+/// A late policy as plans have it.
+pub(crate) fn late(policy: LatePolicy) -> String {
+    match policy {
+        LatePolicy::Queue => "queue".to_owned(),
+        LatePolicy::Skip => "skip".to_owned(),
+        LatePolicy::Drop(after) => format!("drop({after})"),
+    }
+}
+
+/// The settings so far, and what the next key begins with.
+#[derive(Default)]
+struct Settings {
+    list: Vec<Setting>,
+    prefix: String,
+}
+
+impl Settings {
+    fn push(&mut self, key: &str, text: String) {
+        let key = format!("{}{key}", self.prefix);
+        self.list.push(Setting { key, text });
+    }
+
+    /// Adds a setting that a plan may leave out.
+    fn push_given<T: ToString>(&mut self, key: &str, value: Option<T>) {
+        if let Some(value) = value {
+            self.push(key, value.to_string());
+        }
+    }
+
+    fn pool(&mut self, asked: &Asked) {
+        for (index, request) in asked.requests.first.iter().enumerate() {
+            self.request(&format!("requests[{index}]"), request);
+        }
+        if asked.requests.count > asked.requests.first.len() as u64 {
+            self.push("requests", asked.requests.count.to_string());
+        }
+        for (index, one) in asked.steps.first.iter().enumerate() {
+            let Setting { key, text } = step(one);
+            self.push(&format!("scenario[{index}].{key}"), text);
+        }
+        if asked.steps.count > asked.steps.first.len() as u64 {
+            self.push("scenario", asked.steps.count.to_string());
+        }
+        self.load(&asked.load);
+        if let Some(users) = &asked.users {
+            let changes = users.changes().iter();
+            let changes = changes.map(|(at, count)| format!("{count} from {at}"));
+            self.push("users", changes.collect::<Vec<_>>().join(", "));
+        }
+        self.push_given("stop.duration", asked.stop.duration);
+        self.push_given("stop.requests", asked.stop.requests);
+        self.push_given("stop.iterations", asked.stop.iterations);
+        self.transport(&asked.transport);
+    }
+
+    fn request(&mut self, place: &str, request: &AskedRequest) {
+        self.push(&format!("{place}.url"), request.url.clone());
+        self.push(&format!("{place}.method"), request.method.clone());
+        for header in &request.headers {
+            let line = format!("{}: {}", header.name, header.value);
+            self.push(&format!("{place}.header"), line);
+        }
+        if let Some(call) = &request.call {
+            self.call(place, call);
+        }
+        match request.body {
+            AskedBody::None => {}
+            AskedBody::Bytes(count) => {
+                self.push(&format!("{place}.body_bytes"), count.to_string());
+            }
+            AskedBody::Template => self.push(&format!("{place}.body"), "a template".to_owned()),
+        }
+    }
+
+    fn call(&mut self, place: &str, call: &AskedCall) {
+        let name = format!("{}/{}", call.service, call.method);
+        self.push(&format!("{place}.call"), name);
+        self.push_given(&format!("{place}.deadline"), call.deadline);
+        let streaming = &call.streaming;
+        self.push_given(&format!("{place}.stream.send"), streaming.send);
+        self.push_given(&format!("{place}.stream.receive"), streaming.receive);
+        let interval = Some(streaming.interval).filter(|interval| *interval > Nanos::ZERO);
+        self.push_given(&format!("{place}.stream.interval"), interval);
+        self.push_given(&format!("{place}.stream.duration"), streaming.duration);
+    }
+
+    fn load(&mut self, load: &AskedLoad) {
+        match load {
+            AskedLoad::Open { law, arrivals, .. } => {
+                self.push("load.rate", law.to_string());
+                let arrivals = match arrivals {
+                    Arrivals::Constant => "constant",
+                    Arrivals::Poisson => "poisson",
+                };
+                self.push("load.arrivals", arrivals.to_owned());
+            }
+            AskedLoad::PerUser { users, law, .. } => {
+                self.push("load.users", users.to_string());
+                self.push("load.rate", law.to_string());
+                self.push("load.rate_per", "user".to_owned());
+            }
+            AskedLoad::Closed { users, think, pace } => {
+                self.push("load.users", users.to_string());
+                self.push("load.think_time", think.to_string());
+                self.push_given("load.pace", Some(*pace).filter(|pace| *pace > Nanos::ZERO));
+            }
+        }
+        self.push_given("load.late", load.late().map(late));
+    }
+
+    fn transport(&mut self, transport: &AskedTransport) {
+        let count = transport.connections;
+        let connections = match transport.growth {
+            Growth::Ahead => count.to_string(),
+            Growth::AsNeeded => format!("as needed, at most {count}"),
+        };
+        self.push("connections", connections);
+        if transport.version == HttpVersion::Http2 {
+            self.push("http", "2".to_owned());
+            self.push("streams", transport.streams.to_string());
+        }
+        let keep_alive = match transport.keep_alive {
+            KeepAlive::Yes => "yes".to_owned(),
+            KeepAlive::No => "no".to_owned(),
+            KeepAlive::AtMost(limit) => format!("{limit} requests"),
+        };
+        self.push("keep_alive", keep_alive);
+        let Life { age, churn, idle } = transport.life;
+        self.push_given("connection_age", age);
+        self.push_given("connection_age.mean", churn.map(|churn| churn.mean));
+        self.push_given("connection_idle", idle);
+        let timeouts = &transport.timeouts;
+        self.push("timeout.total", timeouts.total.to_string());
+        self.push("timeout.connect", timeouts.connect.to_string());
+        self.push("timeout.tls", timeouts.tls.to_string());
+        self.push("timeout.head", timeouts.head.to_string());
+        if transport.is_compressed {
+            self.push("compressed", "yes".to_owned());
+        }
+        self.push_given("redirects", transport.redirects);
+    }
+}
+
+/// A step's key and text; places of other steps are their numbers.
+fn step(step: &AskedStep) -> Setting {
+    let (key, text) = match step {
+        AskedStep::Request(request) => ("request", format!("requests[{request}]")),
+        AskedStep::Pause(pause) => ("pause", pause.to_string()),
+        AskedStep::Until(time) => ("pause", format!("until {time}")),
+        AskedStep::AtLeast(time) => ("pause", format!("at least {time}")),
+        AskedStep::Set(variable) => ("set", format!("variable {}", variable.0)),
+        AskedStep::If(otherwise) => ("if", format!("else scenario[{otherwise}]")),
+        AskedStep::Jump(to) => ("jump", format!("scenario[{to}]")),
+        AskedStep::Repeat(Some(times)) => ("repeat", times.to_string()),
+        AskedStep::Repeat(None) => ("repeat", "a template".to_owned()),
+        AskedStep::Again(start) => ("again", format!("scenario[{start}]")),
+        AskedStep::End => ("end", String::new()),
+    };
+    let key = key.to_owned();
+    Setting { key, text }
+}
