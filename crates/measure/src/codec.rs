@@ -6,6 +6,7 @@
 //! decodes encodes to the same bytes, and memory is taken in proportion to the bytes.
 
 mod asked;
+pub(crate) mod command;
 pub(crate) mod ending;
 pub(crate) mod figures;
 pub(crate) mod interval;

@@ -61,6 +61,7 @@ pub use buckets::HIGHEST;
 pub use change::{Change, Tails};
 pub use changed::{Changed, Ordered};
 pub use codec::CodecError;
+pub use codec::command::{decode_command, encode_command};
 pub use connections::{Closing, Connections};
 pub use counts::{Bytes, Counts, OutcomeCounts};
 pub use drift::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Trend};

@@ -8,7 +8,7 @@ use crate::{
 };
 use drumfire_plan::{
     Arrivals, Churn, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming, Timeouts,
-    Users, VariableId,
+    VariableId,
 };
 use drumfire_units::Nanos;
 
@@ -19,11 +19,7 @@ pub(crate) fn encode(asked: &Asked, out: &mut Vec<u8>) {
     encode_load(&asked.load, out);
     put(out, asked.users.is_some().into());
     if let Some(users) = &asked.users {
-        put(out, users.changes().len() as u64);
-        for (at, count) in users.changes() {
-            put(out, at.0);
-            put(out, (*count).into());
-        }
+        law::encode_users(users, out);
     }
     put_optional(out, asked.stop.duration.map(|span| span.0));
     put_optional(out, asked.stop.requests);
@@ -37,7 +33,10 @@ pub(crate) fn decode(input: &mut Input<'_>) -> Result<Asked, CodecError> {
         requests: listed(input, decode_request)?,
         steps: listed(input, decode_step)?,
         load: decode_load(input)?,
-        users: input.flag()?.then(|| decode_users(input)).transpose()?,
+        users: input
+            .flag()?
+            .then(|| law::decode_users(input))
+            .transpose()?,
         stop: AskedStop {
             duration: input.optional()?.map(Nanos),
             requests: input.optional()?,
@@ -299,11 +298,6 @@ fn decode_load(input: &mut Input<'_>) -> Result<AskedLoad, CodecError> {
         },
         _ => return Err(CodecError::Malformed("an unknown load")),
     })
-}
-
-fn decode_users(input: &mut Input<'_>) -> Result<Users, CodecError> {
-    let changes = input.several(|input| Ok((nanos(input)?, input.small()?)))?;
-    Users::changing(changes).ok_or(CodecError::Malformed("users are out of order"))
 }
 
 fn encode_transport(transport: &AskedTransport, out: &mut Vec<u8>) {

@@ -1,8 +1,9 @@
-//! Rates and the laws of loads: a number for the kind of each piece, then its parameters.
+//! Rates and the laws of loads: a number for the kind of each piece, then its parameters; and the
+//! numbers of users over time.
 
 use super::{CodecError, Input, put};
 use crate::{AskedLaw, AskedSequence};
-use drumfire_plan::Law;
+use drumfire_plan::{Law, Sequence, Users};
 use drumfire_units::{Nanos, Rate};
 
 /// The kinds of pieces.
@@ -14,6 +15,38 @@ const UNLIMITED: u64 = 4;
 const SINE: u64 = 5;
 const TRACE: u64 = 6;
 const STAIRS: u64 = 7;
+
+/// Appends the pieces of a law, with every time of a trace.
+pub(crate) fn encode(sequence: &Sequence, out: &mut Vec<u8>) {
+    put(out, sequence.0.len() as u64);
+    for piece in &sequence.0 {
+        encode_piece(piece, out);
+    }
+}
+
+/// Reads what [`encode`] wrote.
+pub(crate) fn decode(input: &mut Input<'_>) -> Result<Sequence, CodecError> {
+    let pieces = input.several(|input| match input.number()? {
+        TRACE => decode_trace(input),
+        kind => decode_piece(kind, input),
+    })?;
+    Ok(Sequence(pieces))
+}
+
+/// Appends a number of users over time.
+pub(crate) fn encode_users(users: &Users, out: &mut Vec<u8>) {
+    put(out, users.changes().len() as u64);
+    for (at, count) in users.changes() {
+        put(out, at.0);
+        put(out, (*count).into());
+    }
+}
+
+/// Reads what [`encode_users`] wrote.
+pub(crate) fn decode_users(input: &mut Input<'_>) -> Result<Users, CodecError> {
+    let changes = input.several(|input| Ok((nanos(input)?, input.small()?)))?;
+    Users::changing(changes).ok_or(CodecError::Malformed("users are out of order"))
+}
 
 /// Appends the pieces of a law, of traces the number of their times.
 pub(crate) fn encode_asked(sequence: &AskedSequence, out: &mut Vec<u8>) {
@@ -43,7 +76,7 @@ fn encode_count(times: u64, out: &mut Vec<u8>) {
     put(out, times);
 }
 
-/// Appends a piece; of a trace its kind alone.
+/// Appends a piece.
 fn encode_piece(law: &Law, out: &mut Vec<u8>) {
     match law {
         Law::Const { rate, duration } => {
@@ -85,7 +118,10 @@ fn encode_piece(law: &Law, out: &mut Vec<u8>) {
             put(out, period.0);
             put(out, duration.0);
         }
-        Law::Trace { .. } => put(out, TRACE),
+        Law::Trace { times } => {
+            encode_count(times.len() as u64, out);
+            times.iter().for_each(|time| put(out, time.0));
+        }
         Law::Stairs { steps } => {
             put(out, STAIRS);
             put(out, steps.len() as u64);
@@ -94,6 +130,19 @@ fn encode_piece(law: &Law, out: &mut Vec<u8>) {
                 put(out, duration.0);
             }
         }
+    }
+}
+
+/// The rest of a trace with its times.
+fn decode_trace(input: &mut Input<'_>) -> Result<Law, CodecError> {
+    let times = input.several(nanos)?;
+    match times.is_sorted() {
+        true => Ok(Law::Trace {
+            times: times.into(),
+        }),
+        false => Err(CodecError::Malformed(
+            "the times of a trace are out of order",
+        )),
     }
 }
 

@@ -4,6 +4,7 @@ mod allocation;
 mod answers;
 mod asked;
 mod codec;
+mod commands;
 mod drift;
 mod histogram;
 mod iterations;

@@ -1,0 +1,81 @@
+//! A command that changes a run: version, time, pool, the kind of the change by its name, and what
+//! that kind has beside it.
+
+use super::{CodecError, Input, law, put, put_text};
+use drumfire_plan::{Change, ChangeKind, Command, StopReason};
+use drumfire_units::Nanos;
+
+/// The version of the form that is written here, its first number.
+const VERSION: u64 = 1;
+
+/// The reasons of a stop, in the order of their numbers.
+const REASONS: [StopReason; 5] = [
+    StopReason::Signal,
+    StopReason::Duration,
+    StopReason::Counted,
+    StopReason::Threshold,
+    StopReason::Command,
+];
+
+/// The bytes of a command: lossless, with every time of a trace.
+#[must_use]
+pub fn encode_command(command: &Command) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, VERSION);
+    put(&mut out, command.at.0);
+    put(&mut out, command.pool.map_or(0, |pool| u64::from(pool) + 1));
+    put_text(&mut out, command.change.kind().name());
+    match &command.change {
+        Change::Rate { law } => law::encode(law, &mut out),
+        Change::Users { law } => law::encode_users(law, &mut out),
+        Change::Pause | Change::Resume => {}
+        Change::Mark { text } => put_text(&mut out, text),
+        Change::Stop { reason } => {
+            let number = REASONS.iter().position(|other| other == reason);
+            put(&mut out, number.unwrap_or(REASONS.len()) as u64);
+        }
+    }
+    out
+}
+
+/// The command of [`encode_command`]'s bytes.
+///
+/// # Errors
+/// When the bytes are not that, or of a later version.
+pub fn decode_command(bytes: &[u8]) -> Result<Command, CodecError> {
+    let mut input = Input::new(bytes);
+    let input = &mut input;
+    match input.number()? {
+        VERSION => {}
+        other => return Err(CodecError::Version(other)),
+    }
+    let at = Nanos(input.number()?);
+    let pool = match input.number()?.checked_sub(1).map(u16::try_from) {
+        None => None,
+        Some(Ok(pool)) => Some(pool),
+        Some(Err(_)) => return Err(CodecError::Malformed("the number of a pool")),
+    };
+    let kind = ChangeKind::of_name(input.text()?);
+    let change = match kind.ok_or(CodecError::Malformed("an unknown change"))? {
+        ChangeKind::Rate => Change::Rate {
+            law: law::decode(input)?,
+        },
+        ChangeKind::Users => Change::Users {
+            law: law::decode_users(input)?,
+        },
+        ChangeKind::Pause => Change::Pause,
+        ChangeKind::Resume => Change::Resume,
+        ChangeKind::Mark => Change::Mark {
+            text: input.text()?.to_owned(),
+        },
+        ChangeKind::Stop => {
+            let number = usize::try_from(input.number()?).ok();
+            let reason = number.and_then(|number| REASONS.get(number));
+            Change::Stop {
+                reason: *reason.ok_or(CodecError::Malformed("an unknown reason"))?,
+            }
+        }
+    };
+    input.end()?;
+    Ok(Command { at, pool, change })
+}
