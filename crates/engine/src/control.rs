@@ -2,7 +2,10 @@
 //!
 //! A command holds from a stated time of the run, so that all workers apply it at the same instant
 //! and their shares stay a partition of the whole. [`Control::send`] announces that there will be
-//! an order *before* it reads the clock, and puts the order's time at least [`COMMAND_LEAD`] later.
+//! an order *before* it reads the clock, and takes no time that is not [`COMMAND_LEAD`] later: a
+//! command without a time of its own gets the next possible one, any other is refused, so that
+//! whoever gives the same command to several runs has it hold at one time in all of them or learns
+//! in which it does not.
 //! A worker reads its clock *before* it looks whether anything is announced, and takes nothing that
 //! is due later than [`crate::limits::HEED_WITHIN`] after that. So a worker that has not read an
 //! order yet has taken nothing that the order concerns, however long its thread was descheduled in
@@ -69,6 +72,11 @@ struct RunClock {
 pub enum ControlError {
     /// The run is over.
     Over,
+    /// The command's time is past, or too near for every worker to read it before.
+    TooSoon {
+        /// The next possible time.
+        soonest: Nanos,
+    },
     /// The load has ended before the command's time.
     TooLate {
         /// When it ends.
@@ -94,6 +102,12 @@ impl fmt::Display for ControlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Over => f.write_str("the run is over"),
+            Self::TooSoon { soonest } => {
+                write!(
+                    f,
+                    "that time is too near; the next possible one is {soonest}"
+                )
+            }
             Self::TooLate { end } => write!(f, "the load ends before that, at {end}"),
             Self::NoRate => f.write_str("users start when they are free: change their number"),
             Self::OwnRates => {
@@ -135,8 +149,8 @@ impl Control {
         })
     }
 
-    /// Changes the run, and gives the time from which that holds: the command's own, or the next
-    /// possible one.
+    /// Changes the run, and gives the time from which that holds: the command's own, or for one
+    /// that is to hold soon the next possible one.
     ///
     /// # Errors
     /// When it would change nothing or can't be carried out. Nothing has changed then.
@@ -148,12 +162,22 @@ impl Control {
         let soonest = book
             .clock
             .map_or(Nanos::ZERO, |clock| clock.now() + COMMAND_LEAD);
-        let at = command.at.max(soonest);
+        let at = match command.at {
+            Nanos::ZERO => soonest,
+            at => at,
+        };
         let end = book.end_before(at, command.pool);
         let is_stop = matches!(command.change, Change::Stop { .. });
-        if at > end || at == end && is_stop {
+        let refusal = if at < soonest {
+            Some(ControlError::TooSoon { soonest })
+        } else if at > end || at == end && is_stop {
+            Some(ControlError::TooLate { end })
+        } else {
+            None
+        };
+        if let Some(error) = refusal {
             self.shared.announced.store(count, Ordering::SeqCst);
-            return Err(ControlError::TooLate { end });
+            return Err(error);
         }
         book.orders.push(Order {
             command: Arc::new(Command { at, ..command }),
@@ -374,5 +398,37 @@ impl Orders {
             arrivals.apply(order, reports);
         }
         self.read = book.orders.len();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pause(at: Nanos) -> Command {
+        let (pool, change) = (None, Change::Pause);
+        Command { at, pool, change }
+    }
+
+    /// A command holds at its own time or is refused; one without a time holds from the next
+    /// possible one.
+    #[test]
+    fn a_time_that_is_too_near_is_refused() {
+        let plan = drumfire_testkit::open("const(100/s,2h)").plan().unwrap();
+        let control = Control::new(&plan).unwrap();
+        let early = Nanos::from_millis(1);
+        assert_eq!(control.send(pause(early)), Ok(early), "before the start");
+        let clock = Clock::start();
+        control.started(clock, Nanos::ZERO);
+        let before = clock.now();
+        let Err(ControlError::TooSoon { soonest }) = control.send(pause(early)) else {
+            panic!("the time is past");
+        };
+        assert!(soonest >= before + COMMAND_LEAD, "{soonest}");
+        // The time that is named is possible, unless it takes as long again to name it.
+        let later = soonest + Nanos::from_secs(3_600);
+        assert_eq!(control.send(pause(later)), Ok(later));
+        let soon = control.send(Command::soon(Change::Pause)).unwrap();
+        assert!(soon >= soonest && soon < later, "{soon}");
     }
 }

@@ -9,8 +9,8 @@ use drumfire_units::Nanos;
 /// was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Command {
-    /// From when it holds. A time in the past, or too near for every worker to read it before, is
-    /// moved to the next possible one.
+    /// The time from which it holds; zero stands for the next possible one ([`Self::soon`]). Any
+    /// other time that is past, or too near for every worker to read it before, is refused.
     pub at: Nanos,
     /// The number of the pool that changes, from 0; `None` stands for all of them, or for the only
     /// one.
