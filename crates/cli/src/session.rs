@@ -2,6 +2,7 @@
 
 pub(crate) mod certificates;
 mod describe;
+pub(crate) mod message;
 pub(crate) mod remote;
 mod signals;
 mod watch;

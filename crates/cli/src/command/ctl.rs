@@ -4,30 +4,32 @@ use crate::exit::{Exit, Failure};
 use crate::flags::CtlFlags;
 use crate::output;
 use crate::runs_folder;
+use crate::session::message::{Answer, Question};
 use crate::session::remote;
+use drumfire_measure::RunInfo;
 use drumfire_net::Clock;
-use drumfire_plan::ChangeKind;
+use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
 use drumfire_store::Record;
 use drumfire_units::Nanos;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a run may take for its answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A longer answer is none.
-const ANSWER_MAX: u64 = 65_536;
+/// A longer answer is none, in bytes: the facts of a run have the names of all its steps.
+const ANSWER_MAX: u64 = 1 << 24;
 
 /// A run that goes on.
 struct Live {
     id: String,
     socket: PathBuf,
-    started_at_unix_ns: u64,
-    target: String,
+    info: RunInfo,
 }
 
 /// Lists the runs of this user, or changes one.
@@ -52,22 +54,65 @@ pub(crate) fn run(flags: &CtlFlags) -> Result<Exit, Failure> {
             "a name or a text has no tabs and is one line",
         ));
     }
-    let message = format!("{}\t{pool}\t{argument}", act.name());
-    let answer = ask(&run.socket, &message)
+    let command = Command {
+        pool: match pool {
+            "" => None,
+            name => Some(pool_of(name, &run.info)?),
+        },
+        ..Command::soon(change(act, argument)?)
+    };
+    let answer = ask(&run.socket, &Question::Command(command))
         .map_err(|error| Failure::failed(format!("the run {} does not answer: {error}", run.id)))?;
-    match answer.split_once('\t') {
-        Some(("ok", at)) => {
-            let at = Nanos(at.parse().unwrap_or_default());
+    match answer {
+        Answer::Holds(at) => {
             let text = format!("holds from {:.1} s of the run\n", at.as_secs_f64());
             output::print(text.as_bytes())?;
             Ok(Exit::Done)
         }
-        Some(("error", why)) => Err(Failure::usage(shown(why))),
-        _ => Err(Failure::failed(format!(
+        Answer::Refused(why) => Err(Failure::usage(shown(&why))),
+        Answer::Facts(_) => Err(Failure::failed(format!(
             "the run {} answered nothing",
             run.id
         ))),
     }
+}
+
+/// The number of the pool with this name.
+fn pool_of(name: &str, info: &RunInfo) -> Result<u16, Failure> {
+    let found = info.pools.iter().position(|pool| pool.name == name);
+    found.map(|at| at as u16).ok_or_else(|| {
+        let names: Vec<&str> = info.pools.iter().map(|pool| pool.name.as_str()).collect();
+        Failure::usage(shown(&format!(
+            "the run has no pool `{name}`; its pools are {}",
+            names.join(", ")
+        )))
+    })
+}
+
+/// The change that an act makes.
+fn change(act: ChangeKind, argument: &str) -> Result<Change, Failure> {
+    let wrong = |why: String| Failure::usage(shown(&why));
+    let law = || {
+        let law = argument.parse::<Sequence>();
+        law.map_err(|error| wrong(error.to_string()))
+    };
+    Ok(match act {
+        ChangeKind::Rate => Change::Rate { law: law()? },
+        ChangeKind::Users => Change::Users {
+            law: match argument.parse() {
+                Ok(count) => Users::constant(count),
+                Err(_) => Users::of_law(&law()?).map_err(wrong)?.0,
+            },
+        },
+        ChangeKind::Pause => Change::Pause,
+        ChangeKind::Resume => Change::Resume,
+        ChangeKind::Mark => Change::Mark {
+            text: argument.to_owned(),
+        },
+        ChangeKind::Stop => Change::Stop {
+            reason: StopReason::Command,
+        },
+    })
 }
 
 /// The argument that an act takes.
@@ -98,26 +143,25 @@ fn runs() -> io::Result<Vec<Live>> {
         {
             continue;
         }
-        match ask(&socket, "about") {
-            Ok(about) => runs.extend(live(&socket, &about)),
+        match ask(&socket, &Question::About) {
+            Ok(Answer::Facts(info)) => runs.extend(live(&socket, *info)),
+            Ok(Answer::Holds(_) | Answer::Refused(_)) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 fs::remove_file(&socket)?;
             }
-            // It ends just now, or is busy.
+            // It ends just now, is busy, or is of a version with other messages.
             Err(_) => {}
         }
     }
-    runs.sort_by_key(|run| std::cmp::Reverse(run.started_at_unix_ns));
+    runs.sort_by_key(|run| std::cmp::Reverse(run.info.started_at_unix_ns));
     Ok(runs)
 }
 
-fn live(socket: &Path, about: &str) -> Option<Live> {
-    let (started, target) = about.split_once('\t')?;
+fn live(socket: &Path, info: RunInfo) -> Option<Live> {
     Some(Live {
         id: socket.file_stem()?.to_str()?.to_owned(),
         socket: socket.to_owned(),
-        started_at_unix_ns: started.parse().ok()?,
-        target: target.to_owned(),
+        info,
     })
 }
 
@@ -127,8 +171,8 @@ fn listed(runs: &[Live]) -> String {
     }
     let now = Clock::unix_time();
     let lines = runs.iter().map(|run| {
-        let seconds = now.saturating_sub(run.started_at_unix_ns) / 1_000_000_000;
-        let target = shown(&run.target);
+        let seconds = now.saturating_sub(run.info.started_at_unix_ns) / 1_000_000_000;
+        let target = shown(&run.info.target);
         format!("{}  for {}  {target}\n", run.id, Nanos::from_secs(seconds))
     });
     lines.collect()
@@ -139,7 +183,8 @@ fn listed(runs: &[Live]) -> String {
 fn stored<'a>(name: &str, runs: &'a [Live]) -> Option<&'a Live> {
     let path = runs_folder::find(name).ok()?;
     let started = Record::newest_start(&path).ok()?;
-    runs.iter().find(|run| run.started_at_unix_ns == started)
+    runs.iter()
+        .find(|run| run.info.started_at_unix_ns == started)
 }
 
 /// The run with this name, or whose name begins so, or that is stored there; `last` is the newest.
@@ -162,15 +207,16 @@ fn chosen<'a>(name: &str, runs: &'a [Live]) -> Result<&'a Live, Failure> {
     }
 }
 
-/// Sends a message to a run and takes its answer.
-fn ask(socket: &Path, message: &str) -> io::Result<String> {
+/// Asks a run, and takes its answer.
+fn ask(socket: &Path, question: &Question) -> io::Result<Answer> {
     let mut stream = UnixStream::connect(socket)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    stream.write_all(format!("{message}\n").as_bytes())?;
-    let mut answer = String::new();
-    stream.take(ANSWER_MAX).read_to_string(&mut answer)?;
-    Ok(answer.trim_end_matches('\n').to_owned())
+    stream.write_all(&question.encode())?;
+    stream.shutdown(Shutdown::Write)?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_MAX).read_to_end(&mut answer)?;
+    Answer::decode(&answer).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
 fn shown(text: &str) -> String {

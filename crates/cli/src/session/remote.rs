@@ -1,15 +1,13 @@
 //! Commands from other processes (`drumfire ctl`), over a socket that only its owner can open.
 //!
-//! A message is a line: the act, the pool or nothing, and the argument, with tabs between them. The
-//! answer is `ok` and the time of the run in nanoseconds from which the act holds, or `error` and
-//! why not; for `about`, what the run is.
+//! Each connection carries one question and its answer ([`super::message`]).
 
+use super::message::{Answer, Question};
 use drumfire_engine::Control;
 use drumfire_measure::RunInfo;
-use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
-use drumfire_units::Nanos;
+use drumfire_plan::{Change, Command};
 use std::fs::{self, DirBuilder};
-use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -17,8 +15,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// A longer message is none, in bytes.
-const MESSAGE_MAX: u64 = 16_384;
+/// A longer message is none, in bytes: a law may give users one by one.
+const MESSAGE_MAX: u64 = 1 << 24;
 /// How long a client may take for its message.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The end of a socket's name, behind that of its run.
@@ -89,70 +87,25 @@ pub(crate) fn folder() -> io::Result<PathBuf> {
 fn serve(mut stream: UnixStream, info: &RunInfo, control: &Control) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    let mut message = String::new();
-    BufReader::new((&stream).take(MESSAGE_MAX)).read_line(&mut message)?;
-    let answer = match message.trim_end_matches('\n') {
-        "about" => format!("{}\t{}", info.started_at_unix_ns, info.target),
-        message => match obey(message, info, control) {
-            Ok(at) => format!("ok\t{}", at.0),
-            Err(why) => format!("error\t{}", why.replace('\n', " ")),
+    let mut message = Vec::new();
+    (&stream).take(MESSAGE_MAX).read_to_end(&mut message)?;
+    let answer = match Question::decode(&message) {
+        Ok(Question::About) => Answer::Facts(Box::new(info.clone())),
+        Ok(Question::Command(command)) => match control.send(printable(command)) {
+            Ok(at) => Answer::Holds(at),
+            Err(error) => Answer::Refused(error.to_string()),
         },
+        Err(error) => Answer::Refused(error.to_string()),
     };
-    stream.write_all(format!("{answer}\n").as_bytes())
+    stream.write_all(&answer.encode())
 }
 
-/// Does what a message says; from when it holds.
-fn obey(message: &str, info: &RunInfo, control: &Control) -> Result<Nanos, String> {
-    let mut parts = message.splitn(3, '\t');
-    let mut next = || parts.next().unwrap_or_default();
-    let (act, pool, argument) = (next(), next(), next());
-    let pool = match pool {
-        "" => None,
-        name => Some(pool_of(name, info)?),
-    };
-    let command = Command {
-        pool,
-        ..Command::soon(change(act, argument)?)
-    };
-    control.send(command).map_err(|error| error.to_string())
-}
-
-fn pool_of(name: &str, info: &RunInfo) -> Result<u16, String> {
-    let found = info.pools.iter().position(|pool| pool.name == name);
-    found.map(|at| at as u16).ok_or_else(|| {
-        let names: Vec<&str> = info.pools.iter().map(|pool| pool.name.as_str()).collect();
-        format!(
-            "the run has no pool `{name}`; its pools are {}",
-            names.join(", ")
-        )
-    })
-}
-
-/// The change that an act makes.
-fn change(act: &str, argument: &str) -> Result<Change, String> {
-    let law = || {
-        argument
-            .parse::<Sequence>()
-            .map_err(|error| error.to_string())
-    };
-    let kind = ChangeKind::of_name(act).ok_or_else(|| format!("there is no act `{act}`"))?;
-    Ok(match kind {
-        ChangeKind::Rate => Change::Rate { law: law()? },
-        ChangeKind::Users => Change::Users {
-            law: match argument.parse() {
-                Ok(count) => Users::constant(count),
-                Err(_) => Users::of_law(&law()?)?.0,
-            },
-        },
-        ChangeKind::Pause => Change::Pause,
-        ChangeKind::Resume => Change::Resume,
-        ChangeKind::Mark => Change::Mark {
-            text: argument.chars().filter(|c| !c.is_control()).collect(),
-        },
-        ChangeKind::Stop => Change::Stop {
-            reason: StopReason::Command,
-        },
-    })
+/// The same command, with a mark that fits into a line of a report.
+fn printable(mut command: Command) -> Command {
+    if let Change::Mark { text } = &mut command.change {
+        text.retain(|c| !c.is_control());
+    }
+    command
 }
 
 /// A report's note on a command.

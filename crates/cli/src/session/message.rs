@@ -1,0 +1,135 @@
+//! The messages between a run and `drumfire ctl`, in the forms that measurements are stored in.
+//!
+//! A client sends one [`Question`] and closes its half of the connection; the run sends one
+//! [`Answer`] and closes the other half. A message is a byte for its kind and the content of that
+//! kind: the facts of a run and commands as `measure` has them, texts as UTF-8.
+
+use drumfire_measure::{CodecError, RunInfo, decode_command, encode_command};
+use drumfire_plan::Command;
+use drumfire_units::Nanos;
+
+/// The kinds of questions.
+const ABOUT: u8 = 0;
+const COMMAND: u8 = 1;
+
+/// The kinds of answers.
+const FACTS: u8 = 0;
+const HOLDS: u8 = 1;
+const REFUSED: u8 = 2;
+
+/// What a client asks of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Question {
+    /// The facts of the run.
+    About,
+    /// A change of the run.
+    Command(Command),
+}
+
+/// The run's answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Answer {
+    /// The facts of the run.
+    Facts(Box<RunInfo>),
+    /// The command holds from this time of the run on.
+    Holds(Nanos),
+    /// Nothing has changed, for this reason.
+    Refused(String),
+}
+
+impl Question {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        match self {
+            Self::About => vec![ABOUT],
+            Self::Command(command) => message(COMMAND, &encode_command(command)),
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        match bytes {
+            [ABOUT] => Ok(Self::About),
+            [COMMAND, content @ ..] => decode_command(content).map(Self::Command),
+            _ => Err(CodecError::Malformed("an unknown question")),
+        }
+    }
+}
+
+impl Answer {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        match self {
+            Self::Facts(info) => message(FACTS, &info.encode()),
+            Self::Holds(at) => message(HOLDS, &at.0.to_le_bytes()),
+            Self::Refused(why) => message(REFUSED, why.as_bytes()),
+        }
+    }
+
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+        match bytes {
+            [FACTS, content @ ..] => Ok(Self::Facts(Box::new(RunInfo::decode(content)?))),
+            [HOLDS, content @ ..] => {
+                let at = content.try_into().map(u64::from_le_bytes);
+                let at = at.map_err(|_| CodecError::Malformed("a time of another length"))?;
+                Ok(Self::Holds(Nanos(at)))
+            }
+            [REFUSED, content @ ..] => {
+                let why = std::str::from_utf8(content);
+                let why = why.map_err(|_| CodecError::Malformed("a text is not UTF-8"))?;
+                Ok(Self::Refused(why.to_owned()))
+            }
+            _ => Err(CodecError::Malformed("an unknown answer")),
+        }
+    }
+}
+
+fn message(kind: u8, content: &[u8]) -> Vec<u8> {
+    let mut message = Vec::with_capacity(1 + content.len());
+    message.push(kind);
+    message.extend_from_slice(content);
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_plan::{Change, StopReason};
+
+    #[test]
+    fn messages_come_back() {
+        let stop = Change::Stop {
+            reason: StopReason::Command,
+        };
+        for question in [Question::About, Question::Command(Command::soon(stop))] {
+            assert_eq!(Question::decode(&question.encode()), Ok(question));
+        }
+        for answer in [
+            Answer::Holds(Nanos(u64::MAX)),
+            Answer::Refused("too l\u{e4}te".to_owned()),
+        ] {
+            assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
+        }
+    }
+
+    /// Programs of other versions wrote lines of text.
+    #[test]
+    fn other_bytes_are_refused() {
+        for bytes in [
+            &b""[..],
+            b"about\n",
+            b"ok\t1\n",
+            &[ABOUT, 0],
+            &[COMMAND],
+            &[9],
+        ] {
+            assert!(Question::decode(bytes).is_err(), "{bytes:?}");
+        }
+        for bytes in [
+            &b""[..],
+            b"ok\t1\n",
+            &[FACTS],
+            &[HOLDS, 1],
+            &[REFUSED, 0xff],
+        ] {
+            assert!(Answer::decode(bytes).is_err(), "{bytes:?}");
+        }
+    }
+}
