@@ -21,7 +21,6 @@ const CIRCLE: &str = " ↔ ";
 /// circle must be taken out.
 const EXCEPTIONS: &[&str] = &[
     "crates/cli/src/",
-    "crates/coding/src/",
     "crates/compile/src/",
     "crates/data/src/",
     "crates/data/src/ammo/",

@@ -1,6 +1,6 @@
 //! Brotli (RFC 7932).
 
-use crate::decoder::{Invalid, Step};
+use crate::step::{Invalid, Step};
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 
 /// One brotli stream.

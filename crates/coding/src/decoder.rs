@@ -3,6 +3,7 @@
 use crate::br::Br;
 use crate::deflate::Deflate;
 use crate::gzip::Gzip;
+use crate::step::{Invalid, Step};
 use crate::zstandard::Zstandard;
 use crate::{Coding, Error};
 
@@ -38,19 +39,6 @@ enum Inner {
     Gzip(Gzip),
     Zstd(Zstandard),
 }
-
-/// The result of one step of a layer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Step {
-    /// Bytes of input that are done with.
-    pub(crate) read: usize,
-    /// Bytes of output that were made.
-    pub(crate) written: usize,
-}
-
-/// The body is not valid in its coding, which the layer knows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Invalid;
 
 impl Decoder {
     /// A decoder for a body with this Content-Encoding value, for at most `limit` decoded bytes;

@@ -1,6 +1,6 @@
 //! Deflate: zlib (RFC 1950), or what many servers send under its name (RFC 1951).
 
-use crate::decoder::{Invalid, Step};
+use crate::step::{Invalid, Step};
 use flate2::{Decompress, FlushDecompress, Status};
 
 /// Inflates one stream of either form.

@@ -1,8 +1,8 @@
 //! gzip (RFC 1952): members one after the other, each with a header, a deflate stream, a checksum
 //! and a length.
 
-use crate::decoder::{Invalid, Step};
 use crate::deflate::{Inflate, Wrapper};
+use crate::step::{Invalid, Step};
 use flate2::Crc;
 
 const FLAG_CRC: u8 = 1 << 1;

@@ -24,6 +24,7 @@ mod decoder;
 mod deflate;
 mod error;
 mod gzip;
+mod step;
 mod zstandard;
 
 pub use coding::Coding;

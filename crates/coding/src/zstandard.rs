@@ -1,6 +1,6 @@
 //! Zstandard (RFC 8878).
 
-use crate::decoder::{Invalid, Step};
+use crate::step::{Invalid, Step};
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
 /// RFC 9659: a content coding's window is at most 8 MiB.
