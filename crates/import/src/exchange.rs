@@ -28,6 +28,12 @@ impl Words {
         Self::Plain(text.to_owned())
     }
 
+    /// A text of an imported description in which templates are meant and references are not: a
+    /// description names no file and no variable of the machine that reads it.
+    pub(crate) fn of_document(text: &str) -> Self {
+        Self::Plan(text.replace("${", "$${"))
+    }
+
     pub(crate) fn as_str(&self) -> &str {
         let (Self::Plain(text) | Self::Plan(text)) = self;
         text

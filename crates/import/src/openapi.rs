@@ -106,7 +106,7 @@ impl<'a> Operation<'a> {
                     query.push(format!("{}={}", encoded(name), encoded(&value)));
                 }
                 Some("header") if is_required => {
-                    headers.push((name.to_owned(), Words::Plan(value)))
+                    headers.push((name.to_owned(), Words::of_document(&value)))
                 }
                 Some("cookie") if is_required => cookies.push(format!("{name}={value}")),
                 Some(place) => all.note(format!(
@@ -119,14 +119,14 @@ impl<'a> Operation<'a> {
         if !query.is_empty() {
             url = format!("{url}?{}", query.join("&"));
         }
-        let mut exchange = Exchange::new(method, Words::Plan(url));
+        let mut exchange = Exchange::new(method, Words::of_document(&url));
         exchange.name = text(&self.operation["operationId"])
             .or_else(|| Some(format!("{} {path}", method.to_uppercase())));
         exchange.headers = headers;
         if !cookies.is_empty() {
             exchange
                 .headers
-                .push(("Cookie".to_owned(), Words::Plan(cookies.join("; "))));
+                .push(("Cookie".to_owned(), Words::of_document(&cookies.join("; "))));
         }
         self.body(&mut exchange, all);
         self.secure(&mut exchange, all);
@@ -177,7 +177,7 @@ impl<'a> Operation<'a> {
         let value = self.example_of(kind);
         exchange.body = match media_type.as_str() {
             name if is_json(name) => {
-                let json = Words::Plan(value.to_string().replace("${", "$${"));
+                let json = Words::of_document(&value.to_string());
                 // A plan takes such a string for JSON in quotes.
                 let is_taken_for_tree = |value: &str| value.trim_start().starts_with(['{', '[']);
                 Some(match value.as_str().is_some_and(is_taken_for_tree) {
@@ -187,8 +187,9 @@ impl<'a> Operation<'a> {
             }
             "application/x-www-form-urlencoded" => {
                 let fields = value.as_object().into_iter().flatten();
-                let fields = fields
-                    .filter_map(|(name, value)| Some((name.clone(), Words::Plan(text(value)?))));
+                let fields = fields.filter_map(|(name, value)| {
+                    Some((name.clone(), Words::of_document(&text(value)?)))
+                });
                 Some(Body::Form(fields.collect()))
             }
             name if name.starts_with("multipart/") => {
@@ -275,4 +276,59 @@ fn encoded(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Form, Wishes, import};
+    use drumfire_document::Environment;
+    use drumfire_document::form::{self, Source, Syntax};
+    use std::io;
+    use std::sync::Mutex;
+
+    /// A machine that notes every file and variable that it is asked for.
+    #[derive(Debug, Default)]
+    struct Asked(Mutex<Vec<String>>);
+
+    impl Environment for Asked {
+        fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+            self.0.lock().unwrap().push(path.to_owned());
+            Ok(b"content".to_vec())
+        }
+
+        fn variable(&self, name: &str) -> Option<String> {
+            self.0.lock().unwrap().push(name.to_owned());
+            Some("value".to_owned())
+        }
+    }
+
+    /// A description with a reference in each of its texts.
+    const HOSTILE: &str = r#"{"openapi": "3.0.0", "info": {"title": "${file:t}", "version": "1"},
+        "servers": [{"url": "http://${env:H}.test/${file:s}/{v}", "variables": {"v": {"default": "${file:v}"}}}],
+        "paths": {"/a/${file:id}/{p}": {"post": {"operationId": "${env:OP}", "parameters": [
+            {"name": "p", "in": "path", "required": true, "example": "{{ ${file:p} }}"},
+            {"name": "q${env:Q}", "in": "query", "required": true, "example": "${env:QV}"},
+            {"name": "X-A${env:A}", "in": "header", "required": true, "example": "${env:AV}$${env:AV}"},
+            {"name": "c${file:c}", "in": "cookie", "required": true, "example": "${file:cv}"}],
+          "requestBody": {"content": {"application/x-www-form-urlencoded": {"example": {"k${env:K}": "${env:KV}"}}}}},
+        "put": {"requestBody": {"content": {"application/json": {"example": {"k${env:J}": "${env:JV}"}}}}},
+        "patch": {"requestBody": {"content": {"text/${env:M}": {"example": "${file:b}"}}}}}}}"#;
+
+    #[test]
+    fn no_text_of_a_description_refers_to_a_file_or_a_variable() {
+        let imported = import(Form::OpenApi, HOSTILE, &Wishes::default()).unwrap();
+        assert_eq!(imported.document.pools[0].requests.len(), 3);
+        let text = form::print(&imported.document);
+        let machine = Asked::default();
+        let read = form::draft(&Source {
+            text: &text,
+            name: "plan.yaml",
+            syntax: Syntax::Yaml,
+            settings: &[],
+            environment: &machine,
+        });
+        assert_eq!(read.found, [], "{text}");
+        assert_eq!(*machine.0.lock().unwrap(), [""; 0], "{text}");
+        assert!(text.contains("/a/$${file:id}/"), "{text}");
+    }
 }
