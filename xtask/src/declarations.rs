@@ -1,7 +1,7 @@
 //! The types that a Rust file declares: structs, enums, unions, traits and aliases.
 
 use crate::RustFile;
-use crate::rust_file::{body_start, matching};
+use crate::rust_file::{body_start, item_end, matching};
 
 /// One declared type.
 #[derive(Debug, PartialEq, Eq)]
@@ -14,6 +14,9 @@ pub(crate) struct TypeItem<'a> {
     pub(crate) is_shared: bool,
     /// Its named fields; of an enum, those of its largest variant.
     pub(crate) fields: usize,
+    /// The fields of a struct that are visible beyond its module, but not beyond the crate:
+    /// `pub(crate)`, `pub(super)` and the like.
+    pub(crate) visible_fields: usize,
 }
 
 /// The keywords that declare a type.
@@ -49,6 +52,10 @@ fn declared<'a>(file: &'a RustFile, at: usize, keyword: &str) -> Option<TypeItem
             "enum" => body(code, at).map_or(0, largest_variant),
             _ => 0,
         },
+        visible_fields: match keyword {
+            "struct" => visible_fields(code, at),
+            _ => 0,
+        },
     })
 }
 
@@ -77,6 +84,12 @@ fn direct_fields(body: &str) -> usize {
         }
     }
     fields
+}
+
+/// The fields, named or not, of the struct at `at` that begin with `pub(`.
+fn visible_fields(code: &str, at: usize) -> usize {
+    let end = item_end(code, at);
+    code[at..end].matches("pub(").count()
 }
 
 fn largest_variant(body: &str) -> usize {
@@ -129,5 +142,15 @@ mod tests {
         assert_eq!(of("struct A(u8);\nstruct B { a: u8 }\n"), 0);
         let text = "enum E {\n    A,\n    B { x: u8 },\n    C { x: u8, y: u8 },\n    D(u8),\n}\n";
         assert_eq!(of(text), 2);
+    }
+
+    #[test]
+    fn visible_fields_are_those_within_the_crate() {
+        let of = |text: &str| types(&RustFile::new("crates/x/src/a.rs", text))[0].visible_fields;
+        let text = "pub(crate) struct A {\n    pub(crate) a: u8,\n    pub(super) b: u8,\n    \
+                    pub c: u8,\n    d: u8,\n}\npub(crate) struct B(u8);\n";
+        assert_eq!(of(text), 2);
+        assert_eq!(of("struct A(pub(crate) u8);\n"), 1);
+        assert_eq!(of("struct A;\nstruct B(pub(crate) u8);\n"), 0);
     }
 }

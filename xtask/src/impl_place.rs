@@ -1,9 +1,9 @@
 //! A type's `impl` blocks lie in its own file, or in files of the folder beneath it: what lies
 //! elsewhere can't own a part of its state.
 
-use crate::declarations::types;
-use crate::{Finding, Repository, RustFile};
-use std::collections::BTreeMap;
+use crate::homes::{Homes, is_within, module};
+use crate::impl_blocks::impl_blocks;
+use crate::{Finding, Repository};
 
 /// Files that hold another file's `impl`, to be emptied: a file and a type. None may be added; one
 /// that is not needed any more must be taken out.
@@ -30,23 +30,14 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
 
 fn findings(repository: &Repository, exceptions: &[(&str, &str)]) -> Vec<Finding> {
     let files = repository.rust_files();
-    // Where types of each name are declared in each crate; several modules may use one name.
-    let mut homes: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
-    for file in &files {
-        for item in types(file) {
-            let key = (source_folder(&file.path), item.name);
-            homes.entry(key).or_default().push(module(&file.path));
-        }
-    }
+    let homes = Homes::of(&files);
     let mut found = Vec::new();
     let mut needed = Vec::new();
     for file in &files {
-        let own = module(&file.path);
-        for (line, name) in inherent_impls(file) {
-            let Some(homes) = homes.get(&(source_folder(&file.path), name)) else {
-                continue;
-            };
-            if homes.iter().any(|home| is_within(own, home)) {
+        for block in impl_blocks(file) {
+            let (line, name) = (block.line, block.name);
+            let homes = homes.of_name(file, name);
+            if homes.is_empty() || homes.iter().any(|home| is_within(module(&file.path), home)) {
                 continue;
             }
             let exception = (file.path.as_str(), name);
@@ -70,74 +61,6 @@ fn findings(repository: &Repository, exceptions: &[(&str, &str)]) -> Vec<Finding
         found.push(Finding::violation(path, 0, message));
     }
     found
-}
-
-/// The folder that holds a crate's sources.
-fn source_folder(path: &str) -> &str {
-    path.find("/src/")
-        .map_or("", |at| &path[..at + "/src/".len()])
-}
-
-/// A file's module as a path: the folder of `lib.rs` and `main.rs`, else the file without `.rs`.
-fn module(path: &str) -> &str {
-    let stem = path.strip_suffix(".rs").unwrap_or(path);
-    match stem.rsplit_once('/') {
-        Some((folder, "lib" | "main")) => folder,
-        _ => stem,
-    }
-}
-
-/// Whether a module is this one or lies beneath it. Items of a crate's root have no folder of their
-/// own.
-fn is_within(module: &str, home: &str) -> bool {
-    let below = module.strip_prefix(home);
-    below == Some("") || !home.ends_with("/src") && below.is_some_and(|rest| rest.starts_with('/'))
-}
-
-/// The lines and the types of `impl Type { … }`, tests left out.
-fn inherent_impls(file: &RustFile) -> Vec<(usize, &str)> {
-    let mut found = Vec::new();
-    let mut at = 0;
-    for line in file.code.lines() {
-        let start = at;
-        at += line.len() + 1;
-        let Some(rest) = line.strip_prefix("impl") else {
-            continue;
-        };
-        let header_end = file.code[start..]
-            .find('{')
-            .map_or(start, |open| start + open);
-        let header = &file.code[start..header_end];
-        let number = file.line_of(start);
-        if header.contains(" for ") || file.is_test_line(number) {
-            continue;
-        }
-        if let Some(name) = first_name(skip_parameters(rest)) {
-            found.push((number, name));
-        }
-    }
-    found
-}
-
-/// Behind `<…>`, if that comes first; `->` does not occur there.
-fn skip_parameters(text: &str) -> &str {
-    if !text.starts_with('<') {
-        return text;
-    }
-    let mut depth = 0_i32;
-    for (at, byte) in text.bytes().enumerate() {
-        depth += i32::from(byte == b'<') - i32::from(byte == b'>');
-        if depth == 0 {
-            return &text[at + 1..];
-        }
-    }
-    text
-}
-
-fn first_name(text: &str) -> Option<&str> {
-    let text = text.trim_start();
-    let end = text.find(|c: char| !(c.is_alphanumeric() || c == '_'))?;
-    (end > 0).then(|| &text[..end])
 }
 
 #[cfg(test)]

@@ -11,10 +11,12 @@ pub mod file_length;
 pub mod file_names;
 pub mod ignored_tests;
 pub mod impl_place;
+pub mod impl_size;
 pub mod layers;
 pub mod limits;
 pub mod links;
 pub mod manual;
+pub mod measures;
 pub mod no_runtime;
 pub mod nouns;
 pub mod parts;
@@ -27,6 +29,9 @@ pub mod words;
 mod architecture;
 mod declarations;
 mod finding;
+mod functions;
+mod homes;
+mod impl_blocks;
 mod imports;
 mod mask;
 mod metadata;
@@ -51,6 +56,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("file length", file_length::check),
     ("type size", type_size::check),
     ("impl place", impl_place::check),
+    ("impl size", impl_size::check),
     ("file names", file_names::check),
     ("words", words::check),
     ("nouns", nouns::check),

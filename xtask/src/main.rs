@@ -1,14 +1,22 @@
 //! `cargo run -p xtask`: every tidy check, with the advice that does not fail a test.
 //! `cargo run -p xtask draw`: the drawings in ARCHITECTURE.md and docs/parts.md, made anew.
+//! `cargo run -p xtask measures [FOLDER]`: the shape of the code in numbers, of this repository or of
+//! another checkout.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::ExitCode;
-use xtask::{CHECKS, Repository, Severity, parts};
+use xtask::{CHECKS, Repository, Severity, measures, parts};
 
 fn main() -> ExitCode {
     let out = &mut std::io::stdout().lock();
-    let is_drawing = std::env::args().nth(1).is_some_and(|word| word == "draw");
-    match if is_drawing { draw(out) } else { report(out) } {
+    let mut words = std::env::args().skip(1);
+    let done = match words.next().as_deref() {
+        Some("draw") => draw(out),
+        Some("measures") => measure(out, words.next().as_deref()),
+        _ => report(out),
+    };
+    match done {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) | Err(_) => ExitCode::FAILURE,
     }
@@ -29,6 +37,16 @@ fn draw(out: &mut dyn Write) -> std::io::Result<usize> {
         )?;
     }
     Ok(missing)
+}
+
+/// Writes the measures of the checkout in this folder, or of this repository.
+fn measure(out: &mut dyn Write, folder: Option<&str>) -> std::io::Result<usize> {
+    let repository = match folder {
+        Some(folder) => Repository::read_at(Path::new(folder))?,
+        None => Repository::read()?,
+    };
+    write!(out, "{}", measures::print(&repository))?;
+    Ok(0)
 }
 
 /// Writes all findings and returns how many are violations.

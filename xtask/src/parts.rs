@@ -173,7 +173,7 @@ fn uses(graph: &Graph, from: &str, to: &str) -> bool {
 }
 
 /// The parts of a graph in rings: those that reach each other, or one part that is in no circle.
-fn rings(graph: &Graph) -> Vec<Vec<&str>> {
+pub(crate) fn rings(graph: &Graph) -> Vec<Vec<&str>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> = graph
         .keys()
         .map(|part| (part.as_str(), reached(graph, part)))

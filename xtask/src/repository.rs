@@ -27,7 +27,14 @@ impl Repository {
     /// # Errors
     /// When a folder or a file can't be read.
     pub fn read() -> std::io::Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        Self::read_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))
+    }
+
+    /// Reads the repository in this folder, such as an older checkout.
+    ///
+    /// # Errors
+    /// When a folder or a file can't be read.
+    pub fn read_at(root: &Path) -> std::io::Result<Self> {
         let mut texts = BTreeMap::new();
         let mut folders = vec![String::new()];
         while let Some(folder) = folders.pop() {
@@ -48,7 +55,10 @@ impl Repository {
                 }
             }
         }
-        Ok(Self { root, texts })
+        Ok(Self {
+            root: root.to_owned(),
+            texts,
+        })
     }
 
     /// A repository that exists only in memory, for testing a check.

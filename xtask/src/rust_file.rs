@@ -1,6 +1,37 @@
 //! One Rust file: its text without comments and literals, and which of its lines are tests.
 
 use crate::mask::mask;
+use std::ops::RangeInclusive;
+
+/// The content of one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    /// Nothing but blanks.
+    Blank,
+    /// A comment that documents an item, `///` or `//!`, and nothing else.
+    Doc,
+    /// Any other comment, and nothing else.
+    Comment,
+    /// Anything else, the inner lines of literals included.
+    Code,
+}
+
+impl LineKind {
+    /// Tells by a line's beginning, and by whether the mask left anything of it. A block comment
+    /// counts as a comment on its first line only; our sources have none.
+    fn of(line: &str, masked: &str) -> Self {
+        let line = line.trim_start();
+        if line.is_empty() {
+            Self::Blank
+        } else if !masked.trim().is_empty() || !line.starts_with("/") {
+            Self::Code
+        } else if line.starts_with("//!") || line.starts_with("///") && !line.starts_with("////") {
+            Self::Doc
+        } else {
+            Self::Comment
+        }
+    }
+}
 
 /// A Rust file that has been read.
 #[derive(Debug)]
@@ -11,6 +42,10 @@ pub struct RustFile {
     pub code: String,
     /// For every line, whether it belongs to a test.
     test_lines: Vec<bool>,
+    /// For every line, its content.
+    line_kinds: Vec<LineKind>,
+    /// For every line, the byte at which it begins.
+    line_starts: Vec<usize>,
     /// Modules declared as `#[cfg(test)] mod name;`.
     test_module_names: Vec<String>,
 }
@@ -24,6 +59,14 @@ impl RustFile {
         let mut file = Self {
             path: path.to_owned(),
             test_lines: vec![all; text.lines().count()],
+            line_kinds: text
+                .lines()
+                .zip(code.lines())
+                .map(|(line, masked)| LineKind::of(line, masked))
+                .collect(),
+            line_starts: std::iter::once(0)
+                .chain(code.match_indices('\n').map(|(at, _)| at + 1))
+                .collect(),
             test_module_names: Vec::new(),
             code,
         };
@@ -78,7 +121,7 @@ impl RustFile {
     /// The line, from 1, that holds this byte.
     #[must_use]
     pub fn line_of(&self, at: usize) -> usize {
-        1 + self.code[..at].bytes().filter(|b| *b == b'\n').count()
+        self.line_starts.partition_point(|start| *start <= at)
     }
 
     /// Whether this line, from 1, belongs to a test.
@@ -91,6 +134,19 @@ impl RustFile {
     #[must_use]
     pub fn product_lines(&self) -> usize {
         self.test_lines.iter().filter(|test| !**test).count()
+    }
+
+    /// The content of each line that is no test, from the top.
+    pub(crate) fn product_kinds(&self) -> impl Iterator<Item = LineKind> {
+        let lines = self.line_kinds.iter().zip(&self.test_lines);
+        lines.filter(|(_, test)| !**test).map(|(kind, _)| *kind)
+    }
+
+    /// How many of these lines, from 1, have code.
+    pub(crate) fn code_lines(&self, lines: RangeInclusive<usize>) -> usize {
+        lines
+            .filter(|line| self.line_kinds.get(line - 1) == Some(&LineKind::Code))
+            .count()
     }
 
     /// Every word of the code, identifiers and keywords alike, with the byte it starts at.

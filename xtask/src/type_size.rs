@@ -4,7 +4,7 @@ use crate::declarations::types;
 use crate::{Finding, Repository};
 
 /// The most named fields that a type may have, or a variant of an enum.
-const FIELDS_MAX: usize = 20;
+pub(crate) const FIELDS_MAX: usize = 20;
 
 /// Types that have more, to be emptied: a file and a name. None may be added; one that no longer
 /// has more must be taken out.

@@ -61,6 +61,11 @@ fn impls_lie_with_their_types() {
 }
 
 #[test]
+fn types_of_engine_do_one_thing() {
+    clean(xtask::impl_size::check);
+}
+
+#[test]
 fn file_names_say_something() {
     clean(xtask::file_names::check);
 }
