@@ -2,19 +2,19 @@
 //! every protocol.
 //!
 //! It knows the request of an exchange, the times of its events, and the rules for its response. It
-//! knows no sockets. Wires report through [`Hearing`], which changes the exchange and nothing else:
-//! any consequence is an [`End`] or a [`Todo`], which the worker takes after the transport has
-//! returned. So no end of an exchange starts another.
+//! knows no sockets. Wires report through [`ExchangeHandler`], which changes the exchange and
+//! nothing else: any consequence is an [`End`] or a [`Todo`], which the worker takes after the
+//! transport has returned. So no end of an exchange starts another.
 //!
 //! ```text
-//!   start ─► (transport: submit) ─► Hearing … ─┬─► End ─► finish: the sample, the seat
-//!                ▲                             ├─► Todo::Resend ─┐
-//!                └─────────────────────────────┴─► Todo::Follow ─┴─ submit again
+//!   start ─► (transport: submit) ─► ExchangeHandler ─┬─► End ─► finish: the sample, the seat
+//!                ▲                                   ├─► Todo::Resend ─┐
+//!                └───────────────────────────────────┴─► Todo::Follow ─┴─ submit again
 //! ```
 
 mod call;
 mod cookies;
-mod hearing;
+mod handler;
 mod look;
 mod messages;
 mod own;
@@ -23,7 +23,7 @@ mod response;
 mod transcript;
 
 pub(crate) use call::Tools;
-pub(crate) use hearing::Hearing;
+pub(crate) use handler::ExchangeHandler;
 
 use self::call::CallState;
 use self::look::{Look, seen_status};

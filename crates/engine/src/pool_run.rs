@@ -16,7 +16,7 @@ use crate::channel::Channel;
 use crate::control::Orders;
 use crate::course::{Course, Finish};
 use crate::demand::Demand;
-use crate::exchanges::{Due, Exchanges, Hearing, Todo};
+use crate::exchanges::{Due, ExchangeHandler, Exchanges, Todo};
 use crate::freed::Freed;
 use crate::handover::Member;
 use crate::id::{ExchangeId, LaneId, PoolId};
@@ -65,7 +65,7 @@ macro_rules! context {
     ($pool:ident, $site:ident) => {
         &mut Context {
             io: &mut $site.io,
-            handler: &mut Hearing {
+            handler: &mut ExchangeHandler {
                 exchanges: &mut $pool.exchanges,
                 interval: $site.recorder.figures($pool.id),
             },
@@ -111,7 +111,7 @@ impl PoolRun {
     pub(crate) fn transmit<I: Io, T>(
         &mut self,
         site: &mut Site<'_, I>,
-        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, Hearing<'_>>) -> T,
+        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>) -> T,
     ) -> T {
         act(&mut self.transport, context!(self, site))
     }

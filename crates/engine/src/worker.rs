@@ -8,7 +8,7 @@
 //! whose end has come is closed before, with what became due in every pool.
 
 use crate::channel::{Channel, Message};
-use crate::exchanges::Hearing;
+use crate::exchanges::ExchangeHandler;
 use crate::limits::{CATCH_UPS, DIALS_AT_ONCE, OPENING_LOOK, OPENING_MAX, STOOD_STILL, WAIT_MAX};
 use crate::pool_io::{PoolIo, Site, SlotShare};
 use crate::pool_run::PoolRun;
@@ -70,7 +70,7 @@ impl<I: Io> Worker<I> {
     fn transmit(
         &mut self,
         index: usize,
-        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, Hearing<'_>>),
+        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>),
     ) {
         self.act(index, |pool, site| pool.transmit(site, act));
         self.flush(index, Output::Requests);

@@ -5,7 +5,7 @@
 //! open or have failed; then `opened`, and `begin` at the run's start.
 
 use super::PoolRun;
-use crate::exchanges::Hearing;
+use crate::exchanges::ExchangeHandler;
 use crate::pool_io::Site;
 use crate::transport::{Context, Output};
 use drumfire_net::Io;

@@ -7,7 +7,7 @@
 
 use super::PoolRun;
 use crate::arrivals::Arrival;
-use crate::exchanges::{Hearing, Task};
+use crate::exchanges::{ExchangeHandler, Task};
 use crate::handover::Member;
 use crate::id::{ExchangeId, LaneId};
 use crate::limits::WAITING_MAX;

@@ -16,12 +16,12 @@ use drumfire_plan::ReusedClosed;
 use drumfire_units::Nanos;
 
 /// A worker's exchanges, and the interval for counts that belong to no exchange.
-pub(crate) struct Hearing<'a> {
+pub(crate) struct ExchangeHandler<'a> {
     pub(crate) exchanges: &'a mut Exchanges,
     pub(crate) interval: &'a mut Figures,
 }
 
-impl Handler for Hearing<'_> {
+impl Handler for ExchangeHandler<'_> {
     fn sent_at(&self, id: ExchangeId) -> Nanos {
         self.exchanges.get(id).times.sent
     }
@@ -250,7 +250,7 @@ impl Handler for Hearing<'_> {
     }
 }
 
-impl Hearing<'_> {
+impl ExchangeHandler<'_> {
     /// A response in one piece that is more than a status, and bytes to be counted.
     #[cold]
     fn in_pieces(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
