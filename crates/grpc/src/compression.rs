@@ -2,10 +2,11 @@
 
 use crate::framing::{self, FLAG_COMPRESSED, TooLong, begin_message, write_message};
 use crate::gzip::{Deflater, Inflater};
+use crate::scratch::{Failure, Scratch};
 use crate::zstandard::{Packer, Unpacker};
 use std::fmt;
 
-/// How messages are compressed (`grpc-encoding`).
+/// The compression of messages (`grpc-encoding`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// Not at all.
@@ -35,15 +36,6 @@ impl Encoding {
             .into_iter()
             .find(|encoding| encoding.name().as_bytes() == name)
     }
-}
-
-/// Why a message does not come back, or can't be made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
-    /// It is not valid in the encoding.
-    Invalid,
-    /// It would be longer than the limit.
-    Limit,
 }
 
 /// Compresses the messages of a worker, all in the same way.
@@ -112,7 +104,7 @@ pub struct Decompressor {
 impl fmt::Debug for Decompressor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decompressor")
-            .field("scratch", &self.scratch.bytes.len())
+            .field("scratch", &self.scratch.capacity())
             .finish_non_exhaustive()
     }
 }
@@ -141,61 +133,5 @@ impl Decompressor {
             }
         }
         self.scratch.whole()
-    }
-}
-
-/// The scratch space that is kept for the next message; space beyond it, for one large message, is
-/// freed.
-const SCRATCH_KEPT_BYTES: usize = 1024 * 1024;
-/// The first size of the scratch space.
-const SCRATCH_FIRST_BYTES: usize = 4096;
-
-/// Where a message is decompressed to. It grows as the message does, never ahead of it.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    bytes: Vec<u8>,
-    filled: usize,
-    /// One byte beyond the limit, by which a message is seen to exceed it.
-    bound: usize,
-}
-
-impl Scratch {
-    fn begin(&mut self, limit: u32) {
-        if self.bytes.len() > SCRATCH_KEPT_BYTES {
-            self.bytes = Vec::new();
-        }
-        self.filled = 0;
-        self.bound = (limit as usize).saturating_add(1);
-    }
-
-    /// Room for more, at least a byte.
-    pub(crate) fn room(&mut self) -> Result<&mut [u8], Failure> {
-        if self.filled == self.bound {
-            return Err(Failure::Limit);
-        }
-        if self.filled == self.bytes.len() {
-            let length = (self.filled * 2).max(SCRATCH_FIRST_BYTES);
-            self.bytes.resize(length, 0);
-        }
-        let end = self.bytes.len().min(self.bound);
-        Ok(&mut self.bytes[self.filled..end])
-    }
-
-    /// This many bytes of the room are filled.
-    pub(crate) fn filled(&mut self, count: usize) {
-        self.filled += count;
-    }
-
-    /// All bytes that were filled.
-    fn whole(&self) -> Result<&[u8], Failure> {
-        if self.filled == self.bound {
-            return Err(Failure::Limit);
-        }
-        Ok(self.bytes())
-    }
-
-    /// The bytes that were filled so far.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.filled]
     }
 }

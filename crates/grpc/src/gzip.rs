@@ -1,6 +1,6 @@
 //! gzip (RFC 1952) over a message that is there as a whole.
 
-use crate::compression::{Failure, Scratch};
+use crate::scratch::{Failure, Scratch};
 use flate2::{Compress, Compression, Crc, Decompress, FlushCompress, FlushDecompress, Status};
 
 /// No name, no time, any system.

@@ -29,6 +29,7 @@ mod gzip;
 pub mod metadata;
 mod percent;
 mod reply;
+mod scratch;
 mod status;
 mod timeout;
 mod violation;

@@ -1,6 +1,6 @@
 //! Zstandard (RFC 8878) over a message that is there as a whole.
 
-use crate::compression::{Failure, Scratch};
+use crate::scratch::{Failure, Scratch};
 use zstd::stream::raw::{DParameter, Decoder, Encoder, InBuffer, Operation, OutBuffer};
 
 /// RFC 9659: windows are at most 8 MiB.

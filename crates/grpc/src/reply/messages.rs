@@ -2,8 +2,9 @@
 
 use super::{Replies, Reply};
 use crate::Violation;
-use crate::compression::{Decompressor, Encoding, Failure};
+use crate::compression::{Decompressor, Encoding};
 use crate::framing::{FLAG_COMPRESSED, FLAG_PLAIN, PREFIX_BYTES, read_prefix};
+use crate::scratch::Failure;
 
 /// A message that has come whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
