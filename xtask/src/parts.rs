@@ -35,7 +35,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/engine/src/exchanges/",
     "crates/extract/src/json/",
     "crates/gotemplate/src/",
-    "crates/http1/src/",
     "crates/measure/src/",
     "crates/measure/src/drift/",
     "crates/net/src/",

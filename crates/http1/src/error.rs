@@ -1,9 +1,8 @@
 //! How a response fails: one variant per class, with a hint for the user.
 
-use crate::sniff::NotHttp;
 use std::fmt;
 
-/// How the stream under a body ended.
+/// The end of the stream under a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// The peer closed.
@@ -12,7 +11,20 @@ pub enum Cut {
     Reset,
 }
 
-/// Why an exchange can't be finished. After any of these the connection must be closed.
+/// The protocol of an answer that is not HTTP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NotHttp {
+    /// A TLS record: the target expects https.
+    Tls,
+    /// An HTTP/2 SETTINGS frame.
+    Http2,
+    /// Bytes that no text has.
+    Binary,
+    /// The greeting of another protocol; its beginning, escaped for a terminal.
+    Greeting(Box<str>),
+}
+
+/// The error that ends an exchange. The connection must be closed after any of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The answer is not HTTP.

@@ -1,9 +1,10 @@
 //! HTTP/1.1, client side, sans-IO: bytes of responses in, events out; heads of requests to bytes.
 //!
 //! Knows RFC 9112 and what of RFC 9110 it takes to frame a message. Must not know sockets, clocks
-//! or plans. Start reading at [`Machine`]. Every response is read strictly; the few departures that are forgiven are named
-//! ([`Notice`]) and reported with the response's end. Everything that a peer sends is bounded
-//! ([`Limits`]).
+//! or plans. Start reading at [`Machine`].
+//!
+//! Every response is read strictly; the few departures that are forgiven are named ([`Notice`]) and
+//! reported with the response's end. Everything that a peer sends is bounded ([`Limits`]).
 //!
 //! A [`Machine`] is one connection; all machines of a worker use one [`Shared`]:
 //!
@@ -43,7 +44,7 @@ mod scan;
 mod shared;
 mod sniff;
 
-pub use error::{Cut, Error};
+pub use error::{Cut, Error, NotHttp};
 pub use event::{End, Event, Step};
 pub use framing::{BodyKind, RequestKind};
 pub use headers::{Head, Headers};
@@ -51,4 +52,3 @@ pub use limits::Limits;
 pub use machine::{Machine, Persistence, Whole};
 pub use notices::{Notice, Notices};
 pub use shared::Shared;
-pub use sniff::NotHttp;

@@ -1,22 +1,11 @@
 //! Identifies the protocol of a peer whose first bytes are not `HTTP/`.
 //!
 //! The verdict depends on a prefix of the stream whose length depends on nothing else, so it is
-//! the same however the bytes arrive.
+//! the same however the bytes arrive. The scanner of heads calls [`judge`] with all bytes of the
+//! answer each time that more arrive, and [`judge_ended`] if the stream ends before a verdict.
 
 use crate::Error;
-
-/// The protocol of an answer that is not HTTP.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum NotHttp {
-    /// A TLS record: the target expects https.
-    Tls,
-    /// An HTTP/2 SETTINGS frame.
-    Http2,
-    /// Bytes that no text has.
-    Binary,
-    /// The greeting of another protocol; its beginning, escaped for a terminal.
-    Greeting(Box<str>),
-}
+use crate::error::NotHttp;
 
 /// Text without a line end is judged after this many bytes.
 const TEXT_BYTES: usize = 64;
