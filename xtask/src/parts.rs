@@ -41,7 +41,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/plan/src/",
     "crates/schedule/src/",
     "crates/schema/src/",
-    "crates/script/src/",
     "crates/target/src/",
     "crates/target/src/grpc/",
     "crates/target/src/shop/",

@@ -1,7 +1,6 @@
 //! One interpreter with a script in it, on one thread.
 
-use crate::host;
-use crate::script::ScriptError;
+use crate::{ScriptError, host};
 use drumfire_plan::{Datum, Random, RequestContext};
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::Args;

@@ -4,9 +4,11 @@
 //! network and no clock: time and random numbers are those of the request for which it is called.
 //! Must not know protocols or connections. Start reading at [`Script`].
 
+mod error;
 mod host;
 mod interpreter;
 mod script;
 
+pub use error::ScriptError;
 pub use interpreter::{MEMORY_MAX, STACK_MAX, STEPS_MAX};
-pub use script::{Script, ScriptError};
+pub use script::Script;

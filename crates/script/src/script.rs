@@ -1,5 +1,12 @@
 //! A script, and its interpreters.
+//!
+//! A script is shared between threads; an interpreter belongs to the thread that made it. A call
+//! takes this thread's interpreter out of a list, or loads the script if the list has none, and
+//! puts it back after the call. The list keeps at most [`KEPT_MAX`] interpreters. One that was
+//! ended from outside, or that has used up its memory, is dropped, and the next call loads the
+//! script again.
 
+use crate::ScriptError;
 use crate::interpreter::{Failed, Interpreter};
 use drumfire_plan::{DataError, Datum, Functions, RequestContext};
 use std::cell::RefCell;
@@ -28,18 +35,6 @@ pub struct Script {
     source: Arc<str>,
     number: u64,
 }
-
-/// Why a script can't be loaded, or a call failed: in words, without the script's name.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptError(pub String);
-
-impl fmt::Display for ScriptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ScriptError {}
 
 /// In short: a source may be long.
 impl fmt::Debug for Script {
