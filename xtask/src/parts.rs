@@ -44,7 +44,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/target/src/",
     "crates/target/src/grpc/",
     "crates/target/src/shop/",
-    "crates/testkit/src/",
 ];
 
 /// Every circle, every exception that is none, and every drawing that differs from the imports.

@@ -6,11 +6,11 @@ mod streams;
 
 use crate::baton::Runner;
 use crate::client::{Cause, Client};
+use crate::hook::Hook;
 use crate::link::{Edge, Link, Phase};
 use crate::log::Log;
 use crate::queue::{Ending, Event, Queue, Wire};
 use crate::server::{Accepts, Host};
-use crate::world::Hook;
 use crate::{Network, Random};
 use drumfire_net::{Address, IoError, Readiness, Slot, ThreadTimes};
 use drumfire_units::Nanos;
@@ -180,7 +180,7 @@ impl SimIo {
         }
     }
 
-    /// Lets happen what a test arranged, and arranges its next time.
+    /// Calls a hook, and schedules its next call.
     fn call(&mut self, hook: usize, at: Nanos) {
         (self.hooks[hook].action)();
         if let Some(every) = self.hooks[hook].every {

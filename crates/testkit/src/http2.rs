@@ -1,6 +1,5 @@
 //! A server that speaks HTTP/2, as a script beside [`crate::Server`]'s own.
 
-pub(crate) mod frame;
 pub(crate) mod session;
 
 use crate::{Reply, Request};

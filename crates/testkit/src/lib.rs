@@ -10,6 +10,8 @@ mod call;
 mod client;
 mod draft;
 mod driver;
+mod frame;
+mod hook;
 mod http2;
 mod law;
 mod link;

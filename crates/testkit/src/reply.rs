@@ -1,6 +1,6 @@
 //! The reply of a simulated server on a stream of HTTP/2.
 
-use crate::http2::frame;
+use crate::frame;
 use crate::queue::Ending;
 use drumfire_units::Nanos;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use crate::baton::{Baton, Runner};
 use crate::driver::{Parts, SimIo};
+use crate::hook::Hook;
 use crate::log::Log;
 use crate::server::Host;
 use crate::{Client, Network, Random, Server};
@@ -13,18 +14,8 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long the world's names are known for.
+/// The time to live of the world's names.
 const TTL: Nanos = Nanos::from_secs(10);
-
-/// Something that happens outside, at a time of the run or again and again.
-#[derive(Clone)]
-pub(crate) struct Hook {
-    /// When it happens first.
-    pub(crate) at: Nanos,
-    /// How long after each time it happens again.
-    pub(crate) every: Option<Nanos>,
-    pub(crate) action: Arc<dyn Fn() + Send + Sync>,
-}
 
 /// Servers, network, the client's machine, and what happens when. Each worker has servers and a
 /// network of its own; time they have in common.
@@ -113,7 +104,7 @@ impl World {
         self
     }
 
-    /// Does something at a time of the run, in each worker's world.
+    /// Calls `action` at a time of the run, in each worker's world.
     #[must_use]
     pub fn at(mut self, time: Nanos, action: impl Fn() + Send + Sync + 'static) -> Self {
         self.hooks.push(Hook {
@@ -124,7 +115,7 @@ impl World {
         self
     }
 
-    /// Does something each time that so long of the run has passed, in each worker's world.
+    /// Calls `action` each time that `time` of the run has passed, in each worker's world.
     #[must_use]
     pub fn every(mut self, time: Nanos, action: impl Fn() + Send + Sync + 'static) -> Self {
         self.hooks.push(Hook {

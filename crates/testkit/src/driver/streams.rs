@@ -1,8 +1,9 @@
 //! The servers' end of connections of HTTP/2.
 
 use super::SimIo;
+use crate::frame;
 use crate::http2::session::{Ledger, Session};
-use crate::http2::{Announcement, Farewell, Http2, frame};
+use crate::http2::{Announcement, Farewell, Http2};
 use crate::link::FarState;
 use crate::log::Seen;
 use crate::queue::{Ending, Event, Wire};

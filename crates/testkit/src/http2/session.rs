@@ -1,7 +1,7 @@
 //! The server's end of one connection of HTTP/2.
 
-use super::frame::{self, Frame};
 use super::{Farewell, Hello, Http2, LastId, RepliesAt};
+use crate::frame::{self, Frame};
 use crate::{Log, Reply};
 use drumfire_http2::hpack::Decoder;
 use drumfire_units::Nanos;
