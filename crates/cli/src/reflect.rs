@@ -36,7 +36,7 @@ impl Speaker for Asking<'_> {
         self.sends_one
     }
 
-    fn hear(&mut self, message: &[u8]) -> Result<(), String> {
+    fn on_message(&mut self, message: &[u8]) -> Result<(), String> {
         self.session
             .handle_response(message)
             .map_err(|error| error.to_string())

@@ -7,7 +7,7 @@ use crate::prepare::{PrepareError, Resolver, Route, StreamHead, TargetForm, USER
 use crate::prepare::{Routes, authority, routes_of};
 use crate::timers::{Timers, Wake};
 use crate::transport::{Connections, Context, Lane, Lanes, Output, Transport};
-use crate::wire::{Ahead, Chunk, GivenUp, Handler, Heard, Opening, Pump};
+use crate::wire::{Ahead, Chunk, GivenUp, Handler, Opening, Pump, WireEvent};
 use crate::wire::{Settings, Then};
 use drumfire_grpc::{
     Code, Decompressor, Encoding, Keep, Replies, Reply, ReplySettings, Status, write_message,
@@ -51,7 +51,7 @@ pub trait Speaker {
     ///
     /// # Errors
     /// In words, when it can't go on from there.
-    fn hear(&mut self, message: &[u8]) -> Result<(), String>;
+    fn on_message(&mut self, message: &[u8]) -> Result<(), String>;
 }
 
 /// Why a conversation failed.
@@ -332,7 +332,7 @@ impl Speaker for Nothing {
         true
     }
 
-    fn hear(&mut self, _: &[u8]) -> Result<(), String> {
+    fn on_message(&mut self, _: &[u8]) -> Result<(), String> {
         Ok(())
     }
 }
@@ -417,17 +417,17 @@ impl<'a> Call<'a> {
 
     /// Bytes of the server's messages.
     fn data(&mut self, bytes: &[u8], end: bool) -> Then {
-        let mut heard = Ok(());
+        let mut taken = Ok(());
         let mut is_answered = false;
         let speaker = &mut *self.speaker;
         let fed = self.reply.data(bytes, &mut self.decompressor, |message| {
-            if heard.is_ok() {
-                heard = speaker.hear(message.payload);
+            if taken.is_ok() {
+                taken = speaker.on_message(message.payload);
             }
             is_answered = true;
         });
         self.is_answered |= is_answered;
-        match (heard, fed) {
+        match (taken, fed) {
             (Err(text), _) => self.fail(ConversationError::Speaker(text)),
             (Ok(()), Err(violation)) => self.end(violation.into()),
             (Ok(()), Ok(())) if end => {
@@ -480,9 +480,9 @@ impl Handler for Call<'_> {
         self.ending = Ending::Ended;
     }
 
-    fn heard(&mut self, _: ExchangeId, heard: Heard<'_>, _: Nanos) -> Then {
-        match heard {
-            Heard::Head {
+    fn on_event(&mut self, _: ExchangeId, event: WireEvent<'_>, _: Nanos) -> Then {
+        match event {
+            WireEvent::Head {
                 status,
                 fields,
                 ahead: Ahead::Nothing,
@@ -490,16 +490,17 @@ impl Handler for Call<'_> {
                 let status = self.reply.trailers_only(status, fields.bytes());
                 self.end(status)
             }
-            Heard::Head { status, fields, .. } => match self.reply.head(status, fields.bytes()) {
+            WireEvent::Head { status, fields, .. } => match self.reply.head(status, fields.bytes())
+            {
                 Ok(()) => Then::GoOn,
                 Err(violation) => self.end(violation.into()),
             },
-            Heard::Data { bytes, end } => self.data(bytes, end),
-            Heard::Trailers { fields } => {
+            WireEvent::Data { bytes, end } => self.data(bytes, end),
+            WireEvent::Trailers { fields } => {
                 let status = self.reply.trailers(fields.bytes());
                 self.end(status)
             }
-            Heard::Failed { failure, .. } => {
+            WireEvent::Failed { failure, .. } => {
                 let Failure { outcome, detail } = failure;
                 self.fail(ConversationError::Failed(outcome, detail))
             }

@@ -47,8 +47,8 @@ use crate::limits::LOOK_UP;
 use crate::prepare::Lookup;
 use crate::timers::Wake;
 use crate::wire::{
-    Cancelled, Carriage, Fate, Flushed, Going, Handler, Heard, Heed, Input, Note, Opened, Phase,
-    Port, Reading, Resend, Seen, Silence, Terms, Wire,
+    Cancelled, Carriage, ConnectionEvents, Fate, Flushed, Going, Handler, Input, Note, Opened,
+    Phase, Port, Reading, Seen, Silence, Terms, Wire, WireEvent,
 };
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Readiness, Slot};
@@ -484,15 +484,20 @@ impl Transport {
         let mut reading = Reading::at(Nanos::ZERO, &mut self.carriages, cx.handler);
         let peer_closed = connection.peer_closed;
         http2.receive(&mut port, &mut self.input, peer_closed, &mut reading);
-        let heed = reading.heed;
-        self.heed(cx, slot, heed);
+        let events = reading.events;
+        self.handle_events(cx, slot, events);
     }
 
     /// Acts on what reading a connection of HTTP/2 has shown.
     #[inline(always)]
-    fn heed<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, heed: Heed) {
+    fn handle_events<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        events: ConnectionEvents,
+    ) {
         let connection = self.connections.at_mut(slot);
-        if heed.answered {
+        if events.answered {
             connection.failures = 0;
         }
         let share = connection.share;
@@ -500,9 +505,9 @@ impl Transport {
             return;
         };
         self.agenda.mark_output(slot, http2);
-        let may_be_done = http2.is_done() || heed.concerns_connection();
-        let since = heed.since;
-        if heed.concerns_connection() && !self.heed_connection(cx, slot, heed) {
+        let may_be_done = http2.is_done() || events.concerns_connection();
+        let since = events.since;
+        if events.concerns_connection() && !self.handle_connection_events(cx, slot, events) {
             return;
         }
         if !self.connections.share(share).is_clear() {
@@ -517,28 +522,28 @@ impl Transport {
 
     /// Acts on what concerns the connection itself; `false` when it is closed.
     #[cold]
-    fn heed_connection<I: Io, H: Handler>(
+    fn handle_connection_events<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
-        heed: Heed,
+        events: ConnectionEvents,
     ) -> bool {
         let now = cx.io.now();
-        if heed.going == Some(Going::TooManyPings) {
+        if events.going == Some(Going::TooManyPings) {
             self.connections.pings_halved += 1;
         }
-        if let Some(ready) = heed.ready {
+        if let Some(ready) = events.ready {
             self.connections.watch(slot, ready);
             self.connections.fit_seats(slot);
         }
-        if heed.unread {
+        if events.unread {
             let connection = self.connections.at_mut(slot);
             self.agenda.leave_unread(slot, connection);
         }
-        if heed.going.is_some() {
+        if events.going.is_some() {
             self.retire_if_spent(cx, slot, now);
         }
-        let Some(failure) = heed.closed else {
+        let Some(failure) = events.closed else {
             return true;
         };
         // Our GOAWAY names the mistake; a close over unread bytes would reset the connection and
@@ -595,12 +600,7 @@ impl Transport {
     /// Fails an exchange that never came to a wire, or whose wire is gone.
     fn fail<H: Handler>(&mut self, handler: &mut H, id: ExchangeId, failure: Failure, now: Nanos) {
         self.carriages[id.index()].clear();
-        let failed = Heard::Failed {
-            failure,
-            seen: Seen::default(),
-            resend: Resend::Never,
-        };
-        handler.heard(id, failed, now);
+        handler.on_event(id, WireEvent::failed(failure), now);
     }
 
     /// Goes on with the first slot of those that were not read to the end.
@@ -668,8 +668,8 @@ impl Transport {
         };
         let mut reading = Reading::at(cx.io.now(), &mut self.carriages, cx.handler);
         http2.feed(&[], &mut reading);
-        let heed = reading.heed;
-        self.heed(cx, slot, heed);
+        let events = reading.events;
+        self.handle_events(cx, slot, events);
     }
 
     /// Reads the remaining input of all connections: one closed over unread bytes is reset.

@@ -7,7 +7,7 @@ use crate::id::ExchangeId;
 use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Message, Rendered};
 use crate::wire::{
-    Ahead, Chunk, End, Fields, GivenUp, Handler, Heard, Note, Opening, Pump, Resend,
+    Ahead, Chunk, End, Fields, GivenUp, Handler, Note, Opening, Pump, Resend, WireEvent,
 };
 use crate::wire::{Seen, Then, Whole};
 use drumfire_grpc::Status;
@@ -171,22 +171,22 @@ impl Handler for ExchangeHandler<'_> {
     }
 
     #[inline(always)]
-    fn heard(&mut self, id: ExchangeId, heard: Heard<'_>, now: Nanos) -> Then {
-        match heard {
-            Heard::Head {
+    fn on_event(&mut self, id: ExchangeId, event: WireEvent<'_>, now: Nanos) -> Then {
+        match event {
+            WireEvent::Head {
                 status,
                 fields,
                 ahead,
             } => self.head(id, status, fields, ahead, now),
-            Heard::Data { bytes, end } => self.data(id, bytes, end, now),
-            Heard::End { leniencies } => self.end_of_response(id, leniencies, now),
-            Heard::Trailers { fields } => self.trailers(id, fields, now),
-            Heard::Interim => {
+            WireEvent::Data { bytes, end } => self.data(id, bytes, end, now),
+            WireEvent::End { leniencies } => self.end_of_response(id, leniencies, now),
+            WireEvent::Trailers { fields } => self.trailers(id, fields, now),
+            WireEvent::Interim => {
                 let exchange = self.exchanges.get_mut(id);
                 exchange.interim = exchange.interim.saturating_add(1);
                 Then::GoOn
             }
-            Heard::Failed {
+            WireEvent::Failed {
                 failure,
                 seen,
                 resend,

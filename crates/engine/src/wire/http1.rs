@@ -2,8 +2,8 @@
 //! request.
 
 use super::{
-    Ahead, End as WholeEnd, Fields, Handler, Heard, Input, Port, Resend, Seen, Settings, Then,
-    Whole,
+    Ahead, End as WholeEnd, Fields, Handler, Input, Port, Resend, Seen, Settings, Then, Whole,
+    WireEvent,
 };
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
@@ -376,7 +376,7 @@ impl Http1 {
             self.exchange = None;
             self.awaits_continue = false;
             read_hint(&mut self.hint, &whole.head, terms.settings);
-            let then = handler.whole(id, &heard_whole(&whole), now);
+            let then = handler.whole(id, &whole_response(&whole), now);
             if then == Then::GiveUp {
                 return Some(Fate::Close);
             }
@@ -396,16 +396,18 @@ impl Http1 {
                 Event::Interim(100) if self.awaits_continue => {
                     self.awaits_continue = false;
                     self.transmit(port, handler);
-                    handler.heard(id, Heard::Interim, now)
+                    handler.on_event(id, WireEvent::Interim, now)
                 }
-                Event::Interim(_) => handler.heard(id, Heard::Interim, now),
+                Event::Interim(_) => handler.on_event(id, WireEvent::Interim, now),
                 Event::Head(head) => {
                     // An answer before the body was asked for: the body is not sent any more.
                     self.awaits_continue = false;
                     read_hint(&mut self.hint, &head, terms.settings);
-                    handler.heard(id, heard_of(&head), now)
+                    handler.on_event(id, head_event(&head), now)
                 }
-                Event::Body(bytes) => handler.heard(id, Heard::Data { bytes, end: false }, now),
+                Event::Body(bytes) => {
+                    handler.on_event(id, WireEvent::Data { bytes, end: false }, now)
+                }
                 Event::End(end) => return Some(self.over(end, terms, handler, now)),
             };
             if then != Then::GoOn {
@@ -426,7 +428,7 @@ impl Http1 {
     ) -> Fate {
         if let Some(id) = self.exchange.take() {
             let leniencies = leniencies(end.notices);
-            handler.heard(id, Heard::End { leniencies }, now);
+            handler.on_event(id, WireEvent::End { leniencies }, now);
         }
         self.fate(end.reusable, terms)
     }
@@ -527,12 +529,12 @@ impl Http1 {
         };
         if let Some(id) = self.exchange.take() {
             let seen = self.seen();
-            let failed = Heard::Failed {
+            let failed = WireEvent::Failed {
                 failure,
                 seen,
                 resend,
             };
-            handler.heard(id, failed, now);
+            handler.on_event(id, failed, now);
         }
         Fate::Close
     }
@@ -540,8 +542,8 @@ impl Http1 {
 
 /// A head in the form that handlers take.
 #[inline]
-fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
-    Heard::Head {
+fn head_event<'a>(head: &Head<'a>) -> WireEvent<'a> {
+    WireEvent::Head {
         status: head.status,
         fields: Fields::from(head.headers),
         ahead: ahead(head),
@@ -550,7 +552,7 @@ fn heard_of<'a>(head: &Head<'a>) -> Heard<'a> {
 
 /// A whole response in the form that handlers take.
 #[inline]
-fn heard_whole<'a>(whole: &drumfire_http1::Whole<'a>) -> Whole<'a> {
+fn whole_response<'a>(whole: &drumfire_http1::Whole<'a>) -> Whole<'a> {
     Whole {
         status: whole.head.status,
         fields: Fields::from(whole.head.headers),

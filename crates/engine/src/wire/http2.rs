@@ -2,8 +2,8 @@
 //! exchange's id.
 
 use super::{
-    Ahead, Carriage, End, Fields, Handler, Heard, Input, Port, Pump, Resend, Seen, Settings, Then,
-    Whole,
+    Ahead, Carriage, End, Fields, Handler, Input, Port, Pump, Resend, Seen, Settings, Then, Whole,
+    WireEvent,
 };
 use crate::blame::{Failure, http2_failure, stream_failure};
 use crate::id::ExchangeId;
@@ -106,7 +106,7 @@ pub(crate) enum Going {
 
 /// Events of one read that concern the connection, not a single exchange.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Heed {
+pub(crate) struct ConnectionEvents {
     /// When the first bytes came.
     pub(crate) since: Option<Nanos>,
     /// When the server's first SETTINGS came.
@@ -121,7 +121,7 @@ pub(crate) struct Heed {
     pub(crate) closed: Option<Box<Failure>>,
 }
 
-impl Heed {
+impl ConnectionEvents {
     /// Whether anything has happened that concerns more than streams.
     #[inline]
     pub(crate) const fn concerns_connection(&self) -> bool {
@@ -133,7 +133,7 @@ impl Heed {
 pub(crate) struct Reading<'a, H> {
     pub(crate) carriages: &'a mut [Carriage],
     pub(crate) handler: &'a mut H,
-    pub(crate) heed: Heed,
+    pub(crate) events: ConnectionEvents,
     /// When the bytes came that are being fed.
     pub(crate) now: Nanos,
 }
@@ -144,7 +144,7 @@ impl<'a, H> Reading<'a, H> {
         Self {
             carriages,
             handler,
-            heed: Heed::default(),
+            events: ConnectionEvents::default(),
             now,
         }
     }
@@ -381,25 +381,25 @@ impl Http2 {
                 Ok(Received::Bytes { length, drained }) => {
                     let now = port.now();
                     reading.now = now;
-                    reading.heed.since.get_or_insert(now);
+                    reading.events.since.get_or_insert(now);
                     self.signs.renew(now);
                     self.feed(&input.buffer[..length], reading);
-                    if reading.heed.closed.is_some() || drained && !peer_closed {
+                    if reading.events.closed.is_some() || drained && !peer_closed {
                         return;
                     }
                 }
                 Ok(Received::Nothing) => return,
                 Ok(Received::End) => {
-                    reading.heed.closed = Some(Box::new(self.ended()));
+                    reading.events.closed = Some(Box::new(self.ended()));
                     return;
                 }
                 Err(error) => {
-                    reading.heed.closed = Some(Box::new(receive_failure(error)));
+                    reading.events.closed = Some(Box::new(receive_failure(error)));
                     return;
                 }
             }
         }
-        reading.heed.unread = true;
+        reading.events.unread = true;
     }
 
     /// Feeds received bytes, or none where the machine has events of its own.
@@ -414,13 +414,13 @@ impl Http2 {
             let step = match self.machine.handle_input(bytes) {
                 Ok(step) => step,
                 Err(error) => {
-                    reading.heed.closed = Some(Box::new(http2_failure(&error)));
+                    reading.events.closed = Some(Box::new(http2_failure(&error)));
                     return;
                 }
             };
             let size = step.consumed;
             bytes = &bytes[size..];
-            let (token, heard) = match step.event {
+            let (token, event) = match step.event {
                 Event::NeedInput => return,
                 Event::Head {
                     token,
@@ -428,31 +428,31 @@ impl Http2 {
                     headers,
                     end,
                 } => {
-                    let head = Heard::Head {
+                    let head = WireEvent::Head {
                         status,
                         fields: Fields::from(headers),
                         ahead: if end { Ahead::Nothing } else { Ahead::Body },
                     };
                     (token, head)
                 }
-                Event::Data { token, bytes, end } => (token, Heard::Data { bytes, end }),
+                Event::Data { token, bytes, end } => (token, WireEvent::Data { bytes, end }),
                 Event::Trailers { token, headers } => {
                     let fields = Fields::from(headers);
-                    (token, Heard::Trailers { fields })
+                    (token, WireEvent::Trailers { fields })
                 }
                 Event::Interim { token, .. } => {
                     let handler = &mut reading.handler;
-                    handler.heard(ExchangeId(token), Heard::Interim, now);
+                    handler.on_event(ExchangeId(token), WireEvent::Interim, now);
                     continue;
                 }
                 Event::GoAway { code, debug } => {
                     self.going = Some(GoingAway::new(code, debug));
-                    reading.heed.going = Some(Going::of(debug));
+                    reading.events.going = Some(Going::of(debug));
                     continue;
                 }
                 Event::Ready => {
                     self.ready = true;
-                    reading.heed.ready = Some(now);
+                    reading.events.ready = Some(now);
                     continue;
                 }
                 Event::Capacity | Event::Pong { .. } => continue,
@@ -472,7 +472,7 @@ impl Http2 {
             };
             let id = ExchangeId(token);
             reading.handler.received(id, size, now);
-            let then = reading.handler.heard(id, heard, now);
+            let then = reading.handler.on_event(id, event, now);
             self.after(token, then, reading);
         }
     }
@@ -488,7 +488,9 @@ impl Http2 {
         let (token, size) = (whole.token, whole.consumed);
         let id = ExchangeId(token);
         reading.handler.received(id, size, reading.now);
-        let then = reading.handler.whole(id, &heard_whole(&whole), reading.now);
+        let then = reading
+            .handler
+            .whole(id, &whole_response(&whole), reading.now);
         self.after(token, then, reading);
         Some(size)
     }
@@ -511,7 +513,7 @@ impl Http2 {
             Then::GoOn => return,
             Then::Over { cut } => {
                 self.answered += 1;
-                reading.heed.answered = true;
+                reading.events.answered = true;
                 cut
             }
             Then::GiveUp => true,
@@ -551,7 +553,7 @@ impl Http2 {
         resend: Resend,
         reading: &mut Reading<'_, H>,
     ) {
-        let failed = Heard::Failed {
+        let failed = WireEvent::Failed {
             failure,
             seen: Seen::default(),
             resend,
@@ -560,11 +562,11 @@ impl Http2 {
         self.forget_unsent(ExchangeId(token));
         let then = reading
             .handler
-            .heard(ExchangeId(token), failed, reading.now);
+            .on_event(ExchangeId(token), failed, reading.now);
         // A request that the server did not process brought no response.
         if then != Then::GoOn && !matches!(resend, Resend::After(_)) {
             self.answered += 1;
-            reading.heed.answered = true;
+            reading.events.answered = true;
         }
     }
 
@@ -732,7 +734,7 @@ impl GoingAway {
 
 /// A whole response in the form that handlers take.
 #[inline]
-fn heard_whole<'a>(whole: &drumfire_http2::Whole<'a>) -> Whole<'a> {
+fn whole_response<'a>(whole: &drumfire_http2::Whole<'a>) -> Whole<'a> {
     Whole {
         status: whole.status,
         fields: Fields::from(whole.headers),

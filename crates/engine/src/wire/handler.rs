@@ -1,0 +1,303 @@
+//! The interface between every protocol and the exchanges that it carries.
+//!
+//! A wire calls back through [`Handler`], in this order for each exchange:
+//!
+//! ```text
+//!   begin ─► message or opening ─► sent ─► (body ─► body_taken)* … written
+//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, `whole`, or
+//!                                                                         Failed, is the last
+//! ```
+//!
+//! After the last event of an exchange the wire calls with its id no more, and the id may be given
+//! to another exchange. A handler never calls a wire: it answers with [`Then`], and puts further
+//! actions on a list that the worker reads when the transport has returned.
+
+use super::Fields;
+use crate::blame::Failure;
+use crate::id::ExchangeId;
+use crate::prepare::{Rendered, StreamHead};
+use drumfire_measure::{Closing, Leniencies};
+use drumfire_plan::RenderedFields;
+use drumfire_units::Nanos;
+use std::net::SocketAddr;
+
+/// The part behind a response's head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ahead {
+    /// A body, which may be empty.
+    Body,
+    /// No body; [`WireEvent::End`] follows.
+    NoBody,
+    /// Nothing: the response is over.
+    Nothing,
+}
+
+/// A connection's report on an exchange, the same for every protocol. Borrowed bytes do not outlive
+/// the call.
+pub(crate) enum WireEvent<'a> {
+    /// An interim response.
+    Interim,
+    /// The final response's head.
+    Head {
+        status: u16,
+        fields: Fields<'a>,
+        ahead: Ahead,
+    },
+    /// Bytes of the body.
+    Data { bytes: &'a [u8], end: bool },
+    /// The trailers; the response is over.
+    Trailers { fields: Fields<'a> },
+    /// The response is over, and was forgiven this.
+    End { leniencies: Leniencies },
+    /// The exchange failed on the wire.
+    Failed {
+        failure: Failure,
+        seen: Seen,
+        resend: Resend,
+    },
+}
+
+impl WireEvent<'_> {
+    /// The failure of an exchange of whose response nothing is known, and which is not sent again.
+    pub(crate) fn failed(failure: Failure) -> Self {
+        Self::Failed {
+            failure,
+            seen: Seen::default(),
+            resend: Resend::Never,
+        }
+    }
+}
+
+/// A response that came in one piece.
+pub(crate) struct Whole<'a> {
+    pub(crate) status: u16,
+    pub(crate) fields: Fields<'a>,
+    pub(crate) ahead: Ahead,
+    pub(crate) body: &'a [u8],
+    pub(crate) end: End<'a>,
+}
+
+/// The end of a response that came in one piece.
+#[derive(Clone, Copy)]
+pub(crate) enum End<'a> {
+    /// A message of HTTP/1.1 is complete, and was forgiven this.
+    Message(Leniencies),
+    /// The stream ends with the body, which is not empty.
+    Body,
+    /// The stream ends with trailers behind a body, which is not empty.
+    Trailers(Fields<'a>),
+}
+
+/// The wire's knowledge of an exchange that it can't finish.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// The response's status as far as it was read; 0 before that.
+    pub(crate) status: u16,
+    /// The mistakes of it that were forgiven.
+    pub(crate) leniencies: Leniencies,
+}
+
+/// Whether a failed request may be sent once more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Resend {
+    Never,
+    /// If sending it twice does no more than sending it once: the server may have seen it.
+    Idempotent,
+    /// The server refused it unprocessed, for now.
+    Refused,
+    /// The server did not process it and never will; after this pause.
+    After(Nanos),
+}
+
+/// A wire's next step after a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Then {
+    /// Goes on.
+    GoOn,
+    /// The exchange is over and its response was read to the end.
+    Over {
+        /// Whether the request is incomplete: the rest of it is not sent.
+        cut: bool,
+    },
+    /// The exchange has failed: the rest of its response is discarded.
+    GiveUp,
+}
+
+/// A wire's next step after it has handed bytes of a body to the protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pump {
+    /// Asks for more.
+    Again,
+    /// Waits for room, or for the exchange's own time.
+    Wait,
+    /// The exchange is given up.
+    GiveUp,
+}
+
+/// How an exchange's stream is opened.
+pub(crate) struct Opening<'a> {
+    pub(crate) head: &'a StreamHead,
+    /// Fields that belong to this exchange alone.
+    pub(crate) extra: Option<Extra<'a>>,
+    pub(crate) has_body: bool,
+}
+
+/// Fields of an exchange's own.
+#[derive(Clone, Copy)]
+pub(crate) struct Extra<'a> {
+    pub(crate) path: Option<&'a str>,
+    /// Takes the place of a field `host`.
+    pub(crate) authority: Option<&'a str>,
+    pub(crate) fields: &'a RenderedFields,
+}
+
+impl<'a> Extra<'a> {
+    /// All of them, pseudo-fields first.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let pseudo = [(":authority", self.authority), (":path", self.path)];
+        let pseudo = pseudo
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        let has_authority = self.authority.is_some();
+        let fields = self.fields.iter();
+        let fields = fields.filter(move |(name, _)| !(has_authority && *name == "host"));
+        pseudo
+            .chain(fields)
+            .map(|(name, value)| (name.as_bytes(), value.as_bytes()))
+    }
+}
+
+/// The next bytes of a body.
+pub(crate) struct Chunk<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// Whether they are its last.
+    pub(crate) end: bool,
+}
+
+/// A fact about a connection that the run's figures count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// It was opened.
+    Connected {
+        /// How long that took.
+        time: Nanos,
+        /// The peer's address, unless that is a path.
+        address: Option<SocketAddr>,
+    },
+    /// Its TLS handshake is over.
+    Secured {
+        /// How long it took.
+        time: Nanos,
+        /// Whether it resumed an earlier session.
+        is_resumed: bool,
+    },
+    /// An exchange waits, for the server allows no more streams than these.
+    HeldBack(u32),
+    /// It was closed.
+    Closed(Life),
+}
+
+/// The life of a connection that was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Life {
+    /// Why it was closed.
+    pub(crate) why: Closing,
+    /// How long it was open.
+    pub(crate) time: Nanos,
+    /// Requests sent on it.
+    pub(crate) carried: u64,
+    /// The peer's address, unless that is a path.
+    pub(crate) address: Option<SocketAddr>,
+}
+
+/// The callbacks of wires and the transport. Methods with a default are for handlers that measure,
+/// or that use HTTP/1.1.
+pub(crate) trait Handler {
+    /// A connection has taken the exchange: makes what varies in its request. `unix_time` is asked
+    /// for only where that needs the calendar clock.
+    ///
+    /// # Errors
+    /// When the request can't be made. The exchange is over; the wire drops it.
+    fn begin(
+        &mut self,
+        id: ExchangeId,
+        connection: u32,
+        now: Nanos,
+        unix_time: impl FnOnce() -> u64,
+    ) -> Result<(), GivenUp>;
+
+    /// When its first byte was sent.
+    fn sent_at(&self, _id: ExchangeId) -> Nanos {
+        Nanos::ZERO
+    }
+
+    /// Its request as HTTP/1.1 sends it; `None` where it has none in that form.
+    fn message(&self, _id: ExchangeId) -> Option<&Rendered> {
+        None
+    }
+
+    /// Its request as HTTP/2 opens it; `None` where it has none in that form.
+    fn opening(&self, id: ExchangeId) -> Option<Opening<'_>>;
+
+    /// The next bytes of its body; `None` when there are none for now.
+    fn body(&self, id: ExchangeId) -> Option<Chunk<'_>>;
+
+    /// The protocol has taken this many of them.
+    fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump;
+
+    /// The server refuses the rest of its body; the response has the reason.
+    fn body_refused(&mut self, id: ExchangeId);
+
+    /// Bytes of it were written or queued; `whole` when the request is complete with them.
+    fn written(&mut self, _id: ExchangeId, _bytes: usize, _whole: bool, _now: Nanos) {}
+
+    /// Its first bytes are handed to the kernel now.
+    fn sent(&mut self, _id: ExchangeId, _now: Nanos) {}
+
+    /// Bytes of its response have come.
+    fn received(&mut self, _id: ExchangeId, _bytes: usize, _now: Nanos) {}
+
+    /// Whether the bytes of its response's body are looked at.
+    fn reads_body(&self, _id: ExchangeId) -> bool {
+        true
+    }
+
+    /// The connection reports on it.
+    fn on_event(&mut self, id: ExchangeId, event: WireEvent<'_>, now: Nanos) -> Then;
+
+    /// The whole response came in one piece: the same as its parts, one after the other.
+    fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
+        let head = WireEvent::Head {
+            status: whole.status,
+            fields: whole.fields,
+            ahead: whole.ahead,
+        };
+        let mut then = self.on_event(id, head, now);
+        if then == Then::GoOn && !whole.body.is_empty() {
+            let data = WireEvent::Data {
+                bytes: whole.body,
+                end: matches!(whole.end, End::Body),
+            };
+            then = self.on_event(id, data, now);
+        }
+        match (then, whole.end) {
+            (Then::GoOn, End::Message(leniencies)) => {
+                self.on_event(id, WireEvent::End { leniencies }, now)
+            }
+            (Then::GoOn, End::Trailers(fields)) => {
+                self.on_event(id, WireEvent::Trailers { fields }, now)
+            }
+            (then, _) => then,
+        }
+    }
+
+    /// It has a connection, or room on one, that it waited for until `now`.
+    fn seated(&mut self, _id: ExchangeId, _now: Nanos) {}
+
+    /// Counts a fact about a connection.
+    fn note(&mut self, _note: Note) {}
+}
+
+/// The exchange is over before anything of it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GivenUp;
