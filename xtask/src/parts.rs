@@ -25,7 +25,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/data/src/",
     "crates/data/src/ammo/",
     "crates/data/src/feed/",
-    "crates/dialects/src/",
     "crates/dialects/src/ghz/",
     "crates/dialects/src/go_wrk/",
     "crates/dialects/src/pandora/",

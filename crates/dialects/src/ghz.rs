@@ -19,8 +19,6 @@ mod target;
 mod time_text;
 mod words;
 
-pub(crate) use render::Presentation;
-
 use crate::Outcome;
 use crate::outcome::LastWords;
 use drumfire_compile::Host;

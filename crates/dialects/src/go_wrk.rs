@@ -10,8 +10,6 @@ mod render;
 mod request;
 mod targets;
 
-pub(crate) use render::Presentation;
-
 use crate::Outcome;
 use crate::grammar::go_flag::Failure;
 use crate::outcome::LastWords;

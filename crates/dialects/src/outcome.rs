@@ -28,7 +28,7 @@ pub struct Run {
     /// The plan of the document.
     pub plan: Plan,
     /// How the run and its result are shown.
-    pub presentation: Presentation,
+    pub presentation: Box<dyn Presentation>,
 }
 
 /// Why nothing is run: the tool's last words.

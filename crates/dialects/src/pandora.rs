@@ -19,8 +19,6 @@ mod show;
 mod value;
 mod zone;
 
-pub(crate) use show::Presentation;
-
 use crate::Outcome;
 use crate::outcome::LastWords;
 use config::Config;

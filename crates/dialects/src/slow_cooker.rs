@@ -14,8 +14,6 @@ mod table;
 mod tally;
 mod targets;
 
-pub(crate) use render::Presentation;
-
 use crate::Outcome;
 use crate::grammar::go_flag::Failure;
 use crate::outcome::LastWords;

@@ -43,7 +43,8 @@ pub(crate) fn run(dialect: Dialect, args: &[String]) -> Result<Exit, Failure> {
         }
         Outcome::Run(run) => {
             // What ran as the other tool runs here, too: its users have chosen their targets.
-            let shown = show(run.plan.unguarded(), run.presentation);
+            let mut presentation = run.presentation;
+            let shown = show(run.plan.unguarded(), &mut *presentation);
             shown.map_err(|failure| in_terms_of(dialect, failure))
         }
     }
@@ -62,7 +63,7 @@ fn in_terms_of(dialect: Dialect, failure: Failure) -> Failure {
 }
 
 /// Runs the plan and writes the tool's output.
-fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
+fn show(plan: Plan, presentation: &mut dyn Presentation) -> Result<Exit, Failure> {
     for note in presentation.notes() {
         output::remark(&format!("{note}\n"));
     }
@@ -78,7 +79,7 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
     }
     let streams = Streams::open(&presentation.streams())?;
     presentation.set_streams(streams.writers());
-    let summary = run_shown(plan, &mut presentation)?;
+    let summary = run_shown(plan, presentation)?;
     presentation.finish(&summary);
     // What is left of the lines is written now.
     presentation.set_streams(Vec::new());
@@ -99,7 +100,7 @@ fn show(plan: Plan, mut presentation: Presentation) -> Result<Exit, Failure> {
 }
 
 /// Runs the plan while the presentation shows it.
-fn run_shown(plan: Plan, presentation: &mut Presentation) -> Result<Arc<Summary>, Failure> {
+fn run_shown(plan: Plan, presentation: &mut dyn Presentation) -> Result<Arc<Summary>, Failure> {
     let counters = match presentation.counters_page() {
         None => None,
         Some(page) => {
@@ -118,7 +119,7 @@ fn run_shown(plan: Plan, presentation: &mut Presentation) -> Result<Arc<Summary>
             closed = output::print(shown.borrow().render_start(info).as_bytes());
         },
         &mut |event, control| {
-            let shown = &mut shown.borrow_mut();
+            let shown = &mut **shown.borrow_mut();
             observe(event, control, shown);
             if let Some(counters) = &counters {
                 counters.set(shown.counters());
@@ -130,7 +131,7 @@ fn run_shown(plan: Plan, presentation: &mut Presentation) -> Result<Arc<Summary>
 }
 
 /// Shows an event, and ends the run where it can't be gone on with.
-fn observe(event: &RunEvent, control: &Control, shown: &mut Presentation) {
+fn observe(event: &RunEvent, control: &Control, shown: &mut dyn Presentation) {
     let was_sound = shown.fault().is_none();
     shown.observe(event);
     if was_sound && shown.fault().is_some() {

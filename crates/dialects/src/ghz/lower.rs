@@ -83,7 +83,7 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
     Ok(Run {
         document,
         plan,
-        presentation: presentation.into(),
+        presentation: Box::new(presentation),
     })
 }
 

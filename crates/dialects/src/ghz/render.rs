@@ -46,7 +46,7 @@ pub(crate) struct Presentation {
     /// When the last call ended, from the run's start.
     last_end: Nanos,
     report: Option<Report>,
-    pub(crate) notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 impl Presentation {
@@ -94,72 +94,12 @@ impl Presentation {
         })
     }
 
-    /// Whether results must be kept one by one.
-    pub(crate) fn needs_spool(&self) -> bool {
-        self.outputs.iter().any(|(format, _)| format.has_details())
-    }
-
-    /// Where results are kept one by one.
-    pub(crate) fn set_spool(&mut self, spool: Box<dyn Spool>) {
-        self.spool = Some(BufWriter::with_capacity(1 << 16, spool));
-    }
-
-    /// Where the outputs go, in their order: a file, or standard output.
-    pub(crate) fn places(&self) -> Vec<Option<&str>> {
-        self.outputs
-            .iter()
-            .map(|(_, path)| path.as_deref())
-            .collect()
-    }
-
-    /// Takes note of what happens.
-    pub(crate) fn observe(&mut self, event: &RunEvent) {
-        match event {
-            // What ends first is what ended the run.
-            RunEvent::Stopping { reason } => {
-                self.stopped.get_or_insert(*reason);
-            }
-            RunEvent::Kept(kept) => {
-                let of = |kept| CallResult::of(kept, self.since, &self.peer);
-                let mut results: Vec<CallResult> = kept.iter().map(of).collect();
-                // Workers come one after the other.
-                results.sort_by_key(|result| result.end);
-                for result in &results {
-                    self.last_end = self.last_end.max(result.end);
-                    if self.tally.record(result) {
-                        self.keep(result);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn keep(&mut self, result: &CallResult) {
         if let (Some(spool), None) = (&mut self.spool, &self.spool_failure)
             && let Err(error) = result.write(spool)
         {
             self.spool_failure = Some(error);
         }
-    }
-
-    /// Closes the books.
-    pub(crate) fn finish(&mut self, summary: &Summary) {
-        self.tally.close();
-        let end = self.end(summary);
-        // A run by a rate lasts until one more call would be due; ghz's total does not have that.
-        let total = match end {
-            End::Normal if self.last_end > Nanos::ZERO => self.last_end,
-            _ => summary.duration,
-        };
-        self.report = Some(Report::of(
-            &self.tally,
-            &self.options,
-            &self.settings,
-            &self.machine,
-            end,
-            (summary.info.started_at_unix_ns, total.0),
-        ));
     }
 
     /// Why the run ended.
@@ -178,25 +118,6 @@ impl Presentation {
             (false, true) => End::Timeout,
             (false, false) => End::Normal,
         }
-    }
-
-    /// Writes one of the outputs.
-    ///
-    /// # Errors
-    /// When it can't be written, or the spool can't be read.
-    pub(crate) fn write(&mut self, output: usize, out: &mut dyn Write) -> io::Result<()> {
-        if let Some(error) = &self.spool_failure {
-            return Err(io::Error::other(format!(
-                "the results can't be kept: {error}"
-            )));
-        }
-        let (Some(report), Some((format, _))) = (self.report.take(), self.outputs.get(output))
-        else {
-            return Ok(());
-        };
-        let written = self.write_format(*format, &report, out);
-        self.report = Some(report);
-        written
     }
 
     fn write_format(
@@ -272,9 +193,85 @@ impl Presentation {
         }
         Ok(())
     }
+}
+
+impl crate::Presentation for Presentation {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn needs_spool(&self) -> bool {
+        self.outputs.iter().any(|(format, _)| format.has_details())
+    }
+
+    fn set_spool(&mut self, spool: Box<dyn Spool>) {
+        self.spool = Some(BufWriter::with_capacity(1 << 16, spool));
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match event {
+            // What ends first is what ended the run.
+            RunEvent::Stopping { reason } => {
+                self.stopped.get_or_insert(*reason);
+            }
+            RunEvent::Kept(kept) => {
+                let of = |kept| CallResult::of(kept, self.since, &self.peer);
+                let mut results: Vec<CallResult> = kept.iter().map(of).collect();
+                // Workers come one after the other.
+                results.sort_by_key(|result| result.end);
+                for result in &results {
+                    self.last_end = self.last_end.max(result.end);
+                    if self.tally.record(result) {
+                        self.keep(result);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(&mut self, summary: &Summary) {
+        self.tally.close();
+        let end = self.end(summary);
+        // A run by a rate lasts until one more call would be due; ghz's total does not have that.
+        let total = match end {
+            End::Normal if self.last_end > Nanos::ZERO => self.last_end,
+            _ => summary.duration,
+        };
+        self.report = Some(Report::of(
+            &self.tally,
+            &self.options,
+            &self.settings,
+            &self.machine,
+            end,
+            (summary.info.started_at_unix_ns, total.0),
+        ));
+    }
+
+    fn places(&self) -> Vec<Option<&str>> {
+        self.outputs
+            .iter()
+            .map(|(_, path)| path.as_deref())
+            .collect()
+    }
+
+    fn write(&mut self, place: usize, _summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        if let Some(error) = &self.spool_failure {
+            return Err(io::Error::other(format!(
+                "the results can't be kept: {error}"
+            )));
+        }
+        let (Some(report), Some((format, _))) = (self.report.take(), self.outputs.get(place))
+        else {
+            return Ok(());
+        };
+        let written = self.write_format(*format, &report, out);
+        self.report = Some(report);
+        written
+    }
 
     /// 99 where a threshold was not met, 1 where no call succeeded.
-    pub(crate) fn exit_code(&self, summary: &Summary) -> u8 {
+    fn exit_code(&self, summary: &Summary) -> u8 {
         if summary.thresholds.iter().any(|threshold| !threshold.passed) {
             THRESHOLD
         } else {

@@ -81,14 +81,14 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
             return Ok(Run {
                 document: upgraded,
                 plan: over_http2,
-                presentation: presentation.into(),
+                presentation: Box::new(presentation),
             });
         }
     }
     Ok(Run {
         document,
         plan,
-        presentation: presentation.into(),
+        presentation: Box::new(presentation),
     })
 }
 

@@ -2,10 +2,11 @@
 
 use super::errors::ErrorCounts;
 use crate::go_text::duration;
-use drumfire_measure::Summary;
+use drumfire_measure::{RunInfo, Summary};
 use drumfire_plan::secret;
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
+use std::io::{self, Write};
 
 /// Which go-wrk's report is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub(crate) struct Presentation {
     pub(super) target: String,
     /// The host that all requests go to, if it is one.
     pub(super) host: Option<String>,
-    pub(crate) notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 /// The quantiles that are printed, with their labels and the tabs that follow.
@@ -122,6 +123,28 @@ impl Presentation {
             Shape::Current => String::new(),
         };
         format!("Number of Errors:\t{total}\n{kinds}")
+    }
+}
+
+impl crate::Presentation for Presentation {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn render_start(&self, _info: &RunInfo) -> String {
+        self.banner()
+    }
+
+    fn render_interrupted(&self) -> &'static str {
+        super::STOPPING
+    }
+
+    fn places(&self) -> Vec<Option<&str>> {
+        vec![None]
+    }
+
+    fn write(&mut self, _place: usize, summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(self.report(summary).as_bytes())
     }
 }
 

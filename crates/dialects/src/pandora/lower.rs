@@ -89,7 +89,7 @@ pub(super) fn lower(
     Ok(Outcome::Run(Box::new(Run {
         document,
         plan,
-        presentation: presentation.into(),
+        presentation: Box::new(presentation),
     })))
 }
 

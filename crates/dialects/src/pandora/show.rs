@@ -10,7 +10,7 @@ use super::gun::{Gun, Loaded, Way};
 use super::output::{Output, Place};
 use super::schedule::Startup;
 use super::shot::NO_TAG;
-use crate::Stream;
+use crate::{CountersPage, Stream};
 use answers::Answers;
 use counters::Counters;
 use drumfire_measure::{Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript};
@@ -106,7 +106,7 @@ pub(crate) struct Presentation {
     interrupted: bool,
     /// Why the run must end.
     fault: Option<String>,
-    pub(crate) notes: Vec<String>,
+    pub(super) notes: Vec<String>,
 }
 
 /// Places that are written to while the run goes on, each once.
@@ -168,60 +168,6 @@ impl Presentation {
             interrupted: false,
             fault: None,
             notes,
-        }
-    }
-
-    /// Where lines go while the run goes on.
-    pub(crate) fn streams(&self) -> Vec<crate::StreamPlace<'_>> {
-        let places = self.streams.places.iter();
-        let place = |place| match place {
-            &Place::Stdout => crate::StreamPlace::Stdout,
-            &Place::Stderr => crate::StreamPlace::Stderr,
-            Place::File(path) => crate::StreamPlace::File(path),
-        };
-        places.map(place).collect()
-    }
-
-    /// The writers of these places.
-    pub(crate) fn set_streams(&mut self, writers: Vec<Box<dyn Stream>>) {
-        self.streams.writers = writers;
-    }
-
-    /// The port on which counters are asked for.
-    pub(crate) const fn expvar(&self) -> Option<u16> {
-        self.expvar
-    }
-
-    /// The counters as JSON.
-    pub(crate) fn counters(&self) -> String {
-        self.counters.json()
-    }
-
-    /// Why the run must end.
-    pub(crate) fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
-    }
-
-    /// Takes note of what happens.
-    pub(crate) fn observe(&mut self, event: &RunEvent) {
-        match event {
-            RunEvent::Started(info) => self.begin(info),
-            RunEvent::Kept(kept) => self.keep(kept),
-            RunEvent::Transcripts(transcripts) => self.log_answers(transcripts),
-            RunEvent::IntervalClosed(interval) => self.close(interval),
-            RunEvent::Stopping {
-                reason: StopReason::Signal,
-            } if self.fault.is_none() => {
-                self.interrupted = true;
-                let at = self.counters.end;
-                self.info(at, "Signal received. Graceful shutdown.");
-            }
-            _ => return,
-        }
-        if let Err(error) = self.streams.flush()
-            && self.fault.is_none()
-        {
-            self.fault = Some(format!("a result can't be written: {error}"));
         }
     }
 
@@ -377,8 +323,89 @@ impl Presentation {
         }
     }
 
-    /// Closes the log when the run has ended.
-    pub(crate) fn finish(&mut self, summary: &Summary) {
+    /// Says how many answers could not be logged.
+    fn account_for_answers(&mut self, end: Nanos) {
+        for pool in 0..self.pools.len() {
+            let lacking = self.pools[pool]
+                .answers
+                .as_ref()
+                .map_or(0, Answers::lacking);
+            if lacking > 0 && self.log.has_warnings() {
+                let id = &self.pools[pool].id;
+                let message = format!(
+                    "{lacking} answers are not in answlog: there were too many at a time\t\
+                     {{\"pool\": \"{id}\"}}"
+                );
+                let at = self.started_at + end.0;
+                self.log
+                    .line(at, "WARN", &message, &mut self.streams.pending);
+            }
+        }
+    }
+
+    fn is_clean(&self) -> bool {
+        self.fault.is_none() && !self.interrupted
+    }
+}
+
+impl crate::Presentation for Presentation {
+    fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    fn streams(&self) -> Vec<crate::StreamPlace<'_>> {
+        let places = self.streams.places.iter();
+        let place = |place| match place {
+            &Place::Stdout => crate::StreamPlace::Stdout,
+            &Place::Stderr => crate::StreamPlace::Stderr,
+            Place::File(path) => crate::StreamPlace::File(path),
+        };
+        places.map(place).collect()
+    }
+
+    fn set_streams(&mut self, writers: Vec<Box<dyn Stream>>) {
+        self.streams.writers = writers;
+    }
+
+    fn counters_page(&self) -> Option<CountersPage> {
+        self.expvar.map(|port| CountersPage {
+            address: format!("localhost:{port}"),
+            path: "/debug/vars",
+            media_type: "application/json; charset=utf-8",
+        })
+    }
+
+    fn counters(&self) -> String {
+        self.counters.json()
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(info) => self.begin(info),
+            RunEvent::Kept(kept) => self.keep(kept),
+            RunEvent::Transcripts(transcripts) => self.log_answers(transcripts),
+            RunEvent::IntervalClosed(interval) => self.close(interval),
+            RunEvent::Stopping {
+                reason: StopReason::Signal,
+            } if self.fault.is_none() => {
+                self.interrupted = true;
+                let at = self.counters.end;
+                self.info(at, "Signal received. Graceful shutdown.");
+            }
+            _ => return,
+        }
+        if let Err(error) = self.streams.flush()
+            && self.fault.is_none()
+        {
+            self.fault = Some(format!("a result can't be written: {error}"));
+        }
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    fn finish(&mut self, summary: &Summary) {
         self.counters.finish();
         let end = summary.duration;
         self.account_for_answers(end);
@@ -405,37 +432,12 @@ impl Presentation {
         }
     }
 
-    /// Says how many answers could not be logged.
-    fn account_for_answers(&mut self, end: Nanos) {
-        for pool in 0..self.pools.len() {
-            let lacking = self.pools[pool]
-                .answers
-                .as_ref()
-                .map_or(0, Answers::lacking);
-            if lacking > 0 && self.log.has_warnings() {
-                let id = &self.pools[pool].id;
-                let message = format!(
-                    "{lacking} answers are not in answlog: there were too many at a time\t\
-                     {{\"pool\": \"{id}\"}}"
-                );
-                let at = self.started_at + end.0;
-                self.log
-                    .line(at, "WARN", &message, &mut self.streams.pending);
-            }
-        }
-    }
-
-    fn is_clean(&self) -> bool {
-        self.fault.is_none() && !self.interrupted
-    }
-
-    /// The text for standard error after the run.
-    pub(crate) fn epilogue(&self, summary: &Summary, style: &Style) -> String {
+    fn epilogue(&self, summary: &Summary, style: &Style) -> String {
         text::summary(summary, style)
     }
 
     /// 0, or 1 where something ended the run before its time.
-    pub(crate) fn exit_code(&self) -> u8 {
+    fn exit_code(&self, _summary: &Summary) -> u8 {
         u8::from(!self.is_clean())
     }
 }

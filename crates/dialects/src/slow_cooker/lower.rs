@@ -108,7 +108,7 @@ pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run,
     Ok(Run {
         document,
         plan,
-        presentation: Presentation::new(shown, host).into(),
+        presentation: Box::new(Presentation::new(shown, host)),
     })
 }
 

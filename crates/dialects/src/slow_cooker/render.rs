@@ -7,7 +7,7 @@ use super::table;
 use super::tally::Tally;
 use crate::go_text::duration;
 use crate::go_time;
-use crate::{Stream, StreamPlace};
+use crate::{CountersPage, Stream, StreamPlace};
 use drumfire_compile::Host;
 use drumfire_measure::{Histogram, Interval, RunEvent, RunInfo, Summary};
 use drumfire_report::style::Style;
@@ -112,61 +112,6 @@ impl Presentation {
         }
     }
 
-    pub(crate) fn notes(&self) -> &[String] {
-        &self.shown.notes
-    }
-
-    /// Lines go to standard output, and what has failed to standard error.
-    pub(crate) const fn streams() -> [StreamPlace<'static>; 2] {
-        [StreamPlace::Stdout, StreamPlace::Stderr]
-    }
-
-    /// The writers of these places.
-    pub(crate) fn set_streams(&mut self, writers: Vec<Box<dyn Stream>>) {
-        self.out = writers;
-    }
-
-    /// Where metrics are asked for.
-    pub(crate) fn metrics_at(&self) -> Option<&str> {
-        self.shown.metrics_at.as_deref()
-    }
-
-    /// The metrics.
-    pub(crate) fn metrics(&self) -> String {
-        metrics::page(&self.all)
-    }
-
-    /// Why the run must end.
-    pub(crate) fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
-    }
-
-    /// The two lines that open a run.
-    pub(crate) fn head(&self, info: &RunInfo) -> String {
-        let stamp = go_time::seconds(&*self.host, info.started_at_unix_ns);
-        let pad = |text: &str| " ".repeat(text.len().saturating_sub(2));
-        let number = match self.shown.shape {
-            Shape::Current => "iter   ",
-            Shape::Seed => "",
-        };
-        format!(
-            "{}\n# {} {number}good/b/f t   goal% {} min [p50 p95 p99  p999]  max bhash change\n",
-            self.shown.banner,
-            pad(&stamp),
-            pad(&duration(self.shown.interval))
-        )
-    }
-
-    /// Takes note of what happens.
-    pub(crate) fn observe(&mut self, event: &RunEvent) {
-        match event {
-            RunEvent::Started(info) => self.started_at = info.started_at_unix_ns,
-            RunEvent::IntervalClosed(interval) => self.close(interval),
-            RunEvent::Stopping { .. } => self.is_ending = true,
-            _ => {}
-        }
-    }
-
     /// Adds an interval of the run, and prints the line that ends with it.
     fn close(&mut self, interval: &Interval) {
         self.tally.add(interval);
@@ -191,14 +136,6 @@ impl Presentation {
         let failures = self.failures.tell();
         self.print(1, &failures);
         self.told = self.end;
-    }
-
-    /// Prints what is left when the run has ended.
-    pub(crate) fn finish(&mut self) {
-        self.tell();
-        if !self.tally.is_empty() {
-            self.print_line(self.tally.intended as f64);
-        }
     }
 
     /// Prints the line of what was counted since the one before.
@@ -248,21 +185,80 @@ impl Presentation {
             self.fault.get_or_insert(fault);
         }
     }
+}
 
-    /// The text for standard error after the run.
-    pub(crate) fn epilogue(&self, summary: &Summary, style: &Style) -> String {
+impl crate::Presentation for Presentation {
+    fn notes(&self) -> &[String] {
+        &self.shown.notes
+    }
+
+    fn render_start(&self, info: &RunInfo) -> String {
+        let stamp = go_time::seconds(&*self.host, info.started_at_unix_ns);
+        let pad = |text: &str| " ".repeat(text.len().saturating_sub(2));
+        let number = match self.shown.shape {
+            Shape::Current => "iter   ",
+            Shape::Seed => "",
+        };
+        format!(
+            "{}\n# {} {number}good/b/f t   goal% {} min [p50 p95 p99  p999]  max bhash change\n",
+            self.shown.banner,
+            pad(&stamp),
+            pad(&duration(self.shown.interval))
+        )
+    }
+
+    /// Lines go to standard output, and what has failed to standard error.
+    fn streams(&self) -> Vec<StreamPlace<'_>> {
+        vec![StreamPlace::Stdout, StreamPlace::Stderr]
+    }
+
+    fn set_streams(&mut self, writers: Vec<Box<dyn Stream>>) {
+        self.out = writers;
+    }
+
+    fn counters_page(&self) -> Option<CountersPage> {
+        self.shown.metrics_at.as_ref().map(|address| CountersPage {
+            address: address.clone(),
+            path: "/metrics",
+            media_type: "text/plain; version=0.0.4; charset=utf-8",
+        })
+    }
+
+    fn counters(&self) -> String {
+        metrics::page(&self.all)
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(info) => self.started_at = info.started_at_unix_ns,
+            RunEvent::IntervalClosed(interval) => self.close(interval),
+            RunEvent::Stopping { .. } => self.is_ending = true,
+            _ => {}
+        }
+    }
+
+    fn fault(&self) -> Option<&str> {
+        self.fault.as_deref()
+    }
+
+    fn finish(&mut self, _summary: &Summary) {
+        self.tell();
+        if !self.tally.is_empty() {
+            self.print_line(self.tally.intended as f64);
+        }
+    }
+
+    fn epilogue(&self, summary: &Summary, style: &Style) -> String {
         text::summary(summary, style)
     }
 
-    /// Where results go when the run has ended.
-    pub(crate) fn places(&self) -> Vec<Option<&str>> {
+    fn places(&self) -> Vec<Option<&str>> {
         let summary = self.shown.summary.then_some(None);
         let csv = self.shown.csv.as_deref().map(Some);
         summary.into_iter().chain(csv).collect()
     }
 
-    /// Writes the result that goes to the place of this number.
-    pub(crate) fn write(&self, place: usize, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&mut self, place: usize, _summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         let times = &self.all.times;
         match self.places().get(place) {
             Some(None) => out.write_all(quantiles(times, self.shown.unit).as_bytes()),

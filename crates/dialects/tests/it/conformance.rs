@@ -53,7 +53,7 @@ fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
             let again = compile(&again, &host).unwrap();
             assert_eq!(crate::plan_text::plan_text(&again), text, "{printed}");
             add("plan", text);
-            add("notes", notes(&run.presentation));
+            add("notes", notes(&*run.presentation));
             self::run(case, run.presentation, &mut add);
         }
     }
@@ -61,7 +61,7 @@ fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
 }
 
 /// The output of the made-up run.
-fn run(case: &Case, mut presentation: Presentation, add: &mut dyn FnMut(&str, String)) {
+fn run(case: &Case, mut presentation: Box<dyn Presentation>, add: &mut dyn FnMut(&str, String)) {
     let lines = case.section("run").unwrap_or_default();
     let summary = crate::made_up_run::summary(lines);
     add("start", presentation.render_start(&summary.info));
@@ -92,7 +92,7 @@ fn run(case: &Case, mut presentation: Presentation, add: &mut dyn FnMut(&str, St
     add("exit", format!("{exit}\n"));
 }
 
-fn notes(presentation: &Presentation) -> String {
+fn notes(presentation: &dyn Presentation) -> String {
     let line = |note: &String| format!("{note}\n");
     presentation.notes().iter().map(line).collect()
 }
