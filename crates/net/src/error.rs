@@ -1,8 +1,64 @@
-//! From the system's error numbers and rustls's errors to [`IoError`].
+//! Why a connection failed, made from the system's error numbers and from rustls's errors.
 
-use crate::{Fault, IoError};
 use rustix::io::Errno;
 use rustls::{AlertDescription, CertificateError, Error as TlsError, InvalidMessage};
+use std::fmt;
+
+/// Why a connection failed. The engine maps these to outcomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IoError {
+    /// The address refused.
+    Refused,
+    /// The kernel gave up connecting.
+    TimedOut,
+    /// No way to the address.
+    Unreachable,
+    /// The peer reset the connection.
+    Reset,
+    /// The peer closed before our bytes were out.
+    BrokenPipe,
+    /// No file descriptor left.
+    NoDescriptors,
+    /// No local port left.
+    NoPorts,
+    /// No kernel memory left for sockets.
+    NoMemory,
+    /// This machine refused a resource of a connection, before the peer had any part in it.
+    Local(Fault),
+    /// The certificate is outside its validity; the text names the dates.
+    TlsExpired(String),
+    /// The certificate is for another name.
+    TlsName(String),
+    /// The certificate has no trusted issuer.
+    TlsUntrusted(String),
+    /// The peer sent an alert.
+    TlsAlert(String),
+    /// The peer has none of the protocols that were offered.
+    TlsAlpn,
+    /// The peer does not speak TLS as it should.
+    TlsProtocol(String),
+    /// The peer ended the stream without close_notify: its data may be truncated.
+    TlsNoCloseNotify,
+    /// Any other error of the operating system.
+    Other(String),
+}
+
+/// A system call of the generator's own failed, independent of the target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The system call that failed.
+    pub call: &'static str,
+    /// How, in the system's words.
+    pub reason: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {}", self.call, self.reason)
+    }
+}
+
+impl std::error::Error for Fault {}
 
 impl From<Errno> for IoError {
     fn from(errno: Errno) -> Self {

@@ -4,9 +4,8 @@
 //! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
 //! the test kit has a simulated one under virtual time.
 
-use crate::{TlsConfig, Waker};
+use crate::{Fault, IoError, Progress, Received, TlsConfig, Waker};
 use drumfire_units::Nanos;
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
@@ -51,87 +50,6 @@ pub struct Readiness {
     /// The peer has finished sending: receive until [`Received::End`].
     pub peer_closed: bool,
 }
-
-/// The result of an attempt to receive.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Received {
-    /// This many bytes, at the buffer's start; `drained` when there are no more for now.
-    Bytes {
-        /// How many; at least 1.
-        length: usize,
-        /// Whether a further attempt would find nothing.
-        drained: bool,
-    },
-    /// The peer has finished sending.
-    End,
-    /// Nothing for now; readiness will follow.
-    Nothing,
-}
-
-/// The result of an attempt to open a connection or to secure it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// Done.
-    Done,
-    /// Under way; readiness will follow.
-    Pending,
-}
-
-/// Why a connection failed. The engine maps these to outcomes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum IoError {
-    /// The address refused.
-    Refused,
-    /// The kernel gave up connecting.
-    TimedOut,
-    /// No way to the address.
-    Unreachable,
-    /// The peer reset the connection.
-    Reset,
-    /// The peer closed before our bytes were out.
-    BrokenPipe,
-    /// No file descriptor left.
-    NoDescriptors,
-    /// No local port left.
-    NoPorts,
-    /// No kernel memory left for sockets.
-    NoMemory,
-    /// This machine refused a resource of a connection, before the peer had any part in it.
-    Local(Fault),
-    /// The certificate is outside its validity; the text names the dates.
-    TlsExpired(String),
-    /// The certificate is for another name.
-    TlsName(String),
-    /// The certificate has no trusted issuer.
-    TlsUntrusted(String),
-    /// The peer sent an alert.
-    TlsAlert(String),
-    /// The peer has none of the protocols that were offered.
-    TlsAlpn,
-    /// The peer does not speak TLS as it should.
-    TlsProtocol(String),
-    /// The peer ended the stream without close_notify: its data may be truncated.
-    TlsNoCloseNotify,
-    /// Any other error of the operating system.
-    Other(String),
-}
-
-/// A system call of the generator's own failed, independent of the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// The system call that failed.
-    pub call: &'static str,
-    /// How, in the system's words.
-    pub reason: String,
-}
-
-impl fmt::Display for Fault {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} failed: {}", self.call, self.reason)
-    }
-}
-
-impl std::error::Error for Fault {}
 
 /// Figures of this thread's own health, cumulative since the driver was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -16,12 +16,14 @@ mod resolve;
 mod socket;
 mod text_server;
 mod tls;
+mod transfer;
 mod tsc;
 mod waker;
 
 pub use clock::Clock;
 pub use dns::{NameServers, in_hosts};
-pub use io::{Address, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes};
+pub use error::{Fault, IoError};
+pub use io::{Address, Io, Readiness, Slot, ThreadTimes};
 pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
 pub use page_server::{Page, PageRequest, PageServer, Pages};
 pub use post::{PostAnswer, PostTarget};
@@ -35,4 +37,5 @@ pub use text_server::TextServer;
 pub use tls::{
     TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,
 };
+pub use transfer::{Progress, Received};
 pub use waker::Waker;
