@@ -70,7 +70,13 @@ struct Mark {
 }
 
 impl Course {
-    pub(crate) fn new(schedule: Schedule, worker: u32, of: u32) -> Self {
+    /// The share of worker number `worker`, from 0, of `of` workers, in a run that begins with this
+    /// schedule.
+    ///
+    /// # Panics
+    /// When `worker` is not below `of`.
+    #[must_use]
+    pub fn new(schedule: Schedule, worker: u32, of: u32) -> Self {
         Self {
             segment: schedule.segment(worker, of),
             schedule,

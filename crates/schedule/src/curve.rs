@@ -1,18 +1,9 @@
 //! Cumulative laws N(t) and their exact inverse.
 
+use crate::level::{Level, TWO_TO_64};
 use crate::ratio::Ratio;
 use crate::sine::Sine;
 use crate::wide::Wide;
-
-/// A point on the count's axis: arrivals in units of 2^-64, so that a Poisson process can stop
-/// between two whole counts.
-pub(crate) type Level = u128;
-
-/// The level of the whole count `n`.
-#[inline]
-pub(crate) const fn level_of(n: u64) -> Level {
-    (n as u128) << 64
-}
 
 /// N(t) for t from the piece's start, which never falls.
 #[derive(Clone, Debug)]
@@ -103,9 +94,6 @@ impl Curve {
     }
 }
 
-/// 2^64, the number of levels between two counts.
-pub(crate) const TWO_TO_64: f64 = 18_446_744_073_709_551_616.0;
-
 impl Line {
     /// N(t) = t·(from·(2d − t) + to·t) / (2d·per), which has no negative term for t ≤ d.
     #[inline]
@@ -173,6 +161,7 @@ pub(crate) fn last_true(guess: u64, end: u64, holds: impl Fn(u64) -> bool) -> u6
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::level::level_of;
     use proptest::prelude::*;
 
     proptest! {

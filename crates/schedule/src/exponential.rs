@@ -1,6 +1,6 @@
 //! Exponential gaps from a seed, in integers only: the same on every platform.
 
-use crate::curve::Level;
+use crate::level::Level;
 
 /// Gaps of a Poisson process of rate 1, in units of 2^-64.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ mod tests {
     fn draws(seed: u64, count: usize) -> Vec<f64> {
         let mut gaps = Gaps::new(seed);
         (0..count)
-            .map(|_| gaps.draw() as f64 / crate::curve::TWO_TO_64)
+            .map(|_| gaps.draw() as f64 / crate::level::TWO_TO_64)
             .collect()
     }
 

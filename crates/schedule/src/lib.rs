@@ -20,6 +20,7 @@ mod course;
 mod curve;
 mod error;
 mod exponential;
+mod level;
 mod piece;
 mod ratio;
 mod schedule;

@@ -1,7 +1,8 @@
 //! One compiled piece: a law, where it stands in time, and how many arrivals it has.
 
 use crate::ScheduleError;
-use crate::curve::{Curve, Level, Line, level_of};
+use crate::curve::{Curve, Line};
+use crate::level::{Level, level_of};
 use crate::ratio::{Ratio, common};
 use crate::sine::Sine;
 use crate::stairs::Stairs;

@@ -2,7 +2,7 @@
 
 use crate::exponential::Gaps;
 use crate::piece::{Kind, Piece, Pieces};
-use crate::{Course, Next, RANDOM_RATE_MAX, ScheduleError, Segment};
+use crate::{Next, RANDOM_RATE_MAX, ScheduleError, Segment};
 use drumfire_plan::{Arrivals, Sequence};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -136,15 +136,6 @@ impl Schedule {
     #[must_use]
     pub fn segment(&self, worker: u32, of: u32) -> Segment {
         Segment::new(Arc::clone(&self.pieces), self.gaps.clone(), worker, of)
-    }
-
-    /// The share of one worker for a run in which the law may be changed.
-    ///
-    /// # Panics
-    /// When `worker` is not below `of`.
-    #[must_use]
-    pub fn course(&self, worker: u32, of: u32) -> Course {
-        Course::new(self.clone(), worker, of)
     }
 
     /// Whether arrivals are random.

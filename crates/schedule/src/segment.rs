@@ -2,8 +2,8 @@
 
 mod skip;
 
-use crate::curve::Level;
 use crate::exponential::Gaps;
+use crate::level::Level;
 use crate::piece::{Kind, Piece};
 use drumfire_units::Nanos;
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 //! 2^-51 of the wave's own size: less than 1 ns for periods up to ten days, except within the
 //! instants where the rate is nearly zero (amplitude = mean), where arrivals are far apart.
 
-use crate::curve::{Level, TWO_TO_64};
+use crate::level::{Level, TWO_TO_64};
 use crate::ratio::Ratio;
 use crate::wide::Wide;
 use std::f64::consts::PI;

@@ -56,11 +56,11 @@ impl Open {
             limit,
             measure_from,
         } = bounds;
-        let course = schedule.course(shard.index, shard.of).limit(limit);
+        let course = Course::new(schedule.clone(), shard.index, shard.of).limit(limit);
         Self {
             ahead: course.clone(),
             whole: (late == LatePolicy::Skip && shard.of > 1).then(|| Whole {
-                course: schedule.course(0, 1).limit(limit),
+                course: Course::new(schedule.clone(), 0, 1).limit(limit),
                 due: 0,
             }),
             course,

@@ -44,7 +44,7 @@ impl Script {
     }
 
     fn course(&self, worker: u32, of: u32) -> Course {
-        self.schedule(&self.first, 0).course(worker, of)
+        Course::new(self.schedule(&self.first, 0), worker, of)
     }
 }
 
@@ -267,7 +267,7 @@ fn even(law: &Sequence) -> Schedule {
 /// 10/s, 100/s from 1.05 s on, a pause from 1.075 s to 2 s.
 #[test]
 fn a_law_follows_at_its_time_and_goes_on_where_it_stood() {
-    let mut course = even(&constant(10, Nanos::MAX)).course(0, 1).limit(17);
+    let mut course = Course::new(even(&constant(10, Nanos::MAX)), 0, 1).limit(17);
     course.change(
         Nanos(1_050 * MILLI),
         CourseChange::Follow(even(&constant(100, Nanos::MAX))),
@@ -283,7 +283,7 @@ fn a_law_follows_at_its_time_and_goes_on_where_it_stood() {
 #[test]
 fn the_end_moves_with_pauses_and_laws() {
     let second = Nanos::from_secs(1);
-    let mut course = even(&constant(10, second)).course(1, 3);
+    let mut course = Course::new(even(&constant(10, second)), 1, 3);
     assert_eq!(course.end(), Some(second));
     course.change(Nanos(500 * MILLI), CourseChange::Pause);
     assert_eq!(course.end(), None, "who knows until when");
