@@ -11,9 +11,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     // Files beside the one of their type that belong into its folder.
     ("crates/corpus/src/parse.rs", "Case"),
     ("crates/corpus/src/parse.rs", "Expected"),
-    ("crates/measure/src/encoding.rs", "Histogram"),
-    ("crates/measure/src/histogram_codec.rs", "Histogram"),
-    ("crates/measure/src/quantile.rs", "Histogram"),
     ("crates/plan/src/check.rs", "Load"),
     ("crates/plan/src/law_text.rs", "Law"),
     ("crates/plan/src/law_text.rs", "Sequence"),

@@ -4,7 +4,9 @@
 //! and compared. They are small whatever the plan's size ([`LISTED_MAX`], and a trace's times are
 //! only counted), and secrets are masked in them. Their words are the business of reports.
 
+pub(crate) mod form;
 mod law;
+pub(crate) mod law_form;
 mod request;
 mod step;
 

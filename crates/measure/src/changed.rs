@@ -1,6 +1,7 @@
 //! A change of a run by a command, as it is kept beside the run's intervals.
 
-use crate::codec::{CodecError, Input, put, put_text, run_info};
+use crate::codec::stages::{decode_stages, encode_stages};
+use crate::codec::{CodecError, Input, put, put_text};
 use drumfire_plan::{ChangeKind, Command, Stage};
 use drumfire_units::Nanos;
 
@@ -71,7 +72,7 @@ impl Changed {
         put_text(&mut out, &self.note);
         if let Some(order) = &self.order {
             put(&mut out, order.at.0);
-            run_info::encode_stages(&order.law, &mut out);
+            encode_stages(&order.law, &mut out);
         }
         out
     }
@@ -102,7 +103,7 @@ impl Changed {
                 VERSION_TIMELESS => None,
                 _ => Some(Ordered {
                     at: Nanos(input.number()?),
-                    law: run_info::decode_stages(&mut input)?,
+                    law: decode_stages(&mut input)?,
                 }),
             },
         };

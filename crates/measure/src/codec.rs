@@ -1,26 +1,20 @@
 //! Our own binary form of measurements: lossless, and bounded against hostile bytes.
 //!
+//! Here are the numbers, texts and lists of which all forms consist, and the forms of what a plan
+//! has. A type of this crate has its form in a file `form` beneath its own, which writes with `put`
+//! and its kin and reads from an [`Input`]; what it reads ends with [`Input::end`]. Each form that
+//! travels alone begins with a version of its own.
+//!
 //! Numbers are LEB128: seven bits a byte, the least first, the high bit set on all but the last. A
 //! text is its length in bytes and its UTF-8. Counts by kind carry the stable names of the kinds,
 //! so that a list may grow without a new version. Each value has exactly one encoding, so that what
 //! decodes encodes to the same bytes, and memory is taken in proportion to the bytes.
 
-mod asked;
-pub(crate) mod command;
-pub(crate) mod ending;
-pub(crate) mod figures;
-pub(crate) mod interval;
-mod law;
-mod plan_text;
-pub(crate) mod run_info;
-mod threshold;
+pub(crate) mod stages;
+pub(crate) mod threshold;
 
 use crate::Outcome;
 use std::fmt;
-
-/// The version of the form that is written here, its first number. Intervals and the facts of a run
-/// have others ([`interval::VERSION`], [`run_info`]).
-pub(crate) const VERSION: u64 = 1;
 
 /// Why bytes can't be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,10 +166,10 @@ impl<'a> Input<'a> {
         Ok(length)
     }
 
-    /// Reads the version, which must be known here.
-    pub(crate) fn version(&mut self) -> Result<(), CodecError> {
+    /// Reads the version, the first number of a form, which must be this one.
+    pub(crate) fn version(&mut self, known: u64) -> Result<(), CodecError> {
         match self.number()? {
-            VERSION => Ok(()),
+            version if version == known => Ok(()),
             other => Err(CodecError::Version(other)),
         }
     }

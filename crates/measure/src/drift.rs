@@ -7,12 +7,13 @@
 #[cfg(test)]
 mod alarms;
 mod blocks;
+mod centre;
 mod shape;
 mod tracks;
 
 use crate::{Overview, RunInfo, Timeline};
 use blocks::Blocks;
-pub(crate) use blocks::{median, without_spikes};
+pub(crate) use centre::{median, without_spikes};
 use drumfire_units::Nanos;
 use shape::Shape;
 use std::ops::Range;

@@ -53,48 +53,46 @@ pub(crate) fn reference() -> Hdr<u64> {
     Hdr::new_with_bounds(1, HOUR, DIGITS).expect("1 ns to 1 h, 3 digits")
 }
 
-impl Histogram {
-    /// The buckets in the V2 encoding, deflated, as `decodeFromCompressedBase64` and its like
-    /// expect (after base64). The exact extremes and sum are not part of that format, nor are lower
-    /// bounds.
-    #[must_use]
-    #[expect(
-        clippy::expect_used,
-        reason = "writing to a vector cannot fail and a count stays below 2^63"
-    )]
-    pub fn encode_v2(&self) -> Vec<u8> {
-        let mut buckets = reference();
-        for (low, _, count) in self.buckets() {
-            let recorded = buckets.record_n(low, count);
-            debug_assert!(recorded.is_ok(), "the crate has the same buckets");
-        }
-        let mut bytes = Vec::new();
-        V2DeflateSerializer::new()
-            .serialize(&buckets, &mut bytes)
-            .expect("a vector takes every byte");
-        bytes
+/// The buckets in the V2 encoding, deflated, as `decodeFromCompressedBase64` and its like
+/// expect (after base64). The exact extremes and sum are not part of that format, nor are lower
+/// bounds.
+#[must_use]
+#[expect(
+    clippy::expect_used,
+    reason = "writing to a vector cannot fail and a count stays below 2^63"
+)]
+pub fn encode_v2(histogram: &Histogram) -> Vec<u8> {
+    let mut buckets = reference();
+    for (low, _, count) in histogram.buckets() {
+        let recorded = buckets.record_n(low, count);
+        debug_assert!(recorded.is_ok(), "the crate has the same buckets");
     }
+    let mut bytes = Vec::new();
+    V2DeflateSerializer::new()
+        .serialize(&buckets, &mut bytes)
+        .expect("a vector takes every byte");
+    bytes
+}
 
-    /// The histogram that [`Self::encode_v2`] wrote, bucket for bucket. Figures that the format
-    /// lacks become estimates: the extremes are the bounds of their buckets, the sum is that of the
-    /// buckets' middles, and nothing is known of samples beyond the range.
-    ///
-    /// # Errors
-    /// When the bytes are not in that encoding or describe other buckets.
-    pub fn decode_v2(bytes: &[u8]) -> Result<Self, DecodeError> {
-        let inner = inflate(bytes)?;
-        check_layout(&inner)?;
-        let buckets: Hdr<u64> = Deserializer::new()
-            .deserialize(&mut &*inner)
-            .map_err(|error| DecodeError::Malformed(error.to_string()))?;
-        let mut decoded = Self::new();
-        for step in buckets.iter_recorded() {
-            let high = step.value_iterated_to();
-            let low = buckets.lowest_equivalent(high);
-            decoded.record_bucket(low, high, step.count_at_value());
-        }
-        Ok(decoded)
+/// The histogram that [`encode_v2`] wrote, bucket for bucket. Figures that the format
+/// lacks become estimates: the extremes are the bounds of their buckets, the sum is that of the
+/// buckets' middles, and nothing is known of samples beyond the range.
+///
+/// # Errors
+/// When the bytes are not in that encoding or describe other buckets.
+pub fn decode_v2(bytes: &[u8]) -> Result<Histogram, DecodeError> {
+    let inner = inflate(bytes)?;
+    check_layout(&inner)?;
+    let buckets: Hdr<u64> = Deserializer::new()
+        .deserialize(&mut &*inner)
+        .map_err(|error| DecodeError::Malformed(error.to_string()))?;
+    let mut decoded = Histogram::new();
+    for step in buckets.iter_recorded() {
+        let high = step.value_iterated_to();
+        let low = buckets.lowest_equivalent(high);
+        decoded.record_bucket(low, high, step.count_at_value());
     }
+    Ok(decoded)
 }
 
 fn malformed<T>(why: &str) -> Result<T, DecodeError> {

@@ -1,6 +1,7 @@
 //! What a run's summary holds beyond the merge of its intervals.
 
-use crate::codec::ending as form;
+mod form;
+
 use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
 

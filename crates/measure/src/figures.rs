@@ -1,5 +1,7 @@
 //! Everything that was counted and timed of a pool.
 
+pub(crate) mod form;
+
 use crate::errors::ErrorTable;
 use crate::series::SeriesMut;
 use crate::{
@@ -457,9 +459,15 @@ impl Figures {
         &self.status
     }
 
-    /// The steps by name. Where there is one step, `only` names it and the sums are its figures.
+    /// The steps of this pool, whose figures these are. Of a pool with one step, they are the step's.
     #[must_use]
-    pub fn steps_named(&self, only: &Arc<str>) -> Vec<Step> {
+    pub fn steps_of(&self, pool: &PoolInfo) -> Vec<Step> {
+        let first = pool.steps.first();
+        first.map_or_else(Vec::new, |first| self.steps_named(first))
+    }
+
+    /// The steps by name. Where there is one step, `only` names it and the sums are its figures.
+    fn steps_named(&self, only: &Arc<str>) -> Vec<Step> {
         if !self.steps.is_empty() {
             return self.steps.clone();
         }

@@ -1,5 +1,6 @@
 //! The generator's own health: measurements of its threads.
 
+use crate::near_p99::near_p99;
 use crate::{Blame, Figures, Histogram, Outcome};
 use drumfire_units::Nanos;
 
@@ -96,9 +97,7 @@ impl GeneratorHealth {
 /// The strictest percentile that there are samples for; the greatest time where there are hardly
 /// any.
 fn shown(times: &Histogram) -> Nanos {
-    times
-        .near_p99()
-        .map_or_else(|| times.max(), |(_, time)| time)
+    near_p99(times).map_or_else(|| times.max(), |(_, time)| time)
 }
 
 /// The generator's own failures. An exchange that the end of the run cut off is

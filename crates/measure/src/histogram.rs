@@ -1,7 +1,12 @@
 //! A distribution of times: HdrHistogram's buckets, with the exact extremes and sum beside them.
 
+pub(crate) mod form;
+mod lower_bounds;
+
 use crate::buckets::{Buckets, HIGHEST, bounds, place, places};
+use crate::quantile::{bucket_at, rank, supports};
 use drumfire_units::Nanos;
+use lower_bounds::LowerBounds;
 use std::ops::RangeInclusive;
 
 /// How often each time was seen, from 0 ns to 1 h, to three significant digits.
@@ -14,20 +19,18 @@ use std::ops::RangeInclusive;
 /// Some of the times may be known only from below: see [`Self::record_at_least`].
 #[derive(Debug)]
 pub struct Histogram {
-    pub(crate) buckets: Buckets,
-    /// Those of the counts that are of lower bounds; none until there is one.
-    pub(crate) bounds: Option<Buckets>,
-    pub(crate) count: u64,
+    buckets: Buckets,
+    /// The part of the counts that are of lower bounds.
+    bounds: LowerBounds,
+    count: u64,
     /// The exact least value; `u64::MAX` when there is none.
-    pub(crate) min: u64,
+    min: u64,
     /// The exact greatest value; 0 when there is none.
-    pub(crate) max: u64,
+    max: u64,
     /// The exact sum.
-    pub(crate) sum: u128,
+    sum: u128,
     /// How many values were beyond the last bucket.
-    pub(crate) beyond: u64,
-    /// The least value that is only a lower bound; `u64::MAX` when there is none.
-    pub(crate) censored_from: u64,
+    beyond: u64,
 }
 
 impl Default for Histogram {
@@ -48,9 +51,9 @@ impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
         let figures = |of: &Self| (of.count, of.min, of.max, of.sum, of.beyond);
         figures(self) == figures(other)
-            && self.censored_from == other.censored_from
+            && self.bounds.from() == other.bounds.from()
             && self.used().eq(other.used())
-            && self.bounds_used().eq(other.bounds_used())
+            && self.bounds.used(self.max).eq(other.bounds.used(other.max))
     }
 }
 
@@ -71,13 +74,12 @@ impl Histogram {
     fn with(buckets: Buckets) -> Self {
         Self {
             buckets,
-            bounds: None,
+            bounds: LowerBounds::none(),
             count: 0,
             min: u64::MAX,
             max: 0,
             sum: 0,
             beyond: 0,
-            censored_from: u64::MAX,
         }
     }
 
@@ -118,18 +120,14 @@ impl Histogram {
         if time.0 > HIGHEST {
             self.beyond = self.beyond.saturating_add(count);
         }
-        let buckets = &self.buckets;
-        let bounds = self.bounds.get_or_insert_with(|| buckets.empty_like());
-        for buckets in [&mut self.buckets, bounds] {
-            let slot = buckets.nearest(time.0);
-            *slot = slot.saturating_add(count);
-        }
+        let slot = self.buckets.nearest(time.0);
+        *slot = slot.saturating_add(count);
+        self.bounds.record(time.0, count, &self.buckets);
         self.count = self.count.saturating_add(count);
         let sum = u128::from(time.0) * u128::from(count);
         self.sum = self.sum.saturating_add(sum);
         self.min = self.min.min(time.0);
         self.max = self.max.max(time.0);
-        self.censored_from = self.censored_from.min(time.0);
     }
 
     /// Counts what has no place in an array: times beyond the range, and those of a small one.
@@ -183,21 +181,10 @@ impl Histogram {
         self.buckets.used(places)
     }
 
-    /// The places of lower bounds that may be in use; there must be one.
-    fn bounds_places(&self) -> RangeInclusive<usize> {
-        places(self.censored_from.min(self.max), self.max)
-    }
-
-    /// The places of lower bounds in use, with their counts.
-    pub(crate) fn bounds_used(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let bounds = self.bounds.iter().filter(|_| self.censored_from < u64::MAX);
-        bounds.flat_map(|bounds| bounds.used(self.bounds_places()))
-    }
-
     /// Every bucket that holds a lower bound, from the shortest: its least and greatest time in
     /// nanoseconds (both inclusive) and how many of its samples are lower bounds.
     pub fn lower_bounds(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        self.bounds_used().map(|(place, count)| {
+        self.bounds.used(self.max).map(|(place, count)| {
             let (low, high) = bounds(place);
             (low, high, count)
         })
@@ -212,8 +199,8 @@ impl Histogram {
     }
 
     /// The buckets of times that are known exactly, from the shortest: upper bound and count.
-    pub(crate) fn exact_buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
-        let mut bounds = self.bounds_used().peekable();
+    fn exact_buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let mut bounds = self.bounds.used(self.max).peekable();
         let exact = self.buckets().map(move |(low, high, count)| {
             let bound = bounds.next_if(|(at, _)| *at == place(low));
             (
@@ -232,17 +219,12 @@ impl Histogram {
         }
         self.buckets
             .change(&other.buckets, other.places(), u64::saturating_add);
-        if let Some(bounds) = &other.bounds {
-            let buckets = &self.buckets;
-            let mine = self.bounds.get_or_insert_with(|| buckets.empty_like());
-            mine.change(bounds, other.bounds_places(), u64::saturating_add);
-        }
+        self.bounds.merge(&other.bounds, other.max, &self.buckets);
         self.count = self.count.saturating_add(other.count);
         self.beyond = self.beyond.saturating_add(other.beyond);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         self.sum = self.sum.saturating_add(other.sum);
-        self.censored_from = self.censored_from.min(other.censored_from);
     }
 
     /// Subtracts a histogram that was merged before. The least and the greatest value that remain
@@ -260,9 +242,7 @@ impl Histogram {
             mine.saturating_sub(theirs)
         };
         self.buckets.change(&other.buckets, other.places(), less);
-        if let (Some(mine), Some(bounds)) = (&mut self.bounds, &other.bounds) {
-            mine.change(bounds, other.bounds_places(), less);
-        }
+        self.bounds.subtract(&other.bounds, other.max);
         self.count = self.count.saturating_sub(other.count);
         self.beyond = self.beyond.saturating_sub(other.beyond);
         self.sum = self.sum.saturating_sub(other.sum);
@@ -272,15 +252,17 @@ impl Histogram {
             Some((low, _)) if self.beyond > 0 => (low.max(self.min), self.max),
             Some((low, high)) => (low.max(self.min), high.min(self.max)),
         };
-        if self.is_empty() {
-            self.censored_from = u64::MAX;
-            return;
+        match self.is_empty() {
+            true => self.bounds.forget(),
+            false => self.bounds.narrow(self.max),
         }
-        let least_bound = self.bounds_used().next().map(|(place, _)| bounds(place).0);
-        self.censored_from = match least_bound {
-            Some(low) => low.max(self.censored_from),
-            None => u64::MAX,
-        };
+    }
+
+    /// Restores the exact extremes, which [`Self::subtract`] lost, from those of what is left.
+    pub(crate) fn restore_extremes(&mut self, min: Nanos, max: Nanos) {
+        if !self.is_empty() {
+            (self.min, self.max) = (min.0, max.0);
+        }
     }
 
     /// The lower bound of the first bucket in use and the upper bound of the last.
@@ -296,16 +278,13 @@ impl Histogram {
         if self.is_empty() {
             return;
         }
-        if let (Some(bounds), true) = (&mut self.bounds, self.censored_from < u64::MAX) {
-            bounds.clear(places(self.censored_from.min(self.max), self.max));
-        }
+        self.bounds.clear(self.max);
         self.buckets.clear(places(self.min, self.max));
         self.count = 0;
         self.beyond = 0;
         self.min = u64::MAX;
         self.max = 0;
         self.sum = 0;
-        self.censored_from = u64::MAX;
     }
 
     /// How many samples there are.
@@ -376,7 +355,7 @@ impl Histogram {
     /// The least time that was recorded as a lower bound, if any was.
     #[must_use]
     pub fn at_least_from(&self) -> Option<Nanos> {
-        (self.censored_from < u64::MAX).then_some(Nanos(self.censored_from))
+        self.bounds.from()
     }
 
     /// Every bucket that holds a sample, from the shortest: its least and greatest time in
@@ -386,5 +365,55 @@ impl Histogram {
             let (low, high) = bounds(place);
             (low, high, count)
         })
+    }
+
+    /// The quantile `q` (0 to 1): the least recorded time with at least ⌈q·n⌉ samples at or below
+    /// it. `None` when the count cannot [support](crate::count_needed) it.
+    ///
+    /// The value is its bucket's upper bound, but never outside the exact extremes.
+    #[must_use]
+    pub fn quantile(&self, q: f64) -> Option<Nanos> {
+        supports(self.count(), q).then(|| self.quantile_unchecked(q))
+    }
+
+    /// The quantile `q`, however few samples there are; zero when there are none.
+    #[must_use]
+    pub fn quantile_unchecked(&self, q: f64) -> Nanos {
+        let count = self.count();
+        if count == 0 {
+            return Nanos::ZERO;
+        }
+        if q <= 0.0 {
+            return self.min();
+        }
+        let rank = rank(count, q);
+        if rank == count {
+            return self.max();
+        }
+        if rank == 1 {
+            return self.min();
+        }
+        Nanos(self.quantile_by_rank(rank))
+    }
+
+    /// The upper bound of the bucket that holds the rank, but never outside the extremes.
+    fn quantile_by_rank(&self, rank: u64) -> u64 {
+        let reached = bucket_at(rank, self.buckets().map(|(_, high, count)| (high, count)));
+        let value = reached.unwrap_or(self.max);
+        value.clamp(self.min, self.max)
+    }
+
+    /// Whether the quantile `q` is only a lower bound: whether it would be another if the times
+    /// that are lower bounds ([`Self::record_at_least`]) had no end. Their true ends lie in
+    /// between, so a quantile that both agree on is exact.
+    #[must_use]
+    pub fn is_at_least(&self, q: f64) -> bool {
+        if self.at_least_from().is_none() || self.is_empty() {
+            return false;
+        }
+        let rank = rank(self.count(), q);
+        let latest = bucket_at(rank, self.exact_buckets());
+        let latest = latest.map(|high| high.clamp(self.min, self.max));
+        latest != Some(self.quantile_by_rank(rank))
     }
 }

@@ -1,6 +1,7 @@
 //! Everything that was seen in one span of time, and its merge.
 
-use crate::codec::interval as form;
+mod form;
+
 use crate::figures::Carried;
 use crate::{CodecError, Figures, PoolInfo, PoolSeries, WorkerHealth};
 use drumfire_units::Nanos;

@@ -5,6 +5,7 @@
 //! itself stays small however long it lasts.
 
 use crate::codec::{CodecError, Input, put, put_signed};
+use crate::histogram::form::{decode_histogram, encode_histogram};
 use crate::interval::hull;
 use crate::{Figures, Histogram, Interval, Model, Outcome, OutcomeCounts, RunInfo, Step};
 use drumfire_units::Nanos;
@@ -248,8 +249,8 @@ impl Overview {
         }
         put_signed(&mut out, self.tally.under_way);
         put(&mut out, self.memory);
-        self.latency.encode(&mut out);
-        self.lag.encode(&mut out);
+        encode_histogram(&self.latency, &mut out);
+        encode_histogram(&self.lag, &mut out);
         out
     }
 
@@ -267,8 +268,8 @@ impl Overview {
             end,
             tally,
             memory: input.number()?,
-            latency: Histogram::decode(&mut input)?,
-            lag: Histogram::decode(&mut input)?,
+            latency: decode_histogram(&mut input)?,
+            lag: decode_histogram(&mut input)?,
         };
         input.end()?;
         Ok(decoded)

@@ -1,10 +1,10 @@
-//! The facts of a run that are known before its end, and the one stream of its events.
+//! The facts of a run that are known before its end.
 
-use crate::codec::run_info as form;
-use crate::{
-    Asked, CodecError, Figures, Histogram, Interval, Kept, Latency, Step, Summary, Transcript,
-};
-use drumfire_plan::{Command, Growth, Stage, StopReason, Threshold, Warmup};
+mod form;
+mod plan_text;
+
+use crate::{Asked, CodecError, Histogram, Latency, Step};
+use drumfire_plan::{Growth, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -77,15 +77,6 @@ pub struct PoolInfo {
     pub stages: Vec<Stage>,
     /// The facts of its plan; `None` where they are not known, as of a run without one.
     pub asked: Option<Asked>,
-}
-
-impl PoolInfo {
-    /// The figures of the pool's steps. Of a pool with one step, they are the pool's.
-    #[must_use]
-    pub fn steps_of(&self, figures: &Figures) -> Vec<Step> {
-        let first = self.steps.first();
-        first.map_or_else(Vec::new, |first| figures.steps_named(first))
-    }
 }
 
 /// The facts of a run that are known when it starts.
@@ -175,29 +166,4 @@ impl RunInfo {
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         form::decode(bytes)
     }
-}
-
-/// An event for a run's observers, in this order: `Started`, then any of the middle ones, then
-/// `Finished`.
-#[derive(Clone, Debug)]
-pub enum RunEvent {
-    /// The run begins.
-    Started(Arc<RunInfo>),
-    /// An interval is over, merged over all workers.
-    IntervalClosed(Arc<Interval>),
-    /// Every sample of the interval that closes next, in the order of their ends within a worker:
-    /// a channel of its own, only where the plan asks for it.
-    Kept(Vec<Kept>),
-    /// Exchanges in full, in the order of their ends within a worker, where the plan asks for it.
-    Transcripts(Vec<Transcript>),
-    /// A command holds from now on, and not before its time.
-    Changed(Arc<Command>),
-    /// No new requests are sent; those in flight may finish. The first one has the reason; a later
-    /// signal makes another.
-    Stopping {
-        /// Why.
-        reason: StopReason,
-    },
-    /// The run is over.
-    Finished(Arc<Summary>),
 }

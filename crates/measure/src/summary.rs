@@ -502,7 +502,7 @@ impl Summary {
     /// The steps of one pool, under the names that tell them from those of others.
     #[must_use]
     pub fn steps_of(&self, pool: &PoolInfo, figures: &Figures) -> Vec<Step> {
-        let mut steps = pool.steps_of(figures);
+        let mut steps = figures.steps_of(pool);
         if self.info.pools.len() > 1 {
             for step in &mut steps {
                 step.name = format!("{}/{}", pool.name, step.name).into();

@@ -1,5 +1,6 @@
 //! Thresholds against merged data: the rule, the measured figure, and whether it passes.
 
+use crate::quantile::count_needed;
 use crate::words::{quantile_text, share_text};
 use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
 use drumfire_plan::{Metric, Threshold, Times};
@@ -232,7 +233,7 @@ impl<'a> View<'a> {
                 format!(
                     "{} needs {} samples and there were {}",
                     quantile_text(*q),
-                    rounded::count(Histogram::count_needed(*q)),
+                    rounded::count(count_needed(*q)),
                     rounded::count(count)
                 )
             }),

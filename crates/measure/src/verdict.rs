@@ -1,5 +1,6 @@
 //! The generator judges itself: whether the figures can be believed, and why not.
 
+use crate::near_p99::{near_p99, near_p99_measured};
 use crate::words::share_text;
 use crate::{Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth};
 use drumfire_units::{Nanos, rounded::time as time_text};
@@ -191,13 +192,13 @@ impl Evidence<'_> {
     /// quantile of the response time shows made no figure wrong.
     fn open_lag(&self, figures: &Figures) -> Option<Finding> {
         let latency = &figures.latency;
-        let (name, lag) = latency.lag.near_p99()?;
-        let response = latency.response_time.near_p99_measured();
+        let (name, lag) = near_p99(&latency.lag)?;
+        let response = near_p99_measured(&latency.response_time);
         let limit = LAG_SUSPECT.max(Nanos(response.0 / LATENCY_PART));
         if lag <= limit || !lag_shows(latency, limit) {
             return None;
         }
-        let service = latency.service_time.near_p99_measured();
+        let service = near_p99_measured(&latency.service_time);
         let validity = if lag > LAG_INVALID.max(service) {
             Validity::Invalid
         } else {
@@ -219,7 +220,7 @@ impl Evidence<'_> {
         let lag = &figures.latency.lag;
         let users = u64::from(pool.users.unwrap_or(pool.connections)).max(1);
         let time = self.span.0 as f64 * users as f64;
-        let (name, late) = lag.near_p99()?;
+        let (name, late) = near_p99(lag)?;
         let lost = lag.sum() as f64 / time.max(1.0);
         if lost <= LOST_SHARE || late <= LAG_SUSPECT {
             return None;
@@ -316,7 +317,7 @@ impl Evidence<'_> {
             );
             suspect(text, &[Remedy::AddThreads, self.less()]);
         }
-        if let Some((name, turn)) = self.health.loop_turn.near_p99()
+        if let Some((name, turn)) = near_p99(&self.health.loop_turn)
             && turn > self.turn_limit()
         {
             let text = format!(
@@ -361,7 +362,7 @@ impl Evidence<'_> {
     /// that came late.
     fn queueing_shows(&self) -> bool {
         let service = &self.total.latency.service_time;
-        let late = self.health.wake_lateness.near_p99();
+        let late = near_p99(&self.health.wake_lateness);
         self.queued_each() * LATENCY_PART as f64 > service.mean()
             || late.is_some_and(|(_, late)| late > self.turn_limit())
     }
@@ -379,7 +380,7 @@ impl Evidence<'_> {
     /// How long a turn of the event loop may take at its 99th percentile: of long latencies, a
     /// tenth.
     fn turn_limit(&self) -> Nanos {
-        let latency = self.total.latency.service_time.near_p99_measured();
+        let latency = near_p99_measured(&self.total.latency.service_time);
         LOOP_TURN.max(Nanos(latency.0 / LATENCY_PART))
     }
 

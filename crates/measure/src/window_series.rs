@@ -1,6 +1,7 @@
 //! The content of one window: additions on the right, subtractions on the left.
 
 use crate::codec::Input;
+use crate::histogram::form::{decode_histogram, encode_histogram};
 use crate::threshold::{Aim, View};
 use crate::{Counts, Histogram, Interval};
 use drumfire_units::Nanos;
@@ -124,7 +125,7 @@ impl Series {
         let mut counts = Counts::default();
         let mut responses = 0;
         let mut span = Nanos::ZERO;
-        let (mut min, mut max) = (u64::MAX, 0);
+        let (mut min, mut max) = (Nanos::MAX, Nanos::ZERO);
         for part in &self.parts {
             counts.merge(&part.counts);
             responses += part.responses;
@@ -134,7 +135,7 @@ impl Series {
                 max = max.max(times.max);
             }
         }
-        (self.times.min, self.times.max) = (min, max);
+        self.times.restore_extremes(min, max);
         let view = View {
             times: Some(&self.times),
             counts,
@@ -150,23 +151,27 @@ impl Series {
 #[derive(Clone, Debug)]
 struct Packed {
     bytes: Vec<u8>,
-    min: u64,
-    max: u64,
+    /// The least time; [`Nanos::MAX`] where there is none.
+    min: Nanos,
+    max: Nanos,
 }
 
 impl Packed {
     fn new(histogram: &Histogram) -> Self {
         let mut bytes = Vec::new();
-        histogram.encode(&mut bytes);
+        encode_histogram(histogram, &mut bytes);
         Self {
             bytes,
-            min: histogram.min,
-            max: histogram.max,
+            min: match histogram.is_empty() {
+                true => Nanos::MAX,
+                false => histogram.min(),
+            },
+            max: histogram.max(),
         }
     }
 
     #[expect(clippy::expect_used, reason = "the bytes come from our own encoder")]
     fn unpack(&self) -> Histogram {
-        Histogram::decode(&mut Input::new(&self.bytes)).expect("what was just encoded")
+        decode_histogram(&mut Input::new(&self.bytes)).expect("what was just encoded")
     }
 }

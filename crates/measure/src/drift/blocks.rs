@@ -5,6 +5,7 @@
 //! permutation tests of the blocks, so that they suppose no distribution; the statistic of the
 //! series is divided by the factor by which the rest of the dependence inflates it.
 
+use super::centre::{mean, without_spikes};
 use super::shape;
 use drumfire_plan::Random;
 
@@ -20,11 +21,6 @@ const CORRELATION_MAX: f64 = 0.9;
 const PERMUTATIONS: u32 = 1_999;
 /// As many of them that look as the series does, and it is nothing special.
 const ENOUGH: u32 = 40;
-/// Values further from the median than this many deviations (of the median absolute one) count as
-/// this far: a single spike is no trend.
-const SPIKE: f64 = 4.0;
-/// From the median absolute deviation to the standard deviation of a normal distribution.
-const NORMAL: f64 = 1.4826;
 /// A statistic that is the same but for rounding is the same.
 const ROUNDING: f64 = 1.0 - 1e-6;
 
@@ -116,33 +112,6 @@ impl Statistics {
             change: squared_t(one.explained, 1.0).max(squared_t(two.explained, 2.0)),
         }
     }
-}
-
-pub(super) fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
-/// The middle one of values that are numbers, or the mean of the two in the middle; 0 of none.
-pub(crate) fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    match (sorted.len() / 2, sorted.len() % 2) {
-        (0, 0) => 0.0,
-        (half, 0) => f64::midpoint(sorted[half - 1], sorted[half]),
-        (half, _) => sorted[half],
-    }
-}
-
-/// The series with its spikes cut off.
-pub(crate) fn without_spikes(values: &[f64]) -> Vec<f64> {
-    let centre = median(values);
-    let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
-    let most = median(&deviations) * NORMAL * SPIKE;
-    if most <= 0.0 {
-        return values.to_vec();
-    }
-    let near = |value: &f64| value.clamp(centre - most, centre + most);
-    values.iter().map(near).collect()
 }
 
 /// The correlation between neighbours that no shape explains: what is left by the one that leaves

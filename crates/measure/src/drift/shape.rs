@@ -1,6 +1,6 @@
 //! The form of a movement: a line, a line over a part of the time, or a step.
 
-use super::blocks::{mean, median};
+use super::centre::{mean, median};
 
 /// Into how many parts a series is summed up before forms are fitted to it.
 const PARTS: usize = 60;

@@ -1,8 +1,9 @@
 //! The figures of a run over time, as they are tested for drift.
 
-use super::blocks::median;
+use super::centre::median;
 use super::{DriftFigure, HOUR, POINTS_MIN, SPAN_MIN, Trend};
-use crate::{Histogram, Model, Overview, PoolInfo, RunInfo, Timeline};
+use crate::quantile::count_needed;
+use crate::{Model, Overview, PoolInfo, RunInfo, Timeline};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -174,7 +175,7 @@ fn neighbours_needed(sights: &[Sight]) -> usize {
         .iter()
         .map(|sight| sight.ended.saturating_sub(sight.failed) as f64)
         .collect();
-    let needed = Histogram::count_needed(0.99) as f64 * 1.25 / median(&ended).max(1.0);
+    let needed = count_needed(0.99) as f64 * 1.25 / median(&ended).max(1.0);
     let most = (sights.len() / POINTS_MIN).max(1);
     (needed.ceil() as usize).clamp(1, most)
 }

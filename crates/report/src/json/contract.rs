@@ -651,7 +651,7 @@ fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
             iterations: Iterations::of_pool(summary, pool, figures),
             status: statuses(figures.status()),
             errors: figures.errors().into_iter().map(Error::of).collect(),
-            steps: step_figures(pool.steps_of(figures), summary.duration),
+            steps: step_figures(figures.steps_of(pool), summary.duration),
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_measure::Histogram;
+use drumfire_measure::{Histogram, encode_v2};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -62,7 +62,7 @@ impl Distribution {
                 .collect(),
             at_least_from_ns: histogram.at_least_from().map(|time| time.0),
             at_least: at_least(histogram),
-            histogram: STANDARD.encode(histogram.encode_v2()),
+            histogram: STANDARD.encode(encode_v2(histogram)),
         });
         Self {
             count: histogram.count(),

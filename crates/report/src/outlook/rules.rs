@@ -1,7 +1,7 @@
 //! Rules that can't hold: their quantiles need more samples than the plan intends to start.
 
 use crate::quantity::{count, counted};
-use drumfire_measure::Histogram;
+use drumfire_measure::count_needed;
 use drumfire_plan::{Metric, Plan, Pool, Times};
 
 /// A sentence for each of these rules; `starts` are the requests or iterations that each pool
@@ -17,7 +17,7 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Option<u64>]) -> Vec<String
                 samples = samples.saturating_add(aim.samples(pool, *starts)?);
             }
         }
-        let needed = Histogram::count_needed(aim.quantile);
+        let needed = count_needed(aim.quantile);
         let noun = match aim.is_of_iterations {
             true => "iteration",
             false => "request",

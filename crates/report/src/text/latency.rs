@@ -6,7 +6,7 @@ use crate::page::Page;
 use crate::quantity::{count, counted, enumerated, latency_f64, quantile};
 use crate::style::Style;
 use crate::table::{Column, Table};
-use drumfire_measure::{Histogram, Model, Summary};
+use drumfire_measure::{Histogram, Model, Summary, count_needed};
 use drumfire_units::Nanos;
 
 /// Heading, quantile and how early the column gives way.
@@ -121,7 +121,7 @@ fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let shown = quantiles(&rows(summary));
     let unsupported = shown.iter().filter(|(_, q, _)| main.quantile(*q).is_none());
     let needs: Vec<_> = unsupported
-        .map(|(name, q, _)| format!("{name} needs {}", count(Histogram::count_needed(*q))))
+        .map(|(name, q, _)| format!("{name} needs {}", count(count_needed(*q))))
         .collect();
     if main.count() > 0 && !needs.is_empty() {
         let dash = page.style.glyph("–", "-");

@@ -3,8 +3,8 @@
 use crate::fixture;
 use base64::Engine as _;
 use drumfire_measure::{
-    AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Histogram,
-    Model, RunInfo, Summary,
+    AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Model, RunInfo,
+    Summary,
 };
 use drumfire_plan::{
     Churn, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming, Threshold, Users,
@@ -290,7 +290,7 @@ fn histograms_come_back() {
     let bytes = base64::engine::general_purpose::STANDARD
         .decode(text)
         .unwrap();
-    let back = Histogram::decode_v2(&bytes).unwrap();
+    let back = drumfire_measure::decode_v2(&bytes).unwrap();
     let sent = &run.total.latency.response_time;
     assert!(back.buckets().eq(sent.buckets()));
     let p99 = distribution["quantiles"]["0.99"].as_u64().unwrap();

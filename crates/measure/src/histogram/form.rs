@@ -11,77 +11,79 @@
 //!
 //! Nearly all buckets in use have no unused one before them, and a count below 64: a byte each.
 
-use crate::Histogram;
+use super::{Histogram, LowerBounds};
 use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
 use crate::codec::{CodecError, CountsForm, Input, put, put_wide};
 
-impl Histogram {
-    /// Appends the histogram to `out`: some byte or two for each bucket in use.
-    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
-        put(out, self.count);
-        if self.is_empty() {
-            return;
-        }
-        put(out, self.min);
-        put(out, self.max);
-        put(out, self.beyond);
-        put_wide(out, self.sum);
-        put(out, self.censored_from.wrapping_add(1));
-        encode_counts(self.buckets().map(|(low, _, n)| (place(low), n)), out);
-        if self.censored_from < u64::MAX {
-            encode_counts(self.bounds_used(), out);
-        }
+/// Appends a histogram.
+pub(crate) fn encode_histogram(histogram: &Histogram, out: &mut Vec<u8>) {
+    put(out, histogram.count);
+    if histogram.is_empty() {
+        return;
     }
-
-    /// The histogram that [`Self::encode`] wrote.
-    ///
-    /// # Errors
-    /// When the bytes are no histogram, or one that recording can't have made.
-    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, CodecError> {
-        let mut decoded = Self::small();
-        decoded.count = input.number()?;
-        if decoded.count == 0 {
-            return Ok(decoded);
-        }
-        decoded.min = input.number()?;
-        decoded.max = input.number()?;
-        decoded.beyond = input.number()?;
-        decoded.sum = input.wide()?;
-        decoded.censored_from = input.number()?.wrapping_sub(1);
-        let counted = decode_counts(&mut decoded.buckets, input)?;
-        if !counted.spans(decoded.min, decoded.max) || counted.sum != decoded.count {
-            return Err(CodecError::Malformed("a histogram's counts"));
-        }
-        let last = decoded.buckets.count_at(place(HIGHEST));
-        let out_of_range = decoded.beyond > 0 || decoded.max > HIGHEST;
-        if out_of_range && (decoded.beyond > last || decoded.beyond == 0 || decoded.max <= HIGHEST)
-        {
-            return Err(CodecError::Malformed(
-                "a histogram's count beyond its range",
-            ));
-        }
-        if decoded.censored_from < u64::MAX {
-            decoded.decode_bounds(input)?;
-        }
-        Ok(decoded)
+    put(out, histogram.min);
+    put(out, histogram.max);
+    put(out, histogram.beyond);
+    put_wide(out, histogram.sum);
+    let bounds = &histogram.bounds;
+    put(out, bounds.from().map_or(0, |from| from.0 + 1));
+    encode_counts(histogram.used(), out);
+    if bounds.from().is_some() {
+        encode_counts(bounds.used(histogram.max), out);
     }
+}
 
-    /// Decodes the lower bounds, which are a part of all counts.
-    fn decode_bounds(&mut self, input: &mut Input<'_>) -> Result<(), CodecError> {
-        let mut bounds = Buckets::small();
-        let counted = decode_counts(&mut bounds, input)?;
-        self.bounds = Some(bounds);
-        let mut used = self.bounds_used();
-        let is_part = used.all(|(place, count)| self.buckets.count_at(place) >= count);
-        drop(used);
-        let lies = self.min <= self.censored_from && self.censored_from <= self.max;
-        let begins = counted.first == place(self.censored_from.min(HIGHEST));
-        let ends = counted.last <= place(self.max.min(HIGHEST));
-        if is_part && lies && begins && ends {
-            Ok(())
-        } else {
-            Err(CodecError::Malformed("a histogram's lower bounds"))
-        }
+/// The histogram that [`encode_histogram`] wrote.
+///
+/// # Errors
+/// When the bytes are no histogram, or one that recording can't have made.
+pub(crate) fn decode_histogram(input: &mut Input<'_>) -> Result<Histogram, CodecError> {
+    let mut decoded = Histogram::small();
+    decoded.count = input.number()?;
+    if decoded.count == 0 {
+        return Ok(decoded);
+    }
+    decoded.min = input.number()?;
+    decoded.max = input.number()?;
+    decoded.beyond = input.number()?;
+    decoded.sum = input.wide()?;
+    let bounds_from = input.number()?.checked_sub(1);
+    let counted = decode_counts(&mut decoded.buckets, input)?;
+    if !counted.spans(decoded.min, decoded.max) || counted.sum != decoded.count {
+        return Err(CodecError::Malformed("a histogram's counts"));
+    }
+    let last = decoded.buckets.count_at(place(HIGHEST));
+    let out_of_range = decoded.beyond > 0 || decoded.max > HIGHEST;
+    if out_of_range && (decoded.beyond > last || decoded.beyond == 0 || decoded.max <= HIGHEST) {
+        return Err(CodecError::Malformed(
+            "a histogram's count beyond its range",
+        ));
+    }
+    if let Some(from) = bounds_from {
+        decoded.bounds = decode_bounds(from, &decoded, input)?;
+    }
+    Ok(decoded)
+}
+
+/// The lower bounds from this one on, which are a part of the counts that were decoded.
+fn decode_bounds(
+    from: u64,
+    decoded: &Histogram,
+    input: &mut Input<'_>,
+) -> Result<LowerBounds, CodecError> {
+    let mut buckets = Buckets::small();
+    let counted = decode_counts(&mut buckets, input)?;
+    let bounds = LowerBounds::of(buckets, from);
+    let mut used = bounds.used(decoded.max);
+    let is_part = used.all(|(place, count)| decoded.buckets.count_at(place) >= count);
+    drop(used);
+    let lies = decoded.min <= from && from <= decoded.max;
+    let begins = counted.first == place(from.min(HIGHEST));
+    let ends = counted.last <= place(decoded.max.min(HIGHEST));
+    if is_part && lies && begins && ends {
+        Ok(bounds)
+    } else {
+        Err(CodecError::Malformed("a histogram's lower bounds"))
     }
 }
 
@@ -170,13 +172,13 @@ mod tests {
 
     fn encoded(histogram: &Histogram) -> Vec<u8> {
         let mut bytes = Vec::new();
-        histogram.encode(&mut bytes);
+        encode_histogram(histogram, &mut bytes);
         bytes
     }
 
     fn decoded(bytes: &[u8]) -> Result<Histogram, CodecError> {
         let mut input = Input::new(bytes);
-        let histogram = Histogram::decode(&mut input)?;
+        let histogram = decode_histogram(&mut input)?;
         input.end()?;
         Ok(histogram)
     }

@@ -1,7 +1,7 @@
 //! Rates and the laws of loads: a number for the kind of each piece, then its parameters; and the
 //! numbers of users over time.
 
-use super::{CodecError, Input, put};
+use crate::codec::{CodecError, Input, put};
 use crate::{AskedLaw, AskedSequence};
 use drumfire_plan::{Law, Sequence, Users};
 use drumfire_units::{Nanos, Rate};

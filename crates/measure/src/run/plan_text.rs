@@ -5,8 +5,8 @@
 //! note of the run: the facts of its pool are then left out as a whole, and a threshold keeps at
 //! most the result that was stored.
 
-use super::{CodecError, Input};
 use crate::asked::LISTED_MAX;
+use crate::codec::{CodecError, Input};
 use crate::{
     Asked, AskedBody, AskedCall, AskedHeader, AskedLaw, AskedLoad, AskedRequest, AskedSequence,
     AskedStep, AskedStop, AskedTransport, Listed, PoolInfo, RunInfo,

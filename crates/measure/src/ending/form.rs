@@ -1,8 +1,11 @@
 //! The end of a run: version, span, and what does not follow from intervals.
 
-use super::{CodecError, Input, VERSION, put, put_optional, put_text};
+use crate::codec::{CodecError, Input, put, put_optional, put_text};
 use crate::{Ending, Excerpt, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
+
+/// The version of the form, its first number.
+const VERSION: u64 = 1;
 
 /// The bytes of an ending.
 pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
@@ -40,7 +43,7 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
 pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;
-    input.version()?;
+    input.version(VERSION)?;
     let ending = Ending {
         duration: Nanos(input.number()?),
         steal_share: share(input)?,

@@ -1,7 +1,7 @@
 //! The facts of a pool's plan, field by field.
 
-use super::{CodecError, Input, law, put, put_optional, put_text};
-use crate::asked::LISTED_MAX;
+use super::{LISTED_MAX, law_form as law};
+use crate::codec::{CodecError, Input, put, put_optional, put_text};
 use crate::{
     Asked, AskedBody, AskedCall, AskedHeader, AskedLoad, AskedRequest, AskedStep, AskedStop,
     AskedTransport, Listed,

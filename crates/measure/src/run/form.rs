@@ -4,9 +4,11 @@
 //! facts as values.
 
 use super::plan_text::PlanText;
-use super::{CodecError, Input, asked, put, put_text, threshold};
+use crate::asked::form as asked;
+use crate::codec::stages::{decode_stages, encode_stages};
+use crate::codec::{CodecError, Input, put, put_text, threshold};
 use crate::{Model, PoolInfo, RunInfo};
-use drumfire_plan::{Growth, Stage, Warmup};
+use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -146,15 +148,6 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends the stages of a load.
-pub(crate) fn encode_stages(stages: &[Stage], out: &mut Vec<u8>) {
-    put(out, stages.len() as u64);
-    for stage in stages {
-        put_text(out, &stage.name);
-        put(out, stage.start.0);
-    }
-}
-
 fn decode_pool(input: &mut Input<'_>, version: u64) -> Result<PoolInfo, CodecError> {
     let name = text(input)?;
     let model = if input.flag()? {
@@ -193,20 +186,6 @@ fn decode_pool(input: &mut Input<'_>, version: u64) -> Result<PoolInfo, CodecErr
             false => None,
         },
     })
-}
-
-/// The stages of a load, which begin one after the other.
-pub(crate) fn decode_stages(input: &mut Input<'_>) -> Result<Vec<Stage>, CodecError> {
-    let stages: Vec<Stage> = input.several(|input| {
-        Ok(Stage {
-            name: text(input)?,
-            start: Nanos(input.number()?),
-        })
-    })?;
-    if !stages.is_sorted_by_key(|stage| stage.start) {
-        return Err(CodecError::Malformed("stages are out of order"));
-    }
-    Ok(stages)
 }
 
 fn text(input: &mut Input<'_>) -> Result<String, CodecError> {

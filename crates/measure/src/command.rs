@@ -1,7 +1,8 @@
 //! A command that changes a run: version, time, pool, the kind of the change by its name, and what
 //! that kind has beside it.
 
-use super::{CodecError, Input, law, put, put_text};
+use crate::asked::law_form as law;
+use crate::codec::{CodecError, Input, put, put_text};
 use drumfire_plan::{Change, ChangeKind, Command, StopReason};
 use drumfire_units::Nanos;
 
@@ -45,10 +46,7 @@ pub fn encode_command(command: &Command) -> Vec<u8> {
 pub fn decode_command(bytes: &[u8]) -> Result<Command, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;
-    match input.number()? {
-        VERSION => {}
-        other => return Err(CodecError::Version(other)),
-    }
+    input.version(VERSION)?;
     let at = Nanos(input.number()?);
     let pool = match input.number()?.checked_sub(1).map(u16::try_from) {
         None => None,

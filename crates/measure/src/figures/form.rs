@@ -16,8 +16,9 @@
 //! | addresses | how many, then for each in order: its text, opened, carried; opened and carried of all others |
 //! | messages of failures | how many, then for each: outcome, text, count |
 
-use super::{CodecError, Input, put, put_named, put_signed, put_text};
+use crate::codec::{CodecError, Input, put, put_named, put_signed, put_text};
 use crate::errors::ErrorTable;
+use crate::histogram::form::{decode_histogram, encode_histogram};
 use crate::{
     AddressCounts, AddressRow, Addresses, Bytes, Closing, Connections, Counts, Figures, HeldBack,
     Histogram, Iterations, Leniency, Messages, Outcome, OutcomeCounts, PoolSeries, StatusCounts,
@@ -39,7 +40,7 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
         &latency.waiting,
         &latency.failed,
     ] {
-        histogram.encode(out);
+        encode_histogram(histogram, out);
     }
     for count in figures.warmup.all() {
         put(out, count);
@@ -76,11 +77,11 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
     figures.counts.dropped = input.number()?;
     decode_series(&mut figures, input)?;
     let latency = &mut figures.latency;
-    latency.first_byte = Histogram::decode(input)?;
-    latency.first_byte_bad = Histogram::decode(input)?;
-    latency.lag = Histogram::decode(input)?;
-    latency.waiting = Histogram::decode(input)?;
-    latency.failed = Histogram::decode(input)?;
+    latency.first_byte = decode_histogram(input)?;
+    latency.first_byte_bad = decode_histogram(input)?;
+    latency.lag = decode_histogram(input)?;
+    latency.waiting = decode_histogram(input)?;
+    latency.failed = decode_histogram(input)?;
     for count in figures.warmup.all_mut() {
         *count = input.number()?;
     }
@@ -205,8 +206,8 @@ impl Series<'_> {
             put(out, count);
             next = status + 1;
         }
-        self.response_time.encode(out);
-        self.service_time.encode(out);
+        encode_histogram(&self.response_time, out);
+        encode_histogram(&self.service_time, out);
     }
 }
 
@@ -237,8 +238,8 @@ impl Decoded {
             bytes,
             outcomes,
             status: decode_statuses(input)?,
-            response_time: Histogram::decode(input)?,
-            service_time: Histogram::decode(input)?,
+            response_time: decode_histogram(input)?,
+            service_time: decode_histogram(input)?,
         })
     }
 }
@@ -286,8 +287,8 @@ fn encode_iterations(iterations: &Iterations, out: &mut Vec<u8>) {
     ] {
         put(out, count);
     }
-    iterations.time.encode(out);
-    iterations.failed.encode(out);
+    encode_histogram(&iterations.time, out);
+    encode_histogram(&iterations.failed, out);
 }
 
 fn decode_iterations(input: &mut Input<'_>) -> Result<Iterations, CodecError> {
@@ -304,8 +305,8 @@ fn decode_iterations(input: &mut Input<'_>) -> Result<Iterations, CodecError> {
     counts.sent = counts.finished().saturating_add(counts.in_flight);
     Ok(Iterations {
         counts,
-        time: Histogram::decode(input)?,
-        failed: Histogram::decode(input)?,
+        time: decode_histogram(input)?,
+        failed: decode_histogram(input)?,
     })
 }
 
@@ -313,8 +314,8 @@ fn encode_messages(messages: &Messages, out: &mut Vec<u8>) {
     put(out, messages.sent);
     put(out, messages.unsent);
     put(out, messages.received);
-    messages.first.encode(out);
-    messages.gap.encode(out);
+    encode_histogram(&messages.first, out);
+    encode_histogram(&messages.gap, out);
 }
 
 fn decode_messages(input: &mut Input<'_>) -> Result<Messages, CodecError> {
@@ -322,8 +323,8 @@ fn decode_messages(input: &mut Input<'_>) -> Result<Messages, CodecError> {
         sent: input.number()?,
         unsent: input.number()?,
         received: input.number()?,
-        first: Histogram::decode(input)?,
-        gap: Histogram::decode(input)?,
+        first: decode_histogram(input)?,
+        gap: decode_histogram(input)?,
     })
 }
 
@@ -333,7 +334,7 @@ fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
     put_named(out, names.zip(connections.closed));
     put(out, connections.tls_resumed);
     for histogram in connections.histograms() {
-        histogram.encode(out);
+        encode_histogram(histogram, out);
     }
     encode_addresses(&connections.addresses, out);
 }
@@ -347,10 +348,10 @@ fn decode_connections(input: &mut Input<'_>) -> Result<Connections, CodecError> 
         opened,
         closed,
         tls_resumed: input.number()?,
-        connect: Histogram::decode(input)?,
-        tls_handshake: Histogram::decode(input)?,
-        lifetime: Histogram::decode(input)?,
-        carried: Histogram::decode(input)?,
+        connect: decode_histogram(input)?,
+        tls_handshake: decode_histogram(input)?,
+        lifetime: decode_histogram(input)?,
+        carried: decode_histogram(input)?,
         addresses: decode_addresses(input)?,
     })
 }

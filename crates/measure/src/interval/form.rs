@@ -3,8 +3,10 @@
 //! The sums are not part of the form: they are made again. Version 1 had the counts of histograms
 //! in another form, which is read and not written any more.
 
-use super::{CodecError, CountsForm, Input, figures, put};
-use crate::{Figures, Histogram, Interval, PoolInfo, WorkerHealth};
+use crate::codec::{CodecError, CountsForm, Input, put};
+use crate::figures::form as figures;
+use crate::histogram::form::{decode_histogram, encode_histogram};
+use crate::{Figures, Interval, PoolInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -81,8 +83,8 @@ fn encode_health(health: &WorkerHealth, out: &mut Vec<u8>) {
     put(out, health.run_queue_delay.0);
     put(out, health.busiest_share_ppm.into());
     put(out, health.memory);
-    health.loop_turn.encode(out);
-    health.wake_lateness.encode(out);
+    encode_histogram(&health.loop_turn, out);
+    encode_histogram(&health.wake_lateness, out);
 }
 
 fn decode_health(input: &mut Input<'_>) -> Result<WorkerHealth, CodecError> {
@@ -92,7 +94,7 @@ fn decode_health(input: &mut Input<'_>) -> Result<WorkerHealth, CodecError> {
         run_queue_delay: Nanos(input.number()?),
         busiest_share_ppm: input.small()?,
         memory: input.number()?,
-        loop_turn: Histogram::decode(input)?,
-        wake_lateness: Histogram::decode(input)?,
+        loop_turn: decode_histogram(input)?,
+        wake_lateness: decode_histogram(input)?,
     })
 }

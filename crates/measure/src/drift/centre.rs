@@ -1,0 +1,34 @@
+//! The centre of a series, and the series without what lies too far from it.
+
+/// Values further from the median than this many deviations (of the median absolute one) count as
+/// this far: a single spike is no trend.
+const SPIKE: f64 = 4.0;
+/// From the median absolute deviation to the standard deviation of a normal distribution.
+const NORMAL: f64 = 1.4826;
+/// The arithmetic mean; 0 of none.
+pub(super) fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The middle one of values that are numbers, or the mean of the two in the middle; 0 of none.
+pub(crate) fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.len() / 2, sorted.len() % 2) {
+        (0, 0) => 0.0,
+        (half, 0) => f64::midpoint(sorted[half - 1], sorted[half]),
+        (half, _) => sorted[half],
+    }
+}
+
+/// The series with its spikes cut off.
+pub(crate) fn without_spikes(values: &[f64]) -> Vec<f64> {
+    let centre = median(values);
+    let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();
+    let most = median(&deviations) * NORMAL * SPIKE;
+    if most <= 0.0 {
+        return values.to_vec();
+    }
+    let near = |value: &f64| value.clamp(centre - most, centre + most);
+    values.iter().map(near).collect()
+}

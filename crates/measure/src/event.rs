@@ -1,0 +1,30 @@
+//! The one stream of a run's events.
+
+use crate::{Interval, Kept, RunInfo, Summary, Transcript};
+use drumfire_plan::{Command, StopReason};
+use std::sync::Arc;
+
+/// An event for a run's observers, in this order: `Started`, then any of the middle ones, then
+/// `Finished`.
+#[derive(Clone, Debug)]
+pub enum RunEvent {
+    /// The run begins.
+    Started(Arc<RunInfo>),
+    /// An interval is over, merged over all workers.
+    IntervalClosed(Arc<Interval>),
+    /// Every sample of the interval that closes next, in the order of their ends within a worker:
+    /// a channel of its own, only where the plan asks for it.
+    Kept(Vec<Kept>),
+    /// Exchanges in full, in the order of their ends within a worker, where the plan asks for it.
+    Transcripts(Vec<Transcript>),
+    /// A command holds from now on, and not before its time.
+    Changed(Arc<Command>),
+    /// No new requests are sent; those in flight may finish. The first one has the reason; a later
+    /// signal makes another.
+    Stopping {
+        /// Why.
+        reason: StopReason,
+    },
+    /// The run is over.
+    Finished(Arc<Summary>),
+}
