@@ -14,7 +14,6 @@ const EXCEPTIONS: &[&str] = &[
     // Files that are to be divided.
     "crates/cli/src/habits.rs",
     "crates/dialects/src/ghz/args.rs",
-    "crates/engine/src/exchanges.rs",
     "crates/engine/src/transport.rs",
     "crates/engine/src/transport/connections.rs",
     "crates/engine/src/wire/http2.rs",

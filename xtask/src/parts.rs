@@ -31,7 +31,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/dialects/src/pandora/scenario/",
     "crates/document/src/document/",
     "crates/document/src/form/",
-    "crates/engine/src/exchanges/",
     "crates/extract/src/json/",
     "crates/gotemplate/src/",
     "crates/plan/src/",

@@ -65,10 +65,10 @@ macro_rules! context {
     ($pool:ident, $site:ident) => {
         &mut Context {
             io: &mut $site.io,
-            handler: &mut ExchangeHandler {
-                exchanges: &mut $pool.exchanges,
-                interval: $site.recorder.figures($pool.id),
-            },
+            handler: &mut ExchangeHandler::new(
+                &mut $pool.exchanges,
+                $site.recorder.figures($pool.id),
+            ),
             timers: &mut $pool.timers,
         }
     };
@@ -198,18 +198,18 @@ impl PoolRun {
 
     #[inline]
     fn has_to_settle(&self) -> bool {
-        self.exchanges.has_ended() || self.exchanges.has_todo()
+        self.exchanges.has_listed()
     }
 
     fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
         let edge = site.recorder.edge();
         loop {
-            while let Some(end) = self.exchanges.next_ended(edge)? {
+            while let Some(end) = self.exchanges.lists().next_ended(edge)? {
                 self.end(site, end);
             }
-            match self.exchanges.next_todo() {
+            match self.exchanges.lists().next_todo() {
                 Some(todo) => self.go_on(site, todo),
-                None if self.exchanges.has_ended() => {}
+                None if self.exchanges.lists().has_ended() => {}
                 None => return Ok(()),
             }
         }
@@ -295,7 +295,11 @@ impl PoolRun {
             }
             Wake::Exchange(id, generation) => {
                 let phase = self.transport.phase_of(id);
-                match self.exchanges.due(id, generation, phase, now) {
+                let figures = site.recorder.figures(self.id);
+                match self
+                    .exchanges
+                    .timer_step(id, generation, phase, figures, now)
+                {
                     Due::Nothing => {}
                     Due::Submit => self.submit(site, id, now),
                     Due::Send => self.transport.send_more(context!(self, site), id, now),
@@ -352,7 +356,7 @@ impl PoolRun {
         self.demand.arrivals.drop_late(now);
         self.tally(site.recorder, now + Nanos(1));
         let figures = site.recorder.figures(self.id);
-        let (requests, measure_from) = (&self.prepared.requests, self.course.measure_from());
+        let (requests, measure_from) = (self.prepared.requests(), self.course.measure_from());
         self.demand.stop(now, requests, measure_from, figures);
         let drain = self.prepared.pool().stop.drain;
         self.course.stop(now, drain);
@@ -393,7 +397,7 @@ impl PoolRun {
         self.tally(site.recorder, now + Nanos(1));
         let figures = site.recorder.figures(self.id);
         let in_flight = self.exchanges.record_in_flight(now, figures);
-        let (requests, measure_from) = (&self.prepared.requests, self.course.measure_from());
+        let (requests, measure_from) = (self.prepared.requests(), self.course.measure_from());
         self.demand.finish(now, requests, measure_from, figures);
         self.transport.close_all(context!(self, site));
         let used_until = self.demand.arrivals.used_time(now, &self.demand.population);

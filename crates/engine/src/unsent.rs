@@ -57,6 +57,6 @@ impl Unsent<'_> {
 
     /// The step whose figures a request of the list adds to.
     fn step_of(&self, request: u32) -> u16 {
-        self.requests[request as usize].step
+        self.requests[request as usize].step()
     }
 }

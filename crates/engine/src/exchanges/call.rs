@@ -1,69 +1,50 @@
-//! The gRPC part of an exchange: messages made as the call goes, replies read as they come, and a
-//! status that is always there.
+//! A gRPC call: messages made as it goes, replies read as they come, and a status that is always
+//! there.
+//!
+//! An attempt begins with [`CallState::begin`], which makes what varies in its metadata and its first
+//! messages. Its stream then takes bytes: after each portion [`CallState::taken`] makes the next one,
+//! or sets a timer for it, which [`CallState::timer`] answers. The reply's verbs are those of any
+//! exchange; the last of them gives the call's status, in place of the response's.
+//!
+//! A stream of replies is over when the server ends it, when the call has the messages that the plan
+//! wants, or when its time is up; the latter two are no failures.
 
-use super::messages::Outbox;
+use super::context::{BodyStep, Continuation, KindContext, TimerStep};
+use super::exchange::Exchange;
+use super::outbox::Outbox;
 use super::own::KeptContext;
-use super::{Due, Exchanges, Todo};
+use super::side::{excerpt, of_stream};
+use super::tools::Codecs;
 use crate::blame::{Failure, call_verdict, grpc_code};
-use crate::id::ExchangeId;
-use crate::prepare::{CallRequest, Parts, check_metadata, message_count, too_large};
-use crate::wire::{Extra, Pump};
-use drumfire_grpc::{Code, Compressor, Decompressor, Encoding, Reply, ReplySettings, Status};
-use drumfire_measure::{GRPC_STATUS, IsFirst, Messages, Outcome};
-use drumfire_plan::{CallStatuses, DataError, RenderedFields, RequestContext};
+use crate::limits::{BACKOFF_MIN, SHOWN_MESSAGES};
+use crate::prepare::{CallRequest, check_metadata, message_count, too_large};
+use crate::wire::{Ahead, Chunk, Extra, Fields, Opening, Resend};
+use drumfire_grpc::{Code, Reply, ReplySettings, Status};
+use drumfire_http2::ErrorCode;
+use drumfire_measure::{Excerpt, GRPC_STATUS, IsFirst, Messages, Outcome, Side};
+use drumfire_plan::{DataError, Direction, RenderedFields};
 use drumfire_units::Nanos;
 
-/// Messages are made until this many bytes of a call wait to be sent.
-const AHEAD_BYTES: usize = 64 * 1024;
-
-/// State that a worker's calls share.
-#[derive(Default)]
-pub(crate) struct Tools {
-    pub(super) decompressor: Decompressor,
-    compressors: [Option<Compressor>; 3],
-    message: Vec<u8>,
-    /// The varying parts of a request over HTTP/1.1, on their way into its bytes.
-    pub(super) parts: Parts,
-}
-
-impl std::fmt::Debug for Tools {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tools").finish_non_exhaustive()
-    }
-}
-
-impl Tools {
-    fn compressor(&mut self, encoding: Encoding) -> &mut Compressor {
-        let index = match encoding {
-            Encoding::Identity => 0,
-            Encoding::Gzip => 1,
-            Encoding::Zstd => 2,
-        };
-        self.compressors[index].get_or_insert_with(|| Compressor::new(encoding))
-    }
-}
-
-/// A call's state beside its exchange's. Kept by the exchange's id for the next call.
+/// The state of a call beside its exchange's; kept for the next call with that state.
 #[derive(Debug)]
 pub(super) struct CallState {
-    pub(super) reply: Reply,
-    pub(super) outbox: Outbox,
+    reply: Reply,
+    outbox: Outbox,
     /// The varying metadata.
     metadata: RenderedFields,
     context: KeptContext,
-    /// When the last message came; when the call began before any did.
+    /// The time of the last message; of the call's beginning before any came.
     last_reply: Nanos,
-    /// When the call has sent and received enough; [`Nanos::MAX`] when its messages decide that.
+    /// The time at which the call has sent and received enough; [`Nanos::MAX`] when its messages
+    /// decide that.
     until: Nanos,
 }
 
 impl Default for CallState {
     fn default() -> Self {
-        let mut outbox = Outbox::default();
-        outbox.begin_exchange();
         Self {
             reply: Reply::new(&ReplySettings::default()),
-            outbox,
+            outbox: Outbox::default(),
             metadata: RenderedFields::default(),
             context: KeptContext::default(),
             last_reply: Nanos::ZERO,
@@ -72,70 +53,75 @@ impl Default for CallState {
     }
 }
 
+/// The messages on their way out.
 impl CallState {
-    /// A new exchange uses it.
+    /// Begins another call with this state.
     #[inline]
     pub(super) const fn begin_exchange(&mut self) {
         self.outbox.begin_exchange();
     }
 
-    /// Drops its context; the exchange is over.
-    pub(super) fn drop_context(&mut self) {
-        self.context = KeptContext::default();
-    }
-
-    /// The context of its data.
-    pub(super) const fn context(&self) -> &RequestContext {
-        self.context.get()
-    }
-
-    /// The fields of its own that its stream is opened with.
-    #[inline]
-    pub(super) const fn extra(&self) -> Extra<'_> {
-        Extra {
-            path: None,
-            authority: None,
-            fields: &self.metadata,
+    /// Begins an attempt. Only data that vary are made here. Gives the time at which the call has
+    /// sent and received enough, where the plan has one.
+    ///
+    /// # Errors
+    /// In words, when its data can't be rendered.
+    pub(super) fn begin(
+        &mut self,
+        call: &CallRequest,
+        cx: &mut KindContext<'_>,
+        connection: u32,
+        unix_time: impl FnOnce() -> u64,
+    ) -> Result<Option<Nanos>, DataError> {
+        let generation = cx.exchange.generation();
+        if call.fixed.is_none() && !self.context.is_of(generation) {
+            let seed = cx.rules.prepared().seed();
+            let context = cx.exchange.context(connection, unix_time(), seed);
+            self.context.keep(context, generation);
         }
+        self.reply.begin(&call.reply);
+        match call.fixed {
+            Some(messages) => self.outbox.begin(messages, messages),
+            None => self.render(call, &mut cx.tools.codecs)?,
+        }
+        self.last_reply = cx.now;
+        let until = call.plan.streaming.duration.map(|time| cx.now + time);
+        self.until = until.unwrap_or(Nanos::MAX);
+        Ok(until)
+    }
+
+    /// Drops its context, which keeps values of its user.
+    #[cold]
+    pub(super) fn drop_context(&mut self) {
+        self.context.clear();
     }
 
     /// Makes the metadata that varies, and the first messages.
-    fn render(&mut self, call: &CallRequest, tools: &mut Tools) -> Result<(), DataError> {
-        let total = message_count(&call.plan, self.context.get());
-        self.outbox.begin(total, 0);
+    fn render(&mut self, call: &CallRequest, codecs: &mut Codecs) -> Result<(), DataError> {
+        let context = self.context.get();
+        self.outbox.begin(message_count(&call.plan, context), 0);
         self.metadata.clear();
-        call.plan
-            .data
-            .fields(self.context.get(), &mut self.metadata)?;
+        call.plan.data.fields(context, &mut self.metadata)?;
         for (name, value) in self.metadata.iter() {
             check_metadata(name, value.as_bytes())?;
         }
-        self.make_messages(call, tools)
+        self.make_messages(call, codecs)
     }
 
     /// Makes as many messages as may go out now.
-    fn make_messages(&mut self, call: &CallRequest, tools: &mut Tools) -> Result<(), DataError> {
+    fn make_messages(&mut self, call: &CallRequest, codecs: &mut Codecs) -> Result<(), DataError> {
         let one_by_one = call.plan.streaming.interval > Nanos::ZERO;
-        let outbox = &mut self.outbox;
-        while outbox.made < outbox.total && outbox.made_bytes.len() < AHEAD_BYTES {
-            let mut message = std::mem::take(&mut tools.message);
-            message.clear();
-            let made = call
-                .plan
-                .data
-                .message(self.context.get(), outbox.made, &mut message);
-            let made = made.and_then(|()| {
-                if message.len() as u64 > call.plan.send_limit {
-                    return Err(too_large(message.len(), call.plan.send_limit).into());
-                }
-                let compressor = tools.compressor(call.encoding);
-                compressor
-                    .write_message(&mut outbox.made_bytes, &message)
-                    .map_err(|_| too_large(message.len(), u64::from(u32::MAX)).into())
-            });
-            tools.message = message;
-            made?;
-            outbox.made += 1;
+        while self.outbox.wants() {
+            let (compressor, message) = codecs.compressor(call.encoding);
+            let (index, out) = self.outbox.next_message();
+            call.plan.data.message(self.context.get(), index, message)?;
+            if message.len() as u64 > call.plan.send_limit {
+                return Err(too_large(message.len(), call.plan.send_limit).into());
+            }
+            compressor
+                .write_message(out, message)
+                .map_err(|_| too_large(message.len(), u64::from(u32::MAX)))?;
+            self.outbox.note_made();
             if one_by_one {
                 break;
             }
@@ -143,8 +129,224 @@ impl CallState {
         Ok(())
     }
 
+    /// The opening of its stream.
+    #[inline]
+    pub(super) fn opening<'a>(&'a self, call: &'a CallRequest) -> Opening<'a> {
+        Opening {
+            head: call.stream.head(),
+            extra: self.extra(call),
+            has_body: true,
+        }
+    }
+
+    /// The fields of its own that its stream is opened with.
+    #[inline]
+    pub(super) fn extra(&self, call: &CallRequest) -> Option<Extra<'_>> {
+        call.fixed.is_none().then_some(Extra {
+            path: None,
+            authority: None,
+            fields: &self.metadata,
+        })
+    }
+
+    /// The next bytes that its stream sends.
+    #[inline]
+    pub(super) fn next_bytes<'a>(&'a self, call: &'a CallRequest) -> Option<Chunk<'a>> {
+        let (bytes, end) = self.outbox.next_bytes(call.fixed_messages())?;
+        Some(Chunk { bytes, end })
+    }
+
+    /// The stream has taken bytes of its messages.
+    pub(super) fn taken(
+        &mut self,
+        call: &CallRequest,
+        cx: &mut KindContext<'_>,
+        taken: usize,
+    ) -> BodyStep {
+        let fixed = call.fixed_messages();
+        let went = self.outbox.take(taken, fixed);
+        if went > 0 && cx.is_measured() {
+            cx.figures.messages.sent += went;
+        }
+        if !self.outbox.is_taken(fixed) || self.outbox.ends_now() {
+            return BodyStep::Wait;
+        }
+        self.outbox.next_portion();
+        let interval = call.plan.streaming.interval;
+        if interval > Nanos::ZERO {
+            return BodyStep::WaitUntil(cx.now + interval);
+        }
+        match self.make_messages(call, &mut cx.tools.codecs) {
+            Ok(()) => BodyStep::Again,
+            Err(error) => BodyStep::Fail(error),
+        }
+    }
+
+    /// The server takes no more of the request.
+    pub(super) const fn refuse_body(&mut self) {
+        self.outbox.refuse();
+    }
+
+    /// A time that it has set has come: it sends its next message, or no more.
+    pub(super) fn timer(&mut self, call: &CallRequest, cx: &mut KindContext<'_>) -> TimerStep {
+        let is_over = cx.now >= self.until;
+        if is_over && !call.plan.kind.client_streams() {
+            // The call has received all that it asked for, which is no failure.
+            return TimerStep::End(Failure::of(Outcome::Ok));
+        }
+        if is_over {
+            self.outbox.stop();
+            return TimerStep::Send;
+        }
+        if !self.outbox.is_idle() {
+            return TimerStep::Nothing;
+        }
+        match self.make_messages(call, &mut cx.tools.codecs) {
+            Ok(()) => TimerStep::Send,
+            Err(error) => TimerStep::End(error.into()),
+        }
+    }
+
+    /// The request that it has sent, as it is shown: its first messages are made once more.
+    pub(super) fn sent(&self, call: &CallRequest) -> Side {
+        let context = self.context.get();
+        let count = message_count(&call.plan, context).min(SHOWN_MESSAGES);
+        let check = call.plan.reply_check.as_ref();
+        let made = (0..count).map_while(|index| {
+            let mut bytes = Vec::new();
+            call.plan.data.message(context, index, &mut bytes).ok()?;
+            let text = check.and_then(|check| check.text(Direction::Request, &bytes));
+            Some(Excerpt {
+                text,
+                ..excerpt(&bytes)
+            })
+        });
+        Side {
+            bodies: made.collect(),
+            ..of_stream(call.stream.head(), self.extra(call), &[])
+        }
+    }
+}
+
+/// Adds their texts to the messages of a reply that is shown.
+pub(super) fn show_texts(call: &CallRequest, reply: &mut Side) {
+    if let Some(check) = &call.plan.reply_check {
+        for message in &mut reply.bodies {
+            message.text = check.text(Direction::Reply, &message.bytes);
+        }
+    }
+}
+
+/// The reply as it comes.
+impl CallState {
+    #[inline]
+    pub(super) fn head(
+        &mut self,
+        call: &CallRequest,
+        cx: &mut KindContext<'_>,
+        status: u16,
+        fields: Fields<'_>,
+        ahead: Ahead,
+    ) -> Continuation {
+        let reads = cx.rules.reads();
+        if ahead == Ahead::Nothing {
+            if reads {
+                cx.begin_look(&fields);
+            }
+            let status = self.reply.trailers_only(status, fields.bytes());
+            return over(call, cx, status);
+        }
+        if let Err(violation) = self.reply.head(status, fields.bytes()) {
+            return given_up(cx, violation.into());
+        }
+        if reads {
+            cx.begin_look(&fields);
+        }
+        Continuation::GoOn
+    }
+
+    /// Bytes of messages.
+    #[inline]
+    pub(super) fn data(
+        &mut self,
+        call: &CallRequest,
+        cx: &mut KindContext<'_>,
+        bytes: &[u8],
+        end: bool,
+    ) -> Continuation {
+        let messages = match self.read_messages(call, cx, bytes) {
+            Ok(messages) => messages,
+            Err(continuation) => return continuation,
+        };
+        if messages > 0 && call.server_streams() {
+            let is_measured = cx.is_measured();
+            let into = is_measured.then_some(&mut cx.figures.messages);
+            self.note_streamed(messages, cx.exchange.account.sent(), cx.now, into);
+            // The call has received all that it asked for, which is no failure.
+            return match call.plan.streaming.receive {
+                Some(wanted) if self.reply.messages() >= wanted => {
+                    Continuation::GiveUp(cx.inspect())
+                }
+                _ => Continuation::GoOn,
+            };
+        }
+        match end {
+            true => {
+                let status = self.reply.handle_end();
+                over(call, cx, status)
+            }
+            false => Continuation::GoOn,
+        }
+    }
+
+    /// Reads bytes of messages, and gives the number of those that are complete by them.
+    ///
+    /// # Errors
+    /// With the continuation of a call whose messages are not as they must be.
+    fn read_messages(
+        &mut self,
+        call: &CallRequest,
+        cx: &mut KindContext<'_>,
+        bytes: &[u8],
+    ) -> Result<u64, Continuation> {
+        let (mut came, mut wrong, mut kept) = (0, None, Ok(()));
+        let check = call.plan.reply_check.as_deref();
+        let is_measured = cx.is_measured();
+        let looks = cx.rules.looks();
+        let mut look = cx.exchange.look_mut().filter(|_| looks);
+        // Of a stream the first message is looked at.
+        let inspection = cx.request.inspection();
+        let inspection = inspection.filter(|_| self.reply.messages() == 0);
+        let mut first = inspection.and_then(|inspection| inspection.body_max());
+        let decompressor = cx.tools.codecs.decompressor();
+        let fed = self.reply.data(bytes, decompressor, |message| {
+            came += 1;
+            if let Some(look) = &mut look {
+                if let Some(max) = first.take() {
+                    kept = look.keep(message.payload, max.0);
+                }
+                look.show_message(message.payload);
+            }
+            if let Some(check) = check.filter(|_| wrong.is_none()) {
+                wrong = check.check(message.payload).err();
+            }
+        });
+        if is_measured {
+            cx.figures.messages.received += came;
+        }
+        if let Some(error) = wrong {
+            let status = GRPC_STATUS + grpc_code(Outcome::Decode);
+            cx.exchange.account.set_status(status);
+            let failure = Failure::with(Outcome::Decode, error.0);
+            return Err(Continuation::GiveUp(failure));
+        }
+        kept.map_err(Continuation::GiveUp)?;
+        fed.map_err(|violation| given_up(cx, violation.into()))?;
+        Ok(came)
+    }
+
     /// Records the times of a stream's messages that have come together.
-    pub(super) fn note_streamed(
+    fn note_streamed(
         &mut self,
         came: u64,
         sent: Nanos,
@@ -164,150 +366,121 @@ impl CallState {
             self.last_reply = now;
         }
     }
+
+    #[inline]
+    pub(super) fn trailers(
+        &mut self,
+        call: &CallRequest,
+        cx: &mut KindContext<'_>,
+        fields: Fields<'_>,
+    ) -> Continuation {
+        let status = self.reply.trailers(fields.bytes());
+        over(call, cx, status)
+    }
+
+    /// The number of messages that a call which ends has still meant to send; 0 where their number
+    /// is unknown until its end.
+    #[inline]
+    pub(super) fn messages_unsent(&self, call: &CallRequest, cx: &KindContext<'_>) -> u64 {
+        match self.outbox.total() {
+            Some(total) if self.outbox.counted() == total => 0,
+            _ => self.messages_left(call, cx),
+        }
+    }
+
+    #[cold]
+    fn messages_left(&self, call: &CallRequest, cx: &KindContext<'_>) -> u64 {
+        if call.plan.has_open_end() {
+            return 0;
+        }
+        let unknown = || {
+            let seed = cx.rules.prepared().seed();
+            message_count(&call.plan, &cx.exchange.context(0, 0, seed))
+        };
+        let total = self.outbox.total().or(call.fixed);
+        let total = total.unwrap_or_else(unknown);
+        total.saturating_sub(self.outbox.counted())
+    }
 }
 
-impl Exchanges {
-    /// Prepares the first bytes of a call. Only data that vary are made here.
-    ///
-    /// # Errors
-    /// In words, when its data can't be rendered.
-    pub(super) fn begin_call(
-        &mut self,
-        id: ExchangeId,
-        connection: u32,
-        now: Nanos,
-        unix_time: impl FnOnce() -> u64,
-    ) -> Result<(), DataError> {
-        let seed = self.prepared.seed();
-        let exchange = &mut self.list[id.index()];
-        let request = &self.prepared.requests[exchange.task.request as usize];
-        let Some(call) = request.call() else {
-            return Ok(());
-        };
-        let generation = exchange.generation;
-        let known = matches!(&exchange.call, Some(state) if state.context.is_of(generation));
-        if call.fixed.is_none() && !known {
-            let context = exchange.context(connection, unix_time(), seed);
-            let state = exchange.call.get_or_insert_default();
-            state.context.keep(context, generation);
-        }
-        let state = exchange.call.get_or_insert_default();
-        state.reply.begin(&call.reply);
-        match call.fixed {
-            Some(messages) => state.outbox.begin(messages, messages),
-            None => state.render(call, &mut self.tools)?,
-        }
-        state.last_reply = now;
-        state.until = Nanos::MAX;
-        if let Some(duration) = call.plan.streaming.duration {
-            state.until = now + duration;
-            let at = state.until;
-            self.todo.push_back(Todo::Message { id, at });
-        }
-        Ok(())
+/// The pause before a failed call is made once more; `None` where it is not.
+pub(super) const fn pause_before_resend(resend: Resend) -> Option<Nanos> {
+    match resend {
+        Resend::Never | Resend::Idempotent => None,
+        // gRPC's clients do so unasked (proposal A6, transparent retries).
+        Resend::Refused => Some(BACKOFF_MIN),
+        Resend::After(pause) => Some(pause),
     }
+}
 
-    /// A call's stream has taken bytes of its messages.
-    pub(super) fn messages_taken(
-        &mut self,
-        id: ExchangeId,
-        taken: usize,
-        messages: &mut Messages,
-        now: Nanos,
-    ) -> Pump {
-        let exchange = &mut self.list[id.index()];
-        let request = &self.prepared.requests[exchange.task.request as usize];
-        let (Some(call), Some(state)) = (request.call(), &mut exchange.call) else {
-            return Pump::Wait;
-        };
-        let fixed = call.fixed.and_then(|_| request.stream_body());
-        let outbox = &mut state.outbox;
-        let went = outbox.take(taken, fixed);
-        if went > 0 && exchange.times.intended >= self.measure_from {
-            messages.sent += went;
-        }
-        let length = fixed.map_or(outbox.made_bytes.len(), <[u8]>::len);
-        if outbox.taken < length {
-            return Pump::Wait;
-        }
-        outbox.ended = outbox.made >= outbox.total;
-        if outbox.ended {
-            return Pump::Wait;
-        }
-        outbox.next_portion();
-        let interval = call.plan.streaming.interval;
-        if interval > Nanos::ZERO {
-            let at = now + interval;
-            self.todo.push_back(Todo::Message { id, at });
-            return Pump::Wait;
-        }
-        match state.make_messages(call, &mut self.tools) {
-            Ok(()) => Pump::Again,
-            Err(error) => {
-                self.end(id, error.into(), now);
-                Pump::GiveUp
-            }
-        }
+/// The failure of a call whose stream has failed.
+pub(super) fn failure(call: &CallRequest, cx: &KindContext<'_>, failure: Failure) -> Failure {
+    let is_cancelled = failure.outcome == Outcome::h2_stream(ErrorCode::CANCEL.0);
+    match is_cancelled && is_late(call, cx.exchange, cx.now) {
+        true => Failure::of(Outcome::TimeoutTotal),
+        false => failure,
     }
+}
 
-    /// A call's own time has come: it sends its next message, or no more.
-    pub(super) fn message_due(&mut self, id: ExchangeId, now: Nanos) -> Due {
-        let exchange = &mut self.list[id.index()];
-        let request = &self.prepared.requests[exchange.task.request as usize];
-        let (Some(call), Some(state)) = (request.call(), &mut exchange.call) else {
-            return Due::Nothing;
-        };
-        let over = now >= state.until;
-        if over && !call.plan.kind.client_streams() {
-            // The call has received all that it asked for, which is no failure.
-            return Due::Over(Failure::of(Outcome::Ok));
-        }
-        if over {
-            state.outbox.total = state.outbox.made;
-            return Due::Send;
-        }
-        if state.outbox.ended || !state.outbox.made_bytes.is_empty() {
-            return Due::Nothing;
-        }
-        match state.make_messages(call, &mut self.tools) {
-            Ok(()) => Due::Send,
-            Err(error) => Due::Over(error.into()),
-        }
+/// The outcome of a call whose time is up on its stream.
+pub(super) fn lateness(exchange: &Exchange, now: Nanos) -> Outcome {
+    match exchange.account.is_spent(now) {
+        true => Outcome::TimeoutTotal,
+        false => exchange.account.lateness(now),
     }
+}
 
-    /// The outcome of a call that has ended with a status.
-    #[inline]
-    pub(super) fn call_failure(&mut self, id: ExchangeId, status: Status, now: Nanos) -> Failure {
-        self.list[id.index()].status = GRPC_STATUS + u16::from(status.code.number());
-        if status.code == Code::DEADLINE_EXCEEDED && self.is_late(id, now) {
-            return Failure::of(Outcome::TimeoutTotal);
-        }
-        let call = self.request_of(id).call();
-        let expect = call.map_or(CallStatuses::OK, |call| call.plan.expect);
-        // What breaks the protocol has a status that is not the server's.
-        let is_own = status.violation.is_none();
-        match (expect.accepts(status.code.number()), status.is_ok()) {
-            (true, true) => return Failure::of(Outcome::Ok),
-            (true, false) if is_own => return Failure::of(Outcome::Ok),
-            (false, true) => return Failure::of(Outcome::GrpcOk),
-            _ => {}
-        }
-        call_verdict(status)
+/// The status of a call that has ended, in its sample: one whose server gave none has that of its
+/// outcome.
+pub(super) fn final_status(status: u16, outcome: Outcome) -> u16 {
+    match (status, outcome) {
+        (0, Outcome::Ok) => 0,
+        (0, outcome) => GRPC_STATUS + grpc_code(outcome),
+        (status, _) => status,
     }
+}
 
-    /// Whether a call's deadline has passed. A server that keeps it too is often the first to act
-    /// on it; which of the two was first is chance, and the outcome is one.
-    #[cold]
-    pub(super) fn is_late(&self, id: ExchangeId, now: Nanos) -> bool {
-        let call = self.request_of(id).call();
-        let limit = call.and_then(|call| call.plan.deadline);
-        limit.is_some_and(|limit| now >= self.get(id).times.sent.min(now) + limit)
-    }
+/// The call has ended with a status.
+#[inline]
+fn over(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Continuation {
+    let failure = judge(call, cx, status);
+    Continuation::End(match failure.outcome {
+        Outcome::Ok if cx.rules.looks() => cx.inspect(),
+        _ => failure,
+    })
+}
 
-    /// The status of a call whose reply is no message of its type.
-    #[cold]
-    pub(super) fn undecodable(&mut self, id: ExchangeId, reason: String) -> Failure {
-        self.list[id.index()].status = GRPC_STATUS + grpc_code(Outcome::Decode);
-        Failure::with(Outcome::Decode, reason)
+/// The call can't be finished.
+#[cold]
+fn given_up(cx: &mut KindContext<'_>, status: Status) -> Continuation {
+    let code = GRPC_STATUS + u16::from(status.code.number());
+    cx.exchange.account.set_status(code);
+    Continuation::GiveUp(call_verdict(status))
+}
+
+/// The outcome of a call that has ended with a status.
+#[inline]
+fn judge(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Failure {
+    let code = GRPC_STATUS + u16::from(status.code.number());
+    cx.exchange.account.set_status(code);
+    if status.code == Code::DEADLINE_EXCEEDED && is_late(call, cx.exchange, cx.now) {
+        return Failure::of(Outcome::TimeoutTotal);
     }
+    let is_accepted = call.plan.expect.accepts(status.code.number());
+    // What breaks the protocol has a status that is not the server's.
+    let is_own = status.violation.is_none();
+    match (is_accepted, status.is_ok()) {
+        (true, true) => Failure::of(Outcome::Ok),
+        (true, false) if is_own => Failure::of(Outcome::Ok),
+        (false, true) => Failure::of(Outcome::GrpcOk),
+        _ => call_verdict(status),
+    }
+}
+
+/// Whether a call's deadline has passed. A server that keeps it too is often the first to act on
+/// it; which of the two was first is chance, and the outcome is one.
+#[cold]
+fn is_late(call: &CallRequest, exchange: &Exchange, now: Nanos) -> bool {
+    let sent = exchange.account.sent().min(now);
+    call.plan.deadline.is_some_and(|limit| now >= sent + limit)
 }

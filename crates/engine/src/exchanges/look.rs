@@ -4,7 +4,7 @@
 //! over with the response. What was taken stays until the exchange's id is used again: the worker
 //! gives it to the user before.
 
-use super::transcript::excerpt;
+use super::side::excerpt;
 use crate::blame::Failure;
 use crate::limits::{KEPT_LOOK_BYTES, SHOWN_MESSAGES};
 use crate::wire::Fields;

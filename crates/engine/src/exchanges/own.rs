@@ -1,13 +1,12 @@
 //! Requests that vary: rendered when a connection takes their exchange, once per exchange, into
-//! memory that the next exchange with the id uses again.
+//! memory that the next exchange with the state uses again.
 
-use super::cookies::{Visit, add_cookies};
-use super::{Exchange, Exchanges};
-use crate::id::{ExchangeId, Generation};
-use crate::prepare::{Message, Outline, Parts, Rendered, VaryingRequest};
+use super::cookies::Visit;
+use super::exchange::Exchange;
+use crate::id::Generation;
+use crate::prepare::{Parts, Rendered, VaryingRequest};
 use crate::wire::{Chunk, Extra, Opening};
 use drumfire_plan::{DataError, HttpRequest, RequestContext};
-use drumfire_units::Nanos;
 
 /// An exchange's own request.
 #[derive(Debug, Default)]
@@ -15,17 +14,17 @@ pub(super) struct OwnRequest {
     context: KeptContext,
     /// As HTTP/1.1 sends it.
     rendered: Rendered,
-    /// Its varying parts, as HTTP/2 sends them.
+    /// Its varying parts, as a stream sends them.
     parts: Parts,
-    /// Where it has gone, for its cookies.
-    pub(super) visit: Visit,
+    /// The place that it was sent to, for its cookies.
+    visit: Visit,
 }
 
 /// The context of an exchange's request, computed once: a request that is sent again is the same.
 #[derive(Debug, Default)]
 pub(super) struct KeptContext {
     context: RequestContext,
-    /// Which of the exchanges with the id it belongs to.
+    /// The exchange, of those with the state, to which it belongs.
     of: Option<Generation>,
 }
 
@@ -44,12 +43,17 @@ impl KeptContext {
     pub(super) const fn get(&self) -> &RequestContext {
         &self.context
     }
+
+    /// Drops the context, which keeps values of its user.
+    pub(super) fn clear(&mut self) {
+        *self = Self::default();
+    }
 }
 
 impl OwnRequest {
     /// Drops its context; the exchange is over.
     pub(super) fn drop_context(&mut self) {
-        self.context = KeptContext::default();
+        self.context.clear();
     }
 
     /// The request as HTTP/1.1 sends it.
@@ -57,18 +61,66 @@ impl OwnRequest {
         &self.rendered
     }
 
-    /// How its stream is opened.
-    pub(super) fn opening<'a>(&'a self, request: &'a VaryingRequest) -> Option<Opening<'a>> {
-        let Outline::Http2(stream) = &request.outline else {
-            return None;
+    pub(super) const fn visit(&mut self) -> &mut Visit {
+        &mut self.visit
+    }
+
+    /// Renders the request of an exchange in a context, with the cookies of its user. `scratch` is
+    /// memory for the parts of a request over HTTP/1.1.
+    ///
+    /// # Errors
+    /// In words, when it can't be rendered.
+    pub(super) fn render(
+        &mut self,
+        exchange: &mut Exchange,
+        request: &VaryingRequest,
+        planned: &HttpRequest,
+        context: RequestContext,
+        scratch: &mut Parts,
+    ) -> Result<(), DataError> {
+        let parts = match request.stream() {
+            None => scratch,
+            Some(_) => &mut self.parts,
         };
-        let varying = request.varying;
+        request.render(&context, parts)?;
+        let generation = exchange.generation();
+        if let Some(jar) = exchange.jar() {
+            self.visit
+                .add_cookies(jar, request, planned, parts, context.now)?;
+        }
+        request.write(parts, &mut self.rendered)?;
+        self.context.keep(context, generation);
+        Ok(())
+    }
+
+    /// Whether it was rendered for this exchange.
+    pub(super) fn is_of(&self, generation: Generation) -> bool {
+        self.context.is_of(generation)
+    }
+
+    /// The whole request once more, as the plan would have it.
+    ///
+    /// # Errors
+    /// In words, when it can't be rendered, though it was.
+    pub(super) fn complete(
+        &self,
+        request: &VaryingRequest,
+        planned: &HttpRequest,
+        scratch: &mut Parts,
+    ) -> Result<HttpRequest, DataError> {
+        request.render(self.context.get(), scratch)?;
+        Ok(request.complete(planned, scratch)?)
+    }
+
+    /// The opening of its stream; `None` where HTTP/1.1 sends it.
+    pub(super) fn opening<'a>(&'a self, request: &'a VaryingRequest) -> Option<Opening<'a>> {
+        let stream = request.stream()?;
         Some(Opening {
-            head: &stream.head,
+            head: stream.head(),
             extra: Some(Extra {
-                path: varying.target.then_some(&self.parts.target),
-                authority: self.parts.fields.find("host").filter(|_| varying.host),
-                fields: &self.parts.fields,
+                path: request.target(&self.parts),
+                authority: request.host(&self.parts),
+                fields: self.parts.fields(),
             }),
             has_body: !self.body(request).is_empty(),
         })
@@ -76,10 +128,7 @@ impl OwnRequest {
 
     /// The whole body that its stream sends.
     pub(super) fn body<'a>(&'a self, request: &'a VaryingRequest) -> &'a [u8] {
-        match &request.outline {
-            Outline::Http2(stream) if !request.varying.body => &stream.body,
-            _ => &self.parts.body,
-        }
+        request.stream_body(&self.parts)
     }
 
     /// The rest of the body after `sent` bytes.
@@ -93,104 +142,5 @@ impl OwnRequest {
             bytes: &body[sent..],
             end: true,
         })
-    }
-}
-
-impl Exchange {
-    /// Which request it makes, on a connection at a time since the Unix epoch.
-    pub(super) fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
-        RequestContext {
-            number: self.task.number,
-            arrival: self.task.turn.arrival,
-            user: self.task.turn.number,
-            iteration: self.task.turn.iteration,
-            connection,
-            now,
-            seed,
-            variables: self.belongings.variables.clone(),
-        }
-    }
-}
-
-impl Exchanges {
-    /// Renders the request of an exchange, where it was not prepared before the run.
-    ///
-    /// # Errors
-    /// In words, when its data can't be rendered.
-    pub(super) fn begin(
-        &mut self,
-        id: ExchangeId,
-        connection: u32,
-        now: Nanos,
-        unix_time: impl FnOnce() -> u64,
-    ) -> Result<(), DataError> {
-        match self.request_of(id).message {
-            Message::Varying(_) => self.begin_own(id, connection, unix_time),
-            Message::Http1(_) | Message::Http2(_) => {
-                self.begin_call(id, connection, now, unix_time)
-            }
-        }
-    }
-
-    /// Renders an exchange's request where it varies, unless that was done for an earlier attempt
-    /// or a redirect has led to another request.
-    ///
-    /// # Errors
-    /// In words, when it can't be rendered.
-    fn begin_own(
-        &mut self,
-        id: ExchangeId,
-        connection: u32,
-        unix_time: impl FnOnce() -> u64,
-    ) -> Result<(), DataError> {
-        let seed = self.prepared.seed();
-        let exchange = &mut self.list[id.index()];
-        let request = &self.prepared.requests[exchange.task.request as usize];
-        let Message::Varying(varying) = &request.message else {
-            return Ok(());
-        };
-        if matches!(&exchange.follow, Some(follow) if follow.message().is_some()) {
-            return Ok(());
-        }
-        let generation = exchange.generation;
-        if matches!(&exchange.own, Some(own) if own.context.is_of(generation)) {
-            return Ok(());
-        }
-        let context = exchange.context(connection, unix_time(), seed);
-        let own = exchange.own.get_or_insert_default();
-        let parts = match &varying.outline {
-            Outline::Http1(_) => &mut self.tools.parts,
-            Outline::Http2(_) => &mut own.parts,
-        };
-        varying.render(&context, parts)?;
-        if let Some(jar) = &mut exchange.belongings.jar {
-            let planned = &self.prepared.pool().requests[exchange.task.request as usize];
-            add_cookies(jar, &mut own.visit, varying, planned, parts, context.now)?;
-        }
-        if let Outline::Http1(outline) = &varying.outline {
-            outline.write(varying.varying, parts, &mut own.rendered)?;
-        }
-        own.context.keep(context, generation);
-        Ok(())
-    }
-
-    /// The request that an exchange has sent, whole; `None` where it is its plan's own.
-    ///
-    /// # Errors
-    /// In words, when it can't be rendered, though it was.
-    #[cold]
-    pub(super) fn own_request(&mut self, id: ExchangeId) -> Result<Option<HttpRequest>, DataError> {
-        let exchange = &self.list[id.index()];
-        let index = exchange.task.request as usize;
-        let Message::Varying(varying) = exchange.message(&self.prepared.requests[index]) else {
-            return Ok(None);
-        };
-        let Some(own) = &exchange.own else {
-            return Ok(None);
-        };
-        let parts = &mut self.tools.parts;
-        varying.render(own.context.get(), parts)?;
-        let planned = &self.prepared.pool().requests[index];
-        Ok(Some(parts.complete(planned, varying.varying)?))
     }
 }

@@ -1,106 +1,83 @@
 //! Redirects: whether one is followed, and with which request.
+//!
+//! When a response's head leads elsewhere, [`Next::after`] makes the next request, and
+//! [`Follow::lead_to`] keeps it. When the response
+//! is over, [`Follow::advance`] makes it the current one; its origin is found, and
+//! [`Follow::prepare`] makes it ready to be submitted there.
 
-use super::Exchanges;
 use crate::blame::Failure;
-use crate::id::ExchangeId;
 use crate::prepare::{Message, TargetForm, message};
 use crate::wire::Fields;
 use drumfire_measure::Outcome;
 use drumfire_plan::secret::is_secret;
 use drumfire_plan::{
-    Body, Header, HttpRequest, HttpVersion, JoinError, Method, Origin, Pool, RedirectStyle,
-    Redirects, Scheme, Url,
+    Body, Header, HttpRequest, JoinError, Method, Origin, Pool, RedirectStyle, Redirects, Scheme,
+    Url,
 };
-use std::sync::Arc;
 
 /// The redirects of an exchange, beyond its own request.
 #[derive(Debug, Default)]
 pub(super) struct Follow {
     /// The redirected request under way; `None` while it is the original.
-    pub(super) current: Option<Box<Hop>>,
+    current: Option<Box<Hop>>,
     /// The request after the current response.
-    pub(super) next: Option<Next>,
+    next: Option<Next>,
 }
 
 /// One redirected request.
 #[derive(Debug)]
 pub(super) struct Hop {
-    pub(super) request: HttpRequest,
-    /// Which redirect of the exchange this is, from 1.
+    request: HttpRequest,
+    /// The number of the redirect in its exchange, from 1.
     number: u32,
     /// Whether the original request has a `Referer`, which then stays.
     own_referer: bool,
-    /// The request; `None` until its origin has been looked up.
-    pub(super) message: Option<Message>,
+    /// The request as it is sent; `None` until its origin has been looked up.
+    message: Option<Message>,
 }
 
-/// The next request after a redirect's response.
+/// The continuation of an exchange after a redirect's response.
 #[derive(Debug)]
 pub(super) enum Next {
-    /// Another request.
+    /// Another request is sent.
     Hop(Box<Hop>),
     /// The exchange ends in this failure.
     Refused(Failure),
 }
 
-impl Follow {
-    /// The redirected request's message, where there is one.
-    pub(super) fn message(&self) -> Option<&Message> {
-        self.current.as_ref()?.message.as_ref()
-    }
+/// A response that may be a redirect.
+#[derive(Clone, Copy)]
+pub(super) struct Redirect<'a> {
+    pub(super) status: u16,
+    pub(super) fields: Fields<'a>,
 }
 
-impl Exchanges {
-    /// Notes where a redirect leads, which is followed when its response is over.
-    #[cold]
-    pub(super) fn note_redirect(&mut self, id: ExchangeId, status: u16, fields: Fields<'_>) {
-        if self.prepared.pool().http.redirects == Redirects::Report {
-            return;
-        }
-        let own = match self.own_request(id) {
-            Ok(own) => own,
-            Err(error) => {
-                let follow = self.get_mut(id).follow.get_or_insert_default();
-                follow.next = Some(Next::Refused(error.into()));
-                return;
-            }
-        };
-        let pool = self.prepared.pool();
-        let exchange = &mut self.list[id.index()];
-        let original = &pool.requests[exchange.task.request as usize];
-        let hop = exchange
-            .follow
-            .as_ref()
-            .and_then(|follow| follow.current.as_ref());
-        let previous = match hop {
-            Some(hop) => Previous {
-                request: &hop.request,
-                number: hop.number,
-                own_referer: hop.own_referer,
-            },
-            None => Previous::original(own.as_ref().unwrap_or(original)),
-        };
-        let location = || fields.find("location");
-        if let Some(mut next) = after_redirect(pool, &previous, status, location) {
-            if let Next::Hop(hop) = &mut next {
-                exchange.add_cookies_to(&mut hop.request);
-            }
-            exchange.follow.get_or_insert_default().next = Some(next);
-        }
+impl Follow {
+    /// Keeps what follows after the current response.
+    pub(super) fn lead_to(&mut self, next: Next) {
+        self.next = Some(next);
     }
 
-    /// Makes the request that an exchange's response leads to its own.
+    /// Forgets what follows after a response that has failed.
+    pub(super) fn forget_next(&mut self) {
+        self.next = None;
+    }
+
+    /// Whether the exchange goes on with another request, or ends for want of one, when the
+    /// response is over.
+    #[inline]
+    pub(super) const fn leads_on(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// Makes the next request the current one.
     ///
     /// # Errors
     /// When the plan follows no such redirect.
-    pub(crate) fn follow(&mut self, id: ExchangeId) -> Result<(), Failure> {
-        let next = self.get_mut(id).follow.get_or_insert_default().next.take();
-        match next {
+    pub(super) fn advance(&mut self) -> Result<(), Failure> {
+        match self.next.take() {
             Some(Next::Hop(hop)) => {
-                if self.records.wants_hops() {
-                    self.transcribe_hop(id);
-                }
-                self.get_mut(id).follow.get_or_insert_default().current = Some(hop);
+                self.current = Some(hop);
                 Ok(())
             }
             Some(Next::Refused(failure)) => Err(failure),
@@ -108,35 +85,67 @@ impl Exchanges {
         }
     }
 
-    /// The origin that an exchange is on its way to.
-    pub(crate) fn heads_for(&self, id: ExchangeId) -> Option<Origin> {
-        let follow = self.get(id).follow.as_ref()?;
-        let hop = follow.current.as_ref()?;
-        Some(hop.request.url.origin.clone())
+    /// Whether the next request is one that the plan follows.
+    pub(super) const fn is_followed(&self) -> bool {
+        matches!(self.next, Some(Next::Hop(_)))
     }
 
-    /// Makes a redirected exchange ready to be submitted, with its target in a form.
+    /// Makes the current request ready to be sent, with its target in a form.
     ///
     /// # Errors
-    /// When its request can't be sent so.
-    pub(crate) fn prepare_hop(&mut self, id: ExchangeId, form: TargetForm) -> Result<(), Failure> {
-        let prepared = Arc::clone(&self.prepared);
-        let exchange = self.get_mut(id);
-        exchange.begin_attempt();
-        if prepared.pool().http.version == HttpVersion::Http2 {
-            exchange.resends = 0;
+    /// When it can't be sent so.
+    pub(super) fn prepare(&mut self, pool: &Pool, form: TargetForm) -> Result<(), Failure> {
+        if let Some(hop) = &mut self.current {
+            let message = message(pool, &hop.request, form)
+                .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
+            hop.message = Some(message);
         }
-        let Some(hop) = exchange
-            .follow
-            .as_mut()
-            .and_then(|follow| follow.current.as_mut())
-        else {
-            return Ok(());
-        };
-        let message = message(prepared.pool(), &hop.request, form)
-            .map_err(|reason| Failure::with(Outcome::RedirectBlocked, reason))?;
-        hop.message = Some(message);
         Ok(())
+    }
+
+    /// The URL of the redirected request under way.
+    pub(super) fn url(&self) -> Option<&Url> {
+        Some(&self.current.as_ref()?.request.url)
+    }
+
+    /// The origin of the redirected request under way.
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        Some(&self.url()?.origin)
+    }
+
+    /// The message of the redirected request under way, where it is ready.
+    pub(super) fn message(&self) -> Option<&Message> {
+        self.current.as_ref()?.message.as_ref()
+    }
+}
+
+impl Next {
+    /// The continuation after the response to `original`, or to the request that a redirect has led
+    /// to before; `None` where the response leads nowhere.
+    pub(super) fn after(
+        follow: Option<&Follow>,
+        pool: &Pool,
+        original: &HttpRequest,
+        redirect: Redirect<'_>,
+    ) -> Option<Self> {
+        let previous = match follow.and_then(|follow| follow.current.as_ref()) {
+            Some(hop) => Previous {
+                request: &hop.request,
+                number: hop.number,
+                own_referer: hop.own_referer,
+            },
+            None => Previous::original(original),
+        };
+        let location = || redirect.fields.find("location");
+        after_redirect(pool, &previous, redirect.status, location)
+    }
+
+    /// The request that is sent next.
+    pub(super) fn request_mut(&mut self) -> Option<&mut HttpRequest> {
+        match self {
+            Self::Hop(hop) => Some(&mut hop.request),
+            Self::Refused(_) => None,
+        }
     }
 }
 

@@ -1,173 +1,429 @@
-//! The consumer of a response's body: what it is read for, and how its status is judged.
+//! An exchange whose request is answered by a response: its body, its redirects, and its request
+//! where that varies.
+//!
+//! The response's verbs are called in the wire's order: `head`, then `data` for each piece of the
+//! body, then `end` or `trailers` unless the head or a piece was the last. A response that is only
+//! judged by its status and came in one piece takes none of them: the handler judges it.
+//!
+//! A response that leads elsewhere does not end the exchange. `redirect` makes the next request the
+//! exchange's own, whose attempt begins anew; the exchange keeps its seat at home and its times.
 
-use super::look::Look;
-use crate::blame::{Failure, coding_outcome};
-use crate::limits::SHOWN_DECODED;
-use crate::wire::Fields;
-use drumfire_coding::{Decoder, Error};
-use drumfire_measure::Outcome;
-use drumfire_plan::{Compressed, Expect};
+use super::body_use::BodyUse;
+use super::context::{Continuation, KindContext};
+use super::exchange::Exchange;
+use super::own::OwnRequest;
+use super::redirect::{Follow, Next, Redirect};
+use super::side;
+use crate::blame::Failure;
+use crate::limits::SHOWN_BYTES;
+use crate::prepare::{Message, Rendered, Request, TargetForm};
+use crate::wire::{Ahead, Chunk, Fields, Opening, Resend};
+use drumfire_measure::{FAILED_BODY_BYTES, Leniencies, Outcome, Side};
+use drumfire_plan::{DataError, HttpRequest, Origin, Pool};
+use drumfire_units::Nanos;
 
-/// The use that an exchange makes of its response's body.
+/// The state of an exchange that ends with a response.
 #[derive(Debug, Default)]
-pub(super) enum BodyUse {
-    /// The wire counts the bytes and may throw them away unread. A plan that looks at nothing pays
-    /// nothing.
-    #[default]
-    Discard,
-    /// The bytes are decoded to their end, which checks them, and thrown away.
-    Decode(Box<Decoder>),
-    /// The bytes are decoded where they are coded, and kept for a look.
-    Keep {
-        decoder: Option<Box<Decoder>>,
-        /// How many decoded bytes may be kept.
-        max: u64,
-    },
-    /// The beginning of the decoded bytes is kept for a person. What does not decode fails nothing.
-    Sample {
-        decoder: Option<Box<Decoder>>,
-        /// How many of them.
-        max: usize,
-    },
+pub(super) struct ResponseState {
+    /// The use that it makes of its response's body.
+    body: BodyUse,
+    /// The length of the part of a prepared body that the protocol has taken.
+    body_sent: usize,
+    /// Its request where that varies; kept for the next exchange with this state.
+    own: Option<Box<OwnRequest>>,
+    follow: Option<Box<Follow>>,
 }
 
-impl BodyUse {
-    /// The use of a body with these fields: it is decoded where the plan wants that and a coding is
-    /// to be undone.
-    ///
-    /// # Errors
-    /// When the coding is unknown.
+/// The request on its way out.
+impl ResponseState {
     #[inline]
-    pub(super) fn of(compressed: Compressed, fields: &Fields<'_>) -> Result<Self, Failure> {
-        let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = compressed else {
-            return Ok(Self::Discard);
-        };
-        if matches!(compressed, Compressed::DecodeGzip(_)) && !is_gzip(fields) {
-            return Ok(Self::Discard);
+    fn begin_attempt(&mut self) {
+        self.body_sent = 0;
+        if !self.body.is_discard() {
+            self.body = BodyUse::Discard;
         }
-        let decoder = decoder(fields, limit.0)?;
-        Ok(decoder.map_or(Self::Discard, Self::Decode))
     }
 
-    /// The use of a body with these fields of which up to `max` decoded bytes are looked at.
-    ///
-    /// # Errors
-    /// When the coding is unknown.
-    pub(super) fn keeping(max: u64, fields: &Fields<'_>) -> Result<Self, Failure> {
-        let decoder = decoder(fields, max)?;
-        Ok(Self::Keep { decoder, max })
+    /// Forgets where the response of a failed attempt has led, whose request is sent once more.
+    #[cold]
+    pub(super) fn begin_again(&mut self) {
+        self.begin_attempt();
+        if let Some(follow) = &mut self.follow {
+            follow.forget_next();
+        }
     }
 
-    /// The use of a body with these fields whose beginning is kept for a person.
-    pub(super) fn sample(max: usize, fields: &Fields<'_>) -> Self {
-        // One that is coded in an unknown way is kept as it is.
-        let decoder = decoder(fields, SHOWN_DECODED).unwrap_or(None);
-        Self::Sample { decoder, max }
-    }
-
-    /// Whether the bytes may be thrown away unread.
+    /// Drops what the exchange needed; mostly there is nothing.
     #[inline]
-    pub(super) const fn is_discard(&self) -> bool {
-        matches!(self, Self::Discard)
+    pub(super) fn end_exchange(&mut self) {
+        self.begin_attempt();
+        if self.follow.is_some() {
+            self.follow = None;
+        }
     }
 
-    /// Takes bytes of the body.
+    /// Drops the context of its request, which keeps values of its user.
+    #[cold]
+    pub(super) fn drop_context(&mut self) {
+        if let Some(own) = &mut self.own {
+            own.drop_context();
+        }
+    }
+
+    /// The message that it sends: its request's, or the one that a redirect leads to.
+    #[inline]
+    fn message<'a>(&'a self, request: &'a Request) -> &'a Message {
+        match &self.follow {
+            None => request.message(),
+            Some(follow) => follow.message().unwrap_or_else(|| request.message()),
+        }
+    }
+
+    /// Renders its request where that varies, unless that was done for an earlier attempt or a
+    /// redirect has led to another request.
     ///
     /// # Errors
-    /// When they don't decode, or to too much.
-    pub(super) fn read(
+    /// In words, when it can't be rendered.
+    pub(super) fn begin(
         &mut self,
+        cx: &mut KindContext<'_>,
+        connection: u32,
+        unix_time: impl FnOnce() -> u64,
+    ) -> Result<(), DataError> {
+        let is_redirected = matches!(&self.follow, Some(follow) if follow.message().is_some());
+        let Some(varying) = cx.request.message().varying().filter(|_| !is_redirected) else {
+            return Ok(());
+        };
+        let own = self.own.get_or_insert_default();
+        if own.is_of(cx.exchange.generation()) {
+            return Ok(());
+        }
+        let seed = cx.rules.prepared().seed();
+        let context = cx.exchange.context(connection, unix_time(), seed);
+        let planned = cx.rules.planned(cx.exchange);
+        own.render(cx.exchange, varying, planned, context, &mut cx.tools.parts)
+    }
+
+    /// Its request as HTTP/1.1 sends it.
+    #[inline]
+    pub(super) fn rendered<'a>(&'a self, request: &'a Request) -> Option<&'a Rendered> {
+        match self.message(request) {
+            Message::Rendered(rendered) => Some(rendered),
+            Message::Varying(_) => self.own.as_ref().map(|own| own.rendered()),
+            Message::Stream(_) | Message::Call(_) => None,
+        }
+    }
+
+    /// The opening of its stream.
+    #[inline]
+    pub(super) fn opening<'a>(&'a self, request: &'a Request) -> Option<Opening<'a>> {
+        match self.message(request) {
+            Message::Stream(stream) => Some(Opening {
+                head: stream.head(),
+                extra: None,
+                has_body: !stream.body().is_empty(),
+            }),
+            Message::Varying(varying) => self.own.as_ref()?.opening(varying),
+            Message::Rendered(_) | Message::Call(_) => None,
+        }
+    }
+
+    /// The next bytes of the body that its stream sends.
+    #[inline]
+    pub(super) fn next_bytes<'a>(&'a self, request: &'a Request) -> Option<Chunk<'a>> {
+        match self.message(request) {
+            Message::Stream(stream) if !stream.body().is_empty() => Some(Chunk {
+                bytes: &stream.body()[self.body_sent..],
+                end: true,
+            }),
+            Message::Varying(varying) => self.own.as_ref()?.body_after(varying, self.body_sent),
+            _ => None,
+        }
+    }
+
+    /// The stream has taken bytes of the body.
+    #[inline]
+    pub(super) const fn note_taken(&mut self, taken: usize) {
+        self.body_sent += taken;
+    }
+
+    /// The pause before a failed request is sent once more; `None` where it is not.
+    pub(super) fn pause_before_resend(
+        &self,
+        cx: &KindContext<'_>,
+        resend: Resend,
+    ) -> Option<Nanos> {
+        match resend {
+            Resend::Never | Resend::Refused => None,
+            Resend::Idempotent => {
+                let is_idempotent = self.message(cx.request).is_idempotent();
+                (is_idempotent && cx.rules.retries_reused()).then_some(Nanos::ZERO)
+            }
+            Resend::After(pause) => Some(pause),
+        }
+    }
+
+    /// The request that it has sent, as it is shown.
+    pub(super) fn sent(&self, request: &Request) -> Side {
+        match (self.message(request), &self.own) {
+            (Message::Rendered(rendered), _) => side::of_rendered(rendered),
+            (Message::Stream(stream), _) => side::of_stream(stream.head(), None, stream.body()),
+            (Message::Varying(varying), Some(own)) => match own.opening(varying) {
+                Some(opening) => side::of_stream(opening.head, opening.extra, own.body(varying)),
+                None => side::of_rendered(own.rendered()),
+            },
+            (Message::Varying(_) | Message::Call(_), _) => Side::default(),
+        }
+    }
+}
+
+/// The response as it comes.
+impl ResponseState {
+    /// Whether the bytes of the body are looked at.
+    #[inline]
+    pub(super) const fn reads_body(&self) -> bool {
+        !self.body.is_discard()
+    }
+
+    #[inline(always)]
+    pub(super) fn head(
+        &mut self,
+        cx: &mut KindContext<'_>,
+        status: u16,
+        fields: Fields<'_>,
+        ahead: Ahead,
+    ) -> Continuation {
+        cx.exchange.account.set_status(status);
+        if cx.rules.reads() {
+            self.read_head(cx, &fields);
+        }
+        if matches!(status, 300..=399) {
+            self.note_redirect(cx, Redirect { status, fields });
+        }
+        match ahead {
+            Ahead::Nothing => self.complete(cx),
+            Ahead::NoBody => Continuation::GoOn,
+            Ahead::Body if !cx.rules.reads() => {
+                if cx.rules.judge(status) != Outcome::Ok {
+                    self.sample_body(cx.exchange, &fields);
+                }
+                Continuation::GoOn
+            }
+            Ahead::Body => match use_of_body(cx, status, &fields) {
+                Ok(body) => {
+                    self.body = body;
+                    Continuation::GoOn
+                }
+                Err(failure) => Continuation::GiveUp(failure),
+            },
+        }
+    }
+
+    /// Keeps the cookies of a head, and what is looked at.
+    fn read_head(&mut self, cx: &mut KindContext<'_>, fields: &Fields<'_>) {
+        if cx.exchange.has_jar() && fields.find("set-cookie").is_some() {
+            self.store_cookies(cx.exchange, fields);
+        }
+        cx.begin_look(fields);
+    }
+
+    /// Keeps the cookies of a response, from the request that a redirect has led to or its own.
+    #[cold]
+    fn store_cookies(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
+        let (Some(jar), Some(own)) = (exchange.jar(), &mut self.own) else {
+            return;
+        };
+        if let Some(url) = self.follow.as_ref().and_then(|follow| follow.url()) {
+            own.visit().move_to(url);
+        }
+        own.visit().store_cookies(jar, fields);
+    }
+
+    /// The head of a response of an unexpected status has come: its body is sampled.
+    #[cold]
+    fn sample_body(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
+        exchange.begin_look().clear();
+        self.body = BodyUse::sample(FAILED_BODY_BYTES, fields);
+    }
+
+    /// A response of an unexpected status has come in one piece: its body is sampled.
+    #[cold]
+    pub(super) fn sample_whole(exchange: &mut Exchange, fields: &Fields<'_>, bytes: &[u8]) {
+        let look = exchange.begin_look();
+        look.clear();
+        let mut body = BodyUse::sample(FAILED_BODY_BYTES, fields);
+        // The sample is for a person: a body that does not decode is kept as far as it does.
+        let _undecodable = body.read(bytes, Some(look));
+    }
+
+    #[inline(always)]
+    pub(super) fn data(
+        &mut self,
+        cx: &mut KindContext<'_>,
         bytes: &[u8],
-        mut look: Option<&mut Look>,
-    ) -> Result<(), Failure> {
-        match self {
-            Self::Discard => Ok(()),
-            Self::Decode(decoder) => {
-                let pushed = decoder.push(bytes, &mut |part| {
-                    if let Some(look) = &mut look {
-                        look.overhear(part);
-                    }
-                });
-                pushed.map_err(|error| failure(&error))
-            }
-            Self::Keep { decoder, max } => {
-                let mut kept = Ok(());
-                let mut keep = |part: &[u8]| {
-                    if let (Ok(()), Some(look)) = (&kept, &mut look) {
-                        kept = look.keep(part, *max);
-                    }
-                };
-                let pushed = match decoder {
-                    None => {
-                        keep(bytes);
-                        Ok(())
-                    }
-                    Some(decoder) => decoder.push(bytes, &mut keep),
-                };
-                kept?;
-                pushed.map_err(|error| failure(&error))
-            }
-            Self::Sample { decoder, max } => {
-                let mut keep = |part: &[u8]| {
-                    if let Some(look) = &mut look {
-                        look.sample(part, *max);
-                    }
-                };
-                match decoder {
-                    None => keep(bytes),
-                    Some(decoder) => {
-                        let _undecodable = decoder.push(bytes, &mut keep);
+        end: bool,
+    ) -> Continuation {
+        if !self.body.is_discard() {
+            let read = self.body.read(bytes, cx.exchange.look_mut());
+            match (read, end) {
+                (Ok(()), false) => {}
+                (Ok(()), true) => {
+                    if let Err(failure) = self.body.finish() {
+                        return Continuation::End(failure);
                     }
                 }
-                Ok(())
+                (Err(failure), true) => return Continuation::End(failure),
+                (Err(failure), false) => return Continuation::GiveUp(failure),
             }
+        }
+        match end {
+            true => self.complete(cx),
+            false => Continuation::GoOn,
         }
     }
 
-    /// The body has ended.
+    #[inline]
+    pub(super) fn trailers(&mut self, cx: &mut KindContext<'_>) -> Continuation {
+        match self.body.finish() {
+            Ok(()) => self.complete(cx),
+            Err(failure) => Continuation::End(failure),
+        }
+    }
+
+    /// The response of HTTP/1.1 has ended, and was forgiven these mistakes.
+    #[inline(always)]
+    pub(super) fn end(&mut self, cx: &mut KindContext<'_>, leniencies: Leniencies) -> Continuation {
+        cx.exchange.account.note_leniencies(leniencies);
+        if !self.body.is_discard()
+            && !self.leads_on()
+            && let Err(failure) = self.body.finish()
+        {
+            return Continuation::End(failure);
+        }
+        self.complete(cx)
+    }
+
+    /// The response is complete: it is judged, or leads elsewhere.
+    #[inline(always)]
+    fn complete(&self, cx: &mut KindContext<'_>) -> Continuation {
+        if self.leads_on() {
+            return Continuation::Redirect;
+        }
+        let status = cx.exchange.account.status();
+        if !cx.rules.looks() {
+            return Continuation::End(Failure::of(cx.rules.judge(status)));
+        }
+        Continuation::End(match cx.rules.judge_request(cx.request, status) {
+            Outcome::Ok => cx.inspect(),
+            outcome => Failure::of(outcome),
+        })
+    }
+}
+
+/// Redirects.
+impl ResponseState {
+    #[inline]
+    fn leads_on(&self) -> bool {
+        matches!(&self.follow, Some(follow) if follow.leads_on())
+    }
+
+    /// Notes the request that a redirect leads to, which is followed when its response is over.
+    #[cold]
+    fn note_redirect(&mut self, cx: &mut KindContext<'_>, redirect: Redirect<'_>) {
+        if !cx.rules.follows_redirects() {
+            return;
+        }
+        let own = match self.own_request(cx) {
+            Ok(own) => own,
+            Err(error) => {
+                let follow = self.follow.get_or_insert_default();
+                return follow.lead_to(Next::Refused(error.into()));
+            }
+        };
+        let planned = cx.rules.planned(cx.exchange);
+        let original = own.as_ref().unwrap_or(planned);
+        let follow = self.follow.as_deref();
+        let Some(mut next) = Next::after(follow, cx.rules.pool(), original, redirect) else {
+            return;
+        };
+        if let (Some(request), Some(jar), Some(own)) =
+            (next.request_mut(), cx.exchange.jar(), &mut self.own)
+        {
+            own.visit().replace_cookies(jar, request);
+        }
+        self.follow.get_or_insert_default().lead_to(next);
+    }
+
+    /// The request that it has sent, whole; `None` where it is its plan's own.
+    #[cold]
+    fn own_request(&self, cx: &mut KindContext<'_>) -> Result<Option<HttpRequest>, DataError> {
+        let (Message::Varying(varying), Some(own)) = (self.message(cx.request), &self.own) else {
+            return Ok(None);
+        };
+        let planned = cx.rules.planned(cx.exchange);
+        let whole = own.complete(varying, planned, &mut cx.tools.parts)?;
+        Ok(Some(whole))
+    }
+
+    /// Whether the response leads to a request that the plan follows.
+    pub(super) fn is_followed(&self) -> bool {
+        self.follow
+            .as_ref()
+            .is_some_and(|follow| follow.is_followed())
+    }
+
+    /// Makes the request that the response leads to the exchange's own.
     ///
     /// # Errors
-    /// When it is not whole.
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
-        match self {
-            Self::Discard | Self::Keep { decoder: None, .. } | Self::Sample { .. } => Ok(()),
-            Self::Decode(decoder)
-            | Self::Keep {
-                decoder: Some(decoder),
-                ..
-            } => {
-                let finished = decoder.finish();
-                finished.map(drop).map_err(|error| failure(&error))
-            }
+    /// When the plan follows no such redirect.
+    pub(super) fn advance(&mut self) -> Result<(), Failure> {
+        match &mut self.follow {
+            Some(follow) => follow.advance(),
+            None => Err(Failure::of(Outcome::RedirectBlocked)),
+        }
+    }
+
+    /// The origin of the redirected request under way.
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        self.follow.as_ref()?.origin()
+    }
+
+    /// Makes the redirected request ready to be submitted, with its target in a form.
+    ///
+    /// # Errors
+    /// When it can't be sent so.
+    pub(super) fn prepare_hop(&mut self, pool: &Pool, form: TargetForm) -> Result<(), Failure> {
+        self.begin_attempt();
+        match &mut self.follow {
+            Some(follow) => follow.prepare(pool, form),
+            None => Ok(()),
         }
     }
 }
 
-/// The decoder of a body with these fields; `None` where no coding is to be undone.
-fn decoder(fields: &Fields<'_>, limit: u64) -> Result<Option<Box<Decoder>>, Failure> {
-    let Some(coding) = fields.find("content-encoding") else {
-        return Ok(None);
-    };
-    let decoder = Decoder::new(coding, limit).map_err(|error| failure(&error))?;
-    Ok(decoder.map(Box::new))
-}
-
-/// Whether a body is coded by gzip alone.
-fn is_gzip(fields: &Fields<'_>) -> bool {
-    let coding = fields.find("content-encoding");
-    coding.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"gzip"))
-}
-
-fn failure(error: &Error) -> Failure {
-    Failure::with(coding_outcome(error), error.to_string())
-}
-
-/// Whether a complete response is ok.
-#[inline]
-pub(super) fn judge(expect: Expect, status: u16) -> Outcome {
-    match status {
-        100..=599 if expect.accepts(status) => Outcome::Ok,
-        100..=599 => Outcome::HttpStatus,
-        _ => Outcome::InvalidStatus,
+/// The use of the body of a response with these fields.
+///
+/// # Errors
+/// When the coding is unknown.
+fn use_of_body(
+    cx: &mut KindContext<'_>,
+    status: u16,
+    fields: &Fields<'_>,
+) -> Result<BodyUse, Failure> {
+    let is_expected = cx.rules.judge_request(cx.request, status) == Outcome::Ok;
+    let inspection = cx.request.inspection();
+    if let Some(max) = inspection.and_then(|inspection| inspection.body_max()) {
+        return BodyUse::keeping(max.0, fields);
     }
+    let compressed = cx.rules.pool().http.compressed;
+    let room = match (cx.rules.shows(), is_expected) {
+        (true, _) => SHOWN_BYTES,
+        (false, false) => FAILED_BODY_BYTES,
+        (false, true) => return BodyUse::of(compressed, fields),
+    };
+    cx.exchange.begin_look().make_room(room);
+    Ok(match BodyUse::of(compressed, fields)? {
+        BodyUse::Discard => BodyUse::sample(room, fields),
+        body => body,
+    })
 }

@@ -205,7 +205,7 @@ impl PoolRun {
     /// As [`Self::settle`].
     pub(crate) fn account_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
         let edge = site.recorder.edge();
-        while let Some(end) = self.exchanges.next_ended(edge)? {
+        while let Some(end) = self.exchanges.lists().next_ended(edge)? {
             self.account(site, end);
         }
         Ok(())

@@ -140,7 +140,7 @@ impl PoolRun {
     /// The lane of a request of the list.
     #[inline]
     pub(super) fn lane_of(&self, request: u32) -> LaneId {
-        self.prepared.requests[request as usize].lane
+        self.prepared.requests()[request as usize].lane()
     }
 
     /// Begins an iteration on a seat for its first request.

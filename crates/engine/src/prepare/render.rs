@@ -87,7 +87,7 @@ impl Rendered {
 ///
 /// # Errors
 /// In words, when two parts of it contradict each other (RFC 9112 section 6.2).
-pub(crate) fn render(
+pub(super) fn render(
     pool: &Pool,
     request: &HttpRequest,
     form: TargetForm,

@@ -17,12 +17,23 @@ const FIXED_BYTES: usize = 4 * 1024 * 1024;
 /// A request as it goes on a stream.
 #[derive(Debug)]
 pub(crate) struct StreamRequest {
-    pub(crate) head: StreamHead,
+    head: StreamHead,
     /// The whole body where it is the same for all.
-    pub(crate) body: Arc<[u8]>,
-    /// Whether a body follows the head at all.
-    pub(crate) has_body: bool,
-    pub(crate) call: Option<CallRequest>,
+    body: Arc<[u8]>,
+}
+
+impl StreamRequest {
+    /// The head that opens its stream.
+    #[inline]
+    pub(crate) const fn head(&self) -> &StreamHead {
+        &self.head
+    }
+
+    /// Its body; empty where it has none, or one that is made for each exchange.
+    #[inline]
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
 }
 
 /// The head that opens a stream, encoded before the run as far as it does not vary.
@@ -48,13 +59,15 @@ impl StreamHead {
     }
 }
 
-/// The part of a stream's request that only a gRPC call has.
+/// A gRPC call, ready to be made: the head of its stream, and its messages where those are the same
+/// for every call.
 #[derive(Debug)]
 pub(crate) struct CallRequest {
     pub(crate) plan: Arc<Call>,
+    pub(crate) stream: StreamRequest,
     pub(crate) reply: ReplySettings,
     pub(crate) encoding: Encoding,
-    /// How many messages the body has that was encoded before the run; none where it was not.
+    /// The number of messages in the stream's body; `None` where each call makes its own.
     pub(crate) fixed: Option<u64>,
 }
 
@@ -63,26 +76,44 @@ impl CallRequest {
     pub(crate) fn server_streams(&self) -> bool {
         self.plan.kind.server_streams()
     }
+
+    /// The encoded messages, where they are the same for every call.
+    #[inline]
+    pub(crate) fn fixed_messages(&self) -> Option<&[u8]> {
+        self.fixed.map(|_| self.stream.body())
+    }
 }
 
-/// Prepares a request for HTTP/2.
+/// Prepares a plain request for HTTP/2.
 ///
 /// # Errors
 /// In words, when it can't be put on a stream.
-pub(crate) fn stream(pool: &Pool, request: &HttpRequest) -> Result<StreamRequest, String> {
-    let call = request.call.as_ref().map(call_request).transpose()?;
-    let (call, body) = match call {
-        Some((call, body)) => (Some(call), body),
-        None => (
-            None,
-            request.body.0.clone().unwrap_or_else(|| Arc::from([])),
-        ),
+pub(super) fn stream(pool: &Pool, request: &HttpRequest) -> Result<StreamRequest, String> {
+    stream_outline(pool, request, Varying::default())
+}
+
+/// Prepares a call, with its messages where they are the same for all and go out at once.
+///
+/// # Errors
+/// In words, when it can't be put on a stream.
+pub(super) fn call(
+    pool: &Pool,
+    request: &HttpRequest,
+    planned: &Arc<Call>,
+) -> Result<CallRequest, String> {
+    let (fixed, body) = match fixed_body(planned)? {
+        Some((messages, body)) => (Some(messages), body.into()),
+        None => (None, Arc::from([])),
     };
-    Ok(StreamRequest {
-        head: head(pool, request, Varying::default())?,
-        has_body: call.is_some() || !body.is_empty(),
-        body,
-        call,
+    Ok(CallRequest {
+        plan: Arc::clone(planned),
+        stream: StreamRequest {
+            head: head(pool, request, Varying::default())?,
+            body,
+        },
+        reply: reply_settings(planned),
+        encoding: sent_encoding(planned),
+        fixed,
     })
 }
 
@@ -95,12 +126,9 @@ pub(super) fn stream_outline(
     request: &HttpRequest,
     varying: Varying,
 ) -> Result<StreamRequest, String> {
-    let body = request.body.0.clone().unwrap_or_else(|| Arc::from([]));
     Ok(StreamRequest {
         head: head(pool, request, varying)?,
-        has_body: !body.is_empty(),
-        body,
-        call: None,
+        body: request.body.0.clone().unwrap_or_else(|| Arc::from([])),
     })
 }
 
@@ -213,9 +241,9 @@ fn accepted_encoding(call: &Call) -> Encoding {
     }
 }
 
-/// A call and its body, which is empty where it is made as the call goes.
-fn call_request(call: &Arc<Call>) -> Result<(CallRequest, Arc<[u8]>), String> {
-    let reply = ReplySettings {
+/// The form in which a call's replies are expected.
+fn reply_settings(call: &Call) -> ReplySettings {
+    ReplySettings {
         replies: if call.kind.server_streams() {
             Replies::Many
         } else {
@@ -228,19 +256,7 @@ fn call_request(call: &Arc<Call>) -> Result<(CallRequest, Arc<[u8]>), String> {
         } else {
             Keep::Length
         },
-    };
-    let fixed = fixed_body(call)?;
-    let (fixed, body) = match fixed {
-        Some((messages, body)) => (Some(messages), body.into()),
-        None => (None, Arc::from([])),
-    };
-    let request = CallRequest {
-        plan: Arc::clone(call),
-        reply,
-        encoding: sent_encoding(call),
-        fixed,
-    };
-    Ok((request, body))
+    }
 }
 
 /// All messages of a call, where they are the same for every call and go out at once.

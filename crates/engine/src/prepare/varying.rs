@@ -15,20 +15,13 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct VaryingRequest {
     data: Arc<dyn RequestData>,
-    pub(crate) varying: Varying,
-    pub(crate) outline: Outline,
-}
-
-impl VaryingRequest {
-    /// The data that it is rendered from.
-    pub(crate) fn data(&self) -> &Arc<dyn RequestData> {
-        &self.data
-    }
+    varying: Varying,
+    outline: Outline,
 }
 
 /// The fixed part, in the form that its protocol sends.
 #[derive(Debug)]
-pub(crate) enum Outline {
+enum Outline {
     Http1(Http1Outline),
     /// Without the fields that vary.
     Http2(Box<StreamRequest>),
@@ -36,7 +29,7 @@ pub(crate) enum Outline {
 
 /// The fixed part of a request over HTTP/1.1.
 #[derive(Debug)]
-pub(crate) struct Http1Outline {
+struct Http1Outline {
     method: String,
     /// The text before the target: the origin, to a proxy that takes the whole URL.
     prefix: String,
@@ -45,17 +38,17 @@ pub(crate) struct Http1Outline {
     fields: Vec<Header>,
     body: Option<Arc<[u8]>>,
     kind: RequestKind,
-    pub(crate) idempotent: bool,
+    idempotent: bool,
 }
 
 /// The varying parts of a request, rendered into memory that is used again.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
-    pub(crate) target: String,
-    pub(crate) fields: RenderedFields,
-    pub(crate) body: Vec<u8>,
+    target: String,
+    fields: RenderedFields,
+    body: Vec<u8>,
     /// A Cookie field on its way among the others.
-    pub(crate) cookie: String,
+    cookie: String,
 }
 
 /// The data of a request of which nothing varies but its cookies.
@@ -83,7 +76,7 @@ impl RequestData for CookiesAlone {
 ///
 /// # Errors
 /// In words, when what does not vary of it can't be sent.
-pub(crate) fn varying(
+pub(super) fn varying(
     pool: &Pool,
     request: &HttpRequest,
     data: &Arc<dyn RequestData>,
@@ -134,6 +127,60 @@ fn http1_outline(
 }
 
 impl VaryingRequest {
+    /// The data that it is rendered from.
+    pub(super) fn data(&self) -> &dyn RequestData {
+        &*self.data
+    }
+
+    /// The fixed part of its stream; `None` where HTTP/1.1 sends it.
+    pub(crate) const fn stream(&self) -> Option<&StreamRequest> {
+        match &self.outline {
+            Outline::Http1(_) => None,
+            Outline::Http2(stream) => Some(stream),
+        }
+    }
+
+    /// The target among its rendered parts, where that varies.
+    pub(crate) fn target<'a>(&self, parts: &'a Parts) -> Option<&'a str> {
+        self.varying.target.then_some(&*parts.target)
+    }
+
+    /// The value of the Host field among its rendered parts, where that varies.
+    pub(crate) fn host<'a>(&self, parts: &'a Parts) -> Option<&'a str> {
+        parts.fields.find("host").filter(|_| self.varying.host)
+    }
+
+    /// The whole body that its stream sends.
+    pub(crate) fn stream_body<'a>(&'a self, parts: &'a Parts) -> &'a [u8] {
+        match &self.outline {
+            Outline::Http2(stream) if !self.varying.body => stream.body(),
+            _ => &parts.body,
+        }
+    }
+
+    /// Writes the bytes that HTTP/1.1 sends, from rendered parts; nothing where a stream sends it.
+    ///
+    /// # Errors
+    /// In words, when the head would be ambiguous or malformed.
+    pub(crate) fn write(&self, parts: &mut Parts, out: &mut Rendered) -> Result<(), String> {
+        match &self.outline {
+            Outline::Http1(outline) => outline.write(self.varying, parts, out),
+            Outline::Http2(_) => Ok(()),
+        }
+    }
+
+    /// The planned request with these parts in place of what varies.
+    ///
+    /// # Errors
+    /// In words, when a field can't be sent.
+    pub(crate) fn complete(
+        &self,
+        planned: &HttpRequest,
+        parts: &Parts,
+    ) -> Result<HttpRequest, String> {
+        parts.complete(planned, self.varying)
+    }
+
     /// Whether sending it twice does no more than sending it once, over HTTP/1.1.
     pub(crate) const fn is_idempotent(&self) -> bool {
         matches!(&self.outline, Outline::Http1(outline) if outline.idempotent)
@@ -183,12 +230,7 @@ impl Http1Outline {
     ///
     /// # Errors
     /// In words, when the head would be ambiguous or malformed.
-    pub(crate) fn write(
-        &self,
-        varying: Varying,
-        parts: &mut Parts,
-        out: &mut Rendered,
-    ) -> Result<(), String> {
+    fn write(&self, varying: Varying, parts: &mut Parts, out: &mut Rendered) -> Result<(), String> {
         if varying.target && !self.prefix.is_empty() {
             parts.target.insert_str(0, &self.prefix);
         }
@@ -237,15 +279,25 @@ impl Http1Outline {
 }
 
 impl Parts {
-    /// A planned request with these parts.
+    /// The fields.
+    pub(crate) const fn fields(&self) -> &RenderedFields {
+        &self.fields
+    }
+
+    /// Adds a Cookie field with the text that `write` makes; none where it makes none.
     ///
     /// # Errors
-    /// In words, when a field can't be sent.
-    pub(crate) fn complete(
-        &self,
-        planned: &HttpRequest,
-        varying: Varying,
-    ) -> Result<HttpRequest, String> {
+    /// In words, when the text can't be sent.
+    pub(crate) fn push_cookie(&mut self, write: impl FnOnce(&mut String)) -> Result<(), DataError> {
+        self.cookie.clear();
+        write(&mut self.cookie);
+        match self.cookie.is_empty() {
+            true => Ok(()),
+            false => self.fields.push("cookie", &self.cookie),
+        }
+    }
+
+    fn complete(&self, planned: &HttpRequest, varying: Varying) -> Result<HttpRequest, String> {
         let mut whole = HttpRequest {
             data: None,
             ..planned.clone()

@@ -335,6 +335,12 @@ fn a_stream_allocates_nothing() {
     let unary = users().calls(CallKind::Unary, Said::once());
     let script = Http2::new().says(Reply::unary(b"hello"));
     allocates_nothing("unary calls", unary, server(script));
+    // Each entry is used for a call and a plain request in turn.
+    let mixed = users().to(&["http://sut/", "http://sut/", "http://sut/"]);
+    let mixed = mixed.calls(CallKind::Unary, Said::once());
+    let mixed = mixed.with(|pool| pool.requests[1].call = None);
+    let script = Http2::new().says(Reply::unary(b"hello"));
+    allocates_nothing("calls and plain requests", mixed, server(script));
     // Looked at in place, and put together from two frames.
     for length in [5, 20_000] {
         let reply = Reply::unary(&vec![b'o'; length]);

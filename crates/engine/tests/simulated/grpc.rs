@@ -77,6 +77,25 @@ fn a_call_may_end_with_the_statuses_that_are_expected() {
     }
 }
 
+#[test]
+fn mixed_kinds() {
+    // Calls and plain requests in turn: the exchange of each has been one of the other kind.
+    let urls = ["http://sut/", "http://sut/", "http://sut/"];
+    let plan = closed(4).connections(1).http2(4).requests(600).to(&urls);
+    let plan = plan.calls(CallKind::Unary, Said::once());
+    let plan = plan.with(|pool| {
+        let plain = &mut pool.requests[1];
+        plain.call = None;
+        plain.url.target = "/plain".to_owned();
+    });
+    let script = Http2::new().answers(|request| match request.target() {
+        "/plain" => Reply::ok(),
+        _ => Reply::unary(b"hi"),
+    });
+    let result = run(plan, world(script));
+    ok(&result, 600, 400, 400);
+}
+
 /// As all gRPC clients send it once more, unasked.
 #[test]
 fn a_refused_call_is_sent_once_more() {

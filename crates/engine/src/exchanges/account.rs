@@ -1,0 +1,313 @@
+//! The account of an exchange on the wire: the times of its events, its bytes, its status.
+//!
+//! The notes come in the order of the wire's events: seated, sent, written, received, interim, head.
+//! When the request is sent once more, [`Account::begin_attempt`] discards the response of the
+//! attempt before; its times and bytes stay, for they are the exchange's. A sample can be made at
+//! any time.
+//!
+//! One deadline holds at a time: that of the whole, or an earlier one for the response's head
+//! between the end of the request and that head. It is a bound that a scan compares with, so that
+//! an event that comes in time costs no timer (docs/design/0004).
+
+use crate::blame::Failure;
+use crate::limits::TRICKLE;
+use crate::wire::Seen;
+use drumfire_measure::{Leniencies, Outcome, STATUS_ZERO, Sample};
+use drumfire_units::Nanos;
+
+/// The times of an exchange's events, from the run's start; [`Nanos::MAX`] before an event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Times {
+    intended: Nanos,
+    due: Nanos,
+    /// The moment at which it took its seat; the start of its timeout.
+    started: Nanos,
+    /// The first write.
+    sent: Nanos,
+    /// The end of the request.
+    written: Nanos,
+    /// The first byte of the response.
+    first_byte: Nanos,
+    /// The time by which the next event must come; [`Nanos::MAX`] after it was missed.
+    deadline: Nanos,
+    /// The end of the time that the whole exchange may take.
+    ends_by: Nanos,
+}
+
+impl Times {
+    /// The times of an exchange that takes its seat now and may last until `ends_by`.
+    #[inline(always)]
+    pub(super) const fn new(intended: Nanos, due: Nanos, now: Nanos, ends_by: Nanos) -> Self {
+        Self {
+            intended,
+            due,
+            started: now,
+            sent: Nanos::MAX,
+            written: Nanos::MAX,
+            first_byte: Nanos::MAX,
+            deadline: ends_by,
+            ends_by,
+        }
+    }
+}
+
+/// The account of an exchange on the wire.
+#[derive(Debug)]
+pub(super) struct Account {
+    times: Times,
+    /// Whether the response's head has come.
+    has_head: bool,
+    /// Whether the whole request is written.
+    is_written: bool,
+    /// The response's status, of a call the one that the server gave; 0 before there is one.
+    status: u16,
+    interim: u16,
+    leniencies: Leniencies,
+    /// Bytes written in all, redirects included.
+    bytes_sent: u32,
+    bytes_received: u64,
+}
+
+impl Account {
+    /// The account of an exchange that begins at these times.
+    #[inline(always)]
+    pub(super) const fn of(times: Times) -> Self {
+        Self {
+            times,
+            has_head: false,
+            is_written: false,
+            status: 0,
+            interim: 0,
+            leniencies: Leniencies(0),
+            bytes_sent: 0,
+            bytes_received: 0,
+        }
+    }
+
+    /// Discards the response of an attempt.
+    #[inline]
+    pub(super) const fn begin_attempt(&mut self) {
+        self.status = 0;
+        self.interim = 0;
+        self.leniencies = Leniencies(0);
+        self.has_head = false;
+        self.is_written = false;
+    }
+
+    /// The response's status; 0 before there is one.
+    #[inline]
+    pub(super) const fn status(&self) -> u16 {
+        self.status
+    }
+
+    #[inline]
+    pub(super) const fn set_status(&mut self, status: u16) {
+        self.status = status;
+    }
+
+    /// Whether the whole request is written.
+    #[inline]
+    pub(super) const fn is_written(&self) -> bool {
+        self.is_written
+    }
+
+    /// Interim responses that have come.
+    #[inline]
+    pub(super) const fn interim(&self) -> u16 {
+        self.interim
+    }
+
+    /// Counts the request as written, though its rest is never sent.
+    pub(super) const fn stop_writing(&mut self) {
+        self.is_written = true;
+    }
+
+    /// Waiting for a connection, or for room on one, is the target's delay: moves the due time.
+    #[inline]
+    pub(super) fn note_seated(&mut self, now: Nanos) {
+        if self.times.sent == Nanos::MAX {
+            self.times.due += now - self.times.started;
+        }
+    }
+
+    /// Bytes of the request were written or queued, its last ones where it is `whole`. From then on
+    /// the response's head has `limit`. Gives the deadline.
+    #[inline(always)]
+    pub(super) fn note_written(
+        &mut self,
+        bytes: usize,
+        whole: bool,
+        limit: Nanos,
+        now: Nanos,
+    ) -> Nanos {
+        self.bytes_sent = self.bytes_sent.saturating_add(bytes as u32);
+        if whole {
+            self.is_written = true;
+            self.times.written = now;
+            self.expect_head(limit, now);
+        }
+        self.times.deadline
+    }
+
+    /// The first bytes go to the kernel now. Gives the deadline as [`Self::note_written`] does.
+    #[inline(always)]
+    pub(super) fn note_sent(&mut self, limit: Nanos, now: Nanos) -> Nanos {
+        self.times.sent = self.times.sent.min(now);
+        self.expect_head(limit, now);
+        self.times.deadline
+    }
+
+    #[inline(always)]
+    fn expect_head(&mut self, limit: Nanos, now: Nanos) {
+        if self.is_written && !self.has_head && self.times.sent != Nanos::MAX {
+            self.times.deadline = self.times.deadline.min(now + limit);
+        }
+    }
+
+    /// Bytes of the response have come.
+    #[inline(always)]
+    pub(super) fn note_received(&mut self, bytes: usize, now: Nanos) {
+        self.times.first_byte = self.times.first_byte.min(now);
+        self.bytes_received += bytes as u64;
+    }
+
+    pub(super) const fn note_interim(&mut self) {
+        self.interim = self.interim.saturating_add(1);
+    }
+
+    /// The response's head has come: what remains is the time of the whole.
+    #[inline]
+    pub(super) const fn note_head(&mut self) {
+        self.times.deadline = self.times.ends_by;
+        self.has_head = true;
+    }
+
+    /// The response was forgiven these mistakes.
+    #[inline]
+    pub(super) const fn note_leniencies(&mut self, leniencies: Leniencies) {
+        self.leniencies.0 |= leniencies.0;
+    }
+
+    /// Takes over the wire's knowledge of an exchange that the wire can't finish.
+    pub(super) const fn note_seen(&mut self, seen: Seen) {
+        if seen.status != 0 {
+            self.status = seen.status;
+        }
+        self.note_leniencies(seen.leniencies);
+    }
+
+    /// Forgets when the response began, which counts for nothing: the request is sent once more.
+    pub(super) const fn forget_first_byte(&mut self) {
+        self.times.first_byte = Nanos::MAX;
+    }
+
+    /// The start of its service: it took its seat, or became due after that.
+    pub(super) fn began(&self) -> Nanos {
+        self.times.started.max(self.times.intended)
+    }
+
+    /// The end of the request; [`Nanos::MAX`] before it.
+    pub(super) const fn written(&self) -> Nanos {
+        self.times.written
+    }
+
+    /// The start that the schedule gave it.
+    #[inline]
+    pub(super) const fn intended(&self) -> Nanos {
+        self.times.intended
+    }
+
+    /// The first write; [`Nanos::MAX`] before it.
+    #[inline]
+    pub(super) const fn sent(&self) -> Nanos {
+        self.times.sent
+    }
+
+    /// The first byte of the response; [`Nanos::MAX`] before it.
+    pub(super) const fn first_byte(&self) -> Nanos {
+        self.times.first_byte
+    }
+
+    /// The time by which its next event must come; [`Nanos::MAX`] after that was missed.
+    #[inline]
+    pub(super) const fn deadline(&self) -> Nanos {
+        self.times.deadline
+    }
+
+    /// Sets no further deadline: it was missed.
+    pub(super) const fn clear_deadline(&mut self) {
+        self.times.deadline = Nanos::MAX;
+    }
+
+    /// Whether the time that the whole exchange may take is used up.
+    pub(super) fn is_spent(&self, now: Nanos) -> bool {
+        now >= self.times.ends_by
+    }
+
+    /// The outcome of its timeout, by the phase that it was in.
+    pub(super) fn lateness(&self, now: Nanos) -> Outcome {
+        if self.status == 0 {
+            return if self.is_written {
+                Outcome::TimeoutHead
+            } else {
+                Outcome::TimeoutTotal
+            };
+        }
+        // A body that trickles is late by itself; one that flows is only too long.
+        let flow = u128::from(self.bytes_received) * 1_000_000_000;
+        let span = (now - self.times.first_byte).0;
+        if flow < u128::from(TRICKLE) * u128::from(span) {
+            Outcome::TimeoutBody
+        } else {
+            Outcome::TimeoutTotal
+        }
+    }
+
+    /// The failure of an exchange whose connection has ended: within the body it is the response
+    /// that was cut off (RFC 9113 section 8.1.1, as RFC 9112 section 8 has it).
+    pub(super) fn cut_off(&self, failure: Failure) -> Failure {
+        match failure.outcome {
+            Outcome::Closed if self.has_head => {
+                Failure::with(Outcome::Truncated, "the connection was closed")
+            }
+            Outcome::Reset if self.has_head => {
+                Failure::with(Outcome::Truncated, "the connection was reset")
+            }
+            _ => failure,
+        }
+    }
+
+    /// The status of an exchange with this outcome, as its sample has it.
+    #[inline]
+    pub(super) fn final_status(&self, outcome: Outcome) -> u16 {
+        match (self.status, outcome) {
+            // The status was read, or there would be none to be invalid.
+            (0, Outcome::InvalidStatus) => STATUS_ZERO,
+            (status, _) => status,
+        }
+    }
+
+    /// The record of it with this end.
+    #[inline]
+    pub(super) fn sample(&self, end: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
+        let times = &self.times;
+        Sample {
+            intended: times.intended,
+            due: times.due,
+            // An attempt that wrote nothing counts from when it began.
+            sent: if times.sent == Nanos::MAX {
+                times.started.max(times.due)
+            } else {
+                times.sent
+            },
+            first_byte: times.first_byte,
+            end,
+            bytes_sent: self.bytes_sent,
+            outcome,
+            leniencies: self.leniencies,
+            bytes_received: self.bytes_received,
+            status,
+            step,
+        }
+    }
+}

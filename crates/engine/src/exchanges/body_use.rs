@@ -1,0 +1,166 @@
+//! The use that an exchange makes of its response's body.
+//!
+//! It is chosen when the head has come, and given each piece of the body with [`BodyUse::read`], as
+//! the wire has decoded its framing; [`BodyUse::finish`] ends it. A body that is discarded is given
+//! nothing, so that the wire may drop it in the kernel.
+
+use super::look::Look;
+use crate::blame::{Failure, coding_outcome};
+use crate::limits::SHOWN_DECODED;
+use crate::wire::Fields;
+use drumfire_coding::{Decoder, Error};
+use drumfire_plan::Compressed;
+
+/// The use that an exchange makes of a body.
+#[derive(Debug, Default)]
+pub(super) enum BodyUse {
+    /// The wire counts the bytes and may throw them away unread. A plan that looks at nothing pays
+    /// nothing.
+    #[default]
+    Discard,
+    /// The bytes are decoded to their end, which checks them, and thrown away.
+    Decode(Box<Decoder>),
+    /// The bytes are decoded where they are coded, and kept for a look.
+    Keep {
+        decoder: Option<Box<Decoder>>,
+        /// How many decoded bytes may be kept.
+        max: u64,
+    },
+    /// The beginning of the decoded bytes is kept for a person. What does not decode fails nothing.
+    Sample {
+        decoder: Option<Box<Decoder>>,
+        /// How many of them.
+        max: usize,
+    },
+}
+
+impl BodyUse {
+    /// The use of a body with these fields: it is decoded where the plan wants that and a coding is
+    /// to be undone.
+    ///
+    /// # Errors
+    /// When the coding is unknown.
+    #[inline]
+    pub(super) fn of(compressed: Compressed, fields: &Fields<'_>) -> Result<Self, Failure> {
+        let (Compressed::Decode(limit) | Compressed::DecodeGzip(limit)) = compressed else {
+            return Ok(Self::Discard);
+        };
+        if matches!(compressed, Compressed::DecodeGzip(_)) && !is_gzip(fields) {
+            return Ok(Self::Discard);
+        }
+        let decoder = decoder(fields, limit.0)?;
+        Ok(decoder.map_or(Self::Discard, Self::Decode))
+    }
+
+    /// The use of a body with these fields of which up to `max` decoded bytes are looked at.
+    ///
+    /// # Errors
+    /// When the coding is unknown.
+    pub(super) fn keeping(max: u64, fields: &Fields<'_>) -> Result<Self, Failure> {
+        let decoder = decoder(fields, max)?;
+        Ok(Self::Keep { decoder, max })
+    }
+
+    /// The use of a body with these fields whose beginning is kept for a person.
+    pub(super) fn sample(max: usize, fields: &Fields<'_>) -> Self {
+        // One that is coded in an unknown way is kept as it is.
+        let decoder = decoder(fields, SHOWN_DECODED).unwrap_or(None);
+        Self::Sample { decoder, max }
+    }
+
+    /// Whether the bytes may be thrown away unread.
+    #[inline]
+    pub(super) const fn is_discard(&self) -> bool {
+        matches!(self, Self::Discard)
+    }
+
+    /// Takes bytes of the body.
+    ///
+    /// # Errors
+    /// When they don't decode, or to too much.
+    pub(super) fn read(
+        &mut self,
+        bytes: &[u8],
+        mut look: Option<&mut Look>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Discard => Ok(()),
+            Self::Decode(decoder) => {
+                let pushed = decoder.push(bytes, &mut |part| {
+                    if let Some(look) = &mut look {
+                        look.overhear(part);
+                    }
+                });
+                pushed.map_err(|error| failure(&error))
+            }
+            Self::Keep { decoder, max } => {
+                let mut kept = Ok(());
+                let mut keep = |part: &[u8]| {
+                    if let (Ok(()), Some(look)) = (&kept, &mut look) {
+                        kept = look.keep(part, *max);
+                    }
+                };
+                let pushed = match decoder {
+                    None => {
+                        keep(bytes);
+                        Ok(())
+                    }
+                    Some(decoder) => decoder.push(bytes, &mut keep),
+                };
+                kept?;
+                pushed.map_err(|error| failure(&error))
+            }
+            Self::Sample { decoder, max } => {
+                let mut keep = |part: &[u8]| {
+                    if let Some(look) = &mut look {
+                        look.sample(part, *max);
+                    }
+                };
+                match decoder {
+                    None => keep(bytes),
+                    Some(decoder) => {
+                        let _undecodable = decoder.push(bytes, &mut keep);
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// The body has ended.
+    ///
+    /// # Errors
+    /// When it is not whole.
+    pub(super) fn finish(&mut self) -> Result<(), Failure> {
+        match self {
+            Self::Discard | Self::Keep { decoder: None, .. } | Self::Sample { .. } => Ok(()),
+            Self::Decode(decoder)
+            | Self::Keep {
+                decoder: Some(decoder),
+                ..
+            } => {
+                let finished = decoder.finish();
+                finished.map(drop).map_err(|error| failure(&error))
+            }
+        }
+    }
+}
+
+/// The decoder of a body with these fields; `None` where no coding is to be undone.
+fn decoder(fields: &Fields<'_>, limit: u64) -> Result<Option<Box<Decoder>>, Failure> {
+    let Some(coding) = fields.find("content-encoding") else {
+        return Ok(None);
+    };
+    let decoder = Decoder::new(coding, limit).map_err(|error| failure(&error))?;
+    Ok(decoder.map(Box::new))
+}
+
+/// Whether a body is coded by gzip alone.
+fn is_gzip(fields: &Fields<'_>) -> bool {
+    let coding = fields.find("content-encoding");
+    coding.is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case(b"gzip"))
+}
+
+fn failure(error: &Error) -> Failure {
+    Failure::with(coding_outcome(error), error.to_string())
+}

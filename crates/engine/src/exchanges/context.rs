@@ -1,0 +1,98 @@
+//! What an exchange's kind works with beside its own state, and what its verbs answer.
+//!
+//! A verb is called once for an event, never from within another. It changes the exchange and the
+//! figures at once. Anything that concerns more than the exchange is its answer, which the handler
+//! puts on the worker's lists.
+
+use super::exchange::Exchange;
+use super::rules::Rules;
+use super::tools::Tools;
+use crate::blame::Failure;
+use crate::prepare::Request;
+use crate::wire::Fields;
+use drumfire_measure::{Figures, Outcome};
+use drumfire_plan::DataError;
+use drumfire_units::Nanos;
+
+/// The parts that a verb works with.
+pub(super) struct KindContext<'a> {
+    pub(super) exchange: &'a mut Exchange,
+    pub(super) request: &'a Request,
+    pub(super) rules: &'a Rules,
+    pub(super) tools: &'a mut Tools,
+    pub(super) figures: &'a mut Figures,
+    pub(super) now: Nanos,
+}
+
+/// The continuation of an exchange after an event.
+pub(super) enum Continuation {
+    /// It goes on.
+    GoOn,
+    /// Its response is complete, and leads to another request.
+    Redirect,
+    /// Its response is complete.
+    End(Failure),
+    /// It ends before its response does, whose rest is discarded.
+    GiveUp(Failure),
+}
+
+/// The continuation of a request's body after the stream has taken bytes of it.
+pub(super) enum BodyStep {
+    /// There are further bytes.
+    Again,
+    /// There are none for now, or none at all.
+    Wait,
+    /// The next ones are made when the exchange's timer fires at this time.
+    WaitUntil(Nanos),
+    /// The next ones can't be made.
+    Fail(DataError),
+}
+
+/// The action of an exchange whose timer has fired.
+pub(super) enum TimerStep {
+    /// None: it has nothing to send.
+    Nothing,
+    /// It has bytes to send.
+    Send,
+    /// It is over.
+    End(Failure),
+}
+
+impl KindContext<'_> {
+    /// Whether the exchange is measured, and not the warm-up's.
+    #[inline]
+    pub(super) fn is_measured(&self) -> bool {
+        self.rules.measures(self.exchange.account.intended())
+    }
+
+    /// Keeps of a response's head what is looked at.
+    pub(super) fn begin_look(&mut self, fields: &Fields<'_>) {
+        if self.rules.shows() {
+            self.exchange.begin_look().begin_shown(fields);
+        } else if let Some(inspection) = self.request.inspection() {
+            self.exchange.begin_look().begin(inspection, fields);
+        }
+    }
+
+    /// Keeps the trailers of a response that is shown.
+    #[inline]
+    pub(super) fn look_at_trailers(&mut self, fields: &Fields<'_>) {
+        if self.rules.looks()
+            && let Some(look) = self.exchange.look_mut()
+        {
+            look.show_trailers(fields);
+        }
+    }
+
+    /// Inspects a response that is ok by its status.
+    pub(super) fn inspect(&mut self) -> Failure {
+        let time = self.now - self.exchange.account.intended();
+        let status = self.exchange.account.status();
+        let inspection = self.request.inspection();
+        let (Some(inspection), Some(look)) = (inspection, self.exchange.look_mut()) else {
+            return Failure::of(Outcome::Ok);
+        };
+        let inspected = look.inspect(inspection, status, time);
+        inspected.map_or_else(|failure| failure, |()| Failure::of(Outcome::Ok))
+    }
+}

@@ -1,0 +1,35 @@
+//! An exchange with its kind: one entry of a worker's list.
+
+use super::exchange::Exchange;
+use super::kind::ExchangeKind;
+use super::rules::Rules;
+use crate::prepare::Request;
+use drumfire_measure::{Outcome, Sample, Side};
+use drumfire_units::Nanos;
+
+/// An exchange with its kind.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) exchange: Exchange,
+    pub(super) kind: ExchangeKind,
+}
+
+impl Entry {
+    /// The record of the exchange, with this end.
+    #[inline]
+    pub(super) fn sample(
+        &self,
+        request: &Request,
+        end: Nanos,
+        outcome: Outcome,
+        status: u16,
+    ) -> Sample {
+        let account = &self.exchange.account;
+        account.sample(end, outcome, status, request.step())
+    }
+
+    /// The request that it has sent, as it is shown.
+    pub(super) fn sent(&self, rules: &Rules) -> Side {
+        self.kind.sent(rules.request(&self.exchange))
+    }
+}

@@ -1,0 +1,194 @@
+//! The state that an exchange of any kind has: its task, its account, the look at its response, and
+//! the things that its user has lent it.
+//!
+//! It is used for one exchange after the other. [`Exchange::begin`] makes it an exchange's, and
+//! [`Exchange::close`] ends that with the next generation, by which a timer is known to be stale.
+//! Between the two the handler notes the wire's events in its [`Account`], and the exchange's kind
+//! does what they ask for. The jar, the detail and the values that the look has taken are fetched
+//! after `close`, before the state is used again.
+
+use super::account::{Account, Times};
+use super::look::Look;
+use crate::id::{Generation, ShareId};
+use crate::users::{Belongings, Turn};
+use drumfire_cookies::Jar;
+use drumfire_measure::Particulars;
+use drumfire_plan::RequestContext;
+use drumfire_units::Nanos;
+
+/// The request of an exchange, and the parties to it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Task {
+    /// The request's place in the pool's list.
+    pub(crate) request: u32,
+    /// Its number within the run.
+    pub(crate) number: u64,
+    /// The user that makes it, at one of the user's iterations.
+    pub(crate) turn: Turn,
+    /// The share on which it has a seat until it is over.
+    pub(crate) share: ShareId,
+    /// The worker, of the pool's, to which the user belongs.
+    pub(crate) home: u32,
+    /// The debt to the next exchange on the seat where this one needs not wait any more.
+    pub(crate) owed: Nanos,
+}
+
+/// The state of an exchange that does not depend on its kind.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    generation: Generation,
+    /// Whether it is under way.
+    is_open: bool,
+    /// The number of times that it was sent once more.
+    resends: u8,
+    task: Task,
+    pub(super) account: Account,
+    /// Its response as far as that is looked at; kept for the next exchange with this state.
+    look: Option<Box<Look>>,
+    /// The things that its user keeps, lent until it is over.
+    belongings: Belongings,
+    /// The detail of its end, beyond the outcome.
+    detail: Option<String>,
+}
+
+impl Exchange {
+    /// An exchange that is not under way.
+    pub(super) fn new(task: Task, times: Times) -> Self {
+        Self {
+            generation: Generation::default(),
+            is_open: false,
+            resends: 0,
+            task,
+            account: Account::of(times),
+            look: None,
+            belongings: Belongings::default(),
+            detail: None,
+        }
+    }
+
+    /// Begins an exchange with this state.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, task: Task, times: Times) {
+        self.is_open = true;
+        self.resends = 0;
+        self.task = task;
+        self.account = Account::of(times);
+        if let Some(look) = &mut self.look {
+            look.clear();
+        }
+    }
+
+    /// Begins the one further attempt that a failed exchange has; `false` where it was used.
+    pub(super) const fn resend(&mut self) -> bool {
+        let is_first = self.resends == 0;
+        self.resends = 1;
+        is_first
+    }
+
+    /// Gives an exchange that is redirected a further attempt once more.
+    pub(super) const fn allow_resend(&mut self) {
+        self.resends = 0;
+    }
+
+    /// Ends the exchange. Its look and its cookies stay until the state is used again.
+    #[inline]
+    pub(super) const fn close(&mut self) {
+        self.is_open = false;
+        self.generation = self.generation.next();
+        self.account.clear_deadline();
+    }
+
+    /// Whether it is under way.
+    #[inline]
+    pub(super) const fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// The generation of the exchange that has this state now.
+    #[inline]
+    pub(super) const fn generation(&self) -> Generation {
+        self.generation
+    }
+
+    #[inline]
+    pub(super) const fn task(&self) -> &Task {
+        &self.task
+    }
+
+    /// Keeps the detail of its end.
+    #[cold]
+    pub(super) fn note_detail(&mut self, detail: String) {
+        self.detail = Some(detail);
+    }
+
+    pub(super) fn detail(&self) -> Option<&str> {
+        self.detail.as_deref()
+    }
+
+    pub(super) const fn take_detail(&mut self) -> Option<String> {
+        self.detail.take()
+    }
+
+    /// The facts beside its sample, where every sample is kept.
+    pub(super) fn particulars(&self) -> Particulars {
+        Particulars {
+            arrival: self.task.turn.arrival,
+            began: self.account.began(),
+            written: self.account.written(),
+        }
+    }
+
+    /// The part of its response that is looked at, from the head on where there is any.
+    #[inline]
+    pub(super) fn look(&self) -> Option<&Look> {
+        self.look.as_deref()
+    }
+
+    #[inline]
+    pub(super) fn look_mut(&mut self) -> Option<&mut Look> {
+        self.look.as_deref_mut()
+    }
+
+    /// The same, begun where there is none.
+    pub(super) fn begin_look(&mut self) -> &mut Look {
+        self.look.get_or_insert_default()
+    }
+
+    pub(super) fn lend(&mut self, belongings: Belongings) {
+        self.belongings = belongings;
+    }
+
+    /// The cookies of its user, where those are kept.
+    pub(super) fn jar(&mut self) -> Option<&mut Jar> {
+        self.belongings.jar.as_deref_mut()
+    }
+
+    pub(super) const fn has_jar(&self) -> bool {
+        self.belongings.jar.is_some()
+    }
+
+    pub(super) const fn take_jar(&mut self) -> Option<Box<Jar>> {
+        self.belongings.jar.take()
+    }
+
+    /// Lets go of the values of its user, so that the user alone has them; `false` where it has
+    /// none.
+    #[inline]
+    pub(super) fn return_variables(&mut self) -> bool {
+        self.belongings.variables.is_some() && self.belongings.variables.take().is_some()
+    }
+
+    /// The context of its request, on a connection at a time since the Unix epoch.
+    pub(super) fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
+        RequestContext {
+            number: self.task.number,
+            arrival: self.task.turn.arrival,
+            user: self.task.turn.number,
+            iteration: self.task.turn.iteration,
+            connection,
+            now,
+            seed,
+            variables: self.belongings.variables.clone(),
+        }
+    }
+}

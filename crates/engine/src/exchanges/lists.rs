@@ -1,0 +1,102 @@
+//! The lists by which exchanges ask something of their worker.
+//!
+//! A handler may not start an exchange, nor put one on a wire: it adds to a list. The worker reads
+//! both after the transport has returned, the ends first, until there is nothing more. An end whose
+//! time lies in the next interval stays on its list until the interval before is closed.
+
+use crate::id::ExchangeId;
+use drumfire_measure::Outcome;
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+
+/// An action for the worker on an exchange that is not over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Todo {
+    /// Submits the exchange once more, after a pause.
+    Resend {
+        id: ExchangeId,
+        pause: Nanos,
+        now: Nanos,
+    },
+    /// Follows the redirect of its response.
+    Follow { id: ExchangeId, now: Nanos },
+    /// Sends its next message at that time.
+    Message { id: ExchangeId, at: Nanos },
+}
+
+/// The end of an exchange; its detail stays in the exchange.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct End {
+    pub(crate) id: ExchangeId,
+    pub(crate) now: Nanos,
+    pub(crate) outcome: Outcome,
+    /// The rest of its seat after it, so that a plan whose requests can't be made spins no core.
+    pub(crate) rest: Nanos,
+}
+
+/// The lists by which exchanges ask something of their worker.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    /// Exchanges that are over; those before `settled` are finished.
+    ended: Vec<End>,
+    settled: usize,
+    todo: VecDeque<Todo>,
+}
+
+impl Lists {
+    pub(super) fn new() -> Self {
+        Self {
+            ended: Vec::with_capacity(64),
+            settled: 0,
+            todo: VecDeque::new(),
+        }
+    }
+
+    #[inline]
+    pub(super) fn end(&mut self, end: End) {
+        self.ended.push(end);
+    }
+
+    pub(super) fn push(&mut self, todo: Todo) {
+        self.todo.push_back(todo);
+    }
+
+    /// Whether an exchange is over.
+    #[inline]
+    pub(crate) fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
+    /// Whether there is an action on an exchange that is not over.
+    #[inline]
+    pub(super) fn has_todo(&self) -> bool {
+        !self.todo.is_empty()
+    }
+
+    /// Takes the next exchange that is over.
+    ///
+    /// # Errors
+    /// When it ended at this time, at `edge` or later: the interval before is to be closed first,
+    /// and the exchange stays the next.
+    #[inline]
+    pub(crate) fn next_ended(&mut self, edge: Nanos) -> Result<Option<End>, Nanos> {
+        let Some(end) = self.ended.get(self.settled).copied() else {
+            return Ok(None);
+        };
+        if end.now >= edge {
+            return Err(end.now);
+        }
+        self.settled += 1;
+        if self.settled == self.ended.len() {
+            self.ended.clear();
+            self.settled = 0;
+        }
+        Ok(Some(end))
+    }
+
+    /// Takes the next action on another exchange.
+    #[inline]
+    pub(crate) fn next_todo(&mut self) -> Option<Todo> {
+        self.todo.pop_front()
+    }
+}

@@ -1,0 +1,193 @@
+//! What is kept of exchanges beyond their figures: some in full, where the plan asks for it, the
+//! slowest, and the first body of each kind of failure.
+//!
+//! [`Records::attend`] is called for an exchange only where it [`Records::attends`], or where its
+//! response took longer than [`Records::slow_from`]; a failed exchange's body is offered besides.
+//! Both are called after the sample and before the exchange's state is used again.
+
+use super::entry::Entry;
+use super::rules::Rules;
+use super::transcript::{Part, transcript};
+use crate::limits::{KEPT_TRANSCRIPTS_BYTES, TRANSCRIPT_BYTES};
+use crate::prepare::{PreparedPool, Request};
+use drumfire_measure::{
+    Excerpt, FAILED_BODY_BYTES, FailedBodies, FailedBody, Outcome, Sample, SlowRequest, Slowest,
+    Transcript, Written,
+};
+use drumfire_plan::secret::{self, is_secret};
+use drumfire_plan::{TRACEPARENT, Transcripts};
+use drumfire_units::Nanos;
+use std::mem::take;
+
+/// The number of digits of a trace's id.
+const TRACE_DIGITS: usize = 32;
+
+/// What a worker keeps of a pool's exchanges until the next interval is closed.
+#[derive(Debug, Default)]
+pub(super) struct Records {
+    /// The exchanges that are written down in full.
+    kinds: Transcripts,
+    transcripts: Vec<Transcript>,
+    /// Bytes of their bodies, which may be a server's.
+    bytes: usize,
+    /// The kinds of failure of which this worker has kept a body.
+    known: FailedBodies,
+    /// Bodies that are not handed over yet.
+    bodies: Vec<FailedBody>,
+    /// Whether any request carries a trace.
+    traces: bool,
+    /// The slowest of this worker's that are not handed over yet.
+    slowest: Slowest,
+    /// A response time beyond it is one of the slowest so far.
+    slow_from: Nanos,
+}
+
+impl Records {
+    /// The records of a pool, empty.
+    pub(super) fn new(prepared: &PreparedPool) -> Self {
+        Self {
+            kinds: prepared.pool().transcripts,
+            traces: prepared.requests().iter().any(Request::is_traced),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the end of an exchange with this sample takes more than the sample.
+    #[inline]
+    pub(super) fn attends(&self, sample: &Sample) -> bool {
+        self.kinds != Transcripts::None || sample.response_time() > self.slow_from
+    }
+
+    /// Keeps of an exchange that has ended what the plan asks for beyond its sample.
+    #[inline(never)]
+    pub(super) fn attend(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
+        if self.wants(sample) {
+            self.transcribe(rules, entry, *sample, Part::Last);
+        }
+        let is_slow = sample.response_time() > self.slow_from;
+        if is_slow && rules.measures(sample.intended) {
+            self.keep_slow(rules, entry, sample);
+        }
+    }
+
+    /// Whether an exchange that has ended is written down.
+    fn wants(&self, sample: &Sample) -> bool {
+        match self.kinds {
+            Transcripts::None => false,
+            Transcripts::Every => true,
+            Transcripts::From(least) => {
+                sample.status >= least && self.bytes < KEPT_TRANSCRIPTS_BYTES
+            }
+        }
+    }
+
+    /// Keeps an exchange that is slower than most.
+    #[cold]
+    fn keep_slow(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
+        let trace = match self.traces {
+            true => trace_of(rules, entry).unwrap_or_default(),
+            false => String::new(),
+        };
+        self.slowest.add(SlowRequest {
+            trace,
+            pool: rules.prepared().id.0,
+            step: sample.step,
+            outcome: sample.outcome,
+            status: sample.status,
+            intended: sample.intended,
+            response_time: sample.response_time(),
+        });
+        self.slow_from = self.slow_from.max(self.slowest.bound());
+    }
+
+    /// Keeps the body of an exchange that failed, if it is the first of its kind.
+    #[cold]
+    pub(super) fn keep_failed_body(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
+        let Some(look) = entry.exchange.look() else {
+            return;
+        };
+        let is_known = !self.known.wants(sample.outcome, sample.status);
+        if is_known || !rules.measures(sample.intended) || look.body().is_empty() {
+            return;
+        }
+        let sent = entry.sent(rules);
+        let secrets = sent.fields.iter().filter(|field| is_secret(&field.name));
+        let values: Vec<&str> = secrets.map(|field| field.value.as_str()).collect();
+        let body = FailedBody {
+            outcome: sample.outcome,
+            status: sample.status,
+            pool: rules.prepared().id.index(),
+            step: sample.step,
+            end: sample.end,
+            body: Excerpt {
+                bytes: without_secrets(look.body(), &values),
+                length: look.length(),
+                text: None,
+            },
+        };
+        self.known.add(FailedBody {
+            body: Excerpt::default(),
+            ..body
+        });
+        self.bodies.push(body);
+    }
+
+    /// Writes down the part of an exchange that a redirect ends, where every exchange is written
+    /// down. Its time is not known apart.
+    #[cold]
+    pub(super) fn transcribe_hop(&mut self, rules: &Rules, entry: &Entry) {
+        if self.kinds == Transcripts::Every {
+            let account = &entry.exchange.account;
+            let request = rules.request(&entry.exchange);
+            let (end, status) = (account.first_byte(), account.status());
+            let sample = entry.sample(request, end, Outcome::Ok, status);
+            self.transcribe(rules, entry, sample, Part::Hop);
+        }
+    }
+
+    #[cold]
+    fn transcribe(&mut self, rules: &Rules, entry: &Entry, sample: Sample, part: Part) {
+        let transcript = transcript(rules, entry, sample, part);
+        let sides = [Some(&transcript.request), transcript.response.as_ref()];
+        let bodies = sides.into_iter().flatten().flat_map(|side| &side.bodies);
+        let bytes: usize = bodies.map(|body| body.bytes.len()).sum();
+        self.bytes += bytes + TRANSCRIPT_BYTES;
+        self.transcripts.push(transcript);
+    }
+
+    /// Takes what was written down since the last call.
+    pub(super) fn take(&mut self) -> Written {
+        self.bytes = 0;
+        Written {
+            transcripts: take(&mut self.transcripts),
+            failed_bodies: take(&mut self.bodies),
+            slow: self.slowest.take(),
+        }
+    }
+}
+
+/// The id of the trace that an exchange carried.
+fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
+    let sent = entry.sent(rules);
+    let mut fields = sent.fields.iter();
+    let field = fields.find(|field| field.name.eq_ignore_ascii_case(TRACEPARENT));
+    let trace = field?.value.split('-').nth(1)?;
+    Some(trace.chars().take(TRACE_DIGITS).collect())
+}
+
+/// The beginning of a body, without the values of secret fields.
+fn without_secrets(body: &[u8], values: &[&str]) -> Vec<u8> {
+    let bytes = &body[..body.len().min(FAILED_BODY_BYTES)];
+    let whole = match std::str::from_utf8(bytes) {
+        Ok(text) => Some(text),
+        // It was cut within a character.
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    };
+    match whole {
+        Some(text) => secret::body(text, values).into_bytes(),
+        None => secret::bytes(bytes, values),
+    }
+}

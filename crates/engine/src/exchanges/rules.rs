@@ -1,0 +1,172 @@
+//! The rules of a pool for its exchanges, computed once.
+
+use super::exchange::Exchange;
+use crate::prepare::{PreparedPool, Request};
+use drumfire_measure::Outcome;
+use drumfire_plan::{
+    Compressed, Cookies, Expect, HttpRequest, Pool, Redirects, ReusedClosed, Timeouts, Transcripts,
+};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// How much of its responses a pool reads; each level includes those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reading {
+    /// The status alone.
+    Status,
+    /// Also bodies that are decoded, and cookies.
+    Response,
+    /// Also the parts of some responses that are looked at.
+    Look,
+    /// All of any response that a person may be shown.
+    Show,
+}
+
+/// The rules of a pool for its exchanges.
+#[derive(Debug)]
+pub(super) struct Rules {
+    prepared: Arc<PreparedPool>,
+    /// Exchanges whose intended start lies before this are the warm-up's.
+    measure_from: Nanos,
+    timeouts: Timeouts,
+    expect: Expect,
+    reading: Reading,
+    /// Whether any request is rendered, or is a call, as its exchange begins.
+    renders_late: bool,
+    /// Whether every exchange is judged by its status alone, unless that is a redirect's.
+    is_plain: bool,
+}
+
+impl Reading {
+    fn of(pool: &Pool, requests: &[Request]) -> Self {
+        let decodes = pool.http.compressed != Compressed::AsSent;
+        if pool.transcripts != Transcripts::None {
+            Self::Show
+        } else if requests.iter().any(Request::is_looked_at) {
+            Self::Look
+        } else if decodes || pool.cookies != Cookies::Ignore {
+            Self::Response
+        } else {
+            Self::Status
+        }
+    }
+}
+
+impl Rules {
+    /// The rules of a prepared pool.
+    pub(super) fn of(prepared: Arc<PreparedPool>) -> Self {
+        let (pool, requests) = (prepared.pool(), prepared.requests());
+        let reading = Reading::of(pool, requests);
+        let has_calls = requests.iter().any(Request::is_call);
+        Self {
+            measure_from: prepared.generator().warmup.span(),
+            timeouts: pool.timeouts,
+            expect: pool.expect,
+            renders_late: requests.iter().any(Request::is_rendered_late),
+            is_plain: reading == Reading::Status && !has_calls,
+            reading,
+            prepared,
+        }
+    }
+
+    pub(super) fn prepared(&self) -> &PreparedPool {
+        &self.prepared
+    }
+
+    pub(super) fn pool(&self) -> &Pool {
+        self.prepared.pool()
+    }
+
+    /// The request of an exchange, as it is sent.
+    #[inline]
+    pub(super) fn request(&self, exchange: &Exchange) -> &Request {
+        &self.prepared.requests()[exchange.task().request as usize]
+    }
+
+    /// The request of an exchange, as the plan has it.
+    pub(super) fn planned(&self, exchange: &Exchange) -> &HttpRequest {
+        &self.pool().requests[exchange.task().request as usize]
+    }
+
+    /// The time that an exchange of a request of the list may take.
+    #[inline(always)]
+    pub(super) fn limit(&self, request: u32) -> Nanos {
+        let total = self.timeouts.total;
+        match self.renders_late {
+            true => self.prepared.requests()[request as usize].limit(total),
+            false => total,
+        }
+    }
+
+    /// The time that the head of a response may take after the request's end.
+    #[inline]
+    pub(super) const fn head_limit(&self) -> Nanos {
+        self.timeouts.head
+    }
+
+    /// Whether an exchange is measured, and not the warm-up's.
+    #[inline]
+    pub(super) fn measures(&self, intended: Nanos) -> bool {
+        intended >= self.measure_from
+    }
+
+    /// Whether any request is rendered, or is a call, as its exchange begins.
+    #[inline]
+    pub(super) const fn renders_late(&self) -> bool {
+        self.renders_late
+    }
+
+    /// Whether any exchange may be shown to a person.
+    pub(super) fn shows(&self) -> bool {
+        self.reading >= Reading::Show
+    }
+
+    /// Whether more is looked at in any response than its status.
+    #[inline]
+    pub(super) fn looks(&self) -> bool {
+        self.reading >= Reading::Look
+    }
+
+    /// Whether anything of a response is read beyond its status.
+    #[inline]
+    pub(super) fn reads(&self) -> bool {
+        self.reading >= Reading::Response
+    }
+
+    /// Whether every exchange is judged by its status alone, unless that is a redirect's.
+    #[inline]
+    pub(super) const fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+
+    pub(super) fn follows_redirects(&self) -> bool {
+        self.pool().http.redirects != Redirects::Report
+    }
+
+    /// Whether a request is sent once more that a reused connection has lost.
+    pub(super) fn retries_reused(&self) -> bool {
+        self.pool().connections.reused_closed == ReusedClosed::Retry
+    }
+
+    /// Whether a response with this status is ok, of a request that expects no other than the pool.
+    #[inline]
+    pub(super) const fn judge(&self, status: u16) -> Outcome {
+        judge(self.expect, status)
+    }
+
+    /// The same of any request.
+    #[inline]
+    pub(super) fn judge_request(&self, request: &Request, status: u16) -> Outcome {
+        judge(request.expect(self.expect), status)
+    }
+}
+
+/// The outcome of a complete response, by its status.
+#[inline]
+const fn judge(expect: Expect, status: u16) -> Outcome {
+    match status {
+        100..=599 if expect.accepts(status) => Outcome::Ok,
+        100..=599 => Outcome::HttpStatus,
+        _ => Outcome::InvalidStatus,
+    }
+}

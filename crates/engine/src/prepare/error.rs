@@ -1,0 +1,84 @@
+//! The reasons for which a plan can't be run here and now.
+
+use drumfire_measure::Outcome;
+use drumfire_net::{ResolveError, TlsSetupError};
+use drumfire_plan::{MODEST_COUNT, MODEST_RATE};
+use std::fmt;
+use std::net::IpAddr;
+
+/// Why a plan can't be run here and now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrepareError {
+    /// A target's name has no address.
+    Resolve {
+        /// The name.
+        host: String,
+        /// Why.
+        reason: ResolveError,
+    },
+    /// No source address is of the family of a target's addresses.
+    Source {
+        /// A source address.
+        source: IpAddr,
+        /// An address of the target.
+        peer: IpAddr,
+    },
+    /// The plan's guard does not let the load go there.
+    Guarded {
+        /// The target, as a list of allowed ones would name it.
+        host: String,
+        /// Its public address.
+        address: IpAddr,
+    },
+    /// TLS can't be set up.
+    Tls(TlsSetupError),
+    /// A request can't be put on the wire: which one, and why.
+    Request(String),
+}
+
+impl PrepareError {
+    /// The outcome that every request would have had.
+    #[must_use]
+    pub fn outcome(&self) -> Option<Outcome> {
+        match self {
+            Self::Resolve { reason, .. } => Some(match reason {
+                ResolveError::NotFound => Outcome::DnsNotFound,
+                ResolveError::Failed(_) => Outcome::DnsFailed,
+                ResolveError::TimedOut => Outcome::DnsTimeout,
+                ResolveError::Empty => Outcome::DnsEmpty,
+            }),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for PrepareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Resolve { host, reason } => write!(
+                f,
+                "`{}` has no address: {reason}; check the spelling",
+                host.escape_default()
+            ),
+            Self::Source { source, peer } => {
+                let family = |address: &IpAddr| if address.is_ipv4() { "IPv4" } else { "IPv6" };
+                write!(
+                    f,
+                    "the source address {source} can't send to {peer}: one is {} and the other {}",
+                    family(source),
+                    family(peer)
+                )
+            }
+            Self::Guarded { host, address } => write!(
+                f,
+                "`{}` is at a public address, {address}, and this load is more than \
+                 {MODEST_RATE} requests/s or {MODEST_COUNT} requests in all",
+                host.escape_default()
+            ),
+            Self::Tls(error) => error.fmt(f),
+            Self::Request(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for PrepareError {}

@@ -1,0 +1,155 @@
+//! A request of the plan, ready to be sent: where it goes, and in which form.
+//!
+//! The variant of its [`Message`] decides which kind of exchange carries it out: a call is one kind,
+//! every other message is answered by a response.
+
+use super::render::{Rendered, TargetForm, render};
+use super::stream::{CallRequest, StreamRequest, call, stream};
+use super::varying::{VaryingRequest, varying};
+use crate::id::LaneId;
+use drumfire_plan::{Expect, HttpRequest, HttpVersion, Inspection, Pool, RequestData, TRACEPARENT};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// One request, ready to send.
+#[derive(Debug)]
+pub(crate) struct Request {
+    message: Message,
+    lane: LaneId,
+    step: u16,
+    /// The statuses that are ok, where those are not the pool's.
+    expect: Option<Expect>,
+    inspection: Option<Arc<dyn Inspection>>,
+}
+
+/// A request in the form in which it is sent.
+#[derive(Debug)]
+pub(crate) enum Message {
+    /// Bytes of HTTP/1.1, the same for every exchange.
+    Rendered(Rendered),
+    /// A head and a body of a stream, the same for every exchange.
+    Stream(Box<StreamRequest>),
+    /// A request that is rendered anew for each exchange.
+    Varying(Box<VaryingRequest>),
+    /// A gRPC call.
+    Call(Box<CallRequest>),
+}
+
+impl Request {
+    /// A planned request with its message, on a lane, whose figures are those of a step.
+    pub(super) fn new(message: Message, lane: LaneId, step: u16, planned: &HttpRequest) -> Self {
+        Self {
+            message,
+            lane,
+            step,
+            expect: planned.expect,
+            inspection: planned.inspection.clone(),
+        }
+    }
+
+    #[inline]
+    pub(crate) const fn message(&self) -> &Message {
+        &self.message
+    }
+
+    /// The lane on which it travels.
+    #[inline]
+    pub(crate) const fn lane(&self) -> LaneId {
+        self.lane
+    }
+
+    /// The index of the step to whose figures it adds.
+    #[inline]
+    pub(crate) const fn step(&self) -> u16 {
+        self.step
+    }
+
+    /// The statuses of its response that are ok, where those of the pool are `pool`.
+    pub(crate) fn expect(&self, pool: Expect) -> Expect {
+        self.expect.unwrap_or(pool)
+    }
+
+    /// The inspection of its response beyond the status.
+    pub(crate) fn inspection(&self) -> Option<&dyn Inspection> {
+        self.inspection.as_deref()
+    }
+
+    /// Whether anything must be done for an exchange before it can be sent.
+    pub(crate) const fn is_rendered_late(&self) -> bool {
+        matches!(self.message, Message::Varying(_) | Message::Call(_))
+    }
+
+    /// Whether it is a call.
+    pub(crate) const fn is_call(&self) -> bool {
+        matches!(self.message, Message::Call(_))
+    }
+
+    /// Whether each exchange of it carries a trace.
+    pub(crate) fn is_traced(&self) -> bool {
+        let data: &dyn RequestData = match &self.message {
+            Message::Rendered(_) | Message::Stream(_) => return false,
+            Message::Varying(varying) => varying.data(),
+            Message::Call(call) => &*call.plan.data,
+        };
+        data.renders(TRACEPARENT)
+    }
+
+    /// Whether its response is judged by more than the pool's statuses.
+    pub(crate) const fn is_looked_at(&self) -> bool {
+        self.expect.is_some() || self.inspection.is_some()
+    }
+
+    /// The time that an exchange of it may take, where any may take `total`.
+    pub(crate) fn limit(&self, total: Nanos) -> Nanos {
+        match &self.message {
+            Message::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
+            _ => total,
+        }
+    }
+}
+
+impl Message {
+    /// The request that it is rendered from for each exchange.
+    #[inline]
+    pub(crate) const fn varying(&self) -> Option<&VaryingRequest> {
+        match self {
+            Self::Varying(varying) => Some(varying),
+            _ => None,
+        }
+    }
+
+    /// Whether sending it twice does no more than sending it once, as far as that is known.
+    pub(crate) const fn is_idempotent(&self) -> bool {
+        match self {
+            Self::Rendered(rendered) => rendered.idempotent,
+            Self::Varying(varying) => varying.is_idempotent(),
+            Self::Stream(_) | Self::Call(_) => false,
+        }
+    }
+}
+
+/// A request in the form that the plan's protocol sends.
+///
+/// # Errors
+/// In words, when it can't be sent so.
+pub(crate) fn message(
+    pool: &Pool,
+    request: &HttpRequest,
+    form: TargetForm,
+) -> Result<Message, String> {
+    let multiplexes = pool.http.version == HttpVersion::Http2;
+    if multiplexes && form == TargetForm::Absolute {
+        let message = "a proxy carries HTTP/2 to targets of http only through a tunnel: \
+                       `proxy_tunnel: true` in a plan";
+        return Err(message.to_owned());
+    }
+    if let Some(data) = &request.data {
+        let varying = varying(pool, request, data, form)?;
+        return Ok(Message::Varying(Box::new(varying)));
+    }
+    Ok(match (&request.call, multiplexes) {
+        (Some(planned), _) => Message::Call(Box::new(call(pool, request, planned)?)),
+        (None, true) => Message::Stream(Box::new(stream(pool, request)?)),
+        (None, false) => Message::Rendered(render(pool, request, form)?),
+    })
+}
