@@ -1,8 +1,8 @@
 //! The machine and its servers, as the compiler asks for them.
 
 use crate::exit::Failure;
+use crate::output::Output;
 use crate::reflect;
-use crate::session;
 use crate::{input, names};
 use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
 use drumfire_document::Environment;
@@ -10,6 +10,7 @@ use drumfire_net::{Clock, is_own_address};
 use drumfire_plan::{Origin, Plan, Tls};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
+use drumfire_session::{CertificateFault, check_certificates, connections_max};
 use drumfire_units::Nanos;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -32,6 +33,8 @@ pub(crate) struct Machine {
     told: Mutex<Vec<Told>>,
     /// The contents of pipes, which can't be read again.
     passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
+    /// Where it is said what is waited for.
+    output: Output,
 }
 
 /// One answer of a server's reflection.
@@ -44,17 +47,18 @@ struct Told {
 
 impl Machine {
     /// The machine, seen from its working directory.
-    pub(crate) fn here() -> Arc<dyn Host> {
-        Self::in_folder(PathBuf::new())
+    pub(crate) fn here(output: &Output) -> Arc<dyn Host> {
+        Self::in_folder(PathBuf::new(), output)
     }
 
     /// The machine, seen from a folder.
-    pub(crate) fn in_folder(folder: PathBuf) -> Arc<dyn Host> {
+    pub(crate) fn in_folder(folder: PathBuf, output: &Output) -> Arc<dyn Host> {
         Arc::new(Self {
             folder,
             local: TimeZone::try_system().ok(),
             told: Mutex::default(),
             passed: Mutex::default(),
+            output: output.clone(),
         })
     }
 }
@@ -119,7 +123,7 @@ impl Host for Machine {
         if let Some(known) = told.iter().find(known) {
             return Ok(known.schema.clone());
         }
-        let schema = reflect::schema(question).map_err(host_error)?;
+        let schema = reflect::schema(question, &self.output).map_err(host_error)?;
         told.push(Told {
             server: server.clone(),
             wanted: question.wanted.clone(),
@@ -133,7 +137,10 @@ impl Host for Machine {
     }
 
     fn check_tls(&self, tls: &Tls) -> Result<(), TlsFault> {
-        session::certificates::check(tls)
+        check_certificates(tls).map_err(|fault| match fault {
+            CertificateFault::Roots(reason) => TlsFault::Roots(reason),
+            CertificateFault::Identity(reason) => TlsFault::Identity(reason),
+        })
     }
 
     fn has_address(&self, address: IpAddr) -> bool {
@@ -145,7 +152,7 @@ impl Host for Machine {
     }
 
     fn connections_max(&self) -> Option<u64> {
-        session::connections_max()
+        connections_max()
     }
 
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {

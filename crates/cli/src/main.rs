@@ -12,15 +12,15 @@ mod habits;
 mod host;
 mod input;
 mod intervals;
-mod metering;
 mod names;
 mod output;
 mod reflect;
 mod runs_folder;
 mod session;
+mod signals;
 mod spelling;
 mod spool;
-mod storing;
+mod store_place;
 mod streams;
 mod terminal;
 
@@ -28,6 +28,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use exit::{Exit, Failure};
 use flags::{Cli, Command};
+use output::Output;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::ExitCode;
@@ -36,17 +37,18 @@ use std::process::ExitCode;
 const HELP_COLUMNS_MAX: usize = 100;
 
 fn main() -> ExitCode {
-    match dispatch() {
+    let output = Output::new();
+    match dispatch(&output) {
         Ok(exit) => exit.into(),
         Err(failure) => {
-            output::complain(&format!("{}{}", failure.message, failure.remedy));
+            output.complain(&format!("{}{}", failure.message, failure.remedy));
             failure.exit.into()
         }
     }
 }
 
 /// By the program's name, then by the subcommand.
-fn dispatch() -> Result<Exit, Failure> {
+fn dispatch(output: &Output) -> Result<Exit, Failure> {
     let mut args = std::env::args_os();
     let program = args.next().unwrap_or_default();
     let name = Path::new(&program)
@@ -54,7 +56,7 @@ fn dispatch() -> Result<Exit, Failure> {
         .and_then(|name| name.to_str())
         .unwrap_or_default();
     if let Some(dialect) = drumfire_dialects::for_program(name) {
-        return command::dialect::run(dialect, &input::texts(args)?);
+        return command::dialect::run(dialect, &input::texts(args)?, output);
     }
     let args = with_command(args.collect())?;
     let texts: Vec<String> = args
@@ -76,7 +78,7 @@ fn dispatch() -> Result<Exit, Failure> {
     let line = std::iter::once(OsString::from("drumfire")).chain(args);
     let matches = cli.term_width(columns).try_get_matches_from(line);
     match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
-        Ok(cli) => run(cli.command).map_err(|failure| Failure {
+        Ok(cli) => run(cli.command, output).map_err(|failure| Failure {
             message: spelling::as_typed(&failure.message, &texts),
             ..failure
         }),
@@ -94,23 +96,23 @@ fn dispatch() -> Result<Exit, Failure> {
 }
 
 /// Runs a command.
-fn run(command: Command) -> Result<Exit, Failure> {
-    let dialect = |dialect, args| command::dialect::run(dialect, &input::texts(args)?);
+fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
+    let dialect = |dialect, args| command::dialect::run(dialect, &input::texts(args)?, output);
     match command {
-        Command::Http(flags) => command::http::run(&flags),
-        Command::Grpc(flags) => command::grpc::run(&flags),
-        Command::Run(flags) => command::run::run(&flags),
-        Command::Ctl(flags) => command::ctl::run(&flags),
-        Command::Report(flags) => command::report::run(&flags),
-        Command::Runs { act } => command::runs::run(act.as_ref()),
-        Command::Resume(flags) => command::resume::run(&flags),
-        Command::Check(flags) => command::check::run(&flags),
-        Command::New(flags) => command::new::run(&flags),
-        Command::Schema { contract } => command::schema::run(contract),
-        Command::Import(flags) => command::import::run(&flags),
-        Command::Serve(flags) => command::serve::run(&flags),
-        Command::Demo(flags) => command::demo::run(&flags),
-        Command::Completions { shell } => command::install::completions(shell),
+        Command::Http(flags) => command::http::run(&flags, output),
+        Command::Grpc(flags) => command::grpc::run(&flags, output),
+        Command::Run(flags) => command::run::run(&flags, output),
+        Command::Ctl(flags) => command::ctl::run(&flags, output),
+        Command::Report(flags) => command::report::run(&flags, output),
+        Command::Runs { act } => command::runs::run(act.as_ref(), output),
+        Command::Resume(flags) => command::resume::run(&flags, output),
+        Command::Check(flags) => command::check::run(&flags, output),
+        Command::New(flags) => command::new::run(&flags, output),
+        Command::Schema { contract } => command::schema::run(contract, output),
+        Command::Import(flags) => command::import::run(&flags, output),
+        Command::Serve(flags) => command::serve::run(&flags, output),
+        Command::Demo(flags) => command::demo::run(&flags, output),
+        Command::Completions { shell } => command::install::completions(shell, output),
         Command::Man { folder } => command::install::man(&folder),
         Command::Ghz { args } => dialect(drumfire_dialects::Dialect::Ghz, args),
         Command::GoWrk { args } => dialect(drumfire_dialects::Dialect::GoWrk, args),

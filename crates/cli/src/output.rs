@@ -1,67 +1,115 @@
-//! Output: text to the terminal, results to files.
+//! Output: text to the terminal, results to files, without the secrets of the command's plan.
 
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::terminal;
-use drumfire_report::Secrets;
-use drumfire_report::style::Unicode;
+use drumfire_report::style::{Style, Unicode};
 use drumfire_report::untrusted::Untrusted;
-use std::borrow::Cow;
+use drumfire_session::{Console, Redactor};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::Arc;
 
-/// The secrets of the plan that is run, which nothing that is written here shows.
-static SECRETS: OnceLock<Secrets> = OnceLock::new();
-
-/// Keeps secrets out of whatever is written from now on; a command has one plan.
-pub(crate) fn hide(secrets: &[String]) {
-    let _first = SECRETS.get_or_init(|| Secrets::new(secrets));
+/// Standard output and standard error of one command. Clones share the command's secrets.
+///
+/// Whatever is said on standard error, by whichever thread, passes through [`Output::draw`].
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    redactor: Redactor,
+    color: ColorChoice,
 }
 
-/// The secrets to keep out, if there are any.
-fn hidden() -> Option<&'static Secrets> {
-    SECRETS.get().filter(|secrets| !secrets.is_empty())
-}
+impl Output {
+    /// The output of a command, before its flags are known.
+    pub(crate) fn new() -> Self {
+        Self {
+            redactor: Redactor::default(),
+            color: ColorChoice::Auto,
+        }
+    }
 
-/// A result without secrets; `mask` is that of its format.
-fn masked(bytes: &[u8], mask: impl Fn(&Secrets, &str) -> String) -> Cow<'_, [u8]> {
-    match hidden() {
-        None => Cow::Borrowed(bytes),
-        Some(secrets) => Cow::Owned(mask(secrets, &String::from_utf8_lossy(bytes)).into_bytes()),
+    /// The same with colour as it is chosen.
+    pub(crate) fn colored(&self, color: ColorChoice) -> Self {
+        Self {
+            color,
+            ..self.clone()
+        }
+    }
+
+    /// The secrets that nothing shows which is written here.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
+    /// The style for text on standard output.
+    pub(crate) fn stdout_style(&self) -> Style {
+        terminal::stdout_style(self.color)
+    }
+
+    /// The same for threads of a session.
+    pub(crate) fn console(&self) -> Arc<dyn Console> {
+        Arc::new(self.clone())
+    }
+
+    /// Writes a plan to standard output: it has references in the place of secrets, and must stay
+    /// as it was written.
+    pub(crate) fn print_plan(&self, text: &str) -> Result<(), Failure> {
+        print_as_it_is(text.as_bytes())
+    }
+
+    /// Writes text to standard output, without secrets.
+    pub(crate) fn print(&self, bytes: &[u8]) -> Result<(), Failure> {
+        print_as_it_is(&self.redactor.bytes(bytes))
+    }
+
+    /// Writes lines of foreign text to standard output.
+    pub(crate) fn print_foreign(&self, lines: &[String]) -> Result<(), Failure> {
+        let unicode = terminal::stdout_style(ColorChoice::Never).unicode;
+        let lines = lines.iter();
+        let lines: String = lines
+            .map(|line| Untrusted::new(line).escaped(unicode) + "\n")
+            .collect();
+        self.print(lines.as_bytes())
+    }
+
+    /// Writes to standard error as it is: what moves the terminal's cursor is our own.
+    pub(crate) fn draw(&self, text: &str) {
+        let mut stderr = io::stderr().lock();
+        // Standard error is closed: the message has no other place.
+        let _closed = stderr
+            .write_all(self.redactor.text(text).as_bytes())
+            .and_then(|()| stderr.flush());
+    }
+
+    /// Writes a remark to standard error, without anything in it that a terminal would obey: parts
+    /// of it may come from a server.
+    pub(crate) fn remark(&self, text: &str) {
+        self.draw(&Untrusted::new(text).escaped_lines());
+    }
+
+    /// Writes an error message to standard error.
+    pub(crate) fn complain(&self, message: &str) {
+        self.remark(&format!("drumfire: {message}\n"));
     }
 }
 
-/// A text without secrets.
-fn masked_text(bytes: &[u8]) -> Cow<'_, [u8]> {
-    masked(bytes, |secrets, text| secrets.masked(text).into_owned())
-}
+impl Console for Output {
+    fn note(&self, message: &str) {
+        self.complain(message);
+    }
 
-/// A text without secrets.
-pub(crate) fn without_secrets(text: &str) -> String {
-    String::from_utf8_lossy(&masked_text(text.as_bytes())).into_owned()
-}
+    fn replace_line(&self, line: &str) {
+        self.draw(&format!("\r\x1b[K{line}"));
+    }
 
-/// Bytes of JSON without secrets.
-pub(crate) fn json_without_secrets(json: &[u8]) -> Cow<'_, [u8]> {
-    masked(json, Secrets::masked_json)
-}
+    fn style(&self) -> Style {
+        terminal::stderr_style(self.color)
+    }
 
-/// Whether there are secrets to keep out.
-pub(crate) fn has_secrets() -> bool {
-    hidden().is_some()
-}
-
-/// Writes a plan to standard output: it has references in the place of secrets, and must stay as it
-/// was written.
-pub(crate) fn print_plan(text: &str) -> Result<(), Failure> {
-    print_as_it_is(text.as_bytes())
-}
-
-/// Writes text to standard output, without secrets.
-pub(crate) fn print(bytes: &[u8]) -> Result<(), Failure> {
-    print_as_it_is(&masked_text(bytes))
+    fn columns(&self) -> usize {
+        usize::from(terminal::columns())
+    }
 }
 
 /// Writes text to standard output. A reader that has gone away is no error.
@@ -73,41 +121,6 @@ fn print_as_it_is(bytes: &[u8]) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// Writes lines of foreign text to standard output.
-pub(crate) fn print_foreign(lines: &[String]) -> Result<(), Failure> {
-    let unicode = terminal::stdout_style(ColorChoice::Never).unicode;
-    let lines = lines.iter();
-    let lines: String = lines
-        .map(|line| Untrusted::new(line).escaped(unicode) + "\n")
-        .collect();
-    print(lines.as_bytes())
-}
-
-/// Writes to standard error as it is: what moves the terminal's cursor is our own.
-pub(crate) fn draw(text: &str) {
-    let mut stderr = io::stderr().lock();
-    // Standard error is closed: the message has no other place.
-    let _closed = stderr
-        .write_all(&masked_text(text.as_bytes()))
-        .and_then(|()| stderr.flush());
-}
-
-/// Puts a text in place of the live line.
-pub(crate) fn replace_line(text: &str) {
-    draw(&format!("\r\x1b[K{text}"));
-}
-
-/// Writes a remark to standard error, without anything in it that a terminal would obey: parts of
-/// it may come from a server.
-pub(crate) fn remark(text: &str) {
-    draw(&Untrusted::new(text).escaped_lines());
-}
-
-/// Writes an error message to standard error.
-pub(crate) fn complain(message: &str) {
-    remark(&format!("drumfire: {message}\n"));
 }
 
 /// A file that a result will be written to, found writable before the run.
@@ -155,19 +168,9 @@ impl Destination {
         Ok(Self::File(path.to_owned()))
     }
 
-    /// Writes a result in JSON, without secrets.
-    pub(crate) fn write_json(&self, json: &[u8]) -> Result<(), Failure> {
-        self.write(&json_without_secrets(json))
-    }
-
-    /// Writes a result as text, without secrets.
-    pub(crate) fn write_text(&self, text: &[u8]) -> Result<(), Failure> {
-        self.write(&masked_text(text))
-    }
-
-    /// Writes the result: beside the file first, then in its place, so that a full disk leaves the
+    /// Writes a result that has no secrets: beside the file first, then in its place, so that a full disk leaves the
     /// previous file intact.
-    fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         self.stream(&mut |out| out.write_all(bytes))
     }
 

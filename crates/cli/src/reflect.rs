@@ -1,7 +1,8 @@
 //! A server's schema, from its own word.
 
 use crate::exit::Failure;
-use crate::{names, output, session, terminal};
+use crate::output::Output;
+use crate::{names, session, terminal};
 use drumfire_compile::SchemaQuestion;
 use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
@@ -12,6 +13,7 @@ use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Session;
+use drumfire_session::Console as _;
 use drumfire_units::Nanos;
 
 /// The status of a server that has no such service.
@@ -44,14 +46,14 @@ impl Speaker for Asking<'_> {
 }
 
 /// Asks a server for its schema. A terminal shows meanwhile what is waited for.
-pub(crate) fn schema(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
+pub(crate) fn schema(question: &SchemaQuestion<'_>, output: &Output) -> Result<Schema, Failure> {
     if !terminal::is_live() {
         return asked(question);
     }
     let place = place(question.reach);
-    output::replace_line(&format!("asking {place} for its schema"));
+    output.replace_line(&format!("asking {place} for its schema"));
     let schema = asked(question);
-    output::replace_line("");
+    output.replace_line("");
     schema
 }
 

@@ -1,8 +1,10 @@
-//! The folder of all runs that are stored without a directory of their own being named.
+//! The folders of all runs: of those that are stored without a directory of their own being named,
+//! and of the sockets of those that go on.
 
 use crate::exit::Failure;
 use std::env;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The name that stands for the newest run.
@@ -17,6 +19,15 @@ pub(crate) fn runs() -> Option<PathBuf> {
     };
     let state = folder("XDG_STATE_HOME").or_else(|| Some(folder("HOME")?.join(".local/state")));
     Some(state?.join("drumfire/runs"))
+}
+
+/// The folder of the sockets through which runs take commands.
+///
+/// # Errors
+/// When there is none that is the user's alone.
+pub(crate) fn sockets() -> io::Result<PathBuf> {
+    let runtime = env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    drumfire_session::socket_folder(runtime, &env::temp_dir())
 }
 
 /// The index of the runs in this folder, beside it.

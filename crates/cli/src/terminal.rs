@@ -2,6 +2,7 @@
 
 use crate::flags::ColorChoice;
 use drumfire_report::style::{Color, Style, Unicode};
+use drumfire_session::Shown;
 use std::env;
 use std::io::{self, IsTerminal as _};
 
@@ -28,6 +29,14 @@ pub(crate) fn stderr_style(color: ColorChoice) -> Style {
 /// Whether a line that replaces itself may be shown: standard error is a terminal that can.
 pub(crate) fn is_live() -> bool {
     io::stderr().is_terminal() && !is_dumb()
+}
+
+/// What of this the terminal can show: where a line can't replace itself, a heartbeat.
+pub(crate) fn shown(wanted: Shown) -> Shown {
+    match wanted {
+        Shown::Live if !is_live() => Shown::Heartbeat,
+        wanted => wanted,
+    }
 }
 
 fn is_dumb() -> bool {

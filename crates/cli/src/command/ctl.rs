@@ -2,15 +2,14 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::CtlFlags;
-use crate::output;
+use crate::output::Output;
 use crate::runs_folder;
-use crate::session::message::{Answer, Question};
-use crate::session::remote;
 use drumfire_measure::RunInfo;
 use drumfire_net::Clock;
 use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
+use drumfire_session::{Answer, Question, SOCKET_EXTENSION};
 use drumfire_store::Record;
 use drumfire_units::Nanos;
 use std::fs;
@@ -33,10 +32,10 @@ struct Live {
 }
 
 /// Lists the runs of this user, or changes one.
-pub(crate) fn run(flags: &CtlFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
     let runs = runs().map_err(|error| Failure::failed(format!("can't look for runs: {error}")))?;
     let Some(name) = &flags.run else {
-        output::print(listed(&runs).as_bytes())?;
+        output.print(listed(&runs).as_bytes())?;
         return Ok(Exit::Done);
     };
     let Some(act) = flags.act else {
@@ -66,7 +65,7 @@ pub(crate) fn run(flags: &CtlFlags) -> Result<Exit, Failure> {
     match answer {
         Answer::Holds(at) => {
             let text = format!("holds from {:.1} s of the run\n", at.as_secs_f64());
-            output::print(text.as_bytes())?;
+            output.print(text.as_bytes())?;
             Ok(Exit::Done)
         }
         Answer::Refused(why) => Err(Failure::usage(shown(&why))),
@@ -135,12 +134,10 @@ fn argument(act: ChangeKind, given: Option<&str>) -> Result<&str, Failure> {
 /// their runs were killed.
 fn runs() -> io::Result<Vec<Live>> {
     let mut runs = Vec::new();
-    for entry in fs::read_dir(remote::folder()?)? {
+    for entry in fs::read_dir(runs_folder::sockets()?)? {
         let socket = entry?.path();
-        if socket
-            .extension()
-            .is_none_or(|ending| ending != remote::ENDING)
-        {
+        let extension = socket.extension();
+        if extension.is_none_or(|extension| extension != SOCKET_EXTENSION) {
             continue;
         }
         match ask(&socket, &Question::About) {

@@ -3,11 +3,12 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::DemoFlags;
 use crate::host::Machine;
-use crate::session::{self, Shown, Watch};
-use crate::{document, output, terminal};
+use crate::output::Output;
+use crate::{document, session, terminal};
 use clap::Parser as _;
 use drumfire_compile::compile;
 use drumfire_report::text;
+use drumfire_session::{Shown, Watch};
 use drumfire_target::{Behaviour, Listen, Options, Server};
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -15,7 +16,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 const DELAY: &str = "lognormal:4ms,0.5";
 
 /// Starts the built-in server, fires at it in the open model, and explains the report.
-pub(crate) fn run(flags: &DemoFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     let delay = DELAY.parse().map_err(Failure::failed)?;
     let server = Server::start(Options {
         listen: vec![Listen::Tcp(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))],
@@ -30,7 +31,7 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit, Failure> {
         .tcp()
         .ok_or_else(|| Failure::failed("the server has no address"))?;
     let url = format!("http://{address}/");
-    output::print(
+    output.print(
         format!(
             "A server whose answers take about 4 ms ({DELAY}) listens at {url}\n\
              drumfire http -r '{}' -z {} {url}\n\n",
@@ -39,17 +40,18 @@ pub(crate) fn run(flags: &DemoFlags) -> Result<Exit, Failure> {
         .as_bytes(),
     )?;
     let written = document::of_http(&http_flags(flags, &url)?)?;
-    let plan = compile(&written.document, &Machine::here()).map_err(|found| Failure::of(&found))?;
+    let plan =
+        compile(&written.document, &Machine::here(output)).map_err(|found| Failure::of(&found))?;
     let shown = match flags.no_tui {
         true => Shown::Remarks,
-        false => Shown::Live,
+        false => terminal::shown(Shown::Live),
     };
-    let mut watch = Watch::new(&plan, shown, flags.color);
-    let summary = session::execute(plan, &[], &mut |_| {}, &mut |event, control| {
-        watch.observe(event, control);
-    })?;
+    let output = &output.colored(flags.color);
+    let watch = Watch::new(&plan, shown, output.console());
+    let session = session::of(plan, &[], output)?.observed_by(watch);
+    let summary = session.run()?.summary;
     let style = terminal::stdout_style(flags.color);
-    output::print(text::summary_explained(&summary, &style).as_bytes())?;
+    output.print(text::summary_explained(&summary, &style).as_bytes())?;
     let _final_count = server.stop();
     Ok(session::exit_of(&summary, false))
 }

@@ -1,23 +1,24 @@
 //! `drumfire grpc`.
 
 use super::results;
+use crate::document;
 use crate::exit::{Exit, Failure};
 use crate::flags::GrpcFlags;
 use crate::host::Machine;
-use crate::{document, output};
+use crate::output::Output;
 use drumfire_compile::schema_of;
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 
 /// Shows a schema, or runs the load that the flags describe and writes its results.
-pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
     let document = document::of_grpc(flags)?;
-    let host = Machine::here();
+    let host = Machine::here(output);
     let schema = |wanted: Wanted| -> Result<Schema, Failure> {
         schema_of(&document, &wanted, &host).map_err(|found| Failure::of(&found))
     };
     if flags.list {
-        output::print_foreign(&schema(Wanted::Everything)?.list())?;
+        output.print_foreign(&schema(Wanted::Everything)?.list())?;
         return Ok(Exit::Done);
     }
     if let Some(symbol) = &flags.describe {
@@ -26,7 +27,7 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
         let schema = schema(Wanted::Symbol(symbol.clone()))?;
         let lines = schema.describe(&symbol);
         let lines = lines.map_err(|error| Failure::usage(format!("--describe: {error}")))?;
-        output::print_foreign(&lines)?;
+        output.print_foreign(&lines)?;
         return Ok(Exit::Done);
     }
     if flags.call.is_none() {
@@ -34,5 +35,11 @@ pub(crate) fn run(flags: &GrpcFlags) -> Result<Exit, Failure> {
             "name the method with --call package.Service/Method; --list shows them all",
         ));
     }
-    results::of(&document.into(), &host, &flags.output, flags.print_plan)
+    results::of(
+        &document.into(),
+        &host,
+        &flags.output,
+        flags.print_plan,
+        output,
+    )
 }

@@ -2,7 +2,8 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::{ImportFlags, ImportForm};
-use crate::{input, output};
+use crate::input;
+use crate::output::Output;
 use drumfire_document::form;
 use drumfire_import::{Form, Wishes, import};
 use std::path::Path;
@@ -11,7 +12,7 @@ use std::path::Path;
 const STDIN: &str = "-";
 
 /// Prints the plan that a text comes to; what is not in it is said on standard error.
-pub(crate) fn run(flags: &ImportFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure> {
     let given = flags.file.as_str();
     let is_command = flags.form == ImportForm::Curl && given.starts_with("curl ");
     let (bytes, name) = match given {
@@ -37,9 +38,9 @@ pub(crate) fn run(flags: &ImportFlags) -> Result<Exit, Failure> {
     };
     let imported = import(kind, &text, &wishes);
     let imported = imported.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
-    output::print_plan(&form::print(&imported.document))?;
+    output.print_plan(&form::print(&imported.document))?;
     for note in imported.notes {
-        output::remark(&format!("drumfire: {note}\n"));
+        output.remark(&format!("drumfire: {note}\n"));
     }
     Ok(Exit::Done)
 }

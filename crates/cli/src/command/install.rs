@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::{Cli, Shell};
-use crate::output;
+use crate::output::Output;
 use clap::CommandFactory as _;
 use clap_complete::aot;
 use std::path::Path;
@@ -11,7 +11,7 @@ use std::path::Path;
 const NAME: &str = "drumfire";
 
 /// Prints the completions of a shell.
-pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
+pub(crate) fn completions(shell: Shell, output: &Output) -> Result<Exit, Failure> {
     let mut cli = Cli::command();
     let mut script = Vec::new();
     match shell {
@@ -19,7 +19,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit, Failure> {
         Shell::Zsh => aot::generate(aot::Zsh, &mut cli, NAME, &mut script),
         Shell::Fish => aot::generate(aot::Fish, &mut cli, NAME, &mut script),
     }
-    output::print(&script)?;
+    output.print(&script)?;
     Ok(Exit::Done)
 }
 

@@ -3,7 +3,7 @@
 use super::plan_file;
 use crate::exit::{Exit, Failure};
 use crate::flags::NewFlags;
-use crate::output;
+use crate::output::Output;
 use drumfire_document::form::Syntax;
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write as _};
@@ -14,10 +14,10 @@ const PLAN: &str = include_str!("new.yaml");
 const STDOUT: &str = "-";
 
 /// Writes the plan to a file, or to standard output.
-pub(crate) fn run(flags: &NewFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &NewFlags, output: &Output) -> Result<Exit, Failure> {
     let path = match flags.file.as_deref() {
         None | Some(STDOUT) => {
-            output::print(PLAN.as_bytes())?;
+            output.print(PLAN.as_bytes())?;
             return Ok(Exit::Done);
         }
         Some(path) if plan_file::syntax(path) == Syntax::Toml => {
@@ -42,7 +42,7 @@ pub(crate) fn run(flags: &NewFlags) -> Result<Exit, Failure> {
     })?;
     let written = file.write_all(PLAN.as_bytes());
     written.map_err(|error| Failure::failed(format!("can't write {path}: {error}")))?;
-    output::remark(&format!(
+    output.remark(&format!(
         "`drumfire check {path}` draws its load, `drumfire run {path}` runs it\n"
     ));
     Ok(Exit::Done)

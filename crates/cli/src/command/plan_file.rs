@@ -3,7 +3,8 @@
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
 use crate::host::{Machine, folder_of};
-use crate::{input, output, storing, terminal};
+use crate::output::Output;
+use crate::{input, terminal};
 use drumfire_compile::Host;
 use drumfire_document::Diagnostic;
 use drumfire_document::Place;
@@ -50,18 +51,23 @@ impl PlanFile {
     pub(crate) fn of_stored(run: &Path) -> Result<Self, Failure> {
         let path = run.join(drumfire_store::PLAN);
         let mut file = Self::read(&path.to_string_lossy())?;
-        file.folder = storing::folder_of(&file.text);
+        file.folder = drumfire_session::folder_of(&file.text);
         Ok(file)
     }
 
     /// The machine, as seen from the file.
-    pub(crate) fn host(&self) -> Arc<dyn Host> {
-        Machine::in_folder(self.folder.clone())
+    pub(crate) fn host(&self, output: &Output) -> Arc<dyn Host> {
+        Machine::in_folder(self.folder.clone(), output)
     }
 
-    /// The document, as far as it can be read, with these settings in it. Its secrets are in no
-    /// output from here on.
-    pub(crate) fn draft(&self, settings: &[Setting], host: &Arc<dyn Host>) -> Draft {
+    /// The document, as far as it can be read, with these settings in it. The output
+    /// shows none of its secrets from here on.
+    pub(crate) fn draft(
+        &self,
+        settings: &[Setting],
+        host: &Arc<dyn Host>,
+        output: &Output,
+    ) -> Draft {
         let draft = form::draft(&Source {
             text: &self.text,
             name: &self.name,
@@ -69,7 +75,7 @@ impl PlanFile {
             settings,
             environment: &**host,
         });
-        output::hide(&draft.secrets);
+        output.redactor().hide(&draft.secrets);
         draft
     }
 

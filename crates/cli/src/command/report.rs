@@ -3,23 +3,28 @@
 use super::results::Destinations;
 use crate::exit::{Exit, Failure};
 use crate::flags::ReportFlags;
-use crate::intervals::IntervalOutputs;
-use crate::{document, runs_folder, session, storing, terminal};
+use crate::output::Output;
+use crate::{document, intervals, runs_folder, session, terminal};
+use drumfire_session::{Note, Observer as _, naming_of, stored};
 use drumfire_store::{Record, StoreError};
 
 /// Writes the results of a stored run, as the run itself did.
-pub(crate) fn run(flags: &ReportFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure> {
     let outputs = document::report_outputs(flags);
     let destinations = Destinations::of(&outputs)?;
     let path = runs_folder::find(&flags.run)?;
-    let mut intervals = IntervalOutputs::open(&outputs)?;
+    let mut intervals = Box::new(intervals::open(&outputs)?);
     let record = Record::replay(&path, &mut |event| intervals.observe(event)).map_err(failure)?;
     // Lines on standard output stand above the report.
-    let streamed = intervals.finish();
-    let style = terminal::stdout_style(flags.color).naming(storing::naming_of(&record));
-    let summary = storing::stored(record);
-    destinations.write(&summary, flags.explain, &style)?;
-    streamed?;
+    let streamed = intervals.finish(&record.summary);
+    let style = terminal::stdout_style(flags.color).naming(naming_of(&record));
+    let summary = stored(record);
+    destinations.write(&summary, flags.explain, &style, output)?;
+    for note in streamed {
+        if let Note::Failure(failure) = note {
+            return Err(Failure::failed(failure));
+        }
+    }
     Ok(session::exit_of(&summary, flags.strict))
 }
 

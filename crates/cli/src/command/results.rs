@@ -3,20 +3,17 @@
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
-use crate::intervals::{self, IntervalOutputs};
-use crate::metering::Metering;
-use crate::output::{self, Destination};
-use crate::session::{self, Beside, Shown, Watch};
-use crate::storing::Storing;
-use crate::terminal;
+use crate::output::{Destination, Output};
+use crate::streams::{STDERR, STDOUT};
+use crate::{intervals, session, store_place, terminal};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;
 use drumfire_document::{Outputs, Switch, Text};
-use drumfire_engine::Control;
-use drumfire_measure::{RunEvent, Summary};
+use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
 use drumfire_report::style::Style;
 use drumfire_report::{csv, json, show, text};
+use drumfire_session::{IntervalOutputs, Keeper, Meter, Observer, Session, Shown, Storing, Watch};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -27,9 +24,10 @@ pub(crate) fn of(
     host: &Arc<dyn Host>,
     flags: &OutputFlags,
     print_plan: bool,
+    output: &Output,
 ) -> Result<Exit, Failure> {
     let plan = compile(&written.document, host).map_err(|found| Failure::of(&found))?;
-    of_plan(plan, written, flags, print_plan)
+    of_plan(plan, written, flags, print_plan, output)
 }
 
 /// The same of a document that was compiled.
@@ -38,37 +36,65 @@ pub(crate) fn of_plan(
     written: &Written,
     flags: &OutputFlags,
     print_plan: bool,
+    output: &Output,
 ) -> Result<Exit, Failure> {
-    if flags.show {
-        return show_once(plan, written, flags, print_plan);
-    }
     let document = &written.document;
-    let color = flags.color;
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
-    Storing::check(flags)?;
+    if !flags.show {
+        store_place::check(flags)?;
+    }
     if print_plan {
-        output::print_plan(&form::print(document))?;
+        output.print_plan(&form::print(document))?;
         return Ok(Exit::Done);
     }
-    let mut watch = Watch::new(&plan, shown(outputs), color).naming(written.naming);
-    let mut intervals = IntervalOutputs::open(outputs)?;
-    let beside = Beside {
-        metering: Metering::open(outputs)?,
-        storing: Storing::of(flags, written)?,
+    let output = &output.colored(flags.color);
+    if flags.show {
+        return show_once(plan, written, &destinations, output);
+    }
+    let watch = Watch::new(&plan, shown(outputs), output.console()).naming(written.naming);
+    let observers = Observers {
+        watch,
+        intervals: intervals::open(outputs)?,
+        meter: meter(outputs, output)?,
+        storing: store_place::storing(flags, written)?,
     };
-    let mut observe = |event: &RunEvent, control: &Control| {
-        watch.observe(event, control);
-        intervals.observe(event);
-    };
-    let notes = &written.notes;
-    let summary = session::execute_beside(plan, notes, beside, &mut |_| {}, &mut observe)?;
-    // Lines on standard output stand above the report.
-    let streamed = intervals.finish();
-    let style = terminal::stdout_style(color).naming(written.naming);
-    destinations.write(&summary, is_on(&outputs.explain), &style)?;
-    streamed?;
-    Ok(session::exit_of(&summary, is_on(&outputs.strict)))
+    let session = session::of(plan, &written.notes, output)?;
+    let outcome = observers.attached_to(session, output).run()?;
+    let summary = &outcome.summary;
+    let style = output.stdout_style().naming(written.naming);
+    destinations.write(summary, is_on(&outputs.explain), &style, output)?;
+    session::lacking(&outcome)?;
+    Ok(session::exit_of(summary, is_on(&outputs.strict)))
+}
+
+/// The observers that outputs ask for.
+pub(super) struct Observers {
+    pub(super) watch: Watch,
+    pub(super) intervals: IntervalOutputs,
+    pub(super) meter: Option<Meter>,
+    pub(super) storing: Option<Storing>,
+}
+
+impl Observers {
+    /// A session with these observers.
+    pub(super) fn attached_to<'a>(self, mut session: Session<'a>, output: &Output) -> Session<'a> {
+        // The first one ends last, and stores what the others had to say.
+        if let Some(storing) = self.storing {
+            let keeper = Keeper::new(storing, output.redactor(), output.console());
+            session = session.observed_beside("store", keeper);
+        }
+        if let Some(meter) = self.meter {
+            session = session.observed_beside("metrics", meter);
+        }
+        session.observed_by(self.watch).observed_by(self.intervals)
+    }
+}
+
+/// The metrics that outputs ask for.
+pub(super) fn meter(outputs: &Outputs, output: &Output) -> Result<Option<Meter>, Failure> {
+    let console = (!is_on(&outputs.quiet)).then(|| output.console());
+    Ok(Meter::open(outputs, output.redactor(), console)?)
 }
 
 /// What is shown of a run before its report.
@@ -78,8 +104,8 @@ pub(super) fn shown(outputs: &Outputs) -> Shown {
     match (is_on(&outputs.quiet), lines, live) {
         (true, ..) => Shown::Nothing,
         // Lines among which a line replaced itself could be read by nobody.
-        (false, Some(intervals::STDERR | intervals::STDOUT), _) => Shown::Remarks,
-        (false, _, true) => Shown::Live,
+        (false, Some(STDERR | STDOUT), _) => Shown::Remarks,
+        (false, _, true) => terminal::shown(Shown::Live),
         (false, _, false) => Shown::Heartbeat,
     }
 }
@@ -88,28 +114,30 @@ pub(super) fn shown(outputs: &Outputs) -> Shown {
 fn show_once(
     plan: Plan,
     written: &Written,
-    flags: &OutputFlags,
-    print_plan: bool,
+    destinations: &Destinations,
+    output: &Output,
 ) -> Result<Exit, Failure> {
-    let document = &written.document;
-    let destinations = Destinations::of(&document.outputs)?;
-    if print_plan {
-        output::print_plan(&form::print(document))?;
-        return Ok(Exit::Done);
-    }
     let mut transcripts = Vec::new();
-    let plan = plan.keeping_transcripts();
-    let summary = session::execute(plan, &written.notes, &mut |_| {}, &mut |event, _| {
-        if let RunEvent::Transcripts(more) = event {
-            transcripts.extend(more.iter().cloned());
-        }
-    })?;
+    let session = session::of(plan.keeping_transcripts(), &written.notes, output)?;
+    let session = session.observed_by(Transcribed(&mut transcripts));
+    let summary = session.run()?.summary;
     transcripts.sort_by_key(|transcript| transcript.sample.end);
-    let style = terminal::stdout_style(flags.color).naming(written.naming);
+    let style = output.stdout_style().naming(written.naming);
     let text = show::exchanges(&transcripts, &summary, &style);
-    destinations.write_text(&text)?;
-    destinations.write_files(&summary)?;
+    destinations.write_text(&text, output)?;
+    destinations.write_files(&summary, output)?;
     Ok(session::exit_of(&summary, false))
+}
+
+/// Collects exchanges in full.
+struct Transcribed<'a>(&'a mut Vec<Transcript>);
+
+impl Observer for Transcribed<'_> {
+    fn observe(&mut self, event: &RunEvent) {
+        if let RunEvent::Transcripts(more) = event {
+            self.0.extend(more.iter().cloned());
+        }
+    }
 }
 
 /// Whether a switch is on.
@@ -158,7 +186,7 @@ impl Destinations {
         check_places(outputs)?;
         let is_stdout = |path: &Option<Text>| {
             let path = path.as_ref();
-            path.is_some_and(|path| path.value == intervals::STDOUT)
+            path.is_some_and(|path| path.value == STDOUT)
         };
         Ok(Self {
             streamed: is_stdout(&outputs.json_lines) || is_stdout(&outputs.csv_intervals),
@@ -173,6 +201,7 @@ impl Destinations {
         summary: &Summary,
         explain: bool,
         style: &Style,
+        output: &Output,
     ) -> Result<(), Failure> {
         let text = if explain {
             text::summary_explained(summary, style)
@@ -186,32 +215,31 @@ impl Destinations {
             }
             _ => text,
         };
-        let printed = self.write_text(&text);
-        let files = self.write_files(summary);
+        let printed = self.write_text(&text, output);
+        let files = self.write_files(summary, output);
         printed.and(files)
     }
 
     /// Prints a text, unless another result takes its place.
-    fn write_text(&self, text: &str) -> Result<(), Failure> {
+    fn write_text(&self, text: &str, output: &Output) -> Result<(), Failure> {
         let taken = [&self.json, &self.csv]
             .iter()
             .any(|d| matches!(d, Some(Destination::Stdout)));
         match taken || self.streamed {
             true => Ok(()),
-            false => output::print(text.as_bytes()),
+            false => output.print(text.as_bytes()),
         }
     }
 
     /// Writes the results that have a place of their own.
-    fn write_files(&self, summary: &Summary) -> Result<(), Failure> {
-        let json = self
-            .json
-            .as_ref()
-            .map_or(Ok(()), |to| to.write_json(&json::summary(summary)));
-        let csv = self
-            .csv
-            .as_ref()
-            .map_or(Ok(()), |to| to.write_text(&csv::histogram(summary)));
+    fn write_files(&self, summary: &Summary, output: &Output) -> Result<(), Failure> {
+        let redactor = output.redactor();
+        let json = self.json.as_ref().map_or(Ok(()), |to| {
+            to.write(&redactor.json(&json::summary(summary)))
+        });
+        let csv = self.csv.as_ref().map_or(Ok(()), |to| {
+            to.write(&redactor.bytes(&csv::histogram(summary)))
+        });
         json.and(csv)
     }
 }

@@ -3,7 +3,8 @@
 use super::report::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::{PruneFlags, RunsAct};
-use crate::{output, runs_folder};
+use crate::output::Output;
+use crate::runs_folder;
 use drumfire_net::Clock;
 use drumfire_store::{Directory, Index, Labels, RunRow};
 use drumfire_units::{Nanos, rounded};
@@ -12,9 +13,9 @@ use jiff::tz::TimeZone;
 use std::path::PathBuf;
 
 /// Lists the stored runs, or changes what is known of them.
-pub(crate) fn run(act: Option<&RunsAct>) -> Result<Exit, Failure> {
+pub(crate) fn run(act: Option<&RunsAct>, output: &Output) -> Result<Exit, Failure> {
     match act {
-        None => list()?,
+        None => list(output)?,
         Some(RunsAct::Tag { run, tags, remove }) => {
             if let Some(tag) = tags.iter().find(|tag| tag.contains(char::is_whitespace)) {
                 let shown = tag.escape_default();
@@ -35,13 +36,13 @@ pub(crate) fn run(act: Option<&RunsAct>) -> Result<Exit, Failure> {
                 remove(runs_folder::find(run)?)?;
             }
         }
-        Some(RunsAct::Prune(flags)) => prune(flags)?,
+        Some(RunsAct::Prune(flags)) => prune(flags, output)?,
     }
     Ok(Exit::Done)
 }
 
 /// The stored runs, the newest first.
-fn rows() -> Result<Vec<RunRow>, Failure> {
+fn rows(output: &Output) -> Result<Vec<RunRow>, Failure> {
     let Some(runs) = runs_folder::runs() else {
         return Err(Failure::usage(
             "there is no folder of runs without a home: neither XDG_STATE_HOME nor HOME is set",
@@ -53,15 +54,15 @@ fn rows() -> Result<Vec<RunRow>, Failure> {
     let index = Index::open(&runs_folder::index(&runs), &runs).and_then(|index| index.rows());
     Ok(index.unwrap_or_else(|error| {
         // The directories have all of it; reading them takes longer.
-        output::complain(&format!("{error}; the list is read from the runs"));
+        output.complain(&format!("{error}; the list is read from the runs"));
         RunRow::all(&runs)
     }))
 }
 
-fn list() -> Result<(), Failure> {
-    let rows = rows()?;
+fn list(output: &Output) -> Result<(), Failure> {
+    let rows = rows(output)?;
     if rows.is_empty() {
-        output::remark("no run is stored yet\n");
+        output.remark("no run is stored yet\n");
         return Ok(());
     }
     let head = ["id", "began", "lasted", "target", "verdict", "p99", "tags"];
@@ -80,7 +81,7 @@ fn list() -> Result<(), Failure> {
         let cells: Vec<String> = cells.collect();
         lines.push(cells.join("  ").trim_end().to_owned());
     }
-    output::print_foreign(&lines)
+    output.print_foreign(&lines)
 }
 
 fn cells(row: &RunRow) -> [String; 7] {
@@ -128,7 +129,7 @@ fn remove(path: PathBuf) -> Result<(), Failure> {
 }
 
 /// Deletes the runs that the rule finds, or names them.
-fn prune(flags: &PruneFlags) -> Result<(), Failure> {
+fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
     let Some(runs) = runs_folder::runs() else {
         return Ok(());
     };
@@ -141,7 +142,7 @@ fn prune(flags: &PruneFlags) -> Result<(), Failure> {
         }
     };
     let keep = flags.keep.unwrap_or(0);
-    let rows = rows()?
+    let rows = rows(output)?
         .into_iter()
         .skip(usize::try_from(keep).unwrap_or(usize::MAX));
     let is_old = |row: &RunRow| {
@@ -156,12 +157,12 @@ fn prune(flags: &PruneFlags) -> Result<(), Failure> {
             && let Err(error) = remove(runs.join(&row.id))
         {
             // One that is being written, or has other files in it: it stays.
-            output::complain(&error.message);
+            output.complain(&error.message);
             continue;
         }
         lines.push(format!("{id}  {began}  {target}"));
     }
-    output::print_foreign(&lines)?;
+    output.print_foreign(&lines)?;
     let (count, what) = match (lines.len(), flags.yes) {
         (count, true) => (count, "deleted"),
         (count, false) => (count, "to be deleted with --yes"),
@@ -170,6 +171,6 @@ fn prune(flags: &PruneFlags) -> Result<(), Failure> {
         1 => "run",
         _ => "runs",
     };
-    output::remark(&format!("{count} {runs} {what}\n"));
+    output.remark(&format!("{count} {runs} {what}\n"));
     Ok(())
 }

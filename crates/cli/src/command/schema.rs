@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::Contract;
-use crate::output;
+use crate::output::Output;
 use drumfire_document::form;
 
 /// The schema of a result.
@@ -11,12 +11,12 @@ const SUMMARY: &str = include_str!("../../../../docs/schema/drumfire.summary.v1.
 const INTERVAL: &str = include_str!("../../../../docs/schema/drumfire.interval.v1.json");
 
 /// Prints the JSON Schema of a contract.
-pub(crate) fn run(contract: Contract) -> Result<Exit, Failure> {
+pub(crate) fn run(contract: Contract, output: &Output) -> Result<Exit, Failure> {
     let schema = match contract {
         Contract::Plan => form::json_schema(),
         Contract::Summary => SUMMARY.to_owned(),
         Contract::Interval => INTERVAL.to_owned(),
     };
-    output::print(schema.as_bytes())?;
+    output.print(schema.as_bytes())?;
     Ok(Exit::Done)
 }

@@ -2,7 +2,8 @@
 
 use crate::exit::{Exit, Failure};
 use crate::flags::ServeFlags;
-use crate::{output, session};
+use crate::output::Output;
+use crate::signals;
 use drumfire_target::{
     ArrivalLog, Behaviour, Chance, ClientCertificate, Discipline, Exposure, Listen, Options,
     Running, Server, Services, Storefront, TlsOptions,
@@ -18,7 +19,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 /// Starts the server and keeps it until a signal comes.
-pub(crate) fn run(flags: &ServeFlags) -> Result<Exit, Failure> {
+pub(crate) fn run(flags: &ServeFlags, output: &Output) -> Result<Exit, Failure> {
     let options = options(flags)?;
     let scheme = if options.tls.is_some() {
         "https"
@@ -26,20 +27,20 @@ pub(crate) fn run(flags: &ServeFlags) -> Result<Exit, Failure> {
         "http"
     };
     let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(Failure::failed)?;
-    if !session::ignores_hangup() {
+    if !signals::ignores_hangup() {
         signals.add_signal(SIGHUP).map_err(Failure::failed)?;
     }
     let server = Server::start(options).map_err(Failure::usage)?;
     write_certificates(flags, &server)?;
     for address in server.addresses() {
         match address {
-            Listen::Tcp(address) => output::print(format!("{scheme}://{address}/\n").as_bytes())?,
-            Listen::Unix(path) => output::print(format!("unix:{}\n", path.display()).as_bytes())?,
+            Listen::Tcp(address) => output.print(format!("{scheme}://{address}/\n").as_bytes())?,
+            Listen::Unix(path) => output.print(format!("unix:{}\n", path.display()).as_bytes())?,
         }
     }
     signals.forever().next();
     let counters = server.stop();
-    output::remark(&format!(
+    output.remark(&format!(
         "{} requests on {} connections\n",
         counters.requests, counters.connections
     ));

@@ -1,6 +1,6 @@
 //! Flags of results of each interval.
 
-use crate::intervals::STDERR;
+use crate::streams::STDERR;
 use clap::Args;
 use std::path::PathBuf;
 

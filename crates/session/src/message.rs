@@ -19,7 +19,7 @@ const REFUSED: u8 = 2;
 
 /// What a client asks of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Question {
+pub enum Question {
     /// The facts of the run.
     About,
     /// A change of the run.
@@ -28,7 +28,7 @@ pub(crate) enum Question {
 
 /// The run's answer.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Answer {
+pub enum Answer {
     /// The facts of the run.
     Facts(Box<RunInfo>),
     /// The command holds from this time of the run on.
@@ -38,14 +38,20 @@ pub(crate) enum Answer {
 }
 
 impl Question {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// The bytes of the question.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::About => vec![ABOUT],
             Self::Command(command) => message(COMMAND, &encode_command(command)),
         }
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+    /// The question of these bytes.
+    ///
+    /// # Errors
+    /// When they are none, or those of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         match bytes {
             [ABOUT] => Ok(Self::About),
             [COMMAND, content @ ..] => decode_command(content).map(Self::Command),
@@ -55,7 +61,9 @@ impl Question {
 }
 
 impl Answer {
-    pub(crate) fn encode(&self) -> Vec<u8> {
+    /// The bytes of the answer.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Facts(info) => message(FACTS, &info.encode()),
             Self::Holds(at) => message(HOLDS, &at.0.to_le_bytes()),
@@ -63,7 +71,11 @@ impl Answer {
         }
     }
 
-    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
+    /// The answer of these bytes.
+    ///
+    /// # Errors
+    /// When they are none, or those of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         match bytes {
             [FACTS, content @ ..] => Ok(Self::Facts(Box::new(RunInfo::decode(content)?))),
             [HOLDS, content @ ..] => {

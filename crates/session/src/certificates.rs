@@ -7,17 +7,16 @@
 //! after the other, so files that do not fit together are tried again, and told of when they go on
 //! not fitting.
 
-use crate::output;
-use drumfire_compile::TlsFault;
+use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::{Control, Prepared, certificates};
 use drumfire_net::{
     TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,
 };
 use drumfire_plan::{Change, Command, Pem, Tls};
 use std::fs;
-use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -28,30 +27,49 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Files that can't be used are told of after so many looks.
 const LOOKS: u32 = 10;
 
-/// The watch over a run's certificates, which ends with it.
-#[derive(Debug)]
-pub(crate) struct Certificates {
-    _end: Sender<()>,
+/// Certificates that can't secure a connection, with the reason.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CertificateFault {
+    /// Those of the authorities that are trusted.
+    Roots(String),
+    /// Our own, or its key.
+    Identity(String),
+}
+
+/// Watches the files of a run's certificates, and ends with it.
+pub struct Certificates {
+    watched: Vec<Watched>,
+    console: Arc<dyn Console>,
+    end: Option<Sender<()>>,
 }
 
 impl Certificates {
-    /// Watches the files of a run's pools; `None` where there is nothing to watch.
-    ///
-    /// # Errors
-    /// When the system has no thread for it.
-    pub(crate) fn watch(prepared: &Prepared, control: Control) -> io::Result<Option<Self>> {
+    /// The files of a prepared plan's pools.
+    #[must_use]
+    pub fn of(prepared: &Prepared, console: Arc<dyn Console>) -> Self {
         let pools = prepared.pools.iter();
         let watched = pools.map(|pool| Watched::new(&pool.pool().reach.tls, &pool.material));
-        let mut watched: Vec<Watched> = watched.filter(|one| !one.stamps.is_empty()).collect();
+        Self {
+            watched: watched.filter(|one| !one.stamps.is_empty()).collect(),
+            console,
+            end: None,
+        }
+    }
+}
+
+impl Observer for Certificates {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        let mut watched = std::mem::take(&mut self.watched);
         if watched.is_empty() {
-            return Ok(None);
+            return Ok(());
         }
         let (end, ended) = mpsc::channel::<()>();
+        let (control, console) = (run.control.clone(), Arc::clone(&self.console));
         let body = move || {
             while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 let mut renewed: Vec<PathBuf> = Vec::new();
                 for one in &mut watched {
-                    renewed.extend(one.look());
+                    renewed.extend(one.look(&*console));
                 }
                 renewed.sort();
                 renewed.dedup();
@@ -60,10 +78,11 @@ impl Certificates {
                 }
             }
         };
-        thread::Builder::new()
-            .name("certificates".to_owned())
-            .spawn(body)?;
-        Ok(Some(Self { _end: end }))
+        let thread = thread::Builder::new().name("certificates".to_owned());
+        thread.spawn(body).map_err(SessionError::Certificates)?;
+        // The thread ends when this is dropped.
+        self.end = Some(end);
+        Ok(())
     }
 }
 
@@ -116,7 +135,7 @@ impl Watched {
     }
 
     /// Takes the files where they have changed and can be used; gives those that it took.
-    fn look(&mut self) -> Vec<PathBuf> {
+    fn look(&mut self, console: &dyn Console) -> Vec<PathBuf> {
         let now: Vec<Option<Stamp>> = self.stamps.iter().map(|(file, _)| stamp(file)).collect();
         let files = self.stamps.iter().zip(&now);
         let changed = files.filter(|((_, before), now)| before != *now);
@@ -137,7 +156,7 @@ impl Watched {
                 if self.failed == LOOKS {
                     let names: Vec<String> = changed.iter().map(|file| shown(file)).collect();
                     let names = names.join(", ");
-                    output::complain(&format!(
+                    console.note(&format!(
                         "{names} changed and can't be used, so the former certificates stay: {reason}"
                     ));
                 }
@@ -176,9 +195,11 @@ impl Watched {
             identity_pem: pair.transpose()?,
             ..self.tls.clone()
         };
-        match check(&tls) {
+        match check_certificates(&tls) {
             Ok(()) => Ok(tls),
-            Err(TlsFault::Roots(reason) | TlsFault::Identity(reason)) => Err(reason),
+            Err(CertificateFault::Roots(reason) | CertificateFault::Identity(reason)) => {
+                Err(reason)
+            }
         }
     }
 }
@@ -200,11 +221,11 @@ fn stamp(file: &Path) -> Option<Stamp> {
     })
 }
 
-/// Whether connections can be secured with the certificates of these settings.
+/// Finds out whether connections can be secured with the certificates of these settings.
 ///
 /// # Errors
 /// When they can't.
-pub(crate) fn check(tls: &Tls) -> Result<(), TlsFault> {
+pub fn check_certificates(tls: &Tls) -> Result<(), CertificateFault> {
     let fault = |texts: TlsTexts| {
         let verify = match texts.roots {
             Some(_) => TlsVerify::Yes,
@@ -226,10 +247,10 @@ pub(crate) fn check(tls: &Tls) -> Result<(), TlsFault> {
     let TlsTexts { roots, identity } = certificates(tls);
     let alone = |roots, identity| fault(TlsTexts { roots, identity });
     if let Some(reason) = roots.and_then(|roots| alone(Some(roots), None)) {
-        return Err(TlsFault::Roots(reason));
+        return Err(CertificateFault::Roots(reason));
     }
     match identity.and_then(|identity| alone(None, Some(identity))) {
-        Some(reason) => Err(TlsFault::Identity(reason)),
+        Some(reason) => Err(CertificateFault::Identity(reason)),
         None => Ok(()),
     }
 }
@@ -237,6 +258,7 @@ pub(crate) fn check(tls: &Tls) -> Result<(), TlsFault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::Silent;
     use drumfire_target::{Listen, Options, Server, TlsOptions};
     use std::net::SocketAddr;
     use std::slice;
@@ -297,12 +319,12 @@ mod tests {
         let [former, later] = authorities();
         let file = File::of(&later);
         let mut watched = watched(&file, &former);
-        assert_eq!(watched.look(), slice::from_ref(&file.0));
+        assert_eq!(watched.look(&Silent), slice::from_ref(&file.0));
         assert_eq!(
             watched.tls.ca_pem.as_ref().unwrap().text[..],
             *later.as_bytes()
         );
-        assert!(watched.look().is_empty(), "it was taken");
+        assert!(watched.look(&Silent).is_empty(), "it was taken");
     }
 
     #[test]
@@ -310,12 +332,12 @@ mod tests {
         let [former, later] = authorities();
         let file = File::of(&former);
         let mut watched = watched(&file, &former);
-        assert!(watched.look().is_empty());
+        assert!(watched.look(&Silent).is_empty());
         file.write(&former);
-        assert!(watched.look().is_empty());
+        assert!(watched.look(&Silent).is_empty());
         file.write("-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n");
-        assert!(watched.look().is_empty(), "it can't be used");
+        assert!(watched.look(&Silent).is_empty(), "it can't be used");
         file.write(&later);
-        assert_eq!(watched.look(), slice::from_ref(&file.0));
+        assert_eq!(watched.look(&Silent), slice::from_ref(&file.0));
     }
 }

@@ -1,16 +1,17 @@
 //! Commands from other processes (`drumfire ctl`), over a socket that only its owner can open.
 //!
-//! Each connection carries one question and its answer ([`super::message`]).
+//! Each connection carries one question and its answer ([`crate::message`]).
 
-use super::message::{Answer, Question};
+use crate::message::{Answer, Question};
+use crate::{Note, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
-use drumfire_measure::RunInfo;
+use drumfire_measure::{RunInfo, Summary};
 use drumfire_plan::{Change, Command};
 use std::fs::{self, DirBuilder};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -19,24 +20,62 @@ use std::time::Duration;
 const MESSAGE_MAX: u64 = 1 << 24;
 /// How long a client may take for its message.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// The end of a socket's name, behind that of its run.
-pub(crate) const ENDING: &str = "sock";
+/// The extension of a socket's name, whose stem is the id of its run.
+pub const SOCKET_EXTENSION: &str = "sock";
 
-/// A run's socket, as long as the run lasts.
+/// Takes commands for a run as long as it lasts. A run whose socket can't be opened goes on without
+/// it, and says so in its report.
 #[derive(Debug)]
-pub(crate) struct Remote {
+pub struct Remote(State);
+
+#[derive(Debug)]
+enum State {
+    /// Before the run: the folder of sockets.
+    Closed(PathBuf),
+    Open {
+        _socket: Socket,
+    },
+    Failed(io::Error),
+}
+
+/// A run's socket, which is gone with it.
+#[derive(Debug)]
+struct Socket {
     path: PathBuf,
 }
 
 impl Remote {
-    /// Opens a run's socket.
-    ///
-    /// # Errors
-    /// When there is no folder for it that is the user's alone, or the system refuses.
-    pub(crate) fn open(info: Arc<RunInfo>, control: Control) -> io::Result<Self> {
-        let path = folder()?.join(&info.id).with_extension(ENDING);
+    /// Commands through a socket in the folder that [`socket_folder`] has found.
+    #[must_use]
+    pub fn within(folder: io::Result<PathBuf>) -> Self {
+        Self(folder.map_or_else(State::Failed, State::Closed))
+    }
+}
+
+impl Observer for Remote {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        if let State::Closed(folder) = &self.0 {
+            let socket = Socket::open(folder, Arc::clone(&run.info), run.control.clone());
+            self.0 = socket.map_or_else(State::Failed, |_socket| State::Open { _socket });
+        }
+        Ok(())
+    }
+
+    fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
+        match self.0 {
+            State::Closed(_) | State::Open { .. } => Vec::new(),
+            State::Failed(error) => vec![Note::Report(format!(
+                "drumfire ctl could not reach this run: {error}"
+            ))],
+        }
+    }
+}
+
+impl Socket {
+    fn open(folder: &Path, info: Arc<RunInfo>, control: Control) -> io::Result<Self> {
+        let path = folder.join(&info.id).with_extension(SOCKET_EXTENSION);
         let listener = UnixListener::bind(&path)?;
-        let remote = Self { path };
+        let socket = Self { path };
         let body = move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 // A client that is gone or says nothing concerns nobody else.
@@ -47,27 +86,27 @@ impl Remote {
         thread::Builder::new()
             .name("remote".to_owned())
             .spawn(body)?;
-        Ok(remote)
+        Ok(socket)
     }
 }
 
-impl Drop for Remote {
+impl Drop for Socket {
     fn drop(&mut self) {
         // Whoever looks for runs removes sockets that nobody listens at.
         let _left_behind = fs::remove_file(&self.path);
     }
 }
 
-/// The folder of the sockets: the user's own.
+/// The folder of the sockets, which belongs to the user alone: in the user's runtime directory
+/// where there is one, or else below the directory of temporary files.
 ///
 /// # Errors
 /// When there is none and it can't be made, or others could write into it.
-pub(crate) fn folder() -> io::Result<PathBuf> {
+pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
     let folder = match runtime.filter(|runtime| runtime.is_absolute() && runtime.is_dir()) {
         Some(runtime) => runtime.join("drumfire"),
-        None => std::env::temp_dir().join(format!("drumfire-{user}")),
+        None => temporary.join(format!("drumfire-{user}")),
     };
     match DirBuilder::new().mode(0o700).create(&folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -109,7 +148,7 @@ fn printable(mut command: Command) -> Command {
 }
 
 /// A report's note on a command.
-pub(crate) fn note(command: &Command, info: &RunInfo) -> String {
+pub(crate) fn command_note(command: &Command, info: &RunInfo) -> String {
     let at = command.at;
     let pool = command
         .pool

@@ -1,11 +1,11 @@
 //! Snapshots on their way to a receiver that the user has named: a queue that never fills, and a
 //! thread that sends what is in it, again and again where the receiver does not answer.
 
-use crate::exit::Failure;
-use crate::output;
+use super::{LOOK_EVERY, Voice};
+use crate::MeteringError;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_document::{Field, Text};
+use drumfire_document::{Field, Place, Text};
 use drumfire_metrics::{Push, Snapshot};
 use drumfire_net::{
     Clock, PostAnswer, PostTarget, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsVerify,
@@ -16,6 +16,7 @@ use drumfire_report::untrusted::Untrusted;
 use drumfire_units::Nanos;
 use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
@@ -46,7 +47,7 @@ pub(super) struct Receiver {
     name: String,
     push: Push,
     target: PostTarget,
-    is_quiet: bool,
+    voice: Voice,
 }
 
 /// The way to a receiver while a run goes on.
@@ -93,11 +94,11 @@ impl Receiver {
         push: Push,
         url: &Text,
         fields: &[Field],
-        is_quiet: bool,
-    ) -> Result<Self, Failure> {
+        voice: Voice,
+    ) -> Result<Self, MeteringError> {
         let place = &url.place;
         let parsed = Url::parse(&url.value);
-        let parsed = parsed.map_err(|error| Failure::usage(format!("{place}: {error}")))?;
+        let parsed = parsed.map_err(|error| wrong(place, &error))?;
         let origin = &parsed.origin;
         let host = match &origin.host {
             Host::Name(name) => name.clone(),
@@ -115,7 +116,7 @@ impl Receiver {
             })),
         };
         let tls = tls.transpose();
-        let tls = tls.map_err(|error| Failure::usage(format!("{place}: {error}")))?;
+        let tls = tls.map_err(|error| wrong(place, &error))?;
         Ok(Self {
             name: format!("{place} {origin}"),
             push,
@@ -126,7 +127,7 @@ impl Receiver {
                 target: push.target(&parsed.target),
                 fields: header(push, &parsed, fields)?,
             },
-            is_quiet,
+            voice,
         })
     }
 
@@ -157,7 +158,7 @@ impl Receiver {
         let text = left_out.clone().map_or_else(|| answer.text(), Cow::Owned);
         let text: String = text.trim().chars().take(QUOTE_CHARS).collect();
         let text = Untrusted::new(&text).escaped(drumfire_report::style::Unicode::On);
-        let text = output::without_secrets(&text);
+        let text = self.voice.redactor.text(&text);
         let said = match text.is_empty() {
             true => format!("it answered {status}"),
             false => format!("it answered {status}: {text}"),
@@ -170,8 +171,16 @@ impl Receiver {
     }
 }
 
+/// A mistake in what was written of a receiver.
+fn wrong(place: &Place, error: &dyn Display) -> MeteringError {
+    MeteringError::Receiver {
+        place: place.clone(),
+        reason: error.to_string(),
+    }
+}
+
 /// The header fields of every request.
-fn header(push: Push, url: &Url, fields: &[Field]) -> Result<String, Failure> {
+fn header(push: Push, url: &Url, fields: &[Field]) -> Result<String, MeteringError> {
     let mut header = format!(
         "Host: {}\r\nUser-Agent: drumfire/{}\r\n{}",
         url.origin.host_header(),
@@ -184,7 +193,7 @@ fn header(push: Push, url: &Url, fields: &[Field]) -> Result<String, Failure> {
     for field in fields {
         let (name, value) = (&field.name.value, &field.value.value);
         let checked = Header::new(name, value.as_bytes());
-        checked.map_err(|error| Failure::usage(format!("{}: {error}", field.name.place)))?;
+        checked.map_err(|error| wrong(&field.name.place, &error))?;
         header += &format!("{name}: {value}\r\n");
     }
     Ok(header)
@@ -220,7 +229,7 @@ impl Pusher {
             if is_given_up() {
                 break;
             }
-            thread::sleep(super::LOOK_EVERY);
+            thread::sleep(LOOK_EVERY);
         }
         let mut state = self.shared.lock();
         state.is_given_up = true;
@@ -388,8 +397,11 @@ impl Shared {
     fn complain(&self, complaint: Option<String>, state: MutexGuard<'_, State>) -> bool {
         let is_more = state.waiting.len() >= BATCH_MAX;
         drop(state);
-        if let (Some(complaint), false) = (complaint, self.receiver.is_quiet) {
-            output::complain(&format!("{}: {complaint}", self.receiver.name));
+        if let Some(complaint) = complaint {
+            let receiver = &self.receiver;
+            receiver
+                .voice
+                .note(&format!("{}: {complaint}", receiver.name));
         }
         is_more
     }

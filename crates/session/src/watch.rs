@@ -1,8 +1,6 @@
 //! The live line: one line on the terminal that each interval replaces.
 
-use crate::flags::ColorChoice;
-use crate::output::{self, replace_line};
-use crate::terminal;
+use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunState};
 use drumfire_plan::{Plan, Pool, StopReason};
@@ -15,8 +13,8 @@ use std::sync::Arc;
 /// How many intervals the spark shows.
 const SPARK: usize = 20;
 
-/// Shows a run in progress on standard error.
-pub(crate) struct Watch {
+/// Shows a run in progress on its console.
+pub struct Watch {
     shown: Shown,
     /// Whether it was said that nothing works.
     is_troubled: bool,
@@ -27,14 +25,16 @@ pub(crate) struct Watch {
     /// When the next heartbeat is due.
     next_beat: Nanos,
     rates: Vec<f64>,
-    color: ColorChoice,
     naming: Naming,
+    console: Arc<dyn Console>,
+    /// The control of the run, once it has begun.
+    control: Option<Control>,
 }
 
 /// What is shown of a run before its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// A line that replaces itself, on a terminal that can; elsewhere a heartbeat.
+pub enum Shown {
+    /// A line that replaces itself.
     Live,
     /// A line every ten seconds.
     Heartbeat,
@@ -45,16 +45,14 @@ pub(crate) enum Shown {
 }
 
 impl Watch {
-    /// A watch for a plan's run, which shows what is wanted as far as it is possible.
-    pub(crate) fn new(plan: &Plan, wanted: Shown, color: ColorChoice) -> Self {
+    /// A watch for a plan's run.
+    #[must_use]
+    pub fn new(plan: &Plan, shown: Shown, console: Arc<dyn Console>) -> Self {
         let pools = || plan.pools().iter();
         // A count is that of all pools, where all have one.
         let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {
-            shown: match wanted {
-                Shown::Live if !terminal::is_live() => Shown::Heartbeat,
-                wanted => wanted,
-            },
+            shown,
             is_troubled: false,
             stops: Stops {
                 duration: None,
@@ -64,41 +62,16 @@ impl Watch {
             reading: None,
             next_beat: HEARTBEAT,
             rates: Vec::new(),
-            color,
             naming: Naming::Flags,
+            console,
+            control: None,
         }
     }
 
     /// The same with settings named so.
-    pub(crate) fn naming(self, naming: Naming) -> Self {
+    #[must_use]
+    pub fn naming(self, naming: Naming) -> Self {
         Self { naming, ..self }
-    }
-
-    /// Takes note of an event of the run that this controls.
-    pub(crate) fn observe(&mut self, event: &RunEvent, control: &Control) {
-        if self.shown == Shown::Nothing {
-            return;
-        }
-        if let Some(reading) = &mut self.reading {
-            reading.observe(event);
-        }
-        match event {
-            RunEvent::Started(info) => {
-                self.reading = Some(Reading::of_sums(Arc::clone(info)));
-                self.replace("starting");
-            }
-            RunEvent::IntervalClosed(interval) => {
-                self.stops.duration = control.load_end();
-                self.show(interval);
-            }
-            RunEvent::Stopping { .. } => {
-                if self.state() == RunState::Drain(StopReason::Signal) {
-                    self.replace(&self.stopping());
-                }
-            }
-            RunEvent::Finished(_) => self.replace(""),
-            RunEvent::Kept(_) | RunEvent::Transcripts(_) | RunEvent::Changed(_) => {}
-        }
     }
 
     /// Shows the figures of an interval, or how much is still under way after a signal.
@@ -118,8 +91,7 @@ impl Watch {
         };
         let is_over = self.stops.duration.is_some_and(|end| interval.end >= end);
         if !is_over || row.in_flight > 0 {
-            let style = terminal::stderr_style(self.color);
-            output::complain(&sentence(&row, &style));
+            self.console.note(&sentence(&row, &self.console.style()));
         }
     }
 
@@ -155,8 +127,8 @@ impl Watch {
             reading,
             rates: &self.rates,
         };
-        let style = terminal::stderr_style(self.color);
-        replace_line(line(interval, &progress, &style).trim_end());
+        let line = line(interval, &progress, &self.console.style());
+        self.console.replace_line(line.trim_end());
     }
 
     /// Says once, while there is load to come, that nothing has worked so far: a long run need not
@@ -172,7 +144,7 @@ impl Watch {
         self.replace("");
         let remedy = remedy(outcome, self.naming);
         let remedy = remedy.map_or_else(String::new, |remedy| format!("; {remedy}"));
-        output::complain(&format!(
+        self.console.note(&format!(
             "every request so far failed: {} ({}){remedy} (Ctrl-C ends the run)",
             outcome.words(),
             outcome.name()
@@ -182,19 +154,52 @@ impl Watch {
     /// Puts a text in place of the live line, where there is one.
     fn replace(&self, text: &str) {
         if self.shown == Shown::Live {
-            replace_line(text);
+            self.console.replace_line(text);
         }
     }
 
     /// The message after the signal that ended the load.
     fn stopping(&self) -> String {
         let in_flight = self.reading.as_ref().map_or(0, Reading::in_flight);
-        stopping(in_flight, usize::from(terminal::columns()))
+        stopping(in_flight, self.console.columns())
     }
 
     /// How far the run has come.
     fn state(&self) -> RunState {
         self.reading.as_ref().map_or(RunState::Load, Reading::state)
+    }
+}
+
+impl Observer for Watch {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.control = Some(run.control.clone());
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        if self.shown == Shown::Nothing {
+            return;
+        }
+        if let Some(reading) = &mut self.reading {
+            reading.observe(event);
+        }
+        match event {
+            RunEvent::Started(info) => {
+                self.reading = Some(Reading::of_sums(Arc::clone(info)));
+                self.replace("starting");
+            }
+            RunEvent::IntervalClosed(interval) => {
+                self.stops.duration = self.control.as_ref().and_then(Control::load_end);
+                self.show(interval);
+            }
+            RunEvent::Stopping { .. } => {
+                if self.state() == RunState::Drain(StopReason::Signal) {
+                    self.replace(&self.stopping());
+                }
+            }
+            RunEvent::Finished(_) => self.replace(""),
+            RunEvent::Kept(_) | RunEvent::Transcripts(_) | RunEvent::Changed(_) => {}
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 
 use drumfire_engine::Control;
 use drumfire_plan::StopReason;
+use drumfire_session::{EndRequests, Observer, RunContext, SessionError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals as Iterator;
 use signal_hook::low_level;
@@ -26,7 +27,7 @@ pub(crate) struct Signals {
 struct State {
     /// The number of signals that asked for an end.
     count: u32,
-    control: Option<Control>,
+    run: Option<(Control, EndRequests)>,
 }
 
 impl Signals {
@@ -55,37 +56,35 @@ impl Signals {
             .spawn(body)?;
         Ok(Self { state })
     }
-
-    /// Lets signals end a run, also those that came before.
-    pub(crate) fn end(&self, control: Control) {
-        let mut state = lock(&self.state);
-        state.control = Some(control);
-        state.act();
-    }
 }
 
-impl Signals {
-    /// How many signals have asked for an end.
-    pub(crate) fn count(&self) -> u32 {
-        lock(&self.state).count
+impl Observer for Signals {
+    /// Lets signals end the run, also those that came before.
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        let mut state = lock(&self.state);
+        state.run = Some((run.control.clone(), run.end_requests.clone()));
+        state.act();
+        Ok(())
     }
 }
 
 impl State {
     fn take(&mut self, signal: i32) {
-        if signal == SIGHUP {
-            self.count = self.count.max(1);
-        } else {
-            self.count += 1;
+        if signal == SIGHUP && self.count > 0 {
+            return self.act();
+        }
+        self.count += 1;
+        if let Some((_, end_requests)) = &self.run {
+            end_requests.add();
         }
         self.act();
     }
 
     fn act(&self) {
-        match (self.count, &self.control) {
+        match (self.count, &self.run) {
             (0, _) | (1 | 2, None) => {}
-            (1, Some(control)) => control.stop(StopReason::Signal),
-            (2, Some(control)) => control.end(StopReason::Signal),
+            (1, Some((control, _))) => control.stop(StopReason::Signal),
+            (2, Some((control, _))) => control.end(StopReason::Signal),
             _ => low_level::exit(INTERRUPTED),
         }
     }

@@ -1,0 +1,57 @@
+//! The directory that a run is stored in, from the flags that name it.
+
+use crate::document::Written;
+use crate::exit::Failure;
+use crate::flags::OutputFlags;
+use crate::runs_folder;
+use drumfire_session::{StorePlace, Storing};
+use drumfire_store::Directory;
+use std::path::Path;
+
+/// Names of files and forms that other tools take after `-o`.
+const FORMS: [&str; 8] = [
+    "csv", "html", "json", "pretty", "summary", "text", "txt", "xml",
+];
+
+/// Finds what is wrong with the place that the flags name, before anything is made.
+pub(crate) fn check(flags: &OutputFlags) -> Result<(), Failure> {
+    flags.store.as_deref().map_or(Ok(()), check_name)
+}
+
+/// The storing of a document's run, if it is to be stored. A directory that was named is ours from
+/// here on.
+pub(crate) fn storing(flags: &OutputFlags, written: &Written) -> Result<Option<Storing>, Failure> {
+    let place = match &flags.store {
+        _ if flags.no_store => return Ok(None),
+        Some(path) => StorePlace::Named(named(path)?),
+        None => match runs_folder::runs() {
+            Some(runs) => StorePlace::Among(runs),
+            None => return Ok(None),
+        },
+    };
+    let (document, folder) = (&written.document, &written.folder);
+    Ok(Some(Storing::of(place, document, folder, written.naming)))
+}
+
+/// The directory that `-o` names.
+fn named(path: &Path) -> Result<Directory, Failure> {
+    check_name(path)?;
+    Directory::create(path).map_err(|error| Failure::usage(format!("-o: {error}")))
+}
+
+/// Finds a name that is one of a file, as other tools' `-o` takes it.
+fn check_name(path: &Path) -> Result<(), Failure> {
+    let name = path.to_string_lossy();
+    let extension = path
+        .extension()
+        .map(|extension| extension.to_string_lossy());
+    let is_form = |text: &str| FORMS.contains(&text.to_ascii_lowercase().as_str());
+    if path.exists() || !(is_form(&name) || extension.is_some_and(|text| is_form(&text))) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "-o names a directory that the run is stored in, and `{}` is the name of a file; figures \
+         are written by --json FILE",
+        name.escape_default()
+    )))
+}

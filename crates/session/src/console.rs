@@ -1,0 +1,43 @@
+//! The one place for whatever a session says while its run goes on.
+
+use drumfire_report::style::Style;
+
+/// Where a user follows a run: standard error, or whatever stands in its place.
+///
+/// Every thread of a session says what it has to say here and nowhere else, at any time, so that an
+/// implementation owns the screen: it prints a line at once, or keeps it and draws it in a window.
+/// It masks secrets, and takes from a text what a terminal would obey: parts of a message may come
+/// from a server. A message that can't be shown is lost, for it has no other place.
+pub trait Console: Send + Sync {
+    /// Shows a message, which stays: one line or several, without an end of line behind them.
+    fn note(&self, message: &str);
+
+    /// Puts a line in the place of the line that was put before; an empty one takes it away.
+    fn replace_line(&self, line: &str);
+
+    /// The width of a page, the colours and the letters, as they are now.
+    fn style(&self) -> Style;
+
+    /// How many columns a line may take that replaces itself; fewer than a page has at least.
+    fn columns(&self) -> usize;
+}
+
+/// Shows nothing.
+#[cfg(test)]
+pub(crate) struct Silent;
+
+#[cfg(test)]
+impl Console for Silent {
+    fn note(&self, _message: &str) {}
+
+    fn replace_line(&self, _line: &str) {}
+
+    fn style(&self) -> Style {
+        use drumfire_report::style::{Color, Unicode};
+        Style::new(80, Color::Off, Unicode::On)
+    }
+
+    fn columns(&self) -> usize {
+        80
+    }
+}

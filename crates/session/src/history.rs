@@ -1,0 +1,58 @@
+//! The notes that a report has of what changed a run: commands, and an end before the plan's own.
+
+use crate::remote::command_note;
+use crate::{Note, Observer, RunContext, SessionError};
+use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_plan::StopReason;
+use std::sync::Arc;
+
+/// The note on a run that a signal ended.
+const INTERRUPTED: &str = "a signal ended the run before its plan did";
+
+/// The note on a run that a command ended.
+const COMMANDED: &str = "a command ended the run before its plan did";
+
+/// The note on a run that a threshold ended.
+const ABORTED: &str = "a threshold ended the run before its plan did";
+
+/// Collects commands as they take hold, and the first reason for the end.
+#[derive(Default)]
+pub(crate) struct History {
+    info: Option<Arc<RunInfo>>,
+    notes: Vec<String>,
+    stopped: Option<StopReason>,
+}
+
+impl Observer for History {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.info = Some(Arc::clone(&run.info));
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match (event, &self.info) {
+            (RunEvent::Stopping { reason }, _) => {
+                self.stopped.get_or_insert(*reason);
+            }
+            (RunEvent::Changed(command), Some(info)) => {
+                self.notes.push(command_note(command, info));
+            }
+            _ => {}
+        }
+    }
+
+    fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
+        let end = match self.stopped {
+            Some(StopReason::Signal) => Some(INTERRUPTED),
+            Some(StopReason::Threshold) => Some(ABORTED),
+            Some(StopReason::Command) => Some(COMMANDED),
+            _ => None,
+        };
+        let end = end.map(str::to_owned);
+        self.notes
+            .into_iter()
+            .chain(end)
+            .map(Note::Report)
+            .collect()
+    }
+}

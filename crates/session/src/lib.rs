@@ -1,0 +1,44 @@
+//! Puts a run together, observes it, and takes commands for it.
+//!
+//! Knows how a prepared plan becomes a run: what is said of it beforehand, which observers follow
+//! it and in which order they end, where commands come from, what the machine's limits allow, and
+//! which secrets no result may show. Must not know flags, exit codes, the environment or the
+//! terminal: a mistake is a [`SessionError`], whose words and code are its caller's, and whatever
+//! is said while a run goes on goes to a [`Console`]. Start reading at [`Session`], then at
+//! [`Observer`].
+
+mod certificates;
+mod console;
+mod describe;
+mod end_requests;
+mod error;
+mod history;
+mod intervals;
+mod limits;
+mod message;
+mod metering;
+mod metering_error;
+mod observer;
+mod redactor;
+mod remote;
+mod session;
+mod storing;
+mod streams;
+mod watch;
+
+pub use certificates::{CertificateFault, Certificates, check_certificates};
+pub use console::Console;
+pub use end_requests::EndRequests;
+pub use error::{DescriptorShortage, SessionError};
+pub use intervals::{IntervalOutput, IntervalOutputs, IntervalShape};
+pub use limits::{connections_max, prepare};
+pub use message::{Answer, Question};
+pub use metering::Meter;
+pub use metering_error::MeteringError;
+pub use observer::{Note, Observer, RunContext};
+pub use redactor::Redactor;
+pub use remote::{Remote, SOCKET_EXTENSION, socket_folder};
+pub use session::{Outcome, Session};
+pub use storing::{Keeper, StorePlace, Storing, folder_of, naming_of, stored};
+pub use streams::{StreamError, StreamPlace, StreamWriter, Streams};
+pub use watch::{Shown, Watch};

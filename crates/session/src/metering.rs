@@ -1,0 +1,283 @@
+//! The metrics of a run while it goes on: an observer sums them up, the page of a server has them
+//! whenever a scraper comes, and receivers are sent them.
+
+mod pusher;
+
+use crate::{
+    Console, EndRequests, MeteringError, Note, Observer, Redactor, RunContext, SessionError,
+};
+use drumfire_document::{Outputs, Text};
+use drumfire_measure::{RunEvent, Summary};
+use drumfire_metrics::{Books, Push, Snapshot, negotiate};
+use drumfire_net::{Clock, Page, PageRequest, PageServer, yield_to_others};
+use drumfire_units::Nanos;
+use pusher::{Pusher, Queue, Receiver};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+/// The path of the page.
+const PATH: &str = "/metrics";
+
+/// How often it is looked whether the last figures were taken.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// The observer that has the metrics of a run.
+pub struct Meter {
+    latest: Arc<Latest>,
+    /// How long the page stays for a last scrape.
+    linger: Nanos,
+    redactor: Redactor,
+    receivers: Vec<Receiver>,
+    under_way: Option<UnderWay>,
+}
+
+/// What it has while the run goes on.
+struct UnderWay {
+    books: Books,
+    /// The time of the last snapshot.
+    at_unix_ns: u64,
+    pushers: Vec<Pusher>,
+    outlets: Outlets,
+    end_requests: EndRequests,
+}
+
+/// The last snapshot, between the thread that takes it and those that serve it.
+#[derive(Default)]
+struct Latest(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    snapshot: Arc<Snapshot>,
+    /// Whether the run is over.
+    is_last: bool,
+    /// Whether a scraper has taken the last figures.
+    taken: Arc<AtomicBool>,
+}
+
+impl Meter {
+    /// Listens where the outputs say so, and finds the receivers that they name; `None` where they
+    /// want nothing of it. Without a console nothing is said.
+    ///
+    /// # Errors
+    /// When an output is wrong, or its address can't be listened on.
+    pub fn open(
+        outputs: &Outputs,
+        redactor: &Redactor,
+        console: Option<Arc<dyn Console>>,
+    ) -> Result<Option<Self>, MeteringError> {
+        let linger = linger(outputs)?;
+        let voice = Voice {
+            redactor: redactor.clone(),
+            console,
+        };
+        let receivers = receivers(outputs, &voice)?;
+        let latest = Arc::new(Latest::default());
+        match &outputs.metrics {
+            Some(address) => serve(address, &latest, &voice)?,
+            None if receivers.is_empty() => return Ok(None),
+            None => {}
+        }
+        Ok(Some(Self {
+            latest,
+            linger,
+            redactor: redactor.clone(),
+            receivers,
+            under_way: None,
+        }))
+    }
+}
+
+impl Observer for Meter {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        let receivers = self.receivers.drain(..);
+        let pushers = receivers.map(Pusher::start).collect::<Result<Vec<_>, _>>();
+        let pushers = pushers.map_err(SessionError::Thread)?;
+        let outlets = Outlets {
+            latest: Arc::clone(&self.latest),
+            queues: pushers.iter().map(Pusher::queue).collect(),
+        };
+        let books = Books::new(Arc::new(self.redactor.info(&run.info)));
+        let at_unix_ns = Clock::unix_time();
+        outlets.put(books.snapshot(at_unix_ns), false);
+        self.under_way = Some(UnderWay {
+            books,
+            at_unix_ns,
+            pushers,
+            outlets,
+            end_requests: run.end_requests.clone(),
+        });
+        Ok(())
+    }
+
+    /// Sums up the run, and has a snapshot after each interval.
+    fn observe(&mut self, event: &RunEvent) {
+        let Some(under_way) = &mut self.under_way else {
+            return;
+        };
+        if matches!(event, RunEvent::Started(_)) {
+            yield_to_others();
+        }
+        let UnderWay {
+            books,
+            at_unix_ns,
+            outlets,
+            ..
+        } = under_way;
+        books.observe(event);
+        let is_last = matches!(event, RunEvent::Finished(_));
+        if is_last || matches!(event, RunEvent::IntervalClosed(_)) {
+            // A clock that was set back must not make a snapshot older than the one before.
+            *at_unix_ns = Clock::unix_time().max(*at_unix_ns + 1_000_000);
+            outlets.put(books.snapshot(*at_unix_ns), is_last);
+        }
+    }
+
+    /// Waits until the last figures are where they belong, but no longer than was asked for, and
+    /// not when the user gives up on it.
+    fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
+        let Some(under_way) = self.under_way else {
+            return Vec::new();
+        };
+        let UnderWay {
+            pushers,
+            outlets,
+            end_requests,
+            ..
+        } = under_way;
+        // Without a queue nothing more can come.
+        drop(outlets);
+        let before = end_requests.count();
+        let is_given_up = || end_requests.count() > before;
+        let clock = Clock::start();
+        while clock.now() < self.linger && !self.latest.is_taken() && !is_given_up() {
+            thread::sleep(LOOK_EVERY);
+        }
+        let since = Clock::start();
+        let pushers = pushers.into_iter();
+        let notes = pushers.filter_map(|pusher| pusher.finish(&since, &is_given_up));
+        notes.map(Note::Report).collect()
+    }
+}
+
+/// The way to say something of a receiver or a page: where, and without which secrets.
+#[derive(Clone)]
+struct Voice {
+    redactor: Redactor,
+    /// `None` in a run that says nothing.
+    console: Option<Arc<dyn Console>>,
+}
+
+impl Voice {
+    fn note(&self, message: &str) {
+        if let Some(console) = &self.console {
+            console.note(message);
+        }
+    }
+}
+
+/// Serves the page at an address.
+fn serve(address: &Text, latest: &Arc<Latest>, voice: &Voice) -> Result<(), MeteringError> {
+    let shared = Arc::clone(latest);
+    let pages = move |request: &PageRequest<'_>| shared.page(request);
+    let server = PageServer::start(&address.value, Arc::new(pages));
+    let server = server.map_err(|error| MeteringError::Listen {
+        address: address.clone(),
+        error,
+    })?;
+    for address in server.addresses() {
+        voice.note(&format!("metrics are at http://{address}{PATH}"));
+    }
+    Ok(())
+}
+
+/// The receivers that the outputs name.
+fn receivers(outputs: &Outputs, voice: &Voice) -> Result<Vec<Receiver>, MeteringError> {
+    let named = [
+        (Push::RemoteWrite, &outputs.remote_write),
+        (Push::Influx, &outputs.influx),
+        (Push::Otlp, &outputs.otlp),
+    ];
+    let fields = &outputs.push_headers;
+    let named = named.into_iter();
+    let named = named.filter_map(|(push, url)| Some((push, url.as_ref()?)));
+    let receivers: Vec<Receiver> = named
+        .map(|(push, url)| Receiver::new(push, url, fields, voice.clone()))
+        .collect::<Result<_, _>>()?;
+    match fields.first() {
+        Some(field) if receivers.is_empty() => Err(MeteringError::NoReceiver {
+            place: field.name.place.clone(),
+        }),
+        _ => Ok(receivers),
+    }
+}
+
+/// How long the page stays.
+fn linger(outputs: &Outputs) -> Result<Nanos, MeteringError> {
+    let Some(Text { value, place, .. }) = &outputs.metrics_linger else {
+        return Ok(Nanos::ZERO);
+    };
+    let linger = value.parse::<Nanos>();
+    let linger = linger.map_err(|error| MeteringError::Linger {
+        place: place.clone(),
+        reason: error.to_string(),
+    })?;
+    match outputs.metrics {
+        Some(_) => Ok(linger),
+        None => Err(MeteringError::NoPage {
+            place: place.clone(),
+        }),
+    }
+}
+
+/// Where snapshots go.
+struct Outlets {
+    latest: Arc<Latest>,
+    queues: Vec<Queue>,
+}
+
+impl Outlets {
+    fn put(&self, snapshot: Snapshot, is_last: bool) {
+        let snapshot = Arc::new(snapshot);
+        for queue in &self.queues {
+            queue.give(&snapshot, is_last);
+        }
+        self.latest.set(snapshot, is_last);
+    }
+}
+
+impl Latest {
+    fn set(&self, snapshot: Arc<Snapshot>, is_last: bool) {
+        let mut state = self.lock();
+        state.snapshot = snapshot;
+        state.is_last = is_last;
+    }
+
+    /// The page that a scraper asks for.
+    fn page(&self, request: &PageRequest<'_>) -> Option<Page> {
+        if request.path != PATH {
+            return None;
+        }
+        let (snapshot, taken) = {
+            let state = self.lock();
+            let taken = state.is_last.then(|| Arc::clone(&state.taken));
+            (Arc::clone(&state.snapshot), taken)
+        };
+        let form = negotiate(request.accept);
+        Some(Page {
+            media_type: form.media_type(),
+            content: form.print(&snapshot),
+            taken,
+        })
+    }
+
+    fn is_taken(&self) -> bool {
+        self.lock().taken.load(Ordering::Relaxed)
+    }
+
+    /// Nothing that could panic is done under the lock.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

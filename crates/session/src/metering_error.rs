@@ -1,0 +1,59 @@
+//! Mistakes in what is asked of a run's metrics.
+
+use drumfire_document::{Place, Text};
+use std::fmt;
+use std::io;
+
+/// Why the metrics of a run can't be served or pushed as its outputs have it.
+#[derive(Debug)]
+pub enum MeteringError {
+    /// The address of the page can't be listened on.
+    Listen {
+        /// The address.
+        address: Text,
+        /// The reason.
+        error: io::Error,
+    },
+    /// A receiver's URL or header field is wrong.
+    Receiver {
+        /// Where it was written.
+        place: Place,
+        /// The mistake.
+        reason: String,
+    },
+    /// Header fields without a receiver to send them to.
+    NoReceiver {
+        /// Where they were written.
+        place: Place,
+    },
+    /// The time for which the page stays is wrong.
+    Linger {
+        /// Where it was written.
+        place: Place,
+        /// The mistake.
+        reason: String,
+    },
+    /// A time without a page that could stay for it.
+    NoPage {
+        /// Where it was written.
+        place: Place,
+    },
+}
+
+impl fmt::Display for MeteringError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Listen { address, error } => {
+                let (place, shown) = (&address.place, address.value.escape_default());
+                write!(f, "{place}: can't listen on `{shown}`: {error}")
+            }
+            Self::Receiver { place, reason } | Self::Linger { place, reason } => {
+                write!(f, "{place}: {reason}")
+            }
+            Self::NoReceiver { place } => write!(f, "{place}: there is no receiver"),
+            Self::NoPage { place } => write!(f, "{place}: there is no page that could stay"),
+        }
+    }
+}
+
+impl std::error::Error for MeteringError {}

@@ -1,0 +1,128 @@
+//! The secrets of one plan, masked in whatever its session puts out.
+
+use drumfire_measure::RunInfo;
+use drumfire_report::Secrets;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+/// Masks the secrets of one plan in texts, in JSON and in the facts of its run.
+///
+/// Clones share their secrets. The terminal and the machine exist before a plan's references are
+/// resolved, so each takes its clone early, and [`Redactor::hide`] reaches all of them. Redactors
+/// that are no clones of each other share nothing: two plans of one process have one each.
+#[derive(Clone, Default)]
+pub struct Redactor {
+    secrets: Arc<OnceLock<Secrets>>,
+}
+
+impl Redactor {
+    /// Masks these secrets from now on. The first call counts: a redactor belongs to one plan.
+    pub fn hide(&self, secrets: &[String]) {
+        let _first = self.secrets.get_or_init(|| Secrets::new(secrets));
+    }
+
+    /// The secrets, if there are any.
+    fn secrets(&self) -> Option<&Secrets> {
+        self.secrets.get().filter(|secrets| !secrets.is_empty())
+    }
+
+    /// Whether there are secrets to mask.
+    #[must_use]
+    pub fn has_secrets(&self) -> bool {
+        self.secrets().is_some()
+    }
+
+    /// A text without secrets.
+    #[must_use]
+    pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        match self.secrets() {
+            None => Cow::Borrowed(text),
+            Some(secrets) => secrets.masked(text),
+        }
+    }
+
+    /// The bytes of a text without secrets. Bytes that are not UTF-8 are replaced only where there
+    /// are secrets.
+    #[must_use]
+    pub fn bytes<'b>(&self, bytes: &'b [u8]) -> Cow<'b, [u8]> {
+        self.masked(bytes, |secrets, text| secrets.masked(text).into_owned())
+    }
+
+    /// The bytes of JSON without secrets; it stays JSON.
+    #[must_use]
+    pub fn json<'b>(&self, json: &'b [u8]) -> Cow<'b, [u8]> {
+        self.masked(json, Secrets::masked_json)
+    }
+
+    /// The facts of a run without secrets.
+    #[must_use]
+    pub fn info(&self, info: &RunInfo) -> RunInfo {
+        match self.has_secrets() {
+            false => info.clone(),
+            true => info
+                .clone()
+                .with_texts(&|text| self.text(text).into_owned()),
+        }
+    }
+
+    /// Bytes without secrets; `mask` is that of their format.
+    fn masked<'b>(
+        &self,
+        bytes: &'b [u8],
+        mask: impl Fn(&Secrets, &str) -> String,
+    ) -> Cow<'b, [u8]> {
+        match self.secrets() {
+            None => Cow::Borrowed(bytes),
+            Some(secrets) => {
+                Cow::Owned(mask(secrets, &String::from_utf8_lossy(bytes)).into_bytes())
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redactor")
+            .field("has_secrets", &self.has_secrets())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Redactor;
+
+    fn hiding(secret: &str) -> Redactor {
+        let redactor = Redactor::default();
+        redactor.hide(&[secret.to_owned()]);
+        redactor
+    }
+
+    /// Two plans of one process have a redactor each.
+    #[test]
+    fn redactors_of_one_process_do_not_mix() {
+        let text = "hunter2 and letmein";
+        let json = br#"{"a":"hunter2","b":"letmein"}"#;
+        let [first, second] = ["hunter2", "letmein"].map(hiding);
+        let none = Redactor::default();
+        assert_eq!(first.text(text), "*** and letmein");
+        assert_eq!(second.text(text), "hunter2 and ***");
+        assert_eq!(none.text(text), text);
+        assert_eq!(&*first.json(json), br#"{"a":"***","b":"letmein"}"#);
+        assert_eq!(&*second.json(json), br#"{"a":"hunter2","b":"***"}"#);
+        assert_eq!(&*none.bytes(text.as_bytes()), text.as_bytes());
+    }
+
+    #[test]
+    fn clones_that_were_taken_before_know_the_secrets() {
+        let redactor = Redactor::default();
+        let early = redactor.clone();
+        assert!(!early.has_secrets());
+        redactor.hide(&["hunter2".to_owned()]);
+        assert_eq!(early.text("hunter2"), "***");
+        redactor.hide(&["letmein".to_owned()]);
+        assert_eq!(early.text("letmein"), "letmein", "the first call counts");
+        assert!(!format!("{redactor:?}").contains("hunter2"));
+    }
+}

@@ -1,0 +1,183 @@
+//! One run from a prepared plan to its outcome.
+//!
+//! A session is built up first: [`Session::of`], notes, observers. [`Session::run`] then takes it
+//! through its life: observers are opened in the order in which they were attached, the run starts,
+//! each observer gets its queue and begins, and the caller's thread hands out events until the run
+//! is over. Observers end in the opposite order, those of the caller's thread first, and each is
+//! given a summary that has the notes of all before it: the store, which is attached first, stores
+//! what every other one had to say.
+
+use crate::describe;
+use crate::history::History;
+use crate::limits::{connections_max, within_limits};
+use crate::{EndRequests, Note, Observer, RunContext, SessionError};
+use drumfire_engine::{Events, Prepared, Run, Shares};
+use drumfire_measure::Summary;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+/// A run that is being put together.
+pub struct Session<'a> {
+    prepared: Arc<Prepared>,
+    notes: Vec<String>,
+    beside: Vec<Beside>,
+    here: Vec<Box<dyn Observer + 'a>>,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The summary, with the notes of all observers.
+    pub summary: Arc<Summary>,
+    /// The results that are lacking, in the order in which their observers were attached.
+    pub failures: Vec<String>,
+}
+
+/// An observer with a thread of its own.
+struct Beside {
+    /// The name of the thread.
+    name: &'static str,
+    observer: Box<dyn Observer + Send>,
+}
+
+/// The same while the run goes on.
+struct Observing(JoinHandle<Box<dyn Observer + Send>>);
+
+impl<'a> Session<'a> {
+    /// A session of a prepared plan, without observers.
+    #[must_use]
+    pub fn of(prepared: Arc<Prepared>) -> Self {
+        Self {
+            prepared,
+            notes: Vec::new(),
+            beside: Vec::new(),
+            here: Vec::new(),
+        }
+    }
+
+    /// With notes for the report, which stand before all others.
+    #[must_use]
+    pub fn noted(mut self, notes: &[String]) -> Self {
+        self.notes.extend_from_slice(notes);
+        self
+    }
+
+    /// With an observer that has a thread of this name, and a queue of its own.
+    #[must_use]
+    pub fn observed_beside(
+        mut self,
+        name: &'static str,
+        observer: impl Observer + Send + 'static,
+    ) -> Self {
+        self.beside.push(Beside {
+            name,
+            observer: Box::new(observer),
+        });
+        self
+    }
+
+    /// With an observer in the caller's thread.
+    #[must_use]
+    pub fn observed_by(mut self, observer: impl Observer + 'a) -> Self {
+        self.here.push(Box::new(observer));
+        self
+    }
+
+    /// Runs the plan to its end.
+    ///
+    /// # Errors
+    /// When the run can't take place or breaks off, or an observer without which it must not take
+    /// place can't be opened. A target that does not answer is no error but an outcome.
+    pub fn run(mut self) -> Result<Outcome, SessionError> {
+        let mut info = describe::info(&self.prepared);
+        info.notes.splice(0..0, self.notes.drain(..));
+        for beside in &mut self.beside {
+            beside.observer.open(&mut info)?;
+        }
+        for observer in &mut self.here {
+            observer.open(&mut info)?;
+        }
+        let info = Arc::new(info);
+        let shares = Shares::all(&self.prepared.plan);
+        let run =
+            Run::start(self.prepared, Arc::clone(&info), shares).map_err(SessionError::Run)?;
+        let context = RunContext {
+            info,
+            control: run.control(),
+            end_requests: EndRequests::default(),
+        };
+        // All have their queues before the first of them takes its time.
+        let queues: Vec<Events> = self.beside.iter().map(|_| run.events()).collect();
+        let events = run.events();
+        let mut observing = Vec::with_capacity(queues.len());
+        for (beside, events) in self.beside.into_iter().zip(queues) {
+            observing.push(beside.begin(&context, events)?);
+        }
+        let mut history = Box::new(History::default());
+        history.begin(&context)?;
+        for observer in &mut self.here {
+            observer.begin(&context)?;
+        }
+        for event in events {
+            history.observe(&event);
+            for observer in &mut self.here {
+                observer.observe(&event);
+            }
+        }
+        let summary = run.join().map_err(SessionError::Run)?;
+        let mut outcome = Outcome {
+            summary: within_limits(summary, connections_max()),
+            failures: Vec::new(),
+        };
+        for observer in self.here.into_iter().rev() {
+            outcome.finish(observer);
+        }
+        outcome.finish(history);
+        for observing in observing.into_iter().rev() {
+            outcome.finish(observing.join());
+        }
+        outcome.failures.reverse();
+        Ok(outcome)
+    }
+}
+
+impl Beside {
+    fn begin(mut self, context: &RunContext, events: Events) -> Result<Observing, SessionError> {
+        self.observer.begin(context)?;
+        let mut observer = self.observer;
+        let body = move || {
+            for event in events {
+                observer.observe(&event);
+            }
+            observer
+        };
+        let thread = thread::Builder::new().name(self.name.to_owned());
+        let thread = thread.spawn(body).map_err(SessionError::Thread)?;
+        Ok(Observing(thread))
+    }
+}
+
+impl Observing {
+    /// Waits until the observer has seen the last event.
+    fn join(self) -> Box<dyn Observer + Send> {
+        let ended = self.0.join();
+        ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+impl Outcome {
+    /// Ends an observer, and takes in what it says.
+    fn finish(&mut self, observer: Box<dyn Observer + '_>) {
+        let mut notes = Vec::new();
+        for note in observer.finish(&self.summary) {
+            match note {
+                Note::Report(text) => notes.push(text),
+                Note::Failure(text) => self.failures.push(text),
+            }
+        }
+        if !notes.is_empty() {
+            let summary = Arc::make_mut(&mut self.summary);
+            Arc::make_mut(&mut summary.info).notes.extend(notes);
+        }
+    }
+}

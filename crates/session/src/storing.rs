@@ -1,0 +1,317 @@
+//! A run that is stored while it goes on: a slow disk delays nothing else, and one that fails ends
+//! the storing and not the run.
+
+use crate::limits::{connections_max, within_limits};
+use crate::remote::command_note;
+use crate::{Console, Note, Observer, Redactor, RunContext, SessionError};
+use drumfire_document::{Document, form};
+use drumfire_measure::{Changed, Ending, RunEvent, RunInfo, Summary};
+use drumfire_net::Clock;
+use drumfire_plan::secret;
+use drumfire_report::{Naming, json};
+use drumfire_store::{Beginning, Directory, Record, Recording, StoreError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How a stored run's settings are named in its report, as the log has it.
+const FLAGS: &str = "flags";
+const KEYS: &str = "keys";
+
+/// The beginning of a stored plan's first line.
+const FOLDER: &str = "# Relative paths lead from ";
+
+/// A run to be stored, before it begins.
+pub struct Storing {
+    place: Place,
+    plan: String,
+    naming: Naming,
+}
+
+/// The directory of a run that is stored.
+pub enum StorePlace {
+    /// The directory that the user named. A run that can't be stored there does not take place.
+    Named(Directory),
+    /// The folder in which the run gets a directory. A run that can't be stored there says so.
+    Among(PathBuf),
+}
+
+enum Place {
+    New(StorePlace),
+    /// That of a run which goes on.
+    Resumed(Directory, Box<Record>),
+}
+
+impl Storing {
+    /// A run of this document, whose relative paths lead from a folder.
+    #[must_use]
+    pub fn of(place: StorePlace, document: &Document, folder: &Path, naming: Naming) -> Self {
+        let absolute = std::path::absolute(folder.join("."));
+        let absolute = absolute.unwrap_or_else(|_| folder.to_owned());
+        let plan = format!(
+            "{FOLDER}{}\n{}",
+            absolute.display(),
+            form::print_without_secrets(document)
+        );
+        Self {
+            place: Place::New(place),
+            plan,
+            naming,
+        }
+    }
+
+    /// A further part of a stored run, of which this is the record so far.
+    #[must_use]
+    pub fn resumed(directory: Directory, record: Record) -> Self {
+        Self {
+            place: Place::Resumed(directory, Box::new(record)),
+            plan: String::new(),
+            naming: Naming::Flags,
+        }
+    }
+
+    /// Begins to store the run of these facts, which are without secrets.
+    fn begin(self, info: &RunInfo) -> Result<Recording, StoreError> {
+        let directory = match self.place {
+            Place::New(StorePlace::Named(directory)) => directory,
+            Place::New(StorePlace::Among(runs)) => Directory::create(&runs.join(&info.id))?,
+            Place::Resumed(directory, record) => {
+                return Recording::resume(directory, &record, info);
+            }
+        };
+        let beginning = Beginning {
+            info,
+            info_json: &json::facts(info),
+            plan: &self.plan,
+            caller: match self.naming {
+                Naming::Flags => FLAGS,
+                Naming::Keys => KEYS,
+            },
+        };
+        Recording::begin(directory, beginning)
+    }
+
+    /// Whether the user asked for it.
+    fn is_named(&self) -> bool {
+        !matches!(self.place, Place::New(StorePlace::Among(_)))
+    }
+}
+
+/// How the settings of a stored run are named.
+#[must_use]
+pub fn naming_of(record: &Record) -> Naming {
+    match record.caller.as_str() {
+        KEYS => Naming::Keys,
+        _ => Naming::Flags,
+    }
+}
+
+/// Where the relative paths of a stored plan lead from.
+#[must_use]
+pub fn folder_of(plan: &str) -> PathBuf {
+    let first = plan.lines().next().unwrap_or_default();
+    first.strip_prefix(FOLDER).unwrap_or_default().into()
+}
+
+/// The summary of a stored run, as the run itself printed it.
+#[must_use]
+pub fn stored(record: Record) -> Arc<Summary> {
+    within_limits(Arc::new(record.summary), record.connections_max)
+}
+
+/// The observer that stores a run.
+pub struct Keeper {
+    state: State,
+    redactor: Redactor,
+    console: Arc<dyn Console>,
+    info: Option<Arc<RunInfo>>,
+}
+
+/// How far the storing has come.
+enum State {
+    /// The run has not begun.
+    Planned(Storing),
+    Recording(Box<Recording>),
+    /// The run is not stored, from its beginning on.
+    Skipped,
+    /// The rest of the run is not stored.
+    Failed(StoreError),
+}
+
+impl Keeper {
+    /// Stores a run without the redactor's secrets. What goes wrong is said on the console at once.
+    #[must_use]
+    pub fn new(storing: Storing, redactor: &Redactor, console: Arc<dyn Console>) -> Self {
+        Self {
+            state: State::Planned(storing),
+            redactor: redactor.clone(),
+            console,
+            info: None,
+        }
+    }
+
+    /// Stores an event.
+    fn keep(&self, recording: &mut Recording, event: &RunEvent) -> Result<(), StoreError> {
+        if let (RunEvent::Changed(command), Some(info)) = (event, &self.info) {
+            let note = self
+                .redactor
+                .text(&command_note(command, info))
+                .into_owned();
+            recording.changed(&Changed::by(command, note))?;
+        }
+        if let RunEvent::IntervalClosed(interval) = event {
+            if !self.redactor.has_secrets() {
+                return recording.interval(interval);
+            }
+            let mut interval = (**interval).clone();
+            interval.rewrite_messages(&|text| self.redactor.text(text).into_owned());
+            return recording.interval(&interval);
+        }
+        match json::event(event, Clock::unix_time()) {
+            Some(line) => recording.event(&self.redactor.json(&line)),
+            None => Ok(()),
+        }
+    }
+
+    /// Stores the end of the run.
+    fn end(&self, recording: Recording, summary: &Summary) -> Result<(), StoreError> {
+        let ending = summary.ending(connections_max());
+        let masked = |text: &str| self.redactor.text(text).into_owned();
+        let ending = without_bodies(ending.with_texts(&masked));
+        let is_part = recording.is_part();
+        let directory = recording.end(&ending)?;
+        let json = match is_part {
+            false => json::summary(summary),
+            true => json::summary(&stored(Record::read(directory.path())?)),
+        };
+        directory.write_summary(&self.redactor.json(&json))
+    }
+
+    /// Says that nothing more is stored.
+    fn report(&self, error: &StoreError) {
+        self.console
+            .note(&format!("{}; the run goes on", note(error)));
+    }
+}
+
+impl Observer for Keeper {
+    fn open(&mut self, info: &mut RunInfo) -> Result<(), SessionError> {
+        let State::Planned(storing) = std::mem::replace(&mut self.state, State::Skipped) else {
+            return Ok(());
+        };
+        let is_named = storing.is_named();
+        match storing.begin(&self.redactor.info(info)) {
+            Ok(recording) => self.state = State::Recording(Box::new(recording)),
+            Err(error) if is_named => return Err(SessionError::Store(error)),
+            Err(error) => {
+                let note = format!("the run is not stored: {error}");
+                self.console.note(&note);
+                info.notes.push(note);
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.info = Some(Arc::clone(&run.info));
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match std::mem::replace(&mut self.state, State::Skipped) {
+            State::Recording(mut recording) => {
+                self.state = match self.keep(&mut recording, event) {
+                    Ok(()) => State::Recording(recording),
+                    Err(error) => {
+                        self.report(&error);
+                        State::Failed(error)
+                    }
+                };
+            }
+            other => self.state = other,
+        }
+    }
+
+    fn finish(mut self: Box<Self>, summary: &Summary) -> Vec<Note> {
+        let ended = match std::mem::replace(&mut self.state, State::Skipped) {
+            State::Planned(_) | State::Skipped => Ok(()),
+            State::Failed(error) => Err(error),
+            State::Recording(recording) => {
+                let ended = self.end(*recording, summary);
+                ended.inspect_err(|error| self.report(error))
+            }
+        };
+        let failure = ended.err();
+        failure
+            .iter()
+            .map(|error| Note::Report(note(error)))
+            .collect()
+    }
+}
+
+/// The ending with the secrets in the bodies of failures overwritten.
+fn without_bodies(mut ending: Ending) -> Ending {
+    for mut body in ending.failed_bodies.take() {
+        let content = &mut body.body;
+        content.text = content.text.as_deref().map(overwritten);
+        if let Ok(text) = std::str::from_utf8(&content.bytes) {
+            content.bytes = overwritten(text).into_bytes();
+        }
+        ending.failed_bodies.add(body);
+    }
+    ending
+}
+
+/// A body with stars over its secrets: as long as it was, so that what a report says of its length
+/// stays true, and masked by the report in the same way.
+fn overwritten(text: &str) -> String {
+    let masked = secret::body(text, &[]);
+    if masked == text {
+        return masked;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let pieces: Vec<&str> = masked.split(secret::MASK).collect();
+    for (n, piece) in pieces.iter().enumerate() {
+        let at = match n {
+            0 => Some(0),
+            n if n + 1 == pieces.len() => rest.len().checked_sub(piece.len()),
+            _ => rest.find(piece),
+        };
+        let parted = at.and_then(|at| rest.split_at_checked(at));
+        let found = parted.and_then(|(hidden, rest)| Some((hidden, rest.strip_prefix(piece)?)));
+        let Some((hidden, behind)) = found else {
+            return masked;
+        };
+        out.extend(std::iter::repeat_n('*', hidden.len()));
+        out.push_str(piece);
+        rest = behind;
+    }
+    match out.len() == text.len() && secret::body(&out, &[]) == masked {
+        true => out,
+        false => masked,
+    }
+}
+
+/// The note of a run that is not stored to its end.
+fn note(error: &StoreError) -> String {
+    format!("the run is not stored to its end: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overwritten;
+
+    #[test]
+    fn stars_are_as_long_as_what_they_hide() {
+        for (text, expected) in [
+            ("nothing to hide", "nothing to hide"),
+            (
+                "{\"password\":\"hunter2\",\"n\":1,\"token\":\"abc\"}",
+                "{\"password\":\"*******\",\"n\":1,\"token\":\"***\"}",
+            ),
+            ("user=ada&password=hunter2", "user=ada&password=*******"),
+        ] {
+            assert_eq!(overwritten(text), expected);
+        }
+    }
+}

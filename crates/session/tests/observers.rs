@@ -1,0 +1,156 @@
+//! The order in which a session calls its observers, over a run against a target of its own.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+
+use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_net::{ResolveError, Resolved};
+use drumfire_plan::Reach;
+use drumfire_session::{
+    Note, Observer, Outcome, RunContext, Session, SessionError, StreamError, prepare,
+};
+use drumfire_target::{Listen, Options, Server};
+use drumfire_testkit::closed;
+use drumfire_units::Nanos;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+/// What happened, in the order in which it did.
+type Log = Arc<Mutex<Vec<String>>>;
+
+/// An observer that writes down what it is called for, and has a note for the report.
+struct Scribe {
+    name: &'static str,
+    log: Log,
+    /// Whether it can't be opened.
+    is_broken: bool,
+}
+
+impl Scribe {
+    fn of(name: &'static str, log: &Log) -> Self {
+        Self {
+            name,
+            log: Arc::clone(log),
+            is_broken: false,
+        }
+    }
+
+    fn write(&self, what: &str) {
+        let line = format!("{} {what}", self.name);
+        self.log.lock().unwrap().push(line);
+    }
+}
+
+impl Observer for Scribe {
+    fn open(&mut self, info: &mut RunInfo) -> Result<(), SessionError> {
+        self.write("open");
+        info.notes.push(format!("{} was opened", self.name));
+        match self.is_broken {
+            false => Ok(()),
+            true => Err(StreamError::Thread(io::Error::other("none")).into()),
+        }
+    }
+
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        assert!(run.info.notes.iter().any(|note| note == "store was opened"));
+        self.write("begin");
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(_) => self.write("started"),
+            RunEvent::Finished(_) => self.write("finished"),
+            _ => {}
+        }
+    }
+
+    fn finish(self: Box<Self>, summary: &Summary) -> Vec<Note> {
+        let ended = summary.info.notes.iter();
+        let ended: Vec<&str> = ended
+            .filter_map(|note| note.strip_suffix(" has ended"))
+            .collect();
+        self.write(&format!("finish after [{}]", ended.join(" ")));
+        vec![
+            Note::Report(format!("{} has ended", self.name)),
+            Note::Failure(format!("{} lacks its result", self.name)),
+        ]
+    }
+}
+
+fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
+    drumfire_net::resolve(host, 0, timeout)
+}
+
+/// A session of ten requests to a target, with these observers beside it and in this thread.
+fn run(beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> {
+    let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let options = Options {
+        listen: vec![any],
+        ..Options::default()
+    };
+    let server = Server::start(options).unwrap();
+    let url = format!("http://{}/", server.tcp().unwrap());
+    let plan = closed(1).to(&[&url]).requests(10).plan().unwrap();
+    let prepared = prepare(plan, Arc::new(never)).unwrap();
+    let mut session = Session::of(prepared).noted(&["first".to_owned()]);
+    for scribe in beside {
+        session = session.observed_beside(scribe.name, scribe);
+    }
+    for scribe in here {
+        session = session.observed_by(scribe);
+    }
+    let outcome = session.run();
+    let _counters = server.stop();
+    outcome
+}
+
+#[test]
+fn observers_end_in_the_opposite_order_of_their_attachment() {
+    let log = Log::default();
+    let scribe = |name| Scribe::of(name, &log);
+    let outcome = run(
+        vec![scribe("store"), scribe("metrics")],
+        vec![scribe("line"), scribe("rows")],
+    );
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.summary.total.counts.ok, 10);
+    let log = log.lock().unwrap();
+    let of = |what: &str| -> Vec<String> {
+        let lines = log.iter().filter(|line| line.contains(what));
+        lines.cloned().collect()
+    };
+    let names = ["store", "metrics", "line", "rows"];
+    assert_eq!(of(" open"), names.map(|name| format!("{name} open")));
+    assert_eq!(of(" begin"), names.map(|name| format!("{name} begin")));
+    // Each sees the whole run, whichever thread it is on.
+    assert_eq!(of(" started").len(), 4);
+    assert_eq!(of(" finished").len(), 4);
+    assert_eq!(
+        of(" finish after"),
+        [
+            "rows finish after []",
+            "line finish after [rows]",
+            "metrics finish after [rows line]",
+            "store finish after [rows line metrics]",
+        ]
+    );
+    let notes = &outcome.summary.info.notes;
+    assert_eq!(notes.first().map(String::as_str), Some("first"));
+    assert_eq!(notes.last().map(String::as_str), Some("store has ended"));
+    assert_eq!(
+        outcome.failures,
+        names.map(|name| format!("{name} lacks its result"))
+    );
+}
+
+#[test]
+fn an_observer_that_cant_be_opened_keeps_the_run_from_starting() {
+    let log = Log::default();
+    let broken = Scribe {
+        is_broken: true,
+        ..Scribe::of("store", &log)
+    };
+    let outcome = run(vec![broken], vec![Scribe::of("line", &log)]);
+    assert!(matches!(outcome, Err(SessionError::Stream(_))));
+    assert_eq!(*log.lock().unwrap(), ["store open"]);
+}
