@@ -1,4 +1,4 @@
-//! When requests start: a schedule's arrivals, or users that have become free.
+//! The starts of requests: a schedule's arrivals, or users that have become free.
 //!
 //! A worker asks [`Arrivals`] and never the plan when something is due, when the load ends and how
 //! much of the time that was asked for is used. It lends the [`Population`], whose users come and go
@@ -7,7 +7,7 @@
 //! apart from those taken. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
 //! `apply` changes the load from a time on. An order comes long enough before its time, as long as
-//! a worker takes nothing that is due later than [`HEED_WITHIN`] after it last looked for orders:
+//! a worker takes nothing that is due later than [`ORDERS_WITHIN`] after it last looked for orders:
 //! `look` notes that time, and everything else keeps within it.
 
 mod closed;
@@ -23,7 +23,7 @@ pub(crate) use order::Order;
 pub(crate) use whole::WholeLoad;
 
 use crate::id::{Shard, UserId};
-use crate::limits::HEED_WITHIN;
+use crate::limits::ORDERS_WITHIN;
 use crate::population::Population;
 use closed::Closed;
 use drumfire_plan::{Change, Command, Pool, StopReason};
@@ -40,7 +40,7 @@ pub(crate) struct Bounds {
     pub(crate) end: Nanos,
     /// The first request's number that the run does not have.
     pub(crate) limit: u64,
-    /// What is intended earlier is the warm-up's.
+    /// The end of the warm-up: intended starts before it are not measured.
     pub(crate) measure_from: Nanos,
 }
 
@@ -65,10 +65,10 @@ impl Bounds {
 pub(crate) struct Arrival {
     /// Its number in the whole run, which selects the request of the list.
     pub(crate) index: u64,
-    /// When it starts by the schedule, or when its user became free.
+    /// Its start by the schedule, or the moment at which its user became free.
     pub(crate) intended: Nanos,
-    /// When nothing but ourselves kept it from starting: of a user with a rate of its own it may
-    /// become due while that is busy.
+    /// The moment since which only the worker kept it from starting: the arrival of a user with a
+    /// rate of its own may become due while that user is busy.
     pub(crate) ready: Nanos,
     /// The user whose turn it is; of the open model, any that is idle.
     pub(crate) user: Option<UserId>,
@@ -86,11 +86,11 @@ pub(crate) struct Tally {
 pub(crate) struct Arrivals {
     model: Model,
     shard: Shard,
-    /// When time is up.
+    /// The end of the time that was asked for.
     end: Nanos,
     /// Why it is up then.
     end_reason: StopReason,
-    /// When starting ended because time was up or the run was stopped.
+    /// The moment at which starting ended because time was up or the run was stopped.
     stopped_at: Option<Nanos>,
     /// No order that is not known yet holds from this time or earlier.
     horizon: Nanos,
@@ -113,7 +113,7 @@ impl Arrivals {
             end,
             end_reason: StopReason::Duration,
             stopped_at: None,
-            horizon: HEED_WITHIN,
+            horizon: ORDERS_WITHIN,
             coming: VecDeque::new(),
         }
     }
@@ -121,7 +121,7 @@ impl Arrivals {
     /// Notes that all orders that were given before `now` have been applied.
     #[inline]
     pub(crate) fn look(&mut self, now: Nanos) {
-        self.horizon = now + HEED_WITHIN;
+        self.horizon = now + ORDERS_WITHIN;
     }
 
     /// Nothing that is due later is taken before the next [`Self::look`].
@@ -130,7 +130,8 @@ impl Arrivals {
         self.horizon
     }
 
-    /// Changes the load; `reports` where its observers learn of it from here. The order's time is later than any that was looked at.
+    /// Changes the load; `reports` where its observers learn of it from here. The order's time is
+    /// later than any that was looked at.
     pub(crate) fn apply(&mut self, order: &Order, reports: bool) {
         let at = order.command.at;
         match (&order.command.change, &order.schedule, &mut self.model) {
@@ -247,7 +248,7 @@ impl Arrivals {
         matches!(self.model, Model::Open(_))
     }
 
-    /// When the next request becomes due; [`Nanos::MAX`] when none will by itself.
+    /// The due time of the next request; [`Nanos::MAX`] when none becomes due by itself.
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
         match &self.model {
@@ -256,7 +257,7 @@ impl Arrivals {
         }
     }
 
-    /// When the load ends by itself, as far as that is known: [`Self::is_timed_out`] or
+    /// The time at which the load ends by itself, as far as that is known: [`Self::is_timed_out`] or
     /// [`Self::is_over`] may become true then.
     pub(crate) fn next_end(&self, now: Nanos, population: &Population) -> Nanos {
         let schedule_end = self.schedule_end(population);
@@ -288,7 +289,7 @@ impl Arrivals {
             && (self.is_counted_out(population) || now >= self.schedule_end(population))
     }
 
-    /// How much of the time that was asked for has been used.
+    /// The part of the time that was asked for that has been used.
     pub(crate) fn used_time(&self, now: Nanos, population: &Population) -> Nanos {
         match (self.stopped_at, &self.model) {
             (Some(stopped_at), _) => stopped_at,
@@ -336,7 +337,7 @@ impl Arrivals {
         }
     }
 
-    /// When the schedule itself ends; its last requests may still wait then. [`Nanos::MAX`] where
+    /// The end of the schedule itself; its last requests may still wait then. [`Nanos::MAX`] where
     /// users start when they are free.
     fn schedule_end(&self, population: &Population) -> Nanos {
         match &self.model {

@@ -19,7 +19,7 @@ pub(crate) enum Message {
     Stopping { pool: PoolId, stop: Stopped },
     /// Every sample of the interval that ends next.
     Kept(Vec<Kept>),
-    /// What is kept of exchanges beyond their figures.
+    /// The records of exchanges beyond their figures.
     Written(Written),
     /// The worker has ended.
     Done {

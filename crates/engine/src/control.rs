@@ -7,7 +7,7 @@
 //! whoever gives the same command to several runs has it hold at one time in all of them or learns
 //! in which it does not.
 //! A worker reads its clock *before* it looks whether anything is announced, and takes nothing that
-//! is due later than [`crate::limits::HEED_WITHIN`] after that. So a worker that has not read an
+//! is due later than [`crate::limits::ORDERS_WITHIN`] after that. So a worker that has not read an
 //! order yet has taken nothing that the order concerns, however long its thread was descheduled in
 //! between. Where nothing is announced, looking is one load.
 
@@ -40,7 +40,7 @@ pub struct Control {
 
 struct Shared {
     stage: AtomicU8,
-    /// How many orders there are, or will be in a moment.
+    /// The number of orders, one that is being added included.
     announced: AtomicUsize,
     book: Mutex<Book>,
 }
@@ -335,7 +335,7 @@ impl Book {
 pub(crate) struct Orders {
     control: Control,
     pool: PoolId,
-    /// How many it has read.
+    /// The number of orders that it has read.
     read: usize,
     reporter: Reporter,
     /// Whether it was reported that nothing starts any more.

@@ -56,20 +56,20 @@ pub(crate) struct Returned {
     pub(crate) outcome: Outcome,
     pub(crate) jar: Option<Box<Jar>>,
     pub(crate) taken: Option<Taken>,
-    /// When the user is ready to go on.
+    /// The time from which the user is ready to go on.
     pub(crate) ready: Nanos,
 }
 
 /// The room that a worker has for what others leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
-    /// Where seats are free; always with [`LaneSet::UNSEATED`].
+    /// The lanes with free seats; always with [`LaneSet::UNSEATED`].
     pub(crate) seats: LaneSet,
     /// Whether a user may begin an iteration.
     pub(crate) users: bool,
 }
 
-/// What a demand has for others, and when the first of it is due.
+/// The due requests and arrivals that a demand has for others, and the due time of the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     /// Requests of users that stay at home: a seat is all that they need.
@@ -224,7 +224,7 @@ impl Demand {
         self.arrivals.is_open() || self.affinity == Affinity::Shared
     }
 
-    /// What others could do of it; its arrivals only where none can be begun here now.
+    /// The part of it that others could do; its arrivals only where none can be begun here now.
     pub(crate) fn offer(&self, is_blocked: bool) -> Offer {
         let (requests, request) = self.waiting.requests_by_lane();
         let (mut arrivals, mut arrival) = self.waiting.arrivals_by_lane();

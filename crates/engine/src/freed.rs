@@ -1,4 +1,5 @@
-//! Since when a connection or a user is free: really, and as if its worker had never stood still.
+//! The moment since which a connection or a user is free: the real one, and that of a worker which
+//! had never stood still.
 //!
 //! A worker that stands still finds a queue when it goes on, and sends it with as many connections
 //! as it has. The first of the queue are late by the stop, which is lag. The others find their
@@ -9,11 +10,12 @@
 use crate::limits::STOOD_STILL;
 use drumfire_units::Nanos;
 
-/// Since when something is free.
+/// The moment since which something is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Freed {
     at: Nanos,
-    /// When it would have been, had its worker always been on time; not later than `at`.
+    /// The moment at which it would have been free, had its worker always been on time; not later
+    /// than `at`.
     on_time: Nanos,
 }
 
@@ -35,7 +37,7 @@ impl Freed {
         }
     }
 
-    /// Since when two things are free at the same time.
+    /// The moment since which two things are free at the same time.
     #[inline]
     pub(crate) fn and(self, other: Self) -> Self {
         Self {
@@ -44,13 +46,13 @@ impl Freed {
         }
     }
 
-    /// When a request that was intended for a time was due: what it waits after that is lag.
+    /// The due time of a request that was intended for a time: what it waits after that is lag.
     #[inline]
     pub(crate) fn due(self, intended: Nanos) -> Nanos {
         intended.max(self.on_time)
     }
 
-    /// What is owed to the next request on the same connection, where this one, intended for a
+    /// The debt to the next request on the same connection, where this one, intended for a
     /// time, begins now. Lateness within a turn of the loop is lag of this request alone: it would
     /// add up where the target is the limit.
     #[inline]

@@ -41,9 +41,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct Handover {
     peers: Box<[Peer]>,
-    /// How many of them have left their demand.
+    /// The number of peers that have left their demand.
     offers: AtomicU32,
-    /// How many may still begin something of their own.
+    /// The number of peers that may still begin something of their own.
     active: AtomicU32,
 }
 
@@ -51,11 +51,12 @@ pub(crate) struct Handover {
 #[derive(Debug)]
 #[repr(align(128))]
 struct Peer {
-    /// Whether it sleeps, and the room that it has then.
+    /// Whether it sleeps, and the room that it has meanwhile.
     state: AtomicU64,
-    /// What its demand has for others: lanes of requests, and in the upper half of arrivals.
+    /// The lanes on which its demand has something for others: of requests in the lower half, of
+    /// arrivals in the upper.
     lanes: AtomicU64,
-    /// When the first of that is due, in nanoseconds; [`Nanos::MAX`] where nothing is.
+    /// The due time of the first of that, in nanoseconds; [`Nanos::MAX`] where there is none.
     due: AtomicU64,
     /// The sleeper that wakes then.
     watcher: AtomicU32,
@@ -66,7 +67,7 @@ struct Peer {
     left: Mutex<Left>,
 }
 
-/// What a worker has left for others, and others for it.
+/// The things that a worker has left for others, and others for it.
 #[derive(Debug, Default)]
 struct Left {
     /// The worker's demand while it is left here, in exchange for an idle twin.
@@ -75,7 +76,7 @@ struct Left {
     returned: Vec<Returned>,
 }
 
-/// What a worker that goes to sleep has for others: things to do, and room.
+/// The offer of a worker that goes to sleep, and its room for the offers of others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SleepState {
     pub(crate) offer: Offer,
@@ -133,12 +134,12 @@ impl Peer {
         }
     }
 
-    /// When the first thing that it offers is due.
+    /// The due time of the first thing that it offers.
     fn due(&self) -> Nanos {
         Nanos(self.due.load(Ordering::SeqCst))
     }
 
-    /// What it offers.
+    /// The offer that it has published.
     fn offer(&self) -> Offer {
         let lanes = self.lanes.load(Ordering::SeqCst);
         Offer {
@@ -196,7 +197,8 @@ impl Handover {
         offering
     }
 
-    /// Drops what is too late of all demands that were left, so that the oldest of the others is seen.
+    /// Drops the late arrivals of all demands that were left, so that the oldest of the others is
+    /// seen.
     #[cold]
     fn drop_late(&self, now: Nanos) {
         for peer in &self.peers {

@@ -1,5 +1,5 @@
-//! Ids: which pool, exchange, share, lane and user. Each is an index into the list of the part that owns
-//! the thing; other parts hold the id and nothing else of it.
+//! Ids of pools, exchanges, shares, lanes and users. Each is an index into the list of the part that
+//! owns the thing; other parts hold the id and nothing else of it.
 
 /// A place in the plan's list of pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,7 +9,7 @@ pub(crate) struct PoolId(pub(crate) u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ExchangeId(pub(crate) u32);
 
-/// Which of the exchanges that had one id, or of the iterations of one user.
+/// Tells apart the exchanges that had one id, or the iterations of one user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Generation(u32);
 
@@ -94,12 +94,12 @@ impl UserId {
     }
 }
 
-/// Which part of a run's load and connections a worker has.
+/// A worker's part of a run's load and connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
-    /// Which worker, from 0.
+    /// The worker's number, from 0.
     pub index: u32,
-    /// Of how many.
+    /// The number of workers.
     pub of: u32,
 }
 

@@ -52,14 +52,14 @@ pub const WAIT_MAX: Nanos = Nanos::from_millis(50);
 
 /// A worker that has looked for orders takes nothing that is due later than this after it, before
 /// it has looked once more: a turn of its loop takes far less.
-pub const HEED_WITHIN: Nanos = Nanos::from_millis(50);
+pub const ORDERS_WITHIN: Nanos = Nanos::from_millis(50);
 
-/// From when on a command holds that is to hold at once: later than [`HEED_WITHIN`] after it is
+/// The lead of a command that is to hold at once: later than [`ORDERS_WITHIN`] after it is
 /// given, so that no worker has taken anything due then; and later than [`WAIT_MAX`], so that
 /// workers are awake.
 pub const COMMAND_LEAD: Nanos = Nanos::from_millis(100);
 
-const _: () = assert!(COMMAND_LEAD.0 > HEED_WITHIN.0 && COMMAND_LEAD.0 > WAIT_MAX.0);
+const _: () = assert!(COMMAND_LEAD.0 > ORDERS_WITHIN.0 && COMMAND_LEAD.0 > WAIT_MAX.0);
 
 /// Commands of one run, of whatever kind.
 pub const COMMANDS_MAX: usize = 10_000;

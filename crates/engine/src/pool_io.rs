@@ -17,12 +17,12 @@ pub(crate) struct Site<'a, I> {
     pub(crate) recorder: &'a mut Recorder<Channel>,
 }
 
-/// Which of a worker's pools has a slot.
+/// The share of a driver's slots that one of a worker's pools has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotShare {
     /// The pool's place among the worker's.
     pub(crate) index: u32,
-    /// How many pools the worker has.
+    /// The number of the worker's pools.
     pub(crate) of: u32,
 }
 

@@ -8,8 +8,24 @@
 //!
 //! Arrivals and users are its [`Demand`], which other workers may serve while this one sleeps. Each
 //! part owns its state; the pool moves what one gives to the next. The driver and the recorder are
-//! the worker's, which lends them as a [`Site`] and calls [`PoolRun::settle`] after everything that
-//! may have ended an exchange: there alone an exchange ends, and the next one starts at once.
+//! the worker's, which lends them as a [`Site`].
+//!
+//! The worker calls, before the run, the methods of [`opening`]; then in each turn of its loop:
+//!
+//! ```text
+//!   carry_out, has_to_stop ─► stop     orders first: they move the horizon of arrivals
+//!   start_next*                        until it starts nothing, or the portion of a turn is used
+//!   is_done ─► finish                  once; afterwards the pool is left alone
+//!   next_wake, rest … resume           around the wait; in between the demand is others' to take
+//!   begin_turn, transmit*              for each socket that is ready
+//!   unread, overdue ─► time_out, due ─► wake, take_back
+//!                                      for everything whose time has come
+//! ```
+//!
+//! It calls [`PoolRun::settle`] after each of these that may have ended an exchange. There alone an
+//! exchange ends, and the next one starts at once on its seat; so no method finds an exchange half
+//! ended. Where an exchange has ended beyond the edge of an interval, `settle` stops before it and
+//! the worker closes the interval first.
 
 use crate::blame::Failure;
 use crate::channel::Channel;
@@ -32,7 +48,7 @@ use drumfire_plan::{Affinity, Drain, HttpVersion};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// How large a worker's part of a pool is.
+/// The parts from which a worker's part of a pool is made.
 pub(crate) struct Extent {
     pub(crate) transport: Transport,
     pub(crate) demand: Demand,
@@ -54,7 +70,7 @@ pub(crate) struct PoolRun {
     affinity: Affinity,
     /// Whether connections carry many exchanges, and one may end for want of more.
     multiplexes: bool,
-    /// How many slots had not been read to the end when the turn began.
+    /// The number of slots that had not been read to the end when the turn began.
     unread: usize,
     /// The way to the pool's other workers, where there are any.
     member: Option<Member>,
@@ -116,7 +132,7 @@ impl PoolRun {
         act(&mut self.transport, context!(self, site))
     }
 
-    /// Applies what was ordered.
+    /// Applies the orders that are due.
     #[inline]
     pub(crate) fn carry_out(&mut self, now: Nanos) {
         self.orders
@@ -132,7 +148,7 @@ impl PoolRun {
         stops && !self.course.is_stopped()
     }
 
-    /// How many exchanges start at most in a turn.
+    /// The largest number of exchanges that start in a turn.
     pub(crate) const fn portion(&self) -> u32 {
         if self.multiplexes {
             STREAMS_PER_TURN
@@ -141,13 +157,13 @@ impl PoolRun {
         }
     }
 
-    /// A turn begins: what was left unread before is read after what is ready.
+    /// Begins a turn: slots that were left unread before are read after those that are ready.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
         self.unread = self.transport.agenda.unread_count();
     }
 
-    /// How many slots had not been read to the end when the turn began.
+    /// The number of slots that had not been read to the end when the turn began.
     pub(crate) const fn unread(&self) -> usize {
         self.unread
     }
@@ -183,7 +199,8 @@ impl PoolRun {
         self.timers.due(now)
     }
 
-    /// Does what exchanges have left to be done, until there is nothing more.
+    /// Ends the exchanges that are over and continues those that ask for it, until both lists are
+    /// empty.
     ///
     /// # Errors
     /// When the interval must be closed first that lies before this time.
@@ -320,7 +337,7 @@ impl PoolRun {
             || self.demand.population.is_full()
     }
 
-    /// When the loop must turn again by itself, at `now`.
+    /// The time by which the loop must turn again by itself, as of `now`.
     pub(crate) fn next_wake(&self, now: Nanos) -> Nanos {
         if self.transport.agenda.is_pressing() {
             return Nanos::ZERO;
@@ -392,7 +409,7 @@ impl PoolRun {
             })
     }
 
-    /// Accounts for everything, once, and closes all connections.
+    /// Accounts for everything and closes all connections; called once.
     pub(crate) fn finish<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         self.tally(site.recorder, now + Nanos(1));
         let figures = site.recorder.figures(self.id);
@@ -404,7 +421,7 @@ impl PoolRun {
         self.course.finish(now, used_until, in_flight);
     }
 
-    /// When it was accounted for, if it was.
+    /// The end of it, once it is accounted for.
     pub(crate) const fn finished(&self) -> Option<Finish> {
         self.course.finished()
     }

@@ -1,4 +1,4 @@
-//! Which users of a worker there are, how many of them are busy, and which have left.
+//! The users of a worker: those that are there, those that are busy, those that have left.
 //!
 //! In the closed model users come and go by a law: [`crate::arrivals`] says when, calls
 //! [`Population::come`] and [`Population::go`], and names the user of each arrival. A user whose
@@ -22,22 +22,22 @@ use std::collections::VecDeque;
 /// One worker's population.
 #[derive(Debug)]
 pub(crate) struct Population {
-    /// How many users have come into being.
+    /// The number of users that have come into being.
     came: u32,
-    /// How many are at an iteration.
+    /// The number of users that are at an iteration.
     busy: u32,
-    /// How many have left for good.
+    /// The number of users that have left for good.
     retired: u32,
     limit: Limit,
     presence: Presence,
-    /// Those that an arrival of the open model may take, in the order in which they became idle.
+    /// The users that an arrival of the open model may take, in the order in which they became idle.
     idle: VecDeque<UserId>,
     order: IdleOrder,
     /// Whether an arrival may have become due while its user was busy.
     has_own_rates: bool,
 }
 
-/// How many users may be busy at a time, where arrivals do not name them.
+/// The limit of users that may be busy at a time, where arrivals do not name them.
 #[derive(Debug)]
 struct Limit {
     law: UserLaw,
@@ -45,14 +45,14 @@ struct Limit {
     allowed: u32,
     /// Whether an arrival had to wait because all users were busy.
     blocked: bool,
-    /// When a user last became free for an arrival that waited for one.
+    /// The time at which a user last became free for an arrival that waited for one.
     free_since: Freed,
 }
 
-/// Which users there are where a law says how many.
+/// The users that are there, where a law gives their number.
 #[derive(Debug, Default)]
 struct Presence {
-    /// How many the law asks for.
+    /// The number that the law asks for.
     wanted: u32,
     /// Users that have gone; the next to come takes the place of the last of them.
     gone: Vec<UserId>,
@@ -62,7 +62,7 @@ struct Presence {
     finished: u32,
 }
 
-/// Which idle user an arrival of the open model takes.
+/// The rule by which an arrival of the open model takes an idle user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IdleOrder {
     /// The one that was last busy, so that there are no more users than are busy at a time.
@@ -131,7 +131,7 @@ impl Population {
         self.busy >= self.limit.allowed
     }
 
-    /// When the number of users that may be busy changes next.
+    /// The time at which the number of users that may be busy changes next.
     #[inline]
     pub(crate) fn next_change(&self) -> Nanos {
         self.limit.law.next_change()
@@ -143,7 +143,7 @@ impl Population {
         self.retired > 0 && self.limit.allowed == 0 && self.next_change() == Nanos::MAX
     }
 
-    /// When a user last became free for an arrival that waited for one; of users with rates of
+    /// The time at which a user last became free for an arrival that waited; of users with rates of
     /// their own, the one that began last.
     #[inline]
     pub(crate) const fn free_since(&self) -> Freed {
@@ -202,7 +202,7 @@ impl Population {
         self.limit.allowed = self.limit.allowed.saturating_sub(1);
     }
 
-    /// How many users the law asks for.
+    /// The number of users that the law asks for.
     pub(crate) const fn wanted(&self) -> u32 {
         self.presence.wanted
     }

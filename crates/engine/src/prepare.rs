@@ -1,4 +1,9 @@
-//! From a plan to what workers use: bytes, addresses, TLS settings. All allocation happens here.
+//! A plan made ready for its workers: requests as bytes, addresses, TLS settings.
+//!
+//! [`prepare`] is called once before a run; what it gives is shared by all workers and changed by
+//! none, so that a request is found without a lock and sent without an allocation. What can only be
+//! known later is asked of it while the run goes on: [`Lookup`] finds the route of an origin that a
+//! redirect leads to, and [`message`] makes the request that goes there.
 
 mod error;
 mod lookup;
@@ -63,7 +68,7 @@ pub struct PreparedPool {
 }
 
 impl PreparedPool {
-    /// How many targets there are, each with connections of its own.
+    /// The number of targets, each with connections of its own.
     #[must_use]
     pub fn targets(&self) -> usize {
         self.routes.len()

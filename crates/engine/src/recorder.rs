@@ -1,4 +1,9 @@
 //! Adds samples to intervals, and sends intervals to the collector.
+//!
+//! An interval is one worker's, of all its pools. Before anything that lies at its
+//! [`edge`](Recorder::edge) or later is recorded, the worker calls [`Recorder::close`], after it has
+//! taken over from each pool what became due; so every record lies in the interval of its time. The
+//! intervals travel to the collector and back, and none is allocated once there are enough.
 
 use crate::prepare::PreparedPool;
 use drumfire_measure::{
@@ -29,7 +34,7 @@ impl Series {
     }
 }
 
-/// Where closed intervals go, and where used ones come back from.
+/// The destination of closed intervals, from which used ones come back.
 pub(crate) trait Sink {
     /// Takes a closed interval.
     fn closed(&mut self, interval: Box<Interval>);
@@ -47,13 +52,13 @@ pub(crate) struct Recorder<S> {
     /// The series of each pool.
     series: Vec<Series>,
     current: Box<Interval>,
-    /// When the current interval ends.
+    /// The end of the current interval.
     edge: Nanos,
     length: Nanos,
     measure_from: Nanos,
     /// Whether every sample is handed on, of any pool.
     samples: Samples,
-    /// Those of the current interval.
+    /// The kept samples of the current interval.
     kept: Vec<Kept>,
     /// Bytes of their details, which come from servers.
     kept_bytes: usize,
@@ -98,7 +103,7 @@ impl<S: Sink> Recorder<S> {
         &mut self.current.health
     }
 
-    /// When the current interval ends.
+    /// The end of the current interval.
     #[inline]
     pub(crate) fn edge(&self) -> Nanos {
         self.edge

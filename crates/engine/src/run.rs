@@ -51,7 +51,7 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// How many worker threads a plan's run has: never more than its pools have shares for.
+/// The number of a run's worker threads: never more than its pools have shares for.
 #[must_use]
 pub fn thread_count(plan: &Plan) -> u32 {
     let shares = plan.pools().iter().map(share_count);
@@ -81,14 +81,14 @@ fn shard_of(plan: &Plan, pool: PoolId, shard: Shard) -> Option<Shard> {
     (index < of).then_some(Shard { index, of })
 }
 
-/// Which shares of a run's load are kept here: those from `first` on, `count` of them, of all `of`.
+/// The shares of a run's load that are kept here: those from `first` on, `count` of all `of`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
     /// The first one, from 0.
     pub first: u32,
-    /// How many; each has a worker of its own.
+    /// Their number; each has a worker of its own.
     pub count: u32,
-    /// How many there are, here and elsewhere.
+    /// The number of all shares, here and elsewhere.
     pub of: u32,
 }
 

@@ -11,7 +11,7 @@ use drumfire_units::Nanos;
 pub(crate) struct Unsent<'a> {
     pub(crate) users: &'a Users,
     pub(crate) requests: &'a [Request],
-    /// What is intended earlier is the warm-up's.
+    /// The end of the warm-up: intended starts before it are not measured.
     pub(crate) measure_from: Nanos,
     pub(crate) figures: &'a mut Figures,
 }

@@ -1,10 +1,21 @@
-//! Users: the actors of a run, each with a number of its own, and the iterations that they are at.
+//! Users: the actors of a run, each with a number of its own, and their iterations.
 //!
-//! A user takes one iteration at a time; its worker's [`Population`](crate::population::Population) says which user begins the
-//! next. The demand calls [`Users::begin`] with an arrival. Where an iteration has steps,
-//! [`Users::first_step`] follows the beginning, [`Users::go_on`] each request and [`Users::wake`]
-//! each pause, until [`NextStep::Over`]. The requests of a user are a function of the plan's seed, its number and its
-//! iteration, so that any worker of any machine can repeat it.
+//! A user takes one iteration at a time; the worker's population
+//! ([`Population`](crate::population::Population)) chooses the user that begins the next. For each
+//! iteration the calls come in this order:
+//!
+//! ```text
+//!   begin ─► first_step ─► Request ─► lend … take_back ─► go_on ─┐
+//!                 │           ▲                                  ├─► Over
+//!                 └─► Pause ──┴────────── wake ──────────────────┘
+//! ```
+//!
+//! Between `lend` and `take_back` the exchange of a request has the user's belongings, and nothing
+//! else may read them. Where an iteration is one request alone, `only_request` takes the place of
+//! `first_step`, and the iteration is over with its exchange.
+//!
+//! The requests of a user are a function of the plan's seed, the user's number and its iteration, so
+//! that any worker of any machine can repeat them.
 
 mod belongings;
 mod iteration;
@@ -19,7 +30,7 @@ use drumfire_measure::Outcome;
 use drumfire_plan::{Choice, Cookies, Load, Pause, Pool, Program, Random, Taken};
 use drumfire_units::Nanos;
 
-/// What users draw between iterations is apart from what steps draw, which count from 0.
+/// The stream of the random numbers that users draw between iterations; those of steps count from 0.
 const THINKS: u64 = u64::MAX;
 
 /// One worker's users.
@@ -29,8 +40,7 @@ pub(crate) struct Users {
     /// without gaps.
     shard: Shard,
     list: Vec<User>,
-    /// How many requests the pool's list has, which one an arrival takes, and with which seed that
-    /// is drawn.
+    /// The length of the pool's list of requests; `choice` and `seed` pick an arrival's.
     requests: u64,
     /// Whether every iteration is the list's first request.
     always_first: bool,
@@ -56,7 +66,7 @@ pub(crate) struct Users {
 struct User {
     /// Iterations that it has begun.
     iterations: u64,
-    /// When the last of them was intended to begin.
+    /// The intended start of the last of them.
     begun: Nanos,
 }
 
@@ -115,7 +125,7 @@ impl Users {
         }
     }
 
-    /// After how many arrivals it recurs which request each sends first.
+    /// The period, in arrivals, of the sequence of first requests.
     pub(crate) fn round(&self) -> u64 {
         match &self.iterations {
             None => self.choice.round(self.requests),
@@ -123,7 +133,7 @@ impl Users {
         }
     }
 
-    /// Which request of the list an arrival's iteration sends first.
+    /// The request, by its place in the list, that an arrival's iteration sends first.
     #[inline]
     pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
         if self.always_first {
@@ -183,7 +193,7 @@ impl Users {
         }
     }
 
-    /// What comes first in an iteration that has begun now.
+    /// The first action of an iteration that has begun now.
     #[inline]
     pub(crate) fn first_step(
         &mut self,
@@ -213,8 +223,8 @@ impl Users {
         }
     }
 
-    /// What follows in an iteration of steps whose request has ended now with an outcome, for a
-    /// user that is ready then or later; `None` where an iteration is one request.
+    /// The action that continues an iteration of steps whose request has ended now with an outcome,
+    /// for a user that is ready then or later; `None` where an iteration is one request.
     pub(crate) fn go_on(
         &mut self,
         user: UserId,
@@ -286,7 +296,7 @@ impl Users {
         }
     }
 
-    /// What follows for a user whose pause is over; `None` where it pauses no more.
+    /// The action that continues a user's iteration after a pause; `None` where the wake is stale.
     pub(crate) fn wake(
         &mut self,
         user: UserId,
@@ -309,7 +319,7 @@ impl Users {
         self.iterations.as_ref()
     }
 
-    /// When a user of the closed model that is ready at a time begins its next iteration.
+    /// The time at which a user of the closed model that is ready then begins its next iteration.
     #[inline]
     pub(crate) fn next_begin(&self, user: UserId, ready: Nanos) -> Nanos {
         match self.same_rest {

@@ -1,4 +1,4 @@
-//! What is due and has no seat yet, by lane.
+//! Due requests and arrivals that have no seat yet, by lane.
 //!
 //! A request of an iteration that has begun goes before arrivals: what has begun is finished first.
 //! Arrivals wait here only where there are several lanes, and one may not hold up another; where
@@ -10,7 +10,7 @@ use crate::users::DueRequest;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
-/// What waits for seats.
+/// The queues of due requests and arrivals, by lane.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     lanes: Vec<Queue>,
@@ -18,7 +18,7 @@ pub(crate) struct Waiting {
     requests: usize,
 }
 
-/// What waits for a seat of one lane.
+/// The queue for the seats of one lane.
 #[derive(Debug, Default)]
 struct Queue {
     requests: VecDeque<DueRequest>,
@@ -54,7 +54,7 @@ impl Waiting {
         self.arrivals == 0 && self.requests == 0
     }
 
-    /// How many arrivals wait.
+    /// The number of arrivals that wait.
     #[inline]
     pub(crate) const fn arrivals(&self) -> usize {
         self.arrivals
@@ -66,7 +66,7 @@ impl Waiting {
         self.requests > 0
     }
 
-    /// When the request that waits longest became due; [`Nanos::MAX`] where none waits.
+    /// The due time of the request that waits longest; [`Nanos::MAX`] where none waits.
     pub(crate) fn first_request(&self) -> Nanos {
         self.requests_by_lane().1
     }

@@ -292,7 +292,7 @@ impl Closed {
         population.have_finished() && self.next_change == Nanos::MAX
     }
 
-    /// When the law of the last user is over, once none has anything left of it; [`Nanos::MAX`]
+    /// The end of the last user's law, once none has anything left of it; [`Nanos::MAX`]
     /// before, and where users have none.
     pub(crate) fn schedule_end(&self, population: &Population) -> Nanos {
         let own = self.own.as_ref().filter(|_| self.has_ended(population));

@@ -8,28 +8,29 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// users are slow leaves them to the others.
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    /// How many have been asked for.
+    /// The number of those that were asked for; beyond `count` none is given.
     asked: AtomicU64,
-    /// How many there are.
+    /// The number of all.
     count: u64,
     /// The workers here, by their numbers among all of the run.
     members: Box<[u32]>,
     of: u32,
 }
 
-/// Where the numbers of a worker's requests come from.
+/// The source of the numbers of a worker's requests.
 #[derive(Clone, Debug)]
 pub(super) enum Numbering {
     /// Its own: `next` and every `of`-th after it, below `limit`.
     Own { next: u64, of: u64, limit: u64 },
-    /// Those that it shares with other workers.
+    /// Numbers that it shares with other workers.
     Shared(Arc<Numbers>),
-    /// Those that it would have shared, of which it takes no more.
+    /// Numbers that it would have shared, of which it takes no more.
     Stopped,
 }
 
 impl Numbers {
-    /// Those below `limit` that belong to some of `of` workers, whose own are dealt in turn.
+    /// The numbers below `limit` that belong to `members`, of `of` workers to which they are dealt in
+    /// turn.
     pub(crate) fn new(limit: u64, members: &[u32], of: u32) -> Self {
         let (rounds, rest) = (limit / u64::from(of), limit % u64::from(of));
         let last = members.iter().filter(|member| u64::from(**member) < rest);

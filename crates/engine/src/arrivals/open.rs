@@ -36,12 +36,12 @@ pub(crate) struct Open {
 #[derive(Debug)]
 struct Whole {
     course: Course,
-    /// How many of them have been due.
+    /// The number of those that have been due.
     due: u64,
 }
 
 impl Whole {
-    /// How many of all arrivals are due before `end`.
+    /// The number of all arrivals that are due before `end`.
     fn due_before(&mut self, end: Nanos) -> u64 {
         self.due += self.course.skip_before(end);
         self.due
@@ -224,7 +224,7 @@ impl Open {
         self.following >= self.limit
     }
 
-    /// When the schedule itself ends; its last requests may still wait then.
+    /// The end of the schedule itself; its last requests may still wait then.
     pub(crate) fn schedule_end(&self) -> Nanos {
         self.course.end().unwrap_or(Nanos::MAX)
     }

@@ -17,13 +17,13 @@ pub(super) struct OwnRates {
     schedule: Schedule,
     late: LatePolicy,
     users: Vec<Course>,
-    /// What was due to users that have gone.
+    /// The arrivals that were due to users that have gone.
     gone: Due,
     /// Arrivals that were dropped, those before the start of measuring included.
     dropped: Due,
-    /// What has been told of each.
-    told_intended: u64,
-    told_dropped: u64,
+    /// The parts of both that were counted in tallies.
+    counted_intended: u64,
+    counted_dropped: u64,
     /// No arrival is due at this time or later.
     end: Nanos,
     measure_from: Nanos,
@@ -32,12 +32,12 @@ pub(super) struct OwnRates {
     room: u64,
 }
 
-/// How far a user is in its law.
+/// The progress of a user in its law.
 #[derive(Clone, Copy, Debug)]
 struct Course {
-    /// When its law's time was 0.
+    /// The moment at which its law's time was 0.
     start: Nanos,
-    /// How many arrivals it has taken, or dropped.
+    /// The number of arrivals that it has taken or dropped.
     passed: u64,
     is_here: bool,
 }
@@ -58,8 +58,8 @@ impl OwnRates {
             users: Vec::new(),
             gone: Due::default(),
             dropped: Due::default(),
-            told_intended: 0,
-            told_dropped: 0,
+            counted_intended: 0,
+            counted_dropped: 0,
             end: bounds.end,
             measure_from: bounds.measure_from,
             limit: bounds.limit,
@@ -92,7 +92,7 @@ impl OwnRates {
         self.users[user.index()].is_here = false;
     }
 
-    /// When the next arrival of a user is due; `None` where its law is over.
+    /// The due time of a user's next arrival; `None` where its law is over.
     pub(super) fn next_due(&self, user: UserId) -> Option<Nanos> {
         let course = self.users.get(user.index())?;
         let due = self.schedule.start_of(course.passed)?;
@@ -139,7 +139,7 @@ impl OwnRates {
         self.end = self.end.min(end);
     }
 
-    /// When the law of the user that came last is over, if it ends.
+    /// The end of the law of the user that came last, if it ends.
     pub(super) fn last_end(&self) -> Option<Nanos> {
         let last = self.users.iter().map(|course| course.start).max()?;
         Some(last + self.schedule.duration()?)
@@ -159,8 +159,8 @@ impl OwnRates {
         // Those that are sent or wait, as far as there is room for them, and those that are dropped.
         let intended = due.less(self.dropped).at_most(self.room).measured() + dropped;
         super::Tally {
-            intended: told(&mut self.told_intended, intended),
-            dropped: told(&mut self.told_dropped, dropped),
+            intended: take_increase(&mut self.counted_intended, intended),
+            dropped: take_increase(&mut self.counted_dropped, dropped),
         }
     }
 
@@ -191,7 +191,7 @@ impl OwnRates {
         }
     }
 
-    /// How many arrivals of a user are due before `t`.
+    /// The number of a user's arrivals that are due before `t`.
     fn count(&self, course: Course, t: Nanos) -> u64 {
         match t > course.start {
             true => self.schedule.count_before(t - course.start),
@@ -223,8 +223,8 @@ impl Due {
     }
 }
 
-/// What is new since it was told last.
-fn told(before: &mut u64, now: u64) -> u64 {
+/// Takes the increase since the last call.
+fn take_increase(before: &mut u64, now: u64) -> u64 {
     // Arrivals of a user that goes are not due any more.
     let new = now.saturating_sub(*before);
     *before += new;

@@ -58,7 +58,7 @@ impl Resting {
         self.heap.push(Reverse(user));
     }
 
-    /// When the first is ready.
+    /// The time at which the first is ready.
     #[inline]
     pub(super) fn first_at(&self) -> Nanos {
         if self.heap.is_empty() {

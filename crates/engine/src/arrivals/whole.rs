@@ -186,7 +186,7 @@ impl WholeLoad {
     }
 }
 
-/// When the number of users changes last.
+/// The time of the last change of the number of users.
 fn last_change(users: &Users) -> Nanos {
     users.changes().last().map_or(Nanos::ZERO, |(at, _)| *at)
 }

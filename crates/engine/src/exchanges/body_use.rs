@@ -23,13 +23,13 @@ pub(super) enum BodyUse {
     /// The bytes are decoded where they are coded, and kept for a look.
     Keep {
         decoder: Option<Box<Decoder>>,
-        /// How many decoded bytes may be kept.
+        /// The largest number of decoded bytes that are kept.
         max: u64,
     },
     /// The beginning of the decoded bytes is kept for a person. What does not decode fails nothing.
     Sample {
         decoder: Option<Box<Decoder>>,
-        /// How many of them.
+        /// The number of bytes that are kept.
         max: usize,
     },
 }
@@ -88,7 +88,7 @@ impl BodyUse {
             Self::Decode(decoder) => {
                 let pushed = decoder.push(bytes, &mut |part| {
                     if let Some(look) = &mut look {
-                        look.overhear(part);
+                        look.keep_decoded(part);
                     }
                 });
                 pushed.map_err(|error| failure(&error))

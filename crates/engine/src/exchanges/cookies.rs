@@ -17,7 +17,7 @@ pub(super) struct Visit {
     host: String,
     path: String,
     is_secure: bool,
-    /// When it was rendered, in seconds since the Unix epoch.
+    /// The time at which it was rendered, in seconds since the Unix epoch.
     now: u64,
 }
 

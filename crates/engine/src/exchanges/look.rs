@@ -18,11 +18,11 @@ pub(super) struct Look {
     fields: ResponseFields,
     body: Vec<u8>,
     taken: Taken,
-    /// How long the body is that is kept as far as it is shown.
+    /// The length of the body of which only the part that is shown is kept.
     sampled: u64,
-    /// How much of a body is kept for a person that is decoded for another reason.
+    /// The number of bytes that are kept for a person of a body that is decoded anyway.
     room: usize,
-    /// What is kept of a response that is shown.
+    /// The parts of a response that is shown.
     shown: Option<Box<Shown>>,
 }
 
@@ -142,13 +142,13 @@ impl Look {
         Ok(())
     }
 
-    /// Of a body that is decoded this much is kept.
+    /// Keeps this many bytes of a body that is decoded anyway.
     pub(super) const fn make_room(&mut self, room: usize) {
         self.room = room;
     }
 
     /// Keeps decoded bytes of the body as far as there is room.
-    pub(super) fn overhear(&mut self, bytes: &[u8]) {
+    pub(super) fn keep_decoded(&mut self, bytes: &[u8]) {
         if self.room > 0 {
             self.sample(bytes, self.room);
         }
@@ -182,7 +182,7 @@ impl Look {
             .map_err(|mismatch| failure(&mismatch))
     }
 
-    /// What was taken from the response.
+    /// The values that were taken from the response.
     pub(super) const fn taken(&self) -> &Taken {
         &self.taken
     }

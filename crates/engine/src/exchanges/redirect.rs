@@ -152,7 +152,7 @@ impl Next {
 /// The request that was redirected.
 struct Previous<'r> {
     request: &'r HttpRequest,
-    /// How many redirects it is away from the plan's own.
+    /// The number of redirects between it and the plan's own.
     number: u32,
     own_referer: bool,
 }

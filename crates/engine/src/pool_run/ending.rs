@@ -1,4 +1,4 @@
-//! How a pool ends exchanges: the sample is recorded, the user goes on, the seat is used again.
+//! The ends of a pool's exchanges: the sample is recorded, the user goes on, the seat is used again.
 //!
 //! [`PoolRun::settle`] alone calls `end`, once for an exchange, so that an exchange that starts on a
 //! freed seat never begins within the end of another's call.
@@ -93,7 +93,7 @@ impl PoolRun {
         }
     }
 
-    /// Does what follows in an iteration of several steps.
+    /// Carries out the action that continues an iteration of several steps.
     #[cold]
     pub(super) fn carry_on<I: Io>(&mut self, site: &mut Site<'_, I>, next: NextStep, now: Nanos) {
         let measure_from = self.course.measure_from();

@@ -1,5 +1,9 @@
-//! What a pool's part does for the pool's other workers, and they for it: the ends of
+//! The work of a pool's part for the pool's other workers, and theirs for it, by way of
 //! [`crate::handover`].
+//!
+//! [`PoolRun::rest`] leaves the demand to others, and [`PoolRun::resume`] takes it back; while it is
+//! away nothing here may touch it. [`PoolRun::take_back`] follows `resume` where others have ended
+//! requests of this worker's users, or where a step followed meanwhile.
 
 use super::PoolRun;
 use crate::demand::{Lent, LentRequest, Returned, Room};
@@ -7,7 +11,7 @@ use crate::exchanges::End;
 use crate::freed::Freed;
 use crate::handover::{Member, SleepState};
 use crate::id::{LaneSet, UserId};
-use crate::limits::HEED_WITHIN;
+use crate::limits::ORDERS_WITHIN;
 use crate::pool_io::Site;
 use crate::transport::Seat;
 use drumfire_net::Io;
@@ -32,7 +36,8 @@ impl PoolRun {
         self.member.as_ref().is_none_or(Member::note_deserted)
     }
 
-    /// Starts what has been due for longest, here or with a worker that has no room for it.
+    /// Starts the arrival or request that has been due for longest, here or with a worker that has
+    /// no room for it.
     #[cold]
     pub(super) fn start_older<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
         let own = if self.is_blocked() {
@@ -133,12 +138,12 @@ impl PoolRun {
         self.member = Some(member);
         // Others take what lies before the horizon, which only this worker moves.
         match has_left {
-            true => wake.min(now + Nanos(HEED_WITHIN.0 / 2)),
+            true => wake.min(now + Nanos(ORDERS_WITHIN.0 / 2)),
             false => wake,
         }
     }
 
-    /// The room that there is here for what others leave.
+    /// The room here for the demands that others leave.
     fn room(&self) -> Room {
         if self.course.is_stopped() {
             return Room::NONE;
@@ -167,7 +172,7 @@ impl PoolRun {
         self.demand.has_steps()
     }
 
-    /// Goes on with what happened while the worker slept.
+    /// Continues the iterations whose requests others have ended while the worker slept.
     #[cold]
     pub(crate) fn take_back<I: Io>(
         &mut self,

@@ -1,4 +1,4 @@
-//! How a pool begins iterations and their requests.
+//! The beginnings of a pool's iterations and of their requests.
 //!
 //! An arrival needs a user and a seat, the share of a connection that one exchange uses. A turn calls
 //! [`PoolRun::start_next`] until it has nothing to start. What is due and finds no seat waits in the
@@ -161,7 +161,7 @@ impl PoolRun {
         self.start(site, seat, request, now);
     }
 
-    /// The same of an iteration with steps.
+    /// Begins an iteration with steps on a seat for its first request.
     #[cold]
     pub(super) fn begin_steps_on<I: Io>(
         &mut self,

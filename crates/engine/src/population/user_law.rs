@@ -1,18 +1,18 @@
-//! How many users there are over time, by a time of its own as [`drumfire_schedule::Course`] has it
+//! The number of users over time, by a time of its own as [`drumfire_schedule::Course`] has it
 //! for rates: it stands while the load pauses.
 
 use drumfire_plan::Users;
 use drumfire_units::Nanos;
 
-/// A number of users over time, and how far it is.
+/// A number of users over time, and the next of its changes.
 #[derive(Debug)]
 pub(crate) struct UserLaw {
     changes: Users,
     /// The changes before this one are done.
     next: usize,
-    /// When the law's time was 0, with all its pauses added.
+    /// The moment at which the law's time was 0, with all its pauses added.
     origin: Nanos,
-    /// Since when the law's time stands.
+    /// The moment at which the law's time was stopped, while it stands.
     paused_at: Option<Nanos>,
 }
 
@@ -27,7 +27,7 @@ impl UserLaw {
         }
     }
 
-    /// When the number of users changes next; [`Nanos::MAX`] while the law's time stands.
+    /// The time at which the number of users changes next; [`Nanos::MAX`] while the law's time stands.
     #[inline]
     pub(crate) fn next_change(&self) -> Nanos {
         match self.changes.changes().get(self.next) {
@@ -43,7 +43,7 @@ impl UserLaw {
         count.unwrap_or_default()
     }
 
-    /// Since when the law's time stands.
+    /// The moment at which the law's time was stopped, while it stands.
     #[inline]
     pub(crate) const fn paused_at(&self) -> Option<Nanos> {
         self.paused_at

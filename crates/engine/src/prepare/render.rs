@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The default User-Agent.
 pub(crate) const USER_AGENT: &str = concat!("drumfire/", env!("CARGO_PKG_VERSION"));
 
-/// How the request line names its target (RFC 9112 section 3.2).
+/// The form in which the request line names its target (RFC 9112 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetForm {
     /// Path and query, to the origin itself.
@@ -30,7 +30,7 @@ pub(crate) struct Rendered {
     pub(super) bytes: Vec<u8>,
     /// A body that is long and the same each time.
     long_body: Arc<[u8]>,
-    /// Where the body begins.
+    /// The length of the head, behind which the body begins.
     pub(crate) head_length: usize,
     /// The form of its response.
     pub(crate) kind: RequestKind,
@@ -65,7 +65,7 @@ impl Rendered {
         }
     }
 
-    /// How many bytes it has in all.
+    /// The number of its bytes, body included.
     #[inline]
     pub(crate) fn length(&self) -> usize {
         self.bytes.len() + self.long_body.len()

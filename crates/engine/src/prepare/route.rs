@@ -1,4 +1,4 @@
-//! Where requests go: addresses, proxies, TLS.
+//! The routes of requests: addresses, proxies, TLS.
 
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, basic_credentials};
@@ -76,7 +76,7 @@ impl Route {
         }
     }
 
-    /// How many addresses there are to try; 1 where there is none.
+    /// The number of addresses to try; 1 where there is none.
     pub(crate) fn width(&self) -> usize {
         match &self.peers {
             Peers::Tcp(peers) => peers.len(),
@@ -221,7 +221,7 @@ fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
     head.into_bytes().into_boxed_slice()
 }
 
-/// Where an origin is, and the name that was looked up for it.
+/// The peers of an origin, and the name that was looked up for it.
 fn peers(
     pool: &Pool,
     origin: &Origin,
@@ -261,7 +261,7 @@ fn guarded(pool: &Pool, origin: &Origin, addresses: &[SocketAddr]) -> Result<(),
     }
 }
 
-/// The addresses of an origin that nobody has to be asked for: an address itself, or the plan's own
+/// The addresses of an origin that need no look-up: an address itself, or the plan's own
 /// answer.
 fn known(pool: &Pool, origin: &Origin) -> Option<Vec<SocketAddr>> {
     let name = match &origin.host {
@@ -278,7 +278,7 @@ fn known(pool: &Pool, origin: &Origin) -> Option<Vec<SocketAddr>> {
     (!given.is_empty()).then_some(given)
 }
 
-/// Where a name leads.
+/// The addresses to which a name leads.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     /// At least one; in an order that does not depend on the answer's, where connections take turns

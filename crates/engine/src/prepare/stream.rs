@@ -52,7 +52,7 @@ impl StreamHead {
         self.0.fields()
     }
 
-    /// The same as HTTP/2 sends it.
+    /// The head in the form that HTTP/2's machine takes.
     #[inline]
     pub(crate) const fn http2(&self) -> &Head {
         &self.0
@@ -224,7 +224,7 @@ fn is_of_connection(name: &str) -> bool {
     .any(|of| name.eq_ignore_ascii_case(of))
 }
 
-/// How a call's own messages are compressed.
+/// The encoding of a call's own messages.
 fn sent_encoding(call: &Call) -> Encoding {
     match call.compression {
         MessageCompression::Identity | MessageCompression::GzipReplies => Encoding::Identity,
@@ -233,7 +233,7 @@ fn sent_encoding(call: &Call) -> Encoding {
     }
 }
 
-/// How its replies may be.
+/// The encoding that a call accepts of its replies.
 fn accepted_encoding(call: &Call) -> Encoding {
     match call.compression {
         MessageCompression::GzipReplies => Encoding::Gzip,
@@ -287,7 +287,7 @@ fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
     Ok(Some((count, body)))
 }
 
-/// How many messages a call sends.
+/// The number of messages that a call sends.
 pub(crate) fn message_count(call: &Call, context: &RequestContext) -> u64 {
     match call.kind {
         CallKind::Unary | CallKind::ServerStream => 1,

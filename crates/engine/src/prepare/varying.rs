@@ -1,4 +1,8 @@
-//! Requests that vary: their fixed part, and how the rest is rendered into it.
+//! Requests that vary: their fixed part, and the parts that are rendered for each exchange.
+//!
+//! [`VaryingRequest::render`] fills [`Parts`] from a context. Fields may then be added to them, such
+//! as cookies, until [`VaryingRequest::write`] turns them into the bytes that HTTP/1.1 sends; a
+//! stream is opened with the parts themselves.
 
 use super::render::{Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render};
 use super::stream::{StreamRequest, stream_outline};

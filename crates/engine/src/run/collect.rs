@@ -28,11 +28,11 @@ pub(crate) struct Collector {
     /// A threshold ends the run now.
     ends: bool,
     end: Nanos,
-    /// What the machine is asked; `None` where it is asked nothing.
+    /// The machine's own account of its load; `None` where that is not read.
     pub(crate) machine: Option<Machine>,
 }
 
-/// What the machine said at the start of a run.
+/// The machine's account of its load at the start of a run.
 pub(crate) struct Machine {
     /// Its stolen time, where it is known.
     steal: Option<StealTimes>,

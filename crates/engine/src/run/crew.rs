@@ -168,7 +168,8 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     Transport::new(connections)
 }
 
-/// How many of one worker's users of a pool may be busy at a time, where arrivals do not name them.
+/// The number of one worker's users of a pool that may be busy at a time, where arrivals do not name
+/// them.
 fn limit(pool: &Pool, shard: Shard) -> Option<UserCount> {
     // Of a load that is the users' own, arrivals name them.
     let law = pool.users.as_ref().filter(|_| pool.load.users().is_none());

@@ -22,12 +22,12 @@ struct Queue {
 #[derive(Default)]
 struct State {
     events: VecDeque<RunEvent>,
-    /// How many of them are intervals.
+    /// The number of intervals among them.
     intervals: usize,
     is_closed: bool,
 }
 
-/// Where the events of a run are handed to its observers.
+/// Hands the events of a run to its observers.
 pub(crate) struct Hub {
     info: Arc<RunInfo>,
     observers: Mutex<Observers>,

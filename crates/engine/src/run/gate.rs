@@ -1,4 +1,4 @@
-//! Where workers wait for each other before the start.
+//! The gate at which workers wait for each other before the start.
 
 use drumfire_units::Nanos;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

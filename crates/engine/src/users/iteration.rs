@@ -1,4 +1,4 @@
-//! Iterations: how far each user is in the program of its pool, and the values that it keeps.
+//! Iterations: the progress of each user in the program of its pool, and the values that it keeps.
 //!
 //! An iteration is open from [`Iterations::begin`] until [`Iterations::go_on`] gives
 //! [`NextStep::Over`]. Between the two the pool does what each `NextStep` says, and `go_on` is called
@@ -34,7 +34,7 @@ pub(crate) struct Iterations {
     /// Whether the first request is due with its iteration: nothing but values comes before.
     begins_with_request: bool,
     list: Vec<Iteration>,
-    /// How many are open.
+    /// The number of open iterations.
     open: u32,
     /// A value on its way into a variable.
     text: String,
@@ -48,21 +48,21 @@ struct Iteration {
     is_open: bool,
     /// The first failure among its requests; ok where there is none.
     outcome: Outcome,
-    /// Which scenario it goes through.
+    /// The number of the scenario that it goes through.
     scenario: u32,
     /// The number of the next step; behind the last where the iteration is over.
     place: u32,
-    /// How many requests have become due.
+    /// The number of requests that have become due.
     requests: u32,
-    /// How often the request before the place was sent again.
+    /// The number of times that the request before the place was sent again.
     retries: u32,
     /// Whether its user begins no other.
     stops_user: bool,
     turn: Turn,
     intended: Nanos,
-    /// When its user began it.
+    /// The time at which its user began it.
     begun: Nanos,
-    /// When its pause ends by the plan.
+    /// The end of its pause by the plan.
     until: Nanos,
     /// `None` where the program sets none.
     variables: Option<Arc<Variables>>,
@@ -70,7 +70,7 @@ struct Iteration {
     counters: Box<[Counter]>,
 }
 
-/// How far a loop is.
+/// Progress of one loop: pass `pass` of `of`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counter {
     pass: u32,
@@ -80,7 +80,7 @@ struct Counter {
 /// A request that is due for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueRequest {
-    /// Which request of the pool's list.
+    /// The request's place in the pool's list.
     pub(crate) request: u32,
     /// Its number within the run.
     pub(crate) number: u64,
@@ -90,7 +90,7 @@ pub(crate) struct DueRequest {
     pub(crate) came_with_arrival: bool,
 }
 
-/// What follows in an iteration.
+/// The action that continues a user's iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextStep {
     /// A request is due.
@@ -133,13 +133,13 @@ impl Iterations {
         })
     }
 
-    /// Which request of the pool's list comes first in the iteration of an arrival.
+    /// The first request, by its place in the pool's list, of an arrival's iteration.
     pub(crate) fn first_request(&self, arrival: u64) -> u32 {
         let start = self.scenarios.start(arrival, self.seed);
         self.scenarios.first_request(start).unwrap_or_default()
     }
 
-    /// After how many arrivals that recurs.
+    /// The period, in arrivals, of the sequence of first requests.
     pub(crate) fn round(&self) -> u64 {
         self.scenarios.round()
     }
@@ -231,7 +231,7 @@ impl Iterations {
         }
     }
 
-    /// Lets a user rest that is not ready before a time.
+    /// Lets a user rest until a time, before which it is not ready.
     pub(crate) fn rest(&mut self, user: UserId, until: Nanos) -> Pausing {
         let iteration = &mut self.list[user.index()];
         iteration.until = until;
@@ -242,7 +242,7 @@ impl Iterations {
         }
     }
 
-    /// What follows for a user whose last step was over at a time.
+    /// The action that continues the iteration of a user whose last step was over at a time.
     pub(crate) fn go_on(
         &mut self,
         user: UserId,
@@ -297,7 +297,7 @@ impl Iterations {
         })
     }
 
-    /// When the pause ends by the plan for which a wake was set; `None` where the wake is stale.
+    /// The end, by the plan, of the pause for which a wake was set; `None` where the wake is stale.
     pub(crate) fn woken(&self, user: UserId, generation: Generation) -> Option<Nanos> {
         let iteration = &self.list[user.index()];
         (iteration.is_open && iteration.generation == generation).then_some(iteration.until)
@@ -313,7 +313,7 @@ impl Iterations {
         self.open > 0
     }
 
-    /// Those that are open at a time, as if they ended then.
+    /// The records of open iterations, as if they ended at this time.
     pub(crate) fn open_at(&self, now: Nanos) -> impl Iterator<Item = IterationSample> {
         let open = self.list.iter().filter(|iteration| iteration.is_open);
         open.map(move |iteration| iteration.sample(now))
@@ -324,13 +324,13 @@ impl Iterations {
 struct Walk<'a, F> {
     iteration: &'a mut Iteration,
     text: &'a mut String,
-    /// How many requests an iteration has at most.
+    /// The largest number of requests in an iteration.
     requests: u64,
     seed: u64,
     unix_time: &'a F,
 }
 
-/// What a step waits for.
+/// The event that a step waits for.
 enum Halt {
     None,
     /// This request of the pool's list.
@@ -421,7 +421,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         }
     }
 
-    /// How many passes a loop has; an outcome where its value is no such number.
+    /// The number of passes of a loop; an outcome where its value is no such number.
     fn passes(&mut self, passes: &Passes) -> Result<u32, Outcome> {
         match passes {
             Passes::Fixed(passes) => Ok(*passes),
