@@ -30,7 +30,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/dialects/src/pandora/scenario/",
     "crates/document/src/document/",
     "crates/document/src/form/",
-    "crates/extract/src/json/",
     "crates/gotemplate/src/",
     "crates/plan/src/",
     "crates/schema/src/",

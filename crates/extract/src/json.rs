@@ -1,8 +1,8 @@
 //! Values of a JSON text, by their path (RFC 9535).
 
 mod children;
-mod filter;
-mod judge;
+mod cursor;
+mod grammar;
 mod path;
 mod scan;
 mod text;
@@ -11,7 +11,7 @@ mod walk;
 use crate::excerpt::excerpt;
 use crate::pick::Pick;
 use crate::{NoValue, ParseError};
-use children::{Children, find};
+use children::{Children, find, find_one};
 use drumfire_plan::secret;
 use path::{Path, Segment, Selector};
 use scan::{Broken, Scanner};
@@ -31,7 +31,7 @@ pub(crate) struct JsonPath {
 impl JsonPath {
     /// Reads a path.
     pub(crate) fn parse(text: &str) -> Result<Self, ParseError> {
-        let path = Path::parse(text)?;
+        let path = grammar::parse(text)?;
         let is_singular = path.is_singular();
         Ok(Self { path, is_singular })
     }
@@ -105,21 +105,6 @@ fn visit_one(
         Some(at) => visit(at),
         None => Ok(ControlFlow::Continue(())),
     }
-}
-
-/// Where the one value begins to which the segments lead from the value at `at`.
-fn find_one(
-    segments: &[Segment],
-    scanner: &mut Scanner<'_>,
-    mut at: usize,
-) -> Result<Option<usize>, Broken> {
-    for selector in segments.iter().flat_map(|segment| &segment.selectors) {
-        let Some(value) = find(scanner, at, selector)? else {
-            return Ok(None);
-        };
-        at = value;
-    }
-    Ok(Some(at))
 }
 
 /// The value at `at` in a few words.

@@ -1,6 +1,6 @@
 //! The members of an object and the elements of an array, one after the other.
 
-use super::path::Selector;
+use super::path::{Segment, Selector};
 use super::scan::{Broken, Scanner};
 use super::text::is_same;
 
@@ -132,4 +132,19 @@ pub(super) fn find(
         _ => None,
     };
     Ok(found.map(|child| child.at))
+}
+
+/// Where the one value begins to which the segments lead from the value at `at`.
+pub(super) fn find_one(
+    segments: &[Segment],
+    scanner: &mut Scanner<'_>,
+    mut at: usize,
+) -> Result<Option<usize>, Broken> {
+    for selector in segments.iter().flat_map(|segment| &segment.selectors) {
+        let Some(value) = find(scanner, at, selector)? else {
+            return Ok(None);
+        };
+        at = value;
+    }
+    Ok(Some(at))
 }

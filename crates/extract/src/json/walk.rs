@@ -1,11 +1,13 @@
 //! Follows a path through a text, without making lists: each value is visited in the order of
 //! RFC 9535 as soon as it is found.
 
+mod judge;
+
 use super::children::{Child, Children, find};
-use super::judge::{Place, holds};
 use super::path::{Segment, Selector, Slice};
 use super::scan::Scanner;
 use crate::NoValue;
+use judge::{Place, holds};
 use std::ops::ControlFlow;
 
 /// Values within one another that `..` goes into.

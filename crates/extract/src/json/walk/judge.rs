@@ -1,13 +1,13 @@
 //! Whether a filter holds of a value.
 
-use super::children::{Children, find};
-use super::filter::{Expression, Filter, Literal, Matching, Operand, Query};
-use super::find_one;
-use super::path::{Selector, is_singular};
-use super::scan::{Broken, Scanner};
-use super::text::unescape;
-use super::walk::Walk;
+use super::Walk;
 use crate::NoValue;
+use crate::json::children::{Children, find, find_one};
+use crate::json::path::{
+    Expression, Filter, Literal, Matching, Operand, Query, Selector, is_singular,
+};
+use crate::json::scan::{Broken, Scanner};
+use crate::json::text::unescape;
 use crate::number::Number;
 use crate::pattern::Pattern;
 use crate::relation::Relation;

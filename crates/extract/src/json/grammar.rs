@@ -1,0 +1,128 @@
+//! The grammar of JSON paths (RFC 9535): a text becomes a tree.
+//!
+//! A function reads one production at the cursor. Filters, whose queries are paths again, are read
+//! in the file beneath.
+
+mod filter;
+
+use super::cursor::Cursor;
+use super::path::{Path, Segment, Selector, Slice};
+use crate::ParseError;
+
+/// More bytes than this are no path.
+const LENGTH_MAX: usize = 1024;
+
+/// Reads a path.
+pub(super) fn parse(text: &str) -> Result<Path, ParseError> {
+    if text.len() > LENGTH_MAX {
+        return Err(ParseError::new(0, "a path has at most 1,024 bytes"));
+    }
+    if !text.starts_with('$') {
+        let given = text.trim_start_matches('.').escape_debug();
+        let reason = format!("a JSON path starts with `$`: write `$.{given}`");
+        return Err(ParseError::new(0, reason));
+    }
+    let mut cursor = Cursor::new(text);
+    cursor.pass(1);
+    let segments = segments(&mut cursor)?;
+    if !cursor.rest().is_empty() {
+        return Err(cursor.error("a path goes on with `.name`, `['name']` or `[0]`"));
+    }
+    Ok(Path { segments })
+}
+
+/// Segments, as many as there are.
+fn segments(cursor: &mut Cursor<'_>) -> Result<Vec<Segment>, ParseError> {
+    let mut segments = Vec::new();
+    loop {
+        let start = cursor.at();
+        cursor.skip_space();
+        let descends = cursor.take("..");
+        let selectors = if cursor.take("[") {
+            bracketed(cursor)?
+        } else if descends || cursor.take(".") {
+            vec![shorthand(cursor)?]
+        } else {
+            cursor.go_to(start);
+            return Ok(segments);
+        };
+        segments.push(Segment {
+            descends,
+            selectors,
+        });
+    }
+}
+
+/// `name` or `*`, behind a dot.
+fn shorthand(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
+    if cursor.take("*") {
+        return Ok(Selector::Wildcard);
+    }
+    let is_name = |c: char| c == '_' || !c.is_ascii() || c.is_ascii_alphanumeric();
+    let rest = cursor.rest();
+    let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+    let name: Box<str> = rest[..length].into();
+    if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Err(cursor.error("a name, `*` or `[` follows a dot; an index is `[0]`"));
+    }
+    if rest[length..].starts_with('-') {
+        cursor.pass(length);
+        return Err(cursor.error("a name with `-` is written in quotes: `['first-name']`"));
+    }
+    cursor.pass(length);
+    Ok(Selector::Name(name))
+}
+
+/// Selectors between brackets, behind the opening one.
+fn bracketed(cursor: &mut Cursor<'_>) -> Result<Vec<Selector>, ParseError> {
+    let mut selectors = Vec::new();
+    loop {
+        cursor.skip_space();
+        selectors.push(selector(cursor)?);
+        cursor.skip_space();
+        if cursor.take("]") {
+            return Ok(selectors);
+        }
+        if !cursor.take(",") {
+            return Err(cursor.error("a `]` is missing, or a `,` before the next selector"));
+        }
+    }
+}
+
+fn selector(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
+    if cursor.take("*") {
+        return Ok(Selector::Wildcard);
+    }
+    if cursor.rest().starts_with(['\'', '"']) {
+        return Ok(Selector::Name(cursor.quoted()?.into()));
+    }
+    if cursor.take("?") {
+        let filter = cursor.nested(filter::parse)?;
+        return Ok(Selector::Filter(Box::new(filter)));
+    }
+    let start = cursor.integer()?;
+    let behind = cursor.at();
+    cursor.skip_space();
+    if cursor.take(":") {
+        return Ok(Selector::Slice(slice(cursor, start)?));
+    }
+    cursor.go_to(behind);
+    start.map(Selector::Index).ok_or_else(|| {
+        cursor.error("write a name in quotes, an index, a slice, `*` or a filter `?…`")
+    })
+}
+
+/// The rest of a slice, behind its first `:`.
+fn slice(cursor: &mut Cursor<'_>, start: Option<i64>) -> Result<Slice, ParseError> {
+    cursor.skip_space();
+    let end = cursor.integer()?;
+    cursor.skip_space();
+    let step = if cursor.take(":") {
+        cursor.skip_space();
+        cursor.integer()?
+    } else {
+        None
+    };
+    let step = step.unwrap_or(1);
+    Ok(Slice { start, end, step })
+}
