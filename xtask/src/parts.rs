@@ -32,7 +32,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/document/src/form/",
     "crates/gotemplate/src/",
     "crates/plan/src/",
-    "crates/schema/src/",
     "crates/target/src/",
     "crates/target/src/grpc/",
     "crates/target/src/shop/",

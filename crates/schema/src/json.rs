@@ -2,8 +2,7 @@
 
 mod lenient;
 
-use crate::looked_at::Names;
-use crate::reply::required;
+use crate::required;
 use drumfire_data::JsonPlace;
 use drumfire_plan::{DataError, suggestion};
 use prost::Message;
@@ -13,12 +12,12 @@ use serde_json::Value;
 /// How deep JSON may be nested, which is also how deep received messages may be.
 const DEPTH_MAX: u32 = 100;
 
-/// Which JSON is taken for a message.
+/// The JSON that is accepted for a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Protobuf's JSON mapping.
     Protobuf,
-    /// That, and beyond it what Go's dynamic messages take.
+    /// Protobuf's JSON mapping, and beyond it the forms that Go's dynamic messages accept.
     Lenient,
 }
 
@@ -92,6 +91,15 @@ pub(crate) fn decode(
 pub(crate) enum Defaults {
     Skip,
     Show,
+}
+
+/// The names of fields in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Names {
+    /// Those of the schema, `item_id`.
+    Schema,
+    /// Those of the protobuf JSON mapping, `itemId`.
+    Json,
 }
 
 /// An encoded message as JSON on one line.

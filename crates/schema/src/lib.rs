@@ -2,14 +2,14 @@
 //! JSON to messages and back; and what calls send.
 //!
 //! Knows descriptors ([`Schema`], [`Method`]), the reflection service as a machine without I/O
-//! ([`reflection::Session`]), data as messages ([`Input`]), and what replies must be
-//! ([`ReplyForm`]). Must not know I/O or how a call
-//! travels: files are read by the caller. Start reading at [`Schema`], then at [`Input`].
+//! ([`reflection::Session`]), data as messages ([`Input`]), and the form of
+//! replies ([`ReplyForm`]). Must not know I/O or how a call travels: files are read by the caller. Start reading at [`Schema`], then at [`Input`].
 
 mod assemble;
 mod describe;
 mod edition;
 mod error;
+mod fault;
 mod files;
 mod fit;
 mod google;
@@ -21,6 +21,7 @@ mod lookup;
 mod method;
 pub mod reflection;
 mod reply;
+mod required;
 mod schema;
 mod wire;
 

@@ -1,6 +1,7 @@
 //! Replies that a plan looks at: messages as JSON.
 
 use crate::Method;
+use crate::json::Names;
 use drumfire_plan::{Finding, Inspection, Mismatch, MismatchKind, Response, Taken};
 use drumfire_units::ByteSize;
 use std::sync::Arc;
@@ -14,15 +15,6 @@ pub struct JsonReplies {
     by_schema: Option<Arc<dyn Inspection>>,
     /// By their names in JSON.
     by_json: Option<Arc<dyn Inspection>>,
-}
-
-/// The names of fields in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
-    /// Those of the schema, `item_id`.
-    Schema,
-    /// Those of the protobuf JSON mapping, `itemId`.
-    Json,
 }
 
 impl JsonReplies {

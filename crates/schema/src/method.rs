@@ -1,9 +1,8 @@
 //! A method of a service.
 
 use crate::SchemaError;
-use crate::json;
-use crate::looked_at::Names;
-use crate::reply::required::all_set;
+use crate::json::{self, Names};
+use crate::required::all_set;
 use drumfire_plan::{CallKind, DataError, suggestion};
 use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor};
 use std::fmt;

@@ -3,11 +3,11 @@
 //! The descriptors become flat tables before the run. A message is then walked through once, in
 //! place, and nothing of it is kept.
 
-pub(crate) mod required;
 mod table;
 
-use crate::Method;
+use crate::fault::{Fault, within};
 use crate::wire::{Reader, Reason, Wire};
+use crate::{Method, required};
 use drumfire_plan::{Direction, ReplyCheck, ReplyError};
 use prost_reflect::{DynamicMessage, Kind, MessageDescriptor};
 use std::cell::Cell;
@@ -124,31 +124,6 @@ impl ReplyCheck for ReplyForm {
         let message = DynamicMessage::decode(descriptor.clone(), message).ok()?;
         serde_json::to_string(&message).ok()
     }
-}
-
-/// A mistake, and the numbers of the fields that lead there, the innermost first.
-pub(crate) struct Fault {
-    pub(crate) reason: Reason,
-    path: Vec<u32>,
-}
-
-impl From<Reason> for Box<Fault> {
-    #[cold]
-    fn from(reason: Reason) -> Self {
-        let path = Vec::new();
-        Self::new(Fault { reason, path })
-    }
-}
-
-/// The same fault, seen from a message further out.
-#[cold]
-fn within(number: u32, mut fault: Box<Fault>) -> Box<Fault> {
-    // Of many levels those next to the fault are named.
-    const LEVELS: usize = 8;
-    if fault.path.len() < LEVELS {
-        fault.path.push(number);
-    }
-    fault
 }
 
 /// The treatment of a part of a message that lacks a required field.

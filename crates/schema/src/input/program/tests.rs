@@ -1,7 +1,7 @@
 //! The program and the text give the same message, or the program steps back.
 
 use super::Program;
-use crate::looked_at::Names;
+use crate::json::Names;
 use crate::{Schema, json};
 use drumfire_data::{CsvForm, Feed, Order, RenderContext, Sources, Template, Text};
 use drumfire_plan::RequestContext;

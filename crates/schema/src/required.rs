@@ -1,6 +1,6 @@
 //! Fields that proto2 requires, looked for in a message that was decoded.
 
-use super::{Fault, within};
+use crate::fault::{Fault, within};
 use crate::wire::Reason;
 use prost_reflect::{Cardinality, DynamicMessage, FieldDescriptor, ReflectMessage, Value};
 
