@@ -21,9 +21,6 @@ const CIRCLE: &str = " ↔ ";
 /// circle must be taken out.
 const EXCEPTIONS: &[&str] = &[
     "crates/compile/src/",
-    "crates/data/src/",
-    "crates/data/src/ammo/",
-    "crates/data/src/feed/",
     "crates/dialects/src/ghz/",
     "crates/dialects/src/go_wrk/",
     "crates/dialects/src/pandora/",

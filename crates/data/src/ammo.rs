@@ -14,27 +14,28 @@ mod decoder;
 mod field;
 mod har;
 mod json_line;
-mod log_time;
 mod pacing;
 mod raw;
 mod render;
+mod step;
+mod target;
 mod uri;
 
 pub use call_json::Calls;
 pub use class::{AutoTag, Class};
 pub use decoder::{AMMO_FORMATS, AmmoFormat};
 pub use field::{AmmoField, Precedence};
-pub(crate) use log_time::any as moment;
 pub use render::{AmmoData, AmmoPick};
 
 use crate::read_at::{MEMORY_BYTES_MAX, ReadAt, Window};
 use batch::Batch;
 use block::Block;
 use class::Classes;
-use decoder::{Decoder, Step};
+use decoder::Decoder;
 use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
+use step::Step;
 
 /// The bytes between two entries of the index, at first.
 const STRIDE_BYTES: u64 = 4 << 10;

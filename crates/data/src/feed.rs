@@ -8,6 +8,7 @@ mod json_skim;
 mod json_values;
 mod range;
 mod row_reader;
+mod row_step;
 mod stored_rows;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! HTTP archives (HAR 1.2), as browsers record them: the members that say what was sent.
 
-use crate::ammo::moment;
+use crate::log_time;
 use serde::Deserialize;
 
 /// An archive.
@@ -37,7 +37,7 @@ impl HarEntry {
     /// When it began, in nanoseconds since the Unix epoch.
     #[must_use]
     pub fn started(&self) -> Option<u64> {
-        self.started_date_time.as_deref().and_then(moment)
+        self.started_date_time.as_deref().and_then(log_time::any)
     }
 }
 

@@ -27,16 +27,6 @@ use std::sync::Arc;
 const STEPS_MAX: u64 = 10_000_000;
 /// Bytes that one rendering may make.
 pub(crate) const RENDERED_MAX: usize = 64 << 20;
-/// The functions that we add to the language.
-pub(crate) const FUNCTIONS: [&str; 6] = [
-    "new_uuid",
-    "random_int",
-    "random_float",
-    "random_string",
-    "choose",
-    "js",
-];
-
 thread_local! {
     /// The rendering that is under way on this thread.
     static RENDERING: RefCell<Option<Rendering>> = const { RefCell::new(None) };

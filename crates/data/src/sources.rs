@@ -1,48 +1,14 @@
 //! The sources of templates beside the request itself: feeds with names.
 
-use crate::{Deal, Feed, FeedOrder, VARIABLES};
+use crate::names::{LANGUAGE, VARIABLES};
+use crate::{Deal, Feed, FeedOrder};
 use drumfire_plan::{DataError, Functions, RequestContext, VariableId};
 use minijinja::Value;
 use std::fmt;
 use std::sync::Arc;
 
-/// How many variables a scenario may have.
+/// The most variables of a scenario.
 pub const VARIABLES_MAX: usize = 1_000;
-
-/// Names that the template language has itself.
-const LANGUAGE: [&str; 31] = [
-    "true",
-    "false",
-    "none",
-    "True",
-    "False",
-    "None",
-    "and",
-    "or",
-    "not",
-    "in",
-    "is",
-    "if",
-    "else",
-    "elif",
-    "endif",
-    "for",
-    "endfor",
-    "set",
-    "endset",
-    "block",
-    "macro",
-    "filter",
-    "call",
-    "import",
-    "include",
-    "loop",
-    "self",
-    "range",
-    "dict",
-    "namespace",
-    "super",
-];
 
 /// The feeds of a run, and the variables of a scenario as far as its steps have set them.
 #[derive(Clone, Debug, Default)]

@@ -2,37 +2,14 @@
 //! random values and feeds.
 
 use crate::expression::Simple;
-use crate::jinja::{FUNCTIONS, Jinja, RENDERED_MAX, in_template, too_long};
+use crate::jinja::{Jinja, RENDERED_MAX, in_template, too_long};
+use crate::names::VARIABLES;
 use crate::split::{Part, Split, split};
 use crate::tags;
 use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
 use drumfire_plan::{DataError, RequestContext};
 use std::fmt;
 use std::sync::Arc;
-
-/// Every variable and function that a template may use beside minijinja's own and the feeds.
-///
-/// `uuid` is the same wherever a message and, for the first message, the metadata of its call ask
-/// for it; `new_uuid()` is another each time. Times are those of the rendering: `time` in RFC 3339,
-/// the others since the Unix epoch in seconds, milliseconds and nanoseconds.
-pub const VARIABLES: [&str; 16] = [
-    "request_number",
-    "message_number",
-    "user",
-    "iteration",
-    "connection",
-    "time",
-    "unix",
-    "unix_ms",
-    "unix_ns",
-    "uuid",
-    FUNCTIONS[0],
-    FUNCTIONS[1],
-    FUNCTIONS[2],
-    FUNCTIONS[3],
-    FUNCTIONS[4],
-    FUNCTIONS[5],
-];
 
 /// The name of the one template of a text that can't be cut into pieces.
 const WHOLE: &str = "template";

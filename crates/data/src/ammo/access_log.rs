@@ -4,8 +4,9 @@
 //! What was no request is no entry: servers log broken ones, too.
 
 use super::batch::Batch;
-use super::decoder::{Step, begin, line, text};
-use super::log_time;
+use super::step::{Step, line, text};
+use super::target::begin;
+use crate::log_time;
 use drumfire_plan::{Header, Method};
 use serde_json::{Map, Value};
 

@@ -1,7 +1,8 @@
 //! The index of a file that is larger than memory.
 
 use super::batch::{Batch, Entry};
-use super::decoder::{Decoder, Step};
+use super::decoder::Decoder;
+use super::step::Step;
 use super::{Ammo, Entries};
 use crate::read_at::read_full;
 use drumfire_plan::DataError;

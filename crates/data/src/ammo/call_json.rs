@@ -4,8 +4,8 @@
 //! messages, and until it is given the payloads stay as they are.
 
 use super::batch::Batch;
-use super::decoder::Step;
 use super::json_line::{Mistake, step_with};
+use super::step::Step;
 use crate::feed::JsonValues;
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,7 +2,7 @@
 
 use super::AmmoError;
 use super::batch::Batch;
-use super::decoder::begin;
+use super::target::begin;
 use crate::har::{HarArchive, HarBody, HarEntry, HarPair};
 use drumfire_plan::{Header, Method};
 

@@ -1,7 +1,8 @@
 //! `jsonline`: JSON objects one after the other, or an array of them.
 
 use super::batch::Batch;
-use super::decoder::{Step, begin};
+use super::step::Step;
+use super::target::begin;
 use crate::feed::{JsonNext, JsonValues};
 use drumfire_plan::{Header, Method};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};

@@ -1,7 +1,8 @@
 //! `raw`: a line with a length and a tag, and behind it that many bytes of an HTTP/1 request.
 
 use super::batch::Batch;
-use super::decoder::{Step, begin, line, text};
+use super::step::{Step, line, text};
+use super::target::begin;
 use super::uri::body;
 use drumfire_plan::{Header, Method};
 

@@ -3,7 +3,8 @@
 //! behind the line.
 
 use super::batch::{Batch, Standing};
-use super::decoder::{Step, begin, line, text};
+use super::step::{Step, line, text};
+use super::target::begin;
 use drumfire_plan::Header;
 
 /// The header fields that stand at one place have at most this many bytes together.

@@ -1,7 +1,7 @@
 //! Comma-separated values (RFC 4180), as the crate `csv` reads them: `\n`, `\r\n` and `\r` end a row,
 //! empty lines are none, and a quote has no meaning but at the beginning of a value.
 
-use super::row_reader::RowStep;
+use super::row_step::RowStep;
 use memchr::{memchr, memchr3};
 use std::ops::Range;
 
@@ -128,7 +128,7 @@ pub(super) fn push(row: &str, field: &CsvField, form: &CsvForm, out: &mut String
 #[cfg(test)]
 mod tests {
     use super::{CsvForm, push, step};
-    use crate::feed::row_reader::RowStep;
+    use crate::feed::row_step::RowStep;
     use csv::{ReaderBuilder, StringRecord};
     use proptest::prelude::*;
 

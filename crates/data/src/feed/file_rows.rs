@@ -1,7 +1,8 @@
 //! A file of rows, as it is read once before the run.
 
 use super::json_rows::{JsonColumns, JsonRows};
-use super::row_reader::{FeedFormat, RowReader, RowStep};
+use super::row_reader::{FeedFormat, RowReader};
+use super::row_step::RowStep;
 use super::stored_rows::{RowIndex, StoredRows};
 use super::{Column, Feed, FeedError, Table, VALUE, check_columns, counted};
 use crate::read_at::{MEMORY_BYTES_MAX, ReadAt, Window};

@@ -1,7 +1,7 @@
 //! Rows of JSON: objects whose members are columns, or single values.
 
 use super::json_skim::{Known, skim};
-use super::row_reader::Changed;
+use super::row_step::Changed;
 use super::{FeedError, VALUE, is_plain};
 use minijinja::Value;
 use std::collections::{BTreeMap, HashMap};

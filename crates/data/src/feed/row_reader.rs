@@ -2,11 +2,11 @@
 
 use super::csv_rows::{self, CsvField};
 use super::json_rows::JsonColumns;
+use super::row_step::{Changed, RowStep};
 use super::{CsvForm, JsonNext, JsonValues, push_value};
 use drumfire_plan::DataError;
 use memchr::memchr;
 use minijinja::Value;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// How the file of a feed is written.
@@ -22,40 +22,6 @@ pub enum FeedFormat {
     JsonLines,
     /// Lines, each a value; empty ones are passed over.
     Lines,
-}
-
-/// What was found at the beginning of a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum RowStep {
-    /// A row in these bytes, which takes so many with what ends it.
-    Row { row: Range<usize>, bytes: usize },
-    /// Nothing, in so many bytes.
-    Blank { bytes: usize },
-    /// The window ends within a row.
-    More,
-    /// There is no further row.
-    End,
-    /// A mistake.
-    Broken { at: usize, message: &'static str },
-}
-
-impl RowStep {
-    pub(super) const fn row(row: Range<usize>, bytes: usize) -> Self {
-        Self::Row { row, bytes }
-    }
-
-    pub(super) const fn broken(at: usize, message: &'static str) -> Self {
-        Self::Broken { at, message }
-    }
-
-    /// Nothing, or the end of a window without a byte.
-    pub(super) const fn blank(bytes: usize, is_last: bool) -> Self {
-        match (bytes, is_last) {
-            (0, true) => Self::End,
-            (0, false) => Self::More,
-            (bytes, _) => Self::Blank { bytes },
-        }
-    }
 }
 
 /// A reader of rows: how they are cut, and the values of one of them.
@@ -174,16 +140,6 @@ impl RowReader {
                 Ok(Value::from(text))
             }
         }
-    }
-}
-
-/// A row is not that which was read before the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Changed;
-
-impl From<Changed> for DataError {
-    fn from(_: Changed) -> Self {
-        Self::new("the file has changed since the run began")
     }
 }
 

@@ -2,7 +2,8 @@
 //! keeps the pages that it read last.
 
 use super::json_rows::JsonColumns;
-use super::row_reader::{Changed, RowReader, RowStep};
+use super::row_reader::RowReader;
+use super::row_step::{Changed, RowStep};
 use crate::read_at::{ReadAt, read_full};
 use drumfire_plan::DataError;
 use minijinja::Value;

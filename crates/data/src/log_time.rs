@@ -8,7 +8,7 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// A moment as nginx and Apache write it: `10/Oct/2000:13:55:36 -0700`.
-pub(super) fn common(text: &str) -> Option<u64> {
+pub(crate) fn common(text: &str) -> Option<u64> {
     let (moment, zone) = text.split_once(' ')?;
     let mut parts = moment.splitn(3, '/');
     let (day, month, rest) = (parts.next()?, parts.next()?, parts.next()?);
