@@ -13,9 +13,10 @@
 
 use drumfire_compile::{Host, compile};
 use drumfire_document::{Environment, form};
-use drumfire_engine::{Resolver, Run, Shares, prepare, thread_count};
+use drumfire_engine::{Resolver, Run, Shares, prepare};
 use drumfire_measure::{Asked, Model, PoolInfo, RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, resolve};
+use drumfire_placement::{Machine, Placement, fit};
 use drumfire_plan::{
     Choice, DataError, Pick, Plan, Program, RenderedFields, RequestContext, RequestData, Varying,
 };
@@ -132,7 +133,7 @@ fn plan(url: &str) -> Result<Plan, Box<dyn Error>> {
 }
 
 /// What a report says of the run beside its figures.
-fn info(plan: &Plan, url: &str) -> RunInfo {
+fn info(plan: &Plan, placement: &Placement, url: &str) -> RunInfo {
     let started_at_unix_ns = Clock::unix_time();
     let pools = plan.pools().iter().map(|pool| PoolInfo {
         name: pool.name.clone(),
@@ -157,8 +158,8 @@ fn info(plan: &Plan, url: &str) -> RunInfo {
         started_at_unix_ns,
         seed: plan.generator().seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        threads: thread_count(plan),
-        threads_planned: plan.generator().threads,
+        threads: placement.threads(),
+        threads_planned: placement.threads_offered(),
         pools: pools.collect(),
         interval: plan.generator().interval,
         warmup: plan.generator().warmup,
@@ -173,9 +174,15 @@ fn info(plan: &Plan, url: &str) -> RunInfo {
 /// Runs it; the events could go to a display of one's own.
 fn run(plan: Plan, url: &str) -> Result<Arc<Summary>, Box<dyn Error>> {
     let lookup: Arc<Resolver> = Arc::new(|_, host, port, timeout| resolve(host, port, timeout));
-    let prepared = Arc::new(prepare(plan, lookup)?);
-    let info = Arc::new(info(&prepared.plan, url));
-    let shares = Shares::all(&prepared.plan);
+    let machine = Machine {
+        cores: 1,
+        descriptors: None,
+        has_address: |_| true,
+    };
+    let placement = fit(&plan, &machine).map_err(|refused| format!("{refused:?}"))?;
+    let shares = Shares::all(&placement);
+    let info = Arc::new(info(&plan, &placement, url));
+    let prepared = Arc::new(prepare(plan, placement, lookup)?);
     let run = Run::start(prepared, info, shares)?;
     for event in run.events() {
         if let RunEvent::IntervalClosed(interval) = event {

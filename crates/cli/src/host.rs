@@ -6,18 +6,17 @@ use crate::reflect;
 use crate::{input, names};
 use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
 use drumfire_document::Environment;
-use drumfire_net::{Clock, is_own_address};
+use drumfire_net::Clock;
 use drumfire_plan::{Origin, Plan, Tls};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
-use drumfire_session::{CertificateFault, check_certificates, connections_max};
+use drumfire_session::{CertificateFault, check_certificates, this_machine};
 use drumfire_units::Nanos;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::collections::HashMap;
 use std::fs::Metadata;
 use std::io;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -143,16 +142,8 @@ impl Host for Machine {
         })
     }
 
-    fn has_address(&self, address: IpAddr) -> bool {
-        is_own_address(address)
-    }
-
     fn cores(&self) -> u32 {
-        std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32)
-    }
-
-    fn connections_max(&self) -> Option<u64> {
-        connections_max()
+        this_machine().cores
     }
 
     fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {

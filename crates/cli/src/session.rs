@@ -8,6 +8,7 @@ use crate::runs_folder;
 use crate::signals::Signals;
 use drumfire_engine::{PrepareError, RunError};
 use drumfire_measure::{Summary, Validity};
+use drumfire_placement::Unfit;
 use drumfire_plan::Plan;
 use drumfire_session::{
     Certificates, MeteringError, Outcome, Remote, Session, SessionError, StreamError, prepare,
@@ -60,10 +61,7 @@ impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
         match error {
             SessionError::Prepare(error) => unprepared(error),
-            SessionError::Descriptors(shortage) => Self::usage(format!(
-                "{shortage}; raise the limit (ulimit -n {}) or lower -c",
-                shortage.needed
-            )),
+            SessionError::Unfit(refused) => unfit(&refused),
             SessionError::Store(error) => Self::failed(format!("-o: {error}")),
             SessionError::Metering(error) => error.into(),
             SessionError::Run(error @ RunError::Schedule(_)) => Self::usage(error),
@@ -94,7 +92,16 @@ impl From<StreamError> for Failure {
     }
 }
 
-/// Why a plan can't be run on this machine.
+/// Every reason why this machine can't run a plan, with the flags that the reasons concern.
+fn unfit(refused: &[Unfit]) -> Failure {
+    let reasons = refused.iter().map(|reason| match reason {
+        Unfit::Address { .. } => format!("--source-ip: {reason}"),
+        Unfit::Descriptors { .. } => format!("{reason} or lower -c"),
+    });
+    Failure::usage(reasons.collect::<Vec<_>>().join("\ndrumfire: "))
+}
+
+/// Why a plan can't be run here and now.
 fn unprepared(error: PrepareError) -> Failure {
     match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),

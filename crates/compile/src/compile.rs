@@ -21,7 +21,7 @@ use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::trace::traced;
 use crate::transport;
-use crate::{ammo, check, descriptors, feeds, script};
+use crate::{ammo, check, feeds, script};
 use drumfire_data::Sources;
 use drumfire_document::Layer as _;
 use drumfire_document::form::Draft;
@@ -31,7 +31,7 @@ use drumfire_document::{
 use drumfire_document::{Diagnostic, Findings};
 use drumfire_plan::{
     Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts,
-    Program, Samples, Spin, Threshold, ThresholdError, Transcripts, Url, is_modest,
+    Program, Samples, Spin, Threads, Threshold, ThresholdError, Transcripts, Url, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -101,9 +101,6 @@ fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Dia
     scope
         .found
         .drop_missing_from(known, &lost(document, &sources));
-    if let Some(limit) = scope.host.connections_max() {
-        descriptors::fit(&mut pools, limit);
-    }
     let is_owned = is_on(&document.generator.i_own_this_target);
     if !is_owned && !is_modest(&pools) {
         let guard = Guard::of_lines(&scope.host.allowed_targets());
@@ -364,7 +361,7 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     let interval = scope.found.parse(written.interval.as_ref());
     let warmup = scope.found.parse(written.warmup.as_ref());
     Generator {
-        threads: threads.unwrap_or_else(|| scope.host.cores()),
+        threads: threads.map_or(Threads::AsMany, Threads::Exactly),
         spin: match is_on(&written.spin) {
             true => Spin::Yes,
             false => Spin::No,

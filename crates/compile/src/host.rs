@@ -8,7 +8,6 @@ use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::io;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -77,21 +76,10 @@ pub trait Host: Environment {
         Ok(())
     }
 
-    /// Whether this machine has an address.
-    fn has_address(&self, address: IpAddr) -> bool {
-        let _ = address;
-        true
-    }
-
-    /// How many cores a run may use; at least 1.
+    /// How many cores there are; at least 1. Dialects ask for it where the tool itself names the
+    /// number; no document means anything else for it.
     fn cores(&self) -> u32 {
         1
-    }
-
-    /// How many connections a run may have open at a time, by the system's limit of file
-    /// descriptors; `None` where there is none.
-    fn connections_max(&self) -> Option<u64> {
-        None
     }
 
     /// The local time in a place (`Local`, or a name of the zone database) at a time, in seconds

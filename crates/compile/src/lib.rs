@@ -11,7 +11,6 @@ mod compile;
 mod crew;
 mod data;
 mod dealer;
-mod descriptors;
 mod feeds;
 mod go_template;
 mod host;

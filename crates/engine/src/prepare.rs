@@ -26,6 +26,7 @@ pub(crate) use varying::{Parts, VaryingRequest};
 
 use crate::id::{LaneId, PoolId};
 use drumfire_net::{ResolveError, Resolved, TlsConfig, TlsMaterial};
+use drumfire_placement::Placement;
 use drumfire_plan::{Cookies, Generator, HttpRequest, Origin, Plan, Pool, Reach, RequestData};
 use drumfire_units::Nanos;
 use std::collections::HashMap;
@@ -42,6 +43,8 @@ pub type Resolver =
 pub struct Prepared {
     /// The plan itself, for its settings.
     pub plan: Arc<Plan>,
+    /// What the machine makes of it.
+    pub placement: Placement,
     /// Its pools, in the plan's order.
     pub pools: Vec<Arc<PreparedPool>>,
     /// TLS settings; a route names one by its index.
@@ -56,6 +59,8 @@ pub struct PreparedPool {
     /// The plan, and which of its pools this is.
     plan: Arc<Plan>,
     pub(crate) id: PoolId,
+    /// Connections to each target at most, on this machine.
+    connections: u32,
     /// The names of the steps, in the order of their indices.
     pub steps: Vec<Arc<str>>,
     requests: Vec<Request>,
@@ -72,6 +77,13 @@ impl PreparedPool {
     #[must_use]
     pub fn targets(&self) -> usize {
         self.routes.len()
+    }
+
+    /// Connections to each target at most; at least 1. On this machine they may be fewer than the
+    /// pool's settings allow.
+    #[must_use]
+    pub const fn connections(&self) -> u32 {
+        self.connections
     }
 
     /// Its requests, in the plan's order.
@@ -118,11 +130,16 @@ impl fmt::Debug for PreparedPool {
     }
 }
 
-/// Resolves names, reads certificates and renders requests.
+/// Resolves names, reads certificates and renders requests of a plan, for the machine that it was
+/// fitted to.
 ///
 /// # Errors
 /// When no run of this plan could send anything.
-pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareError> {
+pub fn prepare(
+    plan: Plan,
+    placement: Placement,
+    resolver: Arc<Resolver>,
+) -> Result<Prepared, PrepareError> {
     let plan = Arc::new(plan);
     let mut tls = Vec::new();
     let mut pools = Vec::with_capacity(plan.pools().len());
@@ -141,6 +158,7 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
         pools.push(Arc::new(PreparedPool {
             plan: Arc::clone(&plan),
             id: PoolId(index),
+            connections: placement.connections(usize::from(index)),
             steps,
             requests,
             routes: list,
@@ -151,6 +169,7 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Prepared, PrepareE
     }
     Ok(Prepared {
         plan,
+        placement,
         pools,
         tls,
         first_stream_id: 1,

@@ -20,7 +20,8 @@ use collect::Collector;
 use crew::{PoolCrew, Post, Work, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
-use drumfire_plan::{Plan, Pool, Spin};
+use drumfire_placement::Placement;
+use drumfire_plan::Spin;
 use drumfire_schedule::ScheduleError;
 use events::Hub;
 use gate::Gate;
@@ -51,32 +52,15 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// The number of a run's worker threads: never more than its pools have shares for.
-#[must_use]
-pub fn thread_count(plan: &Plan) -> u32 {
-    let shares = plan.pools().iter().map(share_count);
-    let shares = shares.fold(0, u32::saturating_add);
-    plan.generator().threads.min(shares).max(1)
-}
-
-/// Into how many shares a pool can be divided: never more than it has connections or users to give
-/// them; at least 1.
-fn share_count(pool: &Pool) -> u32 {
-    let users = pool.load.users().unwrap_or(u32::MAX);
-    pool.connections.count.min(users).max(1)
-}
-
 /// The share of a pool that belongs to a share of the run, if there is one: a pool with few
 /// connections or users is divided into fewer. Its shares are dealt out from where those of the
 /// pool before it end, so that small pools do not all run on the first threads.
-fn shard_of(plan: &Plan, pool: PoolId, shard: Shard) -> Option<Shard> {
-    let divided = |pool: &Pool| share_count(pool).min(shard.of);
-    let (before, pools) = plan.pools().split_at(pool.index());
-    let first = before
-        .iter()
+fn shard_of(placement: &Placement, pool: PoolId, shard: Shard) -> Option<Shard> {
+    let divided = |pool: usize| placement.shares(pool).min(shard.of);
+    let first = (0..pool.index())
         .map(divided)
         .fold(0, |sum, n| (sum + n) % shard.of);
-    let of = divided(pools.first()?);
+    let of = divided(pool.index());
     let index = (shard.index + shard.of - first) % shard.of;
     (index < of).then_some(Shard { index, of })
 }
@@ -93,10 +77,10 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// The whole load of a plan, on as many threads as it has.
+    /// The whole load of a plan, on the threads of its placement.
     #[must_use]
-    pub fn all(plan: &Plan) -> Self {
-        let of = thread_count(plan);
+    pub const fn all(placement: &Placement) -> Self {
+        let of = placement.threads();
         Self {
             first: 0,
             count: of,
@@ -192,7 +176,7 @@ fn run_natively(
         },
         tls: prepared.tls.clone(),
     };
-    let crews = &PoolCrew::of_pools(plan, shares).map_err(RunError::Schedule)?;
+    let crews = &PoolCrew::of_pools(prepared, shares).map_err(RunError::Schedule)?;
     let gate = Gate::new(shares.count);
     let work = || {
         let ticket = gate.ticket(move || clock.now());

@@ -3,7 +3,7 @@
 use crate::nearest::{suggestion, suggestion_and};
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
-    KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, STEPS_MAX, Sequence, Step,
+    KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, STEPS_MAX, Sequence, Step, Threads,
     Threshold, Users, Warmup,
 };
 use drumfire_units::Nanos;
@@ -91,7 +91,7 @@ pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
         "there is nothing to send; write a pool with requests",
     );
     found.note_if(
-        generator.threads == 0,
+        generator.threads == Threads::Exactly(0),
         "threads",
         "0 threads do nothing; write at least 1",
     );

@@ -57,7 +57,7 @@ pub use life::{Churn, ChurnError, Life};
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, Sequence, Stop};
 pub use nearest::{nearest, suggestion};
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
-pub use plan::{Generator, Plan, PlanParts, Spin};
+pub use plan::{Generator, Plan, PlanParts, Spin, Threads};
 pub use pool::{Cookies, Pool, Samples, Transcripts};
 pub use program::{
     CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,

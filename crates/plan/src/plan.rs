@@ -27,8 +27,8 @@ pub struct PlanParts {
 /// The program that sends.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
-    /// How many worker threads; at least 1.
-    pub threads: u32,
+    /// The worker threads.
+    pub threads: Threads,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
     /// Where every random number comes from.
@@ -126,6 +126,16 @@ impl Plan {
     pub fn into_parts(self) -> PlanParts {
         self.parts
     }
+}
+
+/// The worker threads that a plan asks for. How many there are on a machine is no matter of the plan.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Threads {
+    /// One for each core of the machine that runs it.
+    #[default]
+    AsMany,
+    /// This number, on any machine; at least 1.
+    Exactly(u32),
 }
 
 /// Whether a worker spins shortly before a request is due.

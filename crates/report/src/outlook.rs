@@ -1,5 +1,6 @@
 //! What a run will do, before it is made: its pools with their load over time.
 
+mod here;
 mod rules;
 
 use crate::bar::spark;
@@ -8,8 +9,9 @@ use crate::page::{Explain, Page};
 use crate::quantity::{count, counted, enumerated, rate, span};
 use crate::style::Style;
 use crate::untrusted::Untrusted;
+use drumfire_placement::{Placement, Unfit};
 use drumfire_plan::{
-    Arrivals, Growth, Law, Load, Plan, Pool, Sequence, Spin, Users, Warmup, secret,
+    Arrivals, Growth, Law, Load, Plan, Pool, Sequence, Spin, Threads, Users, Warmup, secret,
 };
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
@@ -28,11 +30,16 @@ const COME_DRAWN: usize = 10_000;
 /// Targets that are named.
 const TARGETS_NAMED: usize = 3;
 
-/// The plan in words and drawings; `name` is its file's.
+/// The plan in words and drawings, then what this machine makes of it; `name` is its file's.
 ///
 /// # Errors
 /// When a pool's load can't be computed.
-pub fn outlook(plan: &Plan, name: &str, style: &Style) -> Result<String, ScheduleError> {
+pub fn outlook(
+    plan: &Plan,
+    placed: &Result<Placement, Vec<Unfit>>,
+    name: &str,
+    style: &Style,
+) -> Result<String, ScheduleError> {
     let pools = plan.pools().iter().map(Outlook::of);
     let pools: Vec<Outlook<'_>> = pools.collect::<Result<_, _>>()?;
     let mut page = Page::new(style, Explain::No);
@@ -51,6 +58,8 @@ pub fn outlook(plan: &Plan, name: &str, style: &Style) -> Result<String, Schedul
         page.gap();
         pool.print(&mut page);
     }
+    page.gap();
+    here::print(placed, &mut page);
     Ok(page.finish())
 }
 
@@ -61,7 +70,10 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     let longest = ends.and_then(|ends| ends.into_iter().max());
     facts.extend(longest.map(|end| span(end, style.unicode)));
     let generator = plan.generator();
-    facts.push(counted(u64::from(generator.threads), "thread"));
+    facts.push(match generator.threads {
+        Threads::AsMany => "a thread a core".to_owned(),
+        Threads::Exactly(count) => counted(u64::from(count), "thread"),
+    });
     match generator.warmup {
         Warmup::Span(Nanos::ZERO) => {}
         Warmup::Span(warmup) => {

@@ -1,6 +1,6 @@
 //! A run in words: its target, its plan, and notes for the reader.
 
-use drumfire_engine::{Prepared, PreparedPool, thread_count};
+use drumfire_engine::{Prepared, PreparedPool};
 use drumfire_measure::{Asked, Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
 use drumfire_plan::{Law, Load, Plan, Pool, Scheme, Spin, Verify};
@@ -32,6 +32,8 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
                 .collect::<Vec<_>>(),
         );
     }
+    let clamps = prepared.placement.clamps().iter();
+    notes.extend(clamps.map(ToString::to_string));
     // Where there is no queue at all, the run itself fails.
     if waits_in_one_call() == Ok(false) {
         notes.push(TWO_CALLS.to_owned());
@@ -41,8 +43,8 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
         started_at_unix_ns,
         seed: plan.generator().seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        threads: thread_count(plan),
-        threads_planned: plan.generator().threads,
+        threads: prepared.placement.threads(),
+        threads_planned: prepared.placement.threads_offered(),
         pools: prepared
             .pools
             .iter()
@@ -79,7 +81,7 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
         },
         steps: prepared.steps.clone(),
         intended_rate: intended_rate(pool),
-        connections: pool.connections.count * prepared.targets() as u32,
+        connections: prepared.connections() * prepared.targets() as u32,
         growth: pool.connections.growth,
         streams: pool.connections.streams,
         users: pool.users_most(),

@@ -2,8 +2,8 @@
 
 use crate::{MeteringError, StreamError};
 use drumfire_engine::{PrepareError, RunError};
+use drumfire_placement::Unfit;
 use drumfire_store::StoreError;
-use drumfire_units::rounded;
 use std::fmt;
 use std::io;
 
@@ -11,10 +11,10 @@ use std::io;
 /// has some adds its remedy to the variant that it knows one for.
 #[derive(Debug)]
 pub enum SessionError {
-    /// The plan can't be run on this machine.
+    /// The plan can't be run here and now.
     Prepare(PrepareError),
-    /// The process may not open as many files as the run begins with.
-    Descriptors(DescriptorShortage),
+    /// The machine can't run the plan, for at least one reason.
+    Unfit(Vec<Unfit>),
     /// The directory that the user named can't take the run.
     Store(StoreError),
     /// Metrics can't be served or pushed as the plan has it.
@@ -29,34 +29,14 @@ pub enum SessionError {
     Run(RunError),
 }
 
-/// Connections that can't all be open at a time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DescriptorShortage {
-    /// How many the run begins with.
-    pub connections: u64,
-    /// The descriptors that they and the program need.
-    pub needed: u64,
-    /// The descriptors that the process may have.
-    pub limit: u64,
-}
-
-impl fmt::Display for DescriptorShortage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{} connections need {} file descriptors, and this process may open {}",
-            rounded::count(self.connections),
-            rounded::count(self.needed),
-            rounded::count(self.limit)
-        )
-    }
-}
-
 impl fmt::Display for SessionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Prepare(error) => error.fmt(f),
-            Self::Descriptors(shortage) => shortage.fmt(f),
+            Self::Unfit(refused) => {
+                let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
+                f.write_str(&reasons.join("; "))
+            }
             Self::Store(error) => error.fmt(f),
             Self::Metering(error) => error.fmt(f),
             Self::Stream(error) => error.fmt(f),

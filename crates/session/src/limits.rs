@@ -1,52 +1,39 @@
-//! What the machine allows: descriptors for connections, before a run and in its remedies.
+//! The limits of this machine, to which a plan is fitted before its run and a report in its remedies.
 
-use crate::{DescriptorShortage, SessionError};
+use crate::SessionError;
 use drumfire_engine::{Prepared, Resolver};
 use drumfire_measure::{Remedy, Summary};
-use drumfire_net::raise_descriptor_limit;
-use drumfire_plan::{Growth, Plan};
+use drumfire_net::{is_own_address, raise_descriptor_limit};
+use drumfire_placement::{DESCRIPTORS_SPARE, Machine, fit};
+use drumfire_plan::Plan;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
-/// Descriptors that the program needs beside its connections.
-const DESCRIPTORS_SPARE: u64 = 64;
+/// This machine: the cores that this process may use, its limit of file descriptors, which is raised
+/// as far as the system allows, and its addresses.
+#[must_use]
+pub fn this_machine() -> Machine {
+    Machine {
+        cores: available_parallelism().map_or(1, |cores| cores.get() as u32),
+        descriptors: raise_descriptor_limit(),
+        has_address: is_own_address,
+    }
+}
 
-/// Of a limit lower than that, the part that connections may still have: one in so many.
-const DESCRIPTORS_PART: u64 = 4;
-
-/// Prepares a plan, and finds out whether every connection that its run begins with can have its
-/// descriptor.
+/// Fits a plan to this machine and prepares it.
 ///
 /// # Errors
-/// When no run of the plan could send anything, or not over as many connections as it says.
+/// When the machine can't run the plan, or no run of it could send anything.
 pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Arc<Prepared>, SessionError> {
-    let prepared = drumfire_engine::prepare(plan, resolver).map_err(SessionError::Prepare)?;
-    check_descriptors(&prepared).map_err(SessionError::Descriptors)?;
-    Ok(Arc::new(prepared))
+    let placement = fit(&plan, &this_machine()).map_err(SessionError::Unfit)?;
+    let prepared = drumfire_engine::prepare(plan, placement, resolver);
+    prepared.map(Arc::new).map_err(SessionError::Prepare)
 }
 
-/// How many connections this process may have open at a time, where they are opened as they are
+/// The connections that this process may have open at a time, where they are opened as they are
 /// needed; `None` is no limit.
-#[must_use]
-pub fn connections_max() -> Option<u64> {
-    let spared = |limit: u64| limit.saturating_sub(DESCRIPTORS_SPARE);
-    raise_descriptor_limit().map(|limit| spared(limit).max(limit / DESCRIPTORS_PART))
-}
-
-fn check_descriptors(prepared: &Prepared) -> Result<(), DescriptorShortage> {
-    let pools = prepared.pools.iter();
-    let ahead = pools.filter(|pool| pool.pool().connections.growth == Growth::Ahead);
-    let connections =
-        ahead.map(|pool| u64::from(pool.pool().connections.count) * pool.targets() as u64);
-    let connections = connections.sum::<u64>();
-    let needed = connections + DESCRIPTORS_SPARE;
-    match raise_descriptor_limit() {
-        Some(limit) if limit < needed && connections > 0 => Err(DescriptorShortage {
-            connections,
-            needed,
-            limit,
-        }),
-        _ => Ok(()),
-    }
+pub(crate) fn connections_max() -> Option<u64> {
+    this_machine().connections_max()
 }
 
 /// The summary with remedies that the limit of open files allows: where it has no room for more

@@ -98,7 +98,7 @@ impl<'a> Session<'a> {
             observer.open(&mut info)?;
         }
         let info = Arc::new(info);
-        let shares = Shares::all(&self.prepared.plan);
+        let shares = Shares::all(&self.prepared.placement);
         let run =
             Run::start(self.prepared, Arc::clone(&info), shares).map_err(SessionError::Run)?;
         let context = RunContext {

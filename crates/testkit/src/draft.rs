@@ -5,7 +5,7 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Call, CallKind, Connections, Cookies, Expect, Flaw, Generator,
     Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Life,
     Load, Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence,
-    Spin, Spread, Stop, Threshold, Timeouts, Transcripts, Url, Users, Warmup,
+    Spin, Spread, Stop, Threads, Threshold, Timeouts, Transcripts, Url, Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -117,7 +117,7 @@ fn draft(load: Load) -> Draft {
         pool,
         others: Vec::new(),
         generator: Generator {
-            threads: 1,
+            threads: Threads::Exactly(1),
             spin: Spin::No,
             seed: 1,
             warmup: Warmup::NONE,
@@ -226,7 +226,7 @@ impl Draft {
     /// This number of workers.
     #[must_use]
     pub fn threads(mut self, count: u32) -> Self {
-        self.generator.threads = count;
+        self.generator.threads = Threads::Exactly(count);
         self
     }
 

@@ -2,12 +2,11 @@
 
 use crate::baton::Baton;
 use crate::{Draft, Log, World};
-use drumfire_engine::{
-    Control, ControlError, Prepared, PreparedPool, RunError, prepare, run_over, thread_count,
-};
+use drumfire_engine::{Control, ControlError, Prepared, PreparedPool, RunError, prepare, run_over};
 use drumfire_measure::{
     Asked, Closing, GRPC_STATUS, Interval, Model, PoolInfo, RunEvent, RunInfo, Summary,
 };
+use drumfire_placement::{Machine, Placement, fit};
 use drumfire_plan::{Change, Command, Plan, Pool};
 use drumfire_units::Nanos;
 use std::sync::{Arc, PoisonError};
@@ -124,8 +123,9 @@ impl Simulation {
     #[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
     pub fn try_run_watched(&self, watch: &mut dyn FnMut(&RunEvent)) -> Result<Simulated, RunError> {
         let plan = self.checked_plan();
-        let of = thread_count(&plan);
-        let mut prepared = match prepare(plan, self.world.resolver()) {
+        let placement = placed(&plan);
+        let of = placement.threads();
+        let mut prepared = match prepare(plan, placement, self.world.resolver()) {
             Ok(prepared) => prepared,
             Err(error) => panic!("the plan can't run: {error}"),
         };
@@ -204,6 +204,15 @@ fn control(plan: &Plan) -> Control {
     }
 }
 
+/// What a machine without bounds makes of a plan.
+#[expect(clippy::panic, reason = "a plan that can't run is a wrong test")]
+fn placed(plan: &Plan) -> Placement {
+    match fit(plan, &Machine::SIMULATED) {
+        Ok(placement) => placement,
+        Err(refused) => panic!("the plan can't run: {refused:?}"),
+    }
+}
+
 /// The facts of a run that are known before it starts.
 fn info(prepared: &Prepared) -> RunInfo {
     let plan = &prepared.plan;
@@ -216,7 +225,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         },
         steps: prepared.steps.clone(),
         intended_rate: None,
-        connections: pool.connections.count,
+        connections: prepared.connections(),
         growth: pool.connections.growth,
         streams: pool.connections.streams,
         users: None,
@@ -230,8 +239,8 @@ fn info(prepared: &Prepared) -> RunInfo {
         started_at_unix_ns: 0,
         seed: generator.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        threads: thread_count(plan),
-        threads_planned: generator.threads,
+        threads: prepared.placement.threads(),
+        threads_planned: prepared.placement.threads_offered(),
         pools: plan.pools().iter().zip(&prepared.pools).map(info).collect(),
         interval: generator.interval,
         warmup: generator.warmup,

@@ -127,6 +127,9 @@ last
   closed model: 2 users, 50 requests intended, within 4m00s
   2 connections, time limit 5 s
   1 request, to http://127.0.0.1:10
+
+on this machine
+  1 thread, at most 62 connections
 ";
     assert_eq!(run.stdout, expected);
     assert!(

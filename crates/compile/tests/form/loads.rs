@@ -3,35 +3,36 @@
 use drumfire_compile::{Host, compile};
 use drumfire_document::form::read;
 use drumfire_document::{Diagnostic, Environment};
-use drumfire_plan::{Growth, Plan};
+use drumfire_placement::{Machine, fit};
+use drumfire_plan::{Growth, Plan, Threads};
 use std::sync::Arc;
 
-/// A machine with a limit of connections.
+/// A machine with this number of cores.
 #[derive(Debug)]
-struct Limited(Option<u64>);
+struct Cores(u32);
 
-impl Environment for Limited {}
+impl Environment for Cores {}
 
-impl Host for Limited {
-    fn connections_max(&self) -> Option<u64> {
+impl Host for Cores {
+    fn cores(&self) -> u32 {
         self.0
     }
 }
 
-fn compiled(pools: &str, limit: Option<u64>) -> Result<Plan, String> {
+fn compiled(pools: &str, cores: u32) -> Result<Plan, String> {
     let text = format!("drumfire: 1\ndefaults: {{ target: 'http://a.test' }}\npools:\n{pools}");
     let words = |found: Vec<Diagnostic>| {
         let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
         texts.join("\n")
     };
     let document = read(&text, "p.yaml").map_err(words)?;
-    let host: Arc<dyn Host> = Arc::new(Limited(limit));
+    let host: Arc<dyn Host> = Arc::new(Cores(cores));
     compile(&document, &host).map_err(words)
 }
 
 /// The plan of one pool with these settings.
 fn pool(settings: &str) -> Result<Plan, String> {
-    compiled(&format!("  p: {{ {settings} requests: [get: /] }}"), None)
+    compiled(&format!("  p: {{ {settings} requests: [get: /] }}"), 1)
 }
 
 /// The users whose load it is, 0 of an open one; its connections and their growth.
@@ -119,23 +120,29 @@ fn a_number_of_connections_that_is_none_is_refused() {
     }
 }
 
+/// A plan means the same on every machine; what one makes of it is another step.
 #[test]
-fn connections_opened_as_needed_fit_into_what_the_machine_allows() {
+fn machines_share_a_plan_and_differ_in_its_placement() {
     let three = "
   a: { rate: 10/s, requests: [get: /] }
   b: { rate: 10/s, requests: [get: /, get: 'http://b.test/', get: /again] }
-  c: { users: 40, requests: [get: /] }";
-    for (limit, expected) in [
-        (None, [1_000, 1_000, 40]),
-        (Some(1_000_000), [1_000, 1_000, 40]),
-        // Beside the forty, one bound for each of three targets.
-        (Some(340), [100, 100, 40]),
-        (Some(10), [1, 1, 40]),
-    ] {
-        let plan = compiled(three, limit).unwrap();
-        let counts: Vec<u32> = plan.pools().iter().map(|p| p.connections.count).collect();
-        assert_eq!(counts, expected, "{limit:?}");
-    }
+  c: { users: 40, source_ip: 127.0.0.2, requests: [get: /] }";
+    let small = compiled(three, 1).unwrap();
+    let large = compiled(three, 64).unwrap();
+    assert_eq!(format!("{small:?}"), format!("{large:?}"));
+    assert_eq!(small.generator().threads, Threads::AsMany);
+    let machine = |cores, descriptors| Machine {
+        cores,
+        descriptors,
+        has_address: |_| true,
+    };
+    let placed = |machine: &Machine| {
+        let placement = fit(&small, machine).unwrap();
+        let connections = (0..3).map(|pool| placement.connections(pool));
+        (placement.threads(), connections.collect::<Vec<u32>>())
+    };
+    assert_eq!(placed(&machine(1, Some(404))), (1, vec![100, 100, 40]));
+    assert_eq!(placed(&machine(64, None)), (64, vec![1_000, 1_000, 40]));
 }
 
 /// The changes of the users of a pool with these settings: seconds, and how many there are.

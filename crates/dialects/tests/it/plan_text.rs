@@ -1,7 +1,8 @@
 //! A plan as lines that a person can compare.
 
 use drumfire_plan::{
-    Call, Drain, Host, HttpRequest, Plan, RenderedFields, RequestContext, Spread, Stop, Url,
+    Call, Drain, Host, HttpRequest, Plan, RenderedFields, RequestContext, Spread, Stop, Threads,
+    Url,
 };
 use std::fmt::Write as _;
 
@@ -15,6 +16,10 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
     let (http, connections, timeouts) = (&pool.http, &pool.connections, &pool.timeouts);
     let reach = &pool.reach;
     let pem = |pem: &[u8]| String::from_utf8_lossy(pem).trim_end().to_owned();
+    let threads = match generator.threads {
+        Threads::AsMany => "as many as there are cores".to_owned(),
+        Threads::Exactly(count) => count.to_string(),
+    };
     let mut line = |key: &str, value: String| writeln!(out, "{key}: {value}").unwrap();
     line("load", format!("{:?}", pool.load));
     if let Some(users) = &pool.users {
@@ -40,7 +45,7 @@ pub(crate) fn plan_text(plan: &Plan) -> String {
         "connections",
         format!(
             "{}, keep-alive {:?}, back-off {}, threads {}",
-            connections.count, connections.keep_alive, connections.backoff_max, generator.threads
+            connections.count, connections.keep_alive, connections.backoff_max, threads
         ),
     );
     line(

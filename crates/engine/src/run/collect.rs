@@ -2,8 +2,8 @@
 
 use super::shard_of;
 use crate::channel::{Channel, Message, Note, Reporter, Stopped};
-use crate::id::PoolId;
 use crate::id::Shard;
+use crate::prepare::Prepared;
 use drumfire_measure::{Changed, Interval, Kept, Reading, RunEvent, RunInfo, Summary};
 use drumfire_net::{StealTimes, resident_memory, steal_times};
 use drumfire_plan::{Plan, StopReason};
@@ -113,10 +113,11 @@ impl Collector {
 
     /// Adds the worker with this index, which is the next, and a share of the run. Used intervals
     /// come back to it on the channel.
-    pub(crate) fn add(&mut self, index: u32, plan: &Plan, shard: Shard) -> Channel {
+    pub(crate) fn add(&mut self, index: u32, prepared: &Prepared, shard: Shard) -> Channel {
         let (spare, back) = mpsc::sync_channel(SPARES);
-        let pools = (0..plan.pools().len() as u16).map(PoolId);
-        let parts = pools.map(|pool| match shard_of(plan, pool, shard) {
+        let placement = &prepared.placement;
+        let pools = prepared.pools.iter();
+        let parts = pools.map(|pool| match shard_of(placement, pool.id, shard) {
             Some(_) => Part::Runs,
             None => Part::None,
         });

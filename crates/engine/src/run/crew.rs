@@ -19,7 +19,7 @@ use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::{Io, Waker};
-use drumfire_plan::{Affinity, Growth, Plan, Pool, StopReason, Users as UserCount};
+use drumfire_plan::{Affinity, Growth, StopReason, Users as UserCount};
 use drumfire_schedule::ScheduleError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -44,22 +44,27 @@ impl PoolCrew {
     ///
     /// # Errors
     /// When a pool's schedule can't be computed.
-    pub(crate) fn of_pools(plan: &Plan, shares: Shares) -> Result<Vec<Self>, ScheduleError> {
-        let pools = (0..plan.pools().len() as u16).map(PoolId);
-        pools.map(|pool| Self::of(plan, pool, shares)).collect()
+    pub(crate) fn of_pools(
+        prepared: &Prepared,
+        shares: Shares,
+    ) -> Result<Vec<Self>, ScheduleError> {
+        let pools = prepared.pools.iter();
+        pools
+            .map(|pool| Self::of(prepared, pool.id, shares))
+            .collect()
     }
 
-    fn of(plan: &Plan, pool: PoolId, shares: Shares) -> Result<Self, ScheduleError> {
+    fn of(prepared: &Prepared, pool: PoolId, shares: Shares) -> Result<Self, ScheduleError> {
         let shards = shares.shards();
         let shards: Vec<Shard> = shards
-            .filter_map(|shard| shard_of(plan, pool, shard))
+            .filter_map(|shard| shard_of(&prepared.placement, pool, shard))
             .collect();
         let of = shards.first().map_or(1, |shard| shard.of);
         let mut members: Vec<u32> = shards.iter().map(|shard| shard.index).collect();
         members.sort_unstable();
         Ok(Self {
             handover: Arc::new(Handover::new(members.len() as u32)),
-            numbers: WholeLoad::of(plan, pool)?.numbers(&members, of),
+            numbers: WholeLoad::of(&prepared.plan, pool)?.numbers(&members, of),
             members,
         })
     }
@@ -99,7 +104,7 @@ pub(crate) fn worker<I: Io>(
     let mut waker = None;
     let mut pools = Vec::with_capacity(prepared.pools.len());
     for pool in &prepared.pools {
-        if let Some(shard) = shard_of(&prepared.plan, pool.id, shard) {
+        if let Some(shard) = shard_of(&prepared.placement, pool.id, shard) {
             let crew = &crews[pool.id.index()];
             let demand = || demand(pool, shard, &control, crew.numbers.clone());
             let member = match crew.place(shard) {
@@ -136,7 +141,7 @@ fn demand(
     numbers: Option<Arc<Numbers>>,
 ) -> Demand {
     let pool = prepared.pool();
-    let mut population = Population::new(limit(pool, shard), pool);
+    let mut population = Population::new(limit(prepared, shard), pool);
     Demand::new(
         control.arrivals(prepared.id, shard, numbers, &mut population),
         population,
@@ -154,7 +159,7 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     let lanes = prepared.routes.iter();
     let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
     let mut connections = Connections::new(Lanes::new(lanes.collect()), shard, prepared.seed());
-    let count = part(pool.connections.count, shard);
+    let count = part(prepared.connections(), shard);
     for lane in connections.lanes.ids() {
         if pool.connections.growth == Growth::AsNeeded {
             let lane = connections.lanes.get_mut(lane);
@@ -170,12 +175,13 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
 
 /// The number of one worker's users of a pool that may be busy at a time, where arrivals do not name
 /// them.
-fn limit(pool: &Pool, shard: Shard) -> Option<UserCount> {
+fn limit(prepared: &PreparedPool, shard: Shard) -> Option<UserCount> {
+    let pool = prepared.pool();
     // Of a load that is the users' own, arrivals name them.
     let law = pool.users.as_ref().filter(|_| pool.load.users().is_none());
     let law = law.map(|users| users.share(shard.index, shard.of));
     // A user that keeps to a connection takes no seat, so that users are what bounds them.
-    let seats = part(pool.connections.count, shard) * pool.connections.streams;
+    let seats = part(prepared.connections(), shard) * pool.connections.streams;
     match (pool.connections.affinity, pool.load.users()) {
         (Affinity::User, None) => Some(law.unwrap_or_else(|| UserCount::constant(seats))),
         _ => law,
@@ -218,7 +224,7 @@ pub(crate) fn conduct(
     observer(RunEvent::Started(collector.info()));
     thread::scope(|scope| {
         for (index, (shard, (control, work))) in (0..).zip(crew) {
-            let channel = collector.add(index, &prepared.plan, shard);
+            let channel = collector.add(index, prepared, shard);
             control.report_to(collector.notes());
             let post = Post {
                 shard,

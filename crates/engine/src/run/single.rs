@@ -28,7 +28,7 @@ pub fn run_over<I: Io + Send>(
         count,
         of: count,
     };
-    let crews = &PoolCrew::of_pools(&prepared.plan, shares).map_err(RunError::Schedule)?;
+    let crews = &PoolCrew::of_pools(prepared, shares).map_err(RunError::Schedule)?;
     let work = |(io, control): (I, Control)| {
         let work = move |post: Post| {
             let mut worker = worker(io, prepared, crews, post)?;

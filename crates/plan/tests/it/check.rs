@@ -4,7 +4,7 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Cookies, Expect, Flaw, Generator, Growth, Header,
     HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method, OnFailure,
     Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step,
-    Stop, Timeouts, Transcripts, Url, Warmup,
+    Stop, Threads, Timeouts, Transcripts, Url, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ fn parts() -> PlanParts {
     PlanParts {
         pools: vec![pool()],
         generator: Generator {
-            threads: 1,
+            threads: Threads::Exactly(1),
             spin: Spin::No,
             seed: 0,
             warmup: Warmup::Span(Nanos::from_secs(1)),
@@ -139,7 +139,10 @@ fn each_mistake_is_found_at_its_key() {
         ["stop.after", "warmup"]
     );
     assert_eq!(keys(|p| p.connections.count = 0), ["connections"]);
-    assert_eq!(of_generator(|g| g.threads = 0), ["threads"]);
+    assert_eq!(
+        of_generator(|g| g.threads = Threads::Exactly(0)),
+        ["threads"]
+    );
     let never = |p: &mut Pool| p.connections.keep_alive = KeepAlive::AtMost(0);
     assert_eq!(keys(never), ["requests_per_connection"]);
     assert_eq!(of_generator(|g| g.interval = Nanos::ZERO), ["interval"]);

@@ -1,0 +1,367 @@
+//! From a plan and a machine to a placement.
+//!
+//! A plan says what is asked for on any machine: a number of threads, or as many as there are; a
+//! number of connections, or as many as are needed up to a bound; local addresses to send from.
+//! [`fit`] answers what one machine makes of it, in three steps that do not depend on each other:
+//!
+//! - **Addresses** that the machine does not have refuse the plan: every connection from them would
+//!   fail, as if ports ran out.
+//! - **Connections** whose number is given are opened before the load begins, so a limit of
+//!   descriptors that has no room for all of them refuses the plan. Those that are opened as they
+//!   are needed share what that leaves, evenly among their targets: their bound is lowered, and the
+//!   placement says so.
+//! - **Threads**: those that the plan names, or one a core, as far as the pools have connections or
+//!   users to divide among them.
+
+use crate::machine::DESCRIPTORS_SPARE;
+use crate::{Clamp, Machine, Placement};
+use drumfire_plan::{Growth, Plan, Pool, Threads};
+use drumfire_units::rounded;
+use std::collections::HashSet;
+use std::fmt;
+use std::net::IpAddr;
+
+/// Why a machine can't run a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// A local address to send from is none of the machine's.
+    Address {
+        /// The name of the pool that sends from it.
+        pool: String,
+        /// The address.
+        address: IpAddr,
+    },
+    /// Connections that are opened ahead can't all have a descriptor.
+    Descriptors {
+        /// How many connections there are.
+        connections: u64,
+        /// The descriptors that this process may open.
+        limit: u64,
+    },
+}
+
+impl fmt::Display for Unfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Address { address, .. } => write!(
+                f,
+                "{address} is not an address of this machine; `ip address` lists its own"
+            ),
+            Self::Descriptors { connections, limit } => {
+                let needed = connections.saturating_add(DESCRIPTORS_SPARE);
+                write!(
+                    f,
+                    "{} connections need {} file descriptors, and this process may open {}; raise \
+                     the limit (ulimit -n {needed})",
+                    rounded::count(*connections),
+                    rounded::count(needed),
+                    rounded::count(*limit)
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unfit {}
+
+/// What a machine makes of a plan.
+///
+/// # Errors
+/// Everything that keeps the machine from running it, at least one reason.
+pub fn fit(plan: &Plan, machine: &Machine) -> Result<Placement, Vec<Unfit>> {
+    let pools: Vec<Asked<'_>> = plan.pools().iter().map(Asked::of).collect();
+    let mut refused = foreign_addresses(plan, machine);
+    let ahead = total(pools.iter().filter(|pool| !pool.grows()));
+    let needed = ahead.saturating_add(DESCRIPTORS_SPARE);
+    refused.extend(
+        machine
+            .descriptors
+            .filter(|limit| *limit < needed && ahead > 0)
+            .map(|limit| Unfit::Descriptors {
+                connections: ahead,
+                limit,
+            }),
+    );
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    let each = growth_bound(&pools, ahead, machine);
+    let connections: Vec<u32> = pools.iter().map(|pool| pool.bounded(each)).collect();
+    let most = pools.iter().zip(&connections);
+    let most = most.map(|(pool, count)| pool.targets.saturating_mul(u64::from(*count)));
+    let clamped = |(pool, given): (&Asked<'_>, &u32)| {
+        let planned = pool.pool.connections.count;
+        (*given < planned).then(|| Clamp {
+            pool: pool.pool.name.clone(),
+            planned,
+            given: *given,
+            descriptors: machine.descriptors.unwrap_or(u64::MAX),
+        })
+    };
+    let threads_offered = match plan.generator().threads {
+        Threads::Exactly(count) => count,
+        Threads::AsMany => machine.cores.max(1),
+    };
+    let shares = pools.iter().zip(&connections);
+    let shares: Vec<u32> = shares
+        .map(|(pool, count)| pool.shares_most(*count))
+        .collect();
+    let shared = shares
+        .iter()
+        .fold(0, |sum: u32, one| sum.saturating_add(*one));
+    Ok(Placement {
+        machine: *machine,
+        threads_offered,
+        threads: threads_offered.min(shared).max(1),
+        shares,
+        connections_most: most.fold(0, u64::saturating_add),
+        clamps: pools.iter().zip(&connections).filter_map(clamped).collect(),
+        connections,
+    })
+}
+
+/// The local addresses of the plan that are none of the machine's, each once.
+fn foreign_addresses(plan: &Plan, machine: &Machine) -> Vec<Unfit> {
+    let mut seen = HashSet::new();
+    let mut refused = Vec::new();
+    for pool in plan.pools() {
+        for address in &pool.reach.source_addresses {
+            if seen.insert(*address) && !(machine.has_address)(*address) {
+                refused.push(Unfit::Address {
+                    pool: pool.name.clone(),
+                    address: *address,
+                });
+            }
+        }
+    }
+    refused
+}
+
+/// The bound to each target of connections that are opened as they are needed: an even part of what
+/// the limit of descriptors leaves beside the connections that are opened ahead; at least 1.
+fn growth_bound(pools: &[Asked<'_>], ahead: u64, machine: &Machine) -> u32 {
+    let Some(limit) = machine.connections_max() else {
+        return u32::MAX;
+    };
+    let growing = pools.iter().filter(|pool| pool.grows());
+    let targets = growing.map(|pool| pool.targets).sum::<u64>();
+    let each = limit.saturating_sub(ahead) / targets.max(1);
+    u32::try_from(each).unwrap_or(u32::MAX).max(1)
+}
+
+/// The connections of these pools, to all targets.
+fn total<'a>(pools: impl Iterator<Item = &'a Asked<'a>>) -> u64 {
+    let each = pools.map(|asked| {
+        let count = u64::from(asked.pool.connections.count);
+        asked.targets.saturating_mul(count)
+    });
+    each.fold(0, u64::saturating_add)
+}
+
+/// A pool with the number of its targets, each of which has connections of its own.
+struct Asked<'a> {
+    pool: &'a Pool,
+    targets: u64,
+}
+
+impl<'a> Asked<'a> {
+    fn of(pool: &'a Pool) -> Self {
+        let origins = pool.requests.iter().map(|request| &request.url.origin);
+        let targets = origins.collect::<HashSet<_>>().len() as u64;
+        Self { pool, targets }
+    }
+
+    /// Whether its connections are opened as they are needed.
+    fn grows(&self) -> bool {
+        self.pool.connections.growth == Growth::AsNeeded
+    }
+
+    /// Threads that it can be divided among at most, with so many connections.
+    fn shares_most(&self, connections: u32) -> u32 {
+        let users = self.pool.load.users().unwrap_or(u32::MAX);
+        connections.min(users).max(1)
+    }
+
+    /// Its connections to each target where those that are opened as they are needed are at most
+    /// `each`.
+    fn bounded(&self, each: u32) -> u32 {
+        let count = self.pool.connections.count;
+        match self.grows() {
+            true => count.min(each),
+            false => count,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_plan::{
+        Affinity, Body, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest,
+        KeepAlive, KeepAliveHints, Life, Load, Method, Pause, PlanParts, Program, Reach,
+        ReusedClosed, Samples, Spin, Spread, Stop, Timeouts, Transcripts, Url, Warmup,
+    };
+    use drumfire_units::Nanos;
+
+    const MACHINE: Machine = Machine {
+        cores: 8,
+        descriptors: None,
+        has_address: |address| address.is_loopback(),
+    };
+
+    fn request(url: &str) -> HttpRequest {
+        HttpRequest {
+            step: String::new(),
+            data: None,
+            call: None,
+            expect: None,
+            inspection: None,
+            method: Method::parse("GET").unwrap(),
+            headers: Vec::new(),
+            body: Body(None),
+            url: Url::parse(url).unwrap(),
+        }
+    }
+
+    /// A pool of ten users with connections to these hosts.
+    fn pool(name: &str, hosts: &[&str], count: u32, growth: Growth) -> Pool {
+        Pool {
+            name: name.to_owned(),
+            reach: Reach::default(),
+            http: HttpOptions::default(),
+            requests: hosts.iter().map(|host| request(host)).collect(),
+            program: Program::default(),
+            load: Load::Closed {
+                users: 10,
+                think: Pause::NONE,
+                pace: Nanos::ZERO,
+            },
+            users: None,
+            stop: Stop {
+                requests: Some(10),
+                ..Stop::default()
+            },
+            connections: Connections {
+                count,
+                streams: 1,
+                keep_alive: KeepAlive::Yes,
+                reused_closed: ReusedClosed::Fail,
+                hints: KeepAliveHints::Ignore,
+                growth,
+                affinity: Affinity::Shared,
+                backoff_max: Nanos::ZERO,
+                spread: Spread::Turn,
+                ping: None,
+                life: Life::default(),
+            },
+            timeouts: Timeouts::default(),
+            expect: Expect::default(),
+            cookies: Cookies::Ignore,
+            samples: Samples::Forget,
+            transcripts: Transcripts::None,
+        }
+    }
+
+    fn plan(pools: Vec<Pool>, threads: Threads) -> Plan {
+        let generator = Generator {
+            threads,
+            spin: Spin::No,
+            seed: 1,
+            warmup: Warmup::NONE,
+            interval: Nanos::from_secs(1),
+        };
+        Plan::new(PlanParts {
+            pools,
+            generator,
+            thresholds: Vec::new(),
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn threads_are_as_many_as_cores_and_as_have_a_share() {
+        for (threads, connections, expected) in [
+            (Threads::AsMany, 100, (8, 8)),
+            (Threads::AsMany, 3, (3, 8)),
+            (Threads::Exactly(2), 100, (2, 2)),
+            // Ten users are all that can be divided.
+            (Threads::Exactly(40), 100, (10, 40)),
+        ] {
+            let plan = plan(
+                vec![pool("p", &["http://a/"], connections, Growth::Ahead)],
+                threads,
+            );
+            let placement = fit(&plan, &MACHINE).unwrap();
+            let found = (placement.threads(), placement.threads_offered());
+            assert_eq!(found, expected, "{threads:?} {connections}");
+        }
+    }
+
+    #[test]
+    fn connections_as_needed_share_the_descriptors_that_are_left() {
+        let pools = vec![
+            pool("a", &["http://a/"], 1_000, Growth::AsNeeded),
+            pool(
+                "b",
+                &["http://a/", "http://b/", "http://b/x"],
+                1_000,
+                Growth::AsNeeded,
+            ),
+            pool("c", &["http://a/"], 40, Growth::Ahead),
+        ];
+        let plan = plan(pools, Threads::AsMany);
+        for (descriptors, each, clamped) in [
+            (None, 1_000, 0),
+            (Some(1_000_000), 1_000, 0),
+            (Some(404), 100, 2),
+            (Some(104), 1, 2),
+        ] {
+            let machine = Machine {
+                descriptors,
+                ..MACHINE
+            };
+            let placement = fit(&plan, &machine).unwrap();
+            let counts = [0, 1, 2].map(|pool| placement.connections(pool));
+            assert_eq!(counts, [each, each, 40], "{descriptors:?}");
+            assert_eq!(placement.clamps().len(), clamped, "{descriptors:?}");
+            assert_eq!(placement.connections_most(), u64::from(each) * 3 + 40);
+        }
+    }
+
+    #[test]
+    fn what_a_machine_does_not_have_refuses_the_plan() {
+        let mut own = pool("p", &["http://a/"], 1_000, Growth::Ahead);
+        own.reach.source_addresses = ["127.0.0.2", "192.0.2.1", "192.0.2.1"]
+            .map(|address| address.parse().unwrap())
+            .into();
+        let machine = Machine {
+            descriptors: Some(100),
+            ..MACHINE
+        };
+        let refused = fit(&plan(vec![own], Threads::AsMany), &machine).unwrap_err();
+        let words: Vec<String> = refused.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            words,
+            [
+                "192.0.2.1 is not an address of this machine; `ip address` lists its own",
+                "1,000 connections need 1,064 file descriptors, and this process may open 100; \
+                 raise the limit (ulimit -n 1064)",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_low_limit_of_descriptors_leaves_a_quarter() {
+        let most = |limit| {
+            let machine = Machine {
+                descriptors: Some(limit),
+                ..MACHINE
+            };
+            machine.connections_max()
+        };
+        assert_eq!(
+            [most(300), most(64), most(8)],
+            [Some(236), Some(16), Some(2)]
+        );
+    }
+}

@@ -1,0 +1,14 @@
+//! Where a plan's work is done on one machine.
+//!
+//! Knows how cores, file descriptors and local addresses bound what a plan leaves open. Must not
+//! know how a machine is asked for them, or how a run is carried out. Start reading at [`fit`].
+
+mod clamp;
+mod fit;
+mod machine;
+mod placement;
+
+pub use clamp::Clamp;
+pub use fit::{Unfit, fit};
+pub use machine::{DESCRIPTORS_SPARE, Machine};
+pub use placement::Placement;
