@@ -11,6 +11,7 @@
 //! decodes encodes to the same bytes, and memory is taken in proportion to the bytes.
 
 pub(crate) mod stages;
+pub(crate) mod stop_reason;
 pub(crate) mod threshold;
 
 use crate::Outcome;
@@ -178,6 +179,17 @@ impl<'a> Input<'a> {
     pub(crate) fn small(&mut self) -> Result<u32, CodecError> {
         let number = self.number()?;
         u32::try_from(number).map_err(|_| CodecError::Malformed("a number has more than 32 bits"))
+    }
+
+    /// The next number, of up to 16 bits.
+    pub(crate) fn short(&mut self) -> Result<u16, CodecError> {
+        let number = self.number()?;
+        u16::try_from(number).map_err(|_| CodecError::Malformed("a number has more than 16 bits"))
+    }
+
+    /// Everything that is left, which has a form with a version of its own.
+    pub(crate) const fn rest(self) -> &'a [u8] {
+        self.left
     }
 
     /// The next byte string, behind its length.

@@ -2,21 +2,13 @@
 //! that kind has beside it.
 
 use crate::asked::law_form as law;
+use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put, put_text};
-use drumfire_plan::{Change, ChangeKind, Command, StopReason};
+use drumfire_plan::{Change, ChangeKind, Command};
 use drumfire_units::Nanos;
 
 /// The version of the form that is written here, its first number.
 const VERSION: u64 = 1;
-
-/// The reasons of a stop, in the order of their numbers.
-const REASONS: [StopReason; 5] = [
-    StopReason::Signal,
-    StopReason::Duration,
-    StopReason::Counted,
-    StopReason::Threshold,
-    StopReason::Command,
-];
 
 /// The bytes of a command: lossless, with every time of a trace.
 #[must_use]
@@ -31,10 +23,7 @@ pub fn encode_command(command: &Command) -> Vec<u8> {
         Change::Users { law } => law::encode_users(law, &mut out),
         Change::Pause | Change::Resume => {}
         Change::Mark { text } => put_text(&mut out, text),
-        Change::Stop { reason } => {
-            let number = REASONS.iter().position(|other| other == reason);
-            put(&mut out, number.unwrap_or(REASONS.len()) as u64);
-        }
+        Change::Stop { reason } => encode_reason(*reason, &mut out),
     }
     out
 }
@@ -66,13 +55,9 @@ pub fn decode_command(bytes: &[u8]) -> Result<Command, CodecError> {
         ChangeKind::Mark => Change::Mark {
             text: input.text()?.to_owned(),
         },
-        ChangeKind::Stop => {
-            let number = usize::try_from(input.number()?).ok();
-            let reason = number.and_then(|number| REASONS.get(number));
-            Change::Stop {
-                reason: *reason.ok_or(CodecError::Malformed("an unknown reason"))?,
-            }
-        }
+        ChangeKind::Stop => Change::Stop {
+            reason: decode_reason(input)?,
+        },
     };
     input.end()?;
     Ok(Command { at, pool, change })

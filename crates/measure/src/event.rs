@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// An event for a run's observers, in this order: `Started`, then any of the middle ones, then
 /// `Finished`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RunEvent {
     /// The run begins.
     Started(Arc<RunInfo>),

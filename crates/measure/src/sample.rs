@@ -1,5 +1,7 @@
 //! The record of one finished exchange.
 
+pub(crate) mod form;
+
 use crate::{Leniencies, Outcome};
 use drumfire_units::Nanos;
 

@@ -1,5 +1,7 @@
 //! Exchanges in full, for a person to read, and the bodies of failures.
 
+pub(crate) mod form;
+
 use crate::{Outcome, Sample, SlowRequest};
 use drumfire_plan::Finding;
 use drumfire_units::Nanos;
@@ -15,7 +17,7 @@ pub const FAILED_EXAMPLES: usize = 3;
 pub const FAILED_BODY_BYTES: usize = 1_024;
 
 /// One exchange in full: a request, its response, and what was found in it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     /// Which of the plan's pools it belongs to.
     pub pool: usize,

@@ -1,7 +1,8 @@
 //! The end of a run: version, span, and what does not follow from intervals.
 
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
-use crate::{Ending, Excerpt, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
+use crate::transcript::form::{decode_excerpt, encode_excerpt};
+use crate::{Ending, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
 
 /// The version of the form, its first number.
@@ -82,13 +83,7 @@ fn encode_body(body: &FailedBody, out: &mut Vec<u8>) {
     put(out, body.pool as u64);
     put(out, body.step.into());
     put(out, body.end.0);
-    put(out, body.body.bytes.len() as u64);
-    out.extend_from_slice(&body.body.bytes);
-    put(out, body.body.length);
-    put(out, body.body.text.is_some().into());
-    if let Some(text) = &body.body.text {
-        put_text(out, text);
-    }
+    encode_excerpt(&body.body, out);
 }
 
 fn encode_slow(slow: &SlowRequest, out: &mut Vec<u8>) {
@@ -117,18 +112,13 @@ fn slowest(input: &mut Input<'_>) -> Result<Slowest, CodecError> {
 fn slow(input: &mut Input<'_>) -> Result<SlowRequest, CodecError> {
     Ok(SlowRequest {
         trace: input.text()?.to_owned(),
-        pool: short(input)?,
-        step: short(input)?,
+        pool: input.short()?,
+        step: input.short()?,
         outcome: input.outcome()?,
-        status: short(input)?,
+        status: input.short()?,
         intended: Nanos(input.number()?),
         response_time: Nanos(input.number()?),
     })
-}
-
-fn short(input: &mut Input<'_>) -> Result<u16, CodecError> {
-    const SHORT: CodecError = CodecError::Malformed("a status, a pool or a step");
-    u16::try_from(input.number()?).map_err(|_| SHORT)
 }
 
 fn bodies(input: &mut Input<'_>) -> Result<FailedBodies, CodecError> {
@@ -147,17 +137,10 @@ fn bodies(input: &mut Input<'_>) -> Result<FailedBodies, CodecError> {
 fn body(input: &mut Input<'_>) -> Result<FailedBody, CodecError> {
     Ok(FailedBody {
         outcome: input.outcome()?,
-        status: short(input)?,
-        pool: usize::from(short(input)?),
-        step: short(input)?,
+        status: input.short()?,
+        pool: usize::from(input.short()?),
+        step: input.short()?,
         end: Nanos(input.number()?),
-        body: Excerpt {
-            bytes: input.bytes()?.to_vec(),
-            length: input.number()?,
-            text: match input.flag()? {
-                true => Some(input.text()?.to_owned()),
-                false => None,
-            },
-        },
+        body: decode_excerpt(input)?,
     })
 }

@@ -206,8 +206,8 @@ impl Series<'_> {
             put(out, count);
             next = status + 1;
         }
-        encode_histogram(&self.response_time, out);
-        encode_histogram(&self.service_time, out);
+        encode_histogram(self.response_time, out);
+        encode_histogram(self.service_time, out);
     }
 }
 

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use std::net::SocketAddr;
 
 /// Pools of three steps, of a hundred and of one; the first two have iterations of their own.
-fn pools() -> Vec<PoolInfo> {
+pub(crate) fn pools() -> Vec<PoolInfo> {
     let pool = |steps| PoolInfo {
         name: format!("of {steps}"),
         steps: names(steps),
@@ -28,7 +28,7 @@ fn empty(pools: &[PoolInfo]) -> Interval {
 }
 
 /// An interval of these pools into which everything was recorded that there is.
-fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
+pub(crate) fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
     let mut interval = empty(pools);
     for (seen, pool) in all {
         let mut other = Interval::new(&pools[0].steps);
@@ -73,7 +73,7 @@ fn interval(pools: &[PoolInfo], all: &[(Seen, usize)]) -> Interval {
     interval
 }
 
-fn run_info(pools: Vec<PoolInfo>, seed: u64) -> RunInfo {
+pub(crate) fn run_info(pools: Vec<PoolInfo>, seed: u64) -> RunInfo {
     RunInfo {
         seed,
         pools,

@@ -18,7 +18,7 @@ fn law(times: Vec<u64>) -> Sequence {
     law
 }
 
-fn change() -> impl Strategy<Value = Change> {
+pub(crate) fn change() -> impl Strategy<Value = Change> {
     let users = Users::changing(vec![(Nanos::ZERO, 1), (Nanos(7), u32::MAX)]).expect("users");
     let reasons = [
         StopReason::Signal,

@@ -6,6 +6,7 @@ mod asked;
 mod codec;
 mod commands;
 mod drift;
+mod events;
 mod histogram;
 mod iterations;
 mod merge;

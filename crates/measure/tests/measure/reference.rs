@@ -64,7 +64,7 @@ fn assert_same(ours: &Histogram, reference: &Hdr<u64>) -> Result<(), TestCaseErr
     let mut encoded = Vec::new();
     let written = V2DeflateSerializer::new().serialize(reference, &mut encoded);
     prop_assert!(written.is_ok());
-    prop_assert_eq!(encode_v2(&ours), encoded);
+    prop_assert_eq!(encode_v2(ours), encoded);
     Ok(())
 }
 

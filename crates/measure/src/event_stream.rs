@@ -1,0 +1,157 @@
+//! The stream of a run's events as bytes, for another process or another machine.
+//!
+//! Each event is one byte string, which the caller frames: [`encode_event`] makes it, and one
+//! [`EventReader`] reads those of one run, in the order in which they were published. The first is
+//! [`RunEvent::Started`]; the intervals that follow can be read only with the pools that it names.
+//! Behind [`RunEvent::Finished`] the reader takes nothing more.
+//!
+//! An event begins with the version of this form and the number of its kind. What follows is the
+//! form that the value has elsewhere, with a version of its own where it has one, so that the
+//! control socket, the log of a run and this stream change together.
+//!
+//! A summary is large, and nearly all of it follows from events that were sent before. Therefore
+//! the end of a run travels as its [`Ending`], and the reader keeps a [`Reading`] of the events from
+//! which it makes the same summary again. Its memory is bounded as that of any reading; a stream
+//! whose intervals were merged on the way gives the same sums in coarser rows.
+
+use crate::codec::stop_reason::{decode_reason, encode_reason};
+use crate::codec::{CodecError, Input, put};
+use crate::sample::form::{decode_kept, encode_kept};
+use crate::transcript::form::{decode_transcripts, encode_transcripts};
+use crate::{Ending, Interval, Reading, RunEvent, RunInfo, decode_command, encode_command};
+use std::sync::Arc;
+
+/// The version of the form that is written here, its first number.
+const VERSION: u64 = 1;
+
+/// The kinds of events by their numbers.
+const STARTED: u64 = 0;
+const INTERVAL: u64 = 1;
+const KEPT: u64 = 2;
+const TRANSCRIPTS: u64 = 3;
+const CHANGED: u64 = 4;
+const STOPPING: u64 = 5;
+const FINISHED: u64 = 6;
+
+/// The bytes of one event: lossless. An interval must be summed up.
+#[must_use]
+pub fn encode_event(event: &RunEvent) -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, VERSION);
+    match event {
+        RunEvent::Started(info) => put_kind(STARTED, &info.encode(), &mut out),
+        RunEvent::IntervalClosed(interval) => put_kind(INTERVAL, &interval.encode(), &mut out),
+        RunEvent::Kept(kept) => {
+            put(&mut out, KEPT);
+            encode_kept(kept, &mut out);
+        }
+        RunEvent::Transcripts(transcripts) => {
+            put(&mut out, TRANSCRIPTS);
+            encode_transcripts(transcripts, &mut out);
+        }
+        RunEvent::Changed(command) => put_kind(CHANGED, &encode_command(command), &mut out),
+        RunEvent::Stopping { reason } => {
+            put(&mut out, STOPPING);
+            encode_reason(*reason, &mut out);
+        }
+        RunEvent::Finished(summary) => {
+            put_kind(FINISHED, &summary.ending(None).encode(), &mut out);
+        }
+    }
+    out
+}
+
+/// Appends a kind and the form that the event's value has elsewhere.
+fn put_kind(kind: u64, form: &[u8], out: &mut Vec<u8>) {
+    put(out, kind);
+    out.extend_from_slice(form);
+}
+
+/// The reader of one run's events.
+#[derive(Debug, Default)]
+pub struct EventReader {
+    phase: Phase,
+}
+
+/// The place in the stream.
+#[derive(Debug, Default)]
+enum Phase {
+    /// No event was read.
+    #[default]
+    Unstarted,
+    /// The events since the start, as far as they were read.
+    Running(Box<Reading>),
+    /// The last event was read.
+    Finished,
+}
+
+impl EventReader {
+    /// A reader of a run none of whose events was read.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next event, of the bytes that [`encode_event`] made of it. An error leaves the reader as
+    /// it was.
+    ///
+    /// # Errors
+    /// When the bytes are not an event, of a later version, or of an event that can't come next.
+    pub fn read(&mut self, bytes: &[u8]) -> Result<RunEvent, CodecError> {
+        let mut input = Input::new(bytes);
+        input.version(VERSION)?;
+        let kind = input.number()?;
+        match &mut self.phase {
+            Phase::Unstarted if kind == STARTED => {
+                let info = Arc::new(RunInfo::decode(input.rest())?);
+                let reading = Reading::new(Arc::clone(&info), &info.thresholds);
+                self.phase = Phase::Running(Box::new(reading));
+                Ok(RunEvent::Started(info))
+            }
+            Phase::Unstarted => Err(CodecError::Malformed("an event before the run's start")),
+            Phase::Running(_) if kind == FINISHED => {
+                let ending = Ending::decode(input.rest())?;
+                self.finish(ending)
+            }
+            Phase::Running(reading) => {
+                let event = middle(kind, input, &reading.so_far().info)?;
+                reading.observe(&event);
+                Ok(event)
+            }
+            Phase::Finished => Err(CodecError::Malformed("an event behind the run's end")),
+        }
+    }
+
+    /// The last event: the summary of all that was read, with this ending.
+    fn finish(&mut self, ending: Ending) -> Result<RunEvent, CodecError> {
+        match std::mem::replace(&mut self.phase, Phase::Finished) {
+            Phase::Running(reading) => Ok(RunEvent::Finished(Arc::new(reading.restore(ending)))),
+            Phase::Unstarted | Phase::Finished => {
+                Err(CodecError::Malformed("an end without a run"))
+            }
+        }
+    }
+}
+
+/// An event between the first and the last.
+fn middle(kind: u64, mut input: Input<'_>, info: &RunInfo) -> Result<RunEvent, CodecError> {
+    let event = match kind {
+        INTERVAL => {
+            let interval = Interval::decode(input.rest(), &info.pools)?;
+            return Ok(RunEvent::IntervalClosed(Arc::new(interval)));
+        }
+        CHANGED => {
+            let command = decode_command(input.rest())?;
+            return Ok(RunEvent::Changed(Arc::new(command)));
+        }
+        KEPT => RunEvent::Kept(decode_kept(&mut input)?),
+        TRANSCRIPTS => RunEvent::Transcripts(decode_transcripts(&mut input)?),
+        STOPPING => RunEvent::Stopping {
+            reason: decode_reason(&mut input)?,
+        },
+        STARTED => return Err(CodecError::Malformed("a run that starts twice")),
+        _ => return Err(CodecError::Malformed("an event of an unknown kind")),
+    };
+    input.end()?;
+    Ok(event)
+}

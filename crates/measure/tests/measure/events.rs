@@ -1,0 +1,202 @@
+//! The stream of a run's events: every event comes back, and no bytes break anything.
+
+use crate::codec::{interval, pools, run_info};
+use crate::commands::change;
+use crate::merge::{Seen, seen};
+use crate::samples;
+use drumfire_measure::{
+    CodecError, EventReader, Excerpt, Field, Kept, Leniencies, Particulars, Reading, RunEvent,
+    Sample, Side, Transcript, encode_event,
+};
+use drumfire_plan::{Change, Command, Finding, StopReason, Warmup};
+use drumfire_units::Nanos;
+use proptest::prelude::*;
+use std::sync::Arc;
+
+/// A sample whose numbers are any, as those of a hostile peer would be.
+fn sample(seen: &Seen, numbers: [u64; 4]) -> Sample {
+    Sample {
+        due: Nanos(numbers[0]),
+        sent: Nanos(numbers[1]),
+        bytes_received: numbers[2],
+        leniencies: Leniencies(numbers[3] as u16),
+        ..seen.sample
+    }
+}
+
+fn kept(seen: &Seen, numbers: [u64; 4]) -> Kept {
+    Kept {
+        sample: sample(seen, numbers),
+        particulars: Particulars {
+            arrival: numbers[0],
+            began: Nanos(numbers[1]),
+            written: Nanos(numbers[2]),
+        },
+        detail: numbers[3].is_multiple_of(2).then(|| "as it was".into()),
+        pool: numbers[3] as u16,
+    }
+}
+
+fn side(numbers: [u64; 4]) -> Side {
+    let field = || Field::of(b"name", &numbers[0].to_be_bytes());
+    Side {
+        line: format!("GET /{}", numbers[0]),
+        fields: vec![field(), field()],
+        bodies: vec![Excerpt {
+            bytes: numbers[1].to_be_bytes().to_vec(),
+            length: numbers[2],
+            text: numbers[3].is_multiple_of(3).then(|| "ü".to_owned()),
+        }],
+        more: numbers[3],
+        trailers: vec![field()],
+    }
+}
+
+fn transcript(seen: &Seen, numbers: [u64; 4]) -> Transcript {
+    let finding = |result| Finding {
+        rule: "a rule".to_owned(),
+        variable: numbers[0].is_multiple_of(2).then(|| "v".to_owned()),
+        result,
+    };
+    Transcript {
+        pool: numbers[0] as usize,
+        sample: sample(seen, numbers),
+        request: side(numbers),
+        response: numbers[1].is_multiple_of(2).then(|| side(numbers)),
+        detail: numbers[2].is_multiple_of(2).then(String::new),
+        findings: vec![
+            finding(Ok(None)),
+            finding(Ok(Some("7".to_owned()))),
+            finding(Err("instead".to_owned())),
+        ],
+    }
+}
+
+/// The events of a run, one of each kind and those of some intervals, with the summary that its
+/// reading makes.
+fn events(
+    warmup: Warmup,
+    all: &[(Seen, [u64; 4])],
+    change: Change,
+    reason: StopReason,
+) -> Vec<RunEvent> {
+    let mut info = run_info(pools(), 7);
+    info.warmup = warmup;
+    let info = Arc::new(info);
+    let mut reading = Reading::new(Arc::clone(&info), &info.thresholds);
+    let mut events = vec![RunEvent::Started(Arc::clone(&info))];
+    let kept = all.iter().map(|(seen, numbers)| kept(seen, *numbers));
+    events.push(RunEvent::Kept(kept.collect()));
+    let in_full = all.iter().map(|(seen, numbers)| transcript(seen, *numbers));
+    events.push(RunEvent::Transcripts(in_full.collect()));
+    for (index, part) in (0..).zip(all.chunks(5)) {
+        let seen: Vec<_> = part.iter().map(|(seen, _)| (seen.clone(), 1)).collect();
+        let mut closed = interval(&info.pools, &seen);
+        closed.index = index;
+        closed.start = Nanos::from_secs(index);
+        closed.end = closed.start + Nanos::from_secs(1);
+        events.push(RunEvent::IntervalClosed(Arc::new(closed)));
+    }
+    let command = Command {
+        at: Nanos::from_secs(1),
+        pool: Some(1),
+        change,
+    };
+    events.insert(4.min(events.len()), RunEvent::Changed(Arc::new(command)));
+    events.push(RunEvent::Stopping { reason });
+    events.iter().for_each(|event| reading.observe(event));
+    let summary = reading.close(Nanos::from_secs(9), 0.25);
+    events.push(RunEvent::Finished(Arc::new(summary)));
+    events
+}
+
+fn reasons() -> impl Strategy<Value = StopReason> {
+    prop_oneof![
+        Just(StopReason::Signal),
+        Just(StopReason::Duration),
+        Just(StopReason::Counted),
+        Just(StopReason::Threshold),
+        Just(StopReason::Command),
+    ]
+}
+
+proptest! {
+    #![proptest_config(samples::cases(32))]
+
+    #[test]
+    fn every_event_comes_back_and_no_part_of_one(
+        all in prop::collection::vec((seen(3), any::<[u64; 4]>()), 0..20),
+        change in change(),
+        reason in reasons(),
+        is_found in any::<bool>(),
+        cut in any::<prop::sample::Index>(),
+    ) {
+        let warmup = match is_found {
+            true => Warmup::Auto,
+            false => Warmup::Span(Nanos::from_secs(1)),
+        };
+        let mut reader = EventReader::new();
+        for event in events(warmup, &all, change, reason) {
+            let bytes = encode_event(&event);
+            let end = cut.index(bytes.len());
+            prop_assert!(reader.read(&bytes[..end]).is_err(), "cut at {}", end);
+            let decoded = reader.read(&bytes);
+            prop_assert!(decoded.as_ref() == Ok(&event), "{:?}\nfor\n{:?}", decoded, event);
+        }
+    }
+
+    #[test]
+    fn bytes_are_refused_or_encode_to_themselves(
+        all in prop::collection::vec((seen(3), any::<[u64; 4]>()), 0..6),
+        change in change(),
+        which in any::<prop::sample::Index>(),
+        at in any::<prop::sample::Index>(),
+        rest in prop::collection::vec(any::<u8>(), 0..40),
+    ) {
+        let warmup = Warmup::Span(Nanos::ZERO);
+        let all = events(warmup, &all, change, StopReason::Signal);
+        let which = which.index(all.len());
+        let mut reader = EventReader::new();
+        for event in &all[..which] {
+            prop_assert!(reader.read(&encode_event(event)).is_ok());
+        }
+        let mut bytes = encode_event(&all[which]);
+        let at = at.index(bytes.len());
+        bytes.splice(at..bytes.len().min(at + rest.len()), rest);
+        let decoded = reader.read(&bytes);
+        // What is known of a run may be of the first version of its form, which is not written.
+        if let Ok(decoded) = &decoded && !matches!(decoded, RunEvent::Started(_)) {
+            let again = encode_event(decoded);
+            prop_assert!(again == bytes || is_of_earlier_form(&bytes), "{:?}", bytes);
+        }
+    }
+}
+
+/// Whether an interval has an earlier version of its form, which is read and not written.
+fn is_of_earlier_form(bytes: &[u8]) -> bool {
+    bytes[1] == 1 && bytes[2] == 1
+}
+
+#[test]
+fn events_have_an_order_and_a_version() {
+    let all = events(
+        Warmup::Span(Nanos::ZERO),
+        &[],
+        Change::Pause,
+        StopReason::Signal,
+    );
+    let bytes: Vec<_> = all.iter().map(encode_event).collect();
+    let (first, last) = (&bytes[0], &bytes[bytes.len() - 1]);
+    let refused = |reader: &mut EventReader, bytes: &[u8], why| {
+        assert_eq!(reader.read(bytes), Err(CodecError::Malformed(why)));
+    };
+    let mut reader = EventReader::new();
+    refused(&mut reader, last, "an event before the run's start");
+    assert!(reader.read(first).is_ok());
+    refused(&mut reader, first, "a run that starts twice");
+    refused(&mut reader, &[1, 7], "an event of an unknown kind");
+    assert_eq!(reader.read(&[2, 5, 0]), Err(CodecError::Version(2)));
+    assert_eq!(reader.read(&[1, 5, 0, 0]), Err(CodecError::Excess));
+    assert!(reader.read(last).is_ok());
+    refused(&mut reader, last, "an event behind the run's end");
+}
