@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 /// Addresses that have a row; the connections to others are counted together.
 pub const ADDRESS_ROWS_MAX: usize = 256;
 
-/// What the connections to one address did.
+/// The work of the connections to one address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddressCounts {
-    /// How many were opened.
+    /// Connections that were opened.
     pub opened: u64,
     /// Requests sent on those that were closed.
     pub carried: u64,
@@ -36,7 +36,7 @@ impl AddressCounts {
 pub struct AddressRow {
     /// The address of the peer: of the proxy, where there is one.
     pub address: SocketAddr,
-    /// What the connections to it did.
+    /// The work of the connections to it.
     pub counts: AddressCounts,
 }
 

@@ -30,7 +30,7 @@ pub struct Asked {
     pub requests: Listed<AskedRequest>,
     /// The steps of its scenarios; none where an arrival is one request.
     pub steps: Listed<AskedStep>,
-    /// When requests start.
+    /// The rule by which requests start.
     pub load: AskedLoad,
     /// The number of users over time where the plan changes it: the first [`LISTED_MAX`] changes.
     pub users: Option<Users>,
@@ -49,7 +49,7 @@ pub struct Listed<T> {
     pub count: u64,
 }
 
-/// When requests start.
+/// The rule by which requests start.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskedLoad {
     /// Arrivals by a law.
@@ -97,7 +97,7 @@ pub struct AskedStop {
 pub struct AskedTransport {
     /// The number of connections to each target, at most.
     pub connections: u32,
-    /// When they are opened.
+    /// The moment at which they are opened.
     pub growth: Growth,
     /// The version of HTTP.
     pub version: HttpVersion,
@@ -105,7 +105,7 @@ pub struct AskedTransport {
     pub streams: u32,
     /// Whether a connection carries more than one request.
     pub keep_alive: KeepAlive,
-    /// When a connection leaves though it works.
+    /// The age or the use at which a working connection is closed.
     pub life: Life,
     /// The time limits of an exchange.
     pub timeouts: Timeouts,

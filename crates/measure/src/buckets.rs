@@ -11,7 +11,7 @@ pub(crate) const HOUR: u64 = 3_600_000_000_000;
 /// [`Histogram::beyond`](crate::Histogram::beyond).
 pub const HIGHEST: u64 = bounds(place(HOUR)).1;
 
-/// How many buckets there are. No value above [`HIGHEST`] has a place below it.
+/// The number of buckets. No value above [`HIGHEST`] has a place below it.
 pub(crate) const LENGTH: usize = place(HIGHEST) + 1;
 
 /// Values of up to this many bits have a bucket each: the least power of two that separates 1999
@@ -44,7 +44,7 @@ pub(crate) fn places(min: u64, max: u64) -> RangeInclusive<usize> {
     place(min.min(HIGHEST))..=place(max.min(HIGHEST))
 }
 
-/// How many counts lie in one page of memory, as most machines have them.
+/// The counts in one page of memory, as most machines have them.
 const PAGE: usize = 4096 / size_of::<u64>();
 
 /// How many buckets in use are held in a list, before there is an array of all: the list then takes

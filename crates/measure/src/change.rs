@@ -1,6 +1,9 @@
 //! Whether the tail of an interval is of another order than that of the intervals before it.
+//!
+//! A person who watches a run sees the mark beside the interval in which a tail grew tenfold. The
+//! drift of a whole run is judged elsewhere, with statistics; this needs five numbers.
 
-/// How many earlier tails a tail is compared with.
+/// The number of earlier tails that a tail is compared with.
 const EARLIER: usize = 5;
 /// The most signs that a change has.
 const ORDERS_MAX: f64 = 3.0;
@@ -38,7 +41,7 @@ impl Change {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tails {
     last: [u64; EARLIER],
-    /// How many there are so far.
+    /// The number of tails so far.
     filled: usize,
     /// The place of the oldest.
     next: usize,

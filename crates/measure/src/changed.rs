@@ -15,19 +15,19 @@ const VERSION: u64 = 2;
 pub struct Changed {
     /// The number of the pool that changed, from 0; `None` stands for all of them.
     pub pool: Option<u16>,
-    /// What changed.
+    /// The kind of the change.
     pub kind: ChangeKind,
     /// When the change held, from the start of its part of the run, with the stages of the law that
     /// began then. `None` of a change that an earlier version stored.
     pub order: Option<Ordered>,
-    /// What the notes on the run say of it.
+    /// Its sentence in the notes on the run.
     pub note: String,
 }
 
 /// The time and the law of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ordered {
-    /// When it held.
+    /// The time from which it held.
     pub at: Nanos,
     /// The stages of the law that began, in the law's own time; none where no law did.
     pub law: Vec<Stage>,
@@ -77,7 +77,7 @@ impl Changed {
         out
     }
 
-    /// What [`Self::encode`] wrote.
+    /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
     /// When the bytes are not that, or of a later version.

@@ -88,7 +88,7 @@ pub(crate) fn put_named(out: &mut Vec<u8>, counts: impl Iterator<Item = (&'stati
     }
 }
 
-/// How the counts of a histogram are written.
+/// The form of a histogram's counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountsForm {
     /// Each with the number of unused buckets before it.
@@ -101,7 +101,7 @@ pub(crate) enum CountsForm {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     left: &'a [u8],
-    /// How the histograms in them have their counts.
+    /// The form of the counts of the histograms in them.
     pub(crate) counts: CountsForm,
 }
 

@@ -1,4 +1,8 @@
 //! The ends of connections.
+//!
+//! Counts and distributions are of the connections that a worker opened, and the rows of
+//! [`Addresses`](crate::Addresses) spread them over the addresses of a name. A connection that was
+//! opened and not closed is open at the end.
 
 use crate::{Addresses, Histogram};
 use drumfire_units::Nanos;
@@ -50,19 +54,19 @@ closings! {
 /// The connections of a pool: how they were opened, and how they ended.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connections {
-    /// How many were opened.
+    /// Connections that were opened.
     pub opened: u64,
-    /// How many were closed for each reason, by its index in [`Closing::ALL`].
+    /// Connections closed for each reason, by its index in [`Closing::ALL`].
     pub closed: [u64; Closing::ALL.len()],
     /// Time to open one.
     pub connect: Histogram,
     /// Time for a TLS handshake.
     pub tls_handshake: Histogram,
-    /// How many of these handshakes resumed an earlier session.
+    /// Handshakes among these that resumed an earlier session.
     pub tls_resumed: u64,
-    /// How long those that were closed had been open.
+    /// The ages of those that were closed.
     pub lifetime: Histogram,
-    /// How many exchanges those that were closed had carried: a count in place of nanoseconds.
+    /// The exchanges that each closed one had carried: counts in place of nanoseconds.
     pub carried: Histogram,
     /// The same by address.
     pub addresses: Addresses,
@@ -83,7 +87,7 @@ impl Connections {
         self.carried.record(Nanos(carried));
     }
 
-    /// How many were closed for this reason.
+    /// Connections closed for this reason.
     #[must_use]
     pub const fn closed_by(&self, why: Closing) -> u64 {
         self.closed[why as usize]

@@ -1,8 +1,12 @@
 //! Plain counts: of requests, of bytes, of outcomes. All of them merge by addition.
+//!
+//! A request is counted as intended when it becomes due, by the pool; its end, by the worker that
+//! saw it. Between the two it is pending, in flight or dropped, and [`Counts::conservation`] holds
+//! after every merge: intended = sent + dropped + pending, and sent = ok + failed + in flight.
 
 use crate::Outcome;
 
-/// How many requests there were, by what became of them.
+/// Requests, by their fate: the parts add up to those that were intended.
 ///
 /// Always `sent = ok + failed + in_flight`, for an exchange is counted when it ends, or when the
 /// run's drain ends. Over a whole run also `intended = sent + dropped + pending`.
@@ -162,7 +166,7 @@ impl Bytes {
     }
 }
 
-/// How often each [`Outcome`] was seen.
+/// The exchanges of each [`Outcome`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeCounts([u64; Outcome::COUNT]);
 
@@ -183,7 +187,7 @@ impl OutcomeCounts {
         self.0[outcome as usize] = count;
     }
 
-    /// How often `outcome` was seen.
+    /// The exchanges that ended with `outcome`.
     #[must_use]
     pub const fn get(&self, outcome: Outcome) -> u64 {
         self.0[outcome as usize]

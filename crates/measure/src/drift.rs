@@ -21,13 +21,13 @@ use tracks::{Track, tracks};
 
 /// The probability up to which a movement is taken for real.
 pub const DRIFT_LEVEL: f64 = 0.01;
-/// How many tests each figure is put to: for a trend and for a change.
+/// The tests that each figure is put to: for a trend and for a change.
 const TESTS: f64 = 2.0;
 /// Fewer points than this are not judged.
 const POINTS_MIN: usize = 50;
 /// Nor is a shorter span.
 const SPAN_MIN: Nanos = Nanos(50_000_000_000);
-/// How often a figure is cut in two: there are at most 2ⁿ − 1 changes.
+/// The depth to which a figure is cut in two: there are at most 2ⁿ − 1 changes.
 const CUTS: u32 = 3;
 /// Nanoseconds of an hour.
 const HOUR: f64 = 3.6e12;
@@ -109,11 +109,11 @@ pub enum Movement {
 /// A steady growth or fall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// By how much in an hour: of a relative figure as a share of itself, 0.01 for 1 %.
+    /// The growth in an hour: of a relative figure as a share of itself, 0.01 for 1 %.
     pub per_hour: f64,
-    /// Where it begins.
+    /// The beginning of the trend.
     pub since: Nanos,
-    /// Where it ends.
+    /// The end of the trend.
     pub until: Nanos,
     /// The figure where it begins.
     pub from: f64,

@@ -1,19 +1,27 @@
-//! What a run's summary holds beyond the merge of its intervals.
+//! The part of a run's summary that does not follow from the merge of its intervals.
+//!
+//! A run is stored, and sent to others, as its facts, its intervals and this. [`Summary::ending`]
+//! takes it from a summary whose books are closed, and [`Reading::restore`] closes the books of a
+//! reading of the same intervals with it: both give the same summary, so that a stored run is
+//! shown, compared and judged as it was on the day.
+//!
+//! [`Summary::ending`]: crate::Summary::ending
+//! [`Reading::restore`]: crate::Reading::restore
 
 mod form;
 
 use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
 
-/// What is known at the end of a run and does not follow from its intervals. With them and the
-/// facts of the run, it makes the same summary again.
+/// The facts of a run's end that do not follow from its intervals. With them and the facts of its
+/// start, it makes the same summary again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ending {
     /// The measured span.
     pub duration: Nanos,
     /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
     pub steal_share: f64,
-    /// How many connections the process could have; `None` is no limit. Remedies depend on it.
+    /// The most connections that the process could have; `None` is no limit. Remedies depend on it.
     pub connections_max: Option<u64>,
     /// The results of the thresholds, in the plan's order.
     pub thresholds: Vec<ThresholdResult>,
@@ -32,7 +40,7 @@ impl Ending {
         form::encode(self)
     }
 
-    /// What [`Self::encode`] wrote.
+    /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
     /// When the bytes are not that, or of a later version.

@@ -1,14 +1,17 @@
 //! Failures and their details: counts are exact, texts are bounded.
+//!
+//! A table has at most [`MESSAGES`] texts, since a server could fill any other. A failure whose
+//! text finds no room counts with its outcome all the same, under the outcome's own words.
 
 use crate::{Blame, Outcome, OutcomeCounts};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// How many distinct messages are kept, over all outcomes.
+/// The most distinct messages that are kept, over all outcomes.
 pub const MESSAGES: usize = 64;
 
-/// How many bytes of a message are kept.
+/// The most bytes of a message that are kept.
 pub const MESSAGE_BYTES: usize = 200;
 
 /// Failures of one kind with one message.
@@ -20,7 +23,7 @@ pub struct ErrorRow {
     pub outcome: Outcome,
     /// The detail, or [`Outcome::words`] for all that had none or whose detail was over the bound.
     pub message: String,
-    /// How many.
+    /// The failures with this message.
     pub count: u64,
 }
 

@@ -1,4 +1,9 @@
 //! The one stream of a run's events.
+//!
+//! A run publishes each event once, in this order; every observer has a queue of its own. An
+//! observer that falls behind is never waited for: intervals are merged in its queue, so that it
+//! misses moments and no samples. [`crate::Reading::observe`] accumulates the events, and
+//! [`crate::encode_event`] turns each into bytes.
 
 use crate::{Interval, Kept, RunInfo, Summary, Transcript};
 use drumfire_plan::{Command, StopReason};

@@ -1,4 +1,10 @@
 //! Everything that was counted and timed of a pool.
+//!
+//! A worker records with the `record` methods and nothing else; of these only the text of a new
+//! failure takes memory. The control plane calls [`Figures::sum_up`] on an interval that a worker
+//! has closed; only then are the sums of several steps those of their series. [`Figures::merge`]
+//! adds figures that are summed up, steps included, and [`Figures::merge_sums`] adds a pool's sums
+//! into those of a run, which has no steps.
 
 pub(crate) mod form;
 
@@ -31,9 +37,9 @@ pub struct Figures {
     pub latency: Latency,
     /// Samples that the warm-up left out of everything above; all its samples were intended.
     pub warmup: Counts,
-    /// How often each leniency was granted, by its index in [`Leniency::ALL`].
+    /// Grants of each leniency, by its index in [`Leniency::ALL`].
     pub leniencies: [u64; Leniency::ALL.len()],
-    /// By how many there are more exchanges under way at the end of the span than at its beginning:
+    /// Exchanges under way at the end of the span less those at its beginning:
     /// over all spans up to a time they add up to those under way then.
     pub under_way: i64,
     /// Interim (1xx) responses.
@@ -58,7 +64,7 @@ pub struct Figures {
     errors: ErrorTable,
 }
 
-/// By how much more became due than ended, in a part of a run that is left out of it.
+/// Requests that became due in a part of a run that is left out of it, and ended behind it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     requests: i64,
@@ -75,7 +81,7 @@ impl Carried {
     }
 }
 
-/// By how much more became due than ended or was dropped.
+/// Requests that became due, less those that ended or were dropped.
 fn balance(counts: &Counts) -> i64 {
     signed(counts.intended) - signed(counts.finished()) - signed(counts.dropped)
 }
@@ -417,7 +423,7 @@ impl Figures {
         }
     }
 
-    /// How often each outcome was seen.
+    /// The exchanges of each outcome.
     #[must_use]
     pub fn outcomes(&self) -> &OutcomeCounts {
         &self.outcomes

@@ -1,4 +1,7 @@
 //! The generator's own health: measurements of its threads.
+//!
+//! A worker measures its own thread at the end of each interval ([`WorkerHealth`]). Merged over the
+//! run they become the generator's account ([`GeneratorHealth`]), which [`crate::Verdict`] judges.
 
 use crate::near_p99::near_p99;
 use crate::{Blame, Figures, Histogram, Outcome};
@@ -15,7 +18,7 @@ pub struct WorkerHealth {
     pub run_queue_delay: Nanos,
     /// Time from one wait of the event loop to the next.
     pub loop_turn: Histogram,
-    /// How much later than asked for a wait for a due time returned.
+    /// The time by which a wait for a due time returned too late.
     pub wake_lateness: Histogram,
     /// The greatest CPU share of a worker, in millionths.
     pub busiest_share_ppm: u32,

@@ -9,7 +9,11 @@ use drumfire_units::Nanos;
 use lower_bounds::LowerBounds;
 use std::ops::RangeInclusive;
 
-/// How often each time was seen, from 0 ns to 1 h, to three significant digits.
+/// A distribution of times from 0 ns to 1 h, to three significant digits.
+///
+/// A worker records into it (`record`), which counts into a bucket and updates the exact figures
+/// beside it; everything else is for the control plane. `merge` and `subtract` add and take away
+/// whole histograms, `reset` empties one and keeps its memory.
 ///
 /// The memory (264 KiB, resident as far as it is touched) is taken at construction, and as much
 /// again with the first time that is only a lower bound; other recording takes none. One that is
@@ -29,7 +33,7 @@ pub struct Histogram {
     max: u64,
     /// The exact sum.
     sum: u128,
-    /// How many values were beyond the last bucket.
+    /// Values beyond the last bucket.
     beyond: u64,
 }
 
@@ -287,7 +291,7 @@ impl Histogram {
         self.sum = 0;
     }
 
-    /// How many samples there are.
+    /// The number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count

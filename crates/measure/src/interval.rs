@@ -1,4 +1,9 @@
 //! Everything that was seen in one span of time, and its merge.
+//!
+//! A worker owns an interval while it records, and gives it away when its span is over; from there
+//! it is shared and no longer changed. Worker and minute are merged by the same operation. An
+//! interval that is stored or sent has no sums ([`Interval::encode`]): they are made again when it
+//! is read.
 
 mod form;
 
@@ -18,13 +23,13 @@ use std::sync::Arc;
 pub struct Interval {
     /// Its number, from 0; of a merged one, the least.
     pub index: u64,
-    /// Where it begins, from the run's start.
+    /// Its beginning, from the run's start.
     pub start: Nanos,
-    /// Where it ends; not after `start` while it is being recorded.
+    /// Its end; not after `start` while it is being recorded.
     pub end: Nanos,
     /// The figures of all pools together.
     pub total: Figures,
-    /// How the workers themselves fared.
+    /// The health of the workers themselves.
     pub health: WorkerHealth,
     /// The figures of each pool, or none where there is a single pool, whose figures are the sum.
     pools: Vec<Figures>,

@@ -1,4 +1,8 @@
 //! The figures of one closed interval, as a line or a row of any output has them.
+//!
+//! Live line, text, CSV, JSON and the dialects all show rows, so that one interval has one rate and
+//! one tail wherever it is looked at. [`Rows`] makes them in order of time: a row's mark compares
+//! its tail with those of the rows before, and its moment counts from the start of the run.
 
 use crate::overview::Tally;
 use crate::{Change, Histogram, Interval, Model, Overview, RunInfo, Tails};
@@ -8,9 +12,9 @@ use std::ops::Range;
 /// The figures of an interval: of one, or of several that were merged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IntervalRow {
-    /// Where it begins, from the run's start.
+    /// Its beginning, from the run's start.
     pub start: Nanos,
-    /// Where it ends.
+    /// Its end.
     pub end: Nanos,
     /// When it began, in nanoseconds since 1970-01-01 00:00 UTC, by the run's own clock: a step of
     /// the machine's does not show.
@@ -36,12 +40,12 @@ pub struct IntervalRow {
     pub latency: Spread,
     /// The 99th percentile of our own lateness.
     pub lag_p99: Option<Nanos>,
-    /// How the tail of the latency compares with the intervals before.
+    /// The tail of the latency compared with those of the intervals before.
     pub change: Change,
 }
 
 impl IntervalRow {
-    /// How long it lasted.
+    /// Its length.
     #[must_use]
     pub fn length(&self) -> Nanos {
         self.end - self.start

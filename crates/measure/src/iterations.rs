@@ -9,7 +9,7 @@ use drumfire_units::Nanos;
 /// pending, and started = completed + failed + in flight.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Iterations {
-    /// How many: `sent` of them started, `ok` of them completed.
+    /// Iterations: `sent` of them started, `ok` of them completed.
     pub counts: Counts,
     /// Intended start to end, with all pauses and waits, of those completed and, as "at least this
     /// long", of all whose end was not seen: those with a request that was cut off, in flight, and
@@ -22,7 +22,7 @@ pub struct Iterations {
 /// One iteration, when it has ended in any way. Times count from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationSample {
-    /// Which scenario of the pool it went through, from 0.
+    /// The number of its scenario in the pool, from 0.
     pub scenario: u32,
     /// Its start by the schedule, which is that of its first request.
     pub intended: Nanos,

@@ -1,4 +1,9 @@
 //! The distributions of time.
+//!
+//! Response time counts from the intended start, service time from the moment of sending: what lies
+//! between is waiting for a connection, which the target causes, and lag, which is our own. All are
+//! recorded for every model; the model decides which of the first two is *the* latency. Failures
+//! have a distribution of their own, so that a fast refusal does not make a target look fast.
 
 use crate::{Histogram, Outcome, Sample};
 use drumfire_units::Nanos;

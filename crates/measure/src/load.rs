@@ -1,4 +1,10 @@
 //! Whether the load that was asked for was put on the target.
+//!
+//! The question is the second of three that a report answers, before the target's figures: a target
+//! that got half of its load may look better than it is. Arrivals that became due are laid beside
+//! those that were sent; where more than one in a hundred is missing, the reason names the thing
+//! that was scarce, connections, streams or users, and Little's law says how many the rate would
+//! have taken.
 
 use crate::words::share_text;
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
@@ -88,7 +94,8 @@ impl LoadAnswer {
     }
 }
 
-/// What the schedule asks for: iterations, which are the requests where each is one of them.
+/// The counts of the arrivals that the schedule asks for: iterations, which are the requests where
+/// each iteration is one of them.
 fn asked_for(figures: &Figures) -> &Counts {
     match &figures.iterations {
         Some(iterations) => &iterations.counts,

@@ -230,7 +230,7 @@ impl Outcome {
         }
     }
 
-    /// How many outcomes there are.
+    /// The number of outcomes.
     pub const COUNT: usize = Self::ALL.len();
 
     /// Whether the exchange was ended from our side before its answer was complete, so that its

@@ -1,4 +1,4 @@
-//! The part of an interval from which a run over time is told: counts, *the* latency, and the lag.
+//! The part of an interval that a run over time is made of: counts, *the* latency, and the lag.
 //!
 //! A whole interval has some ten distributions, and a run over time has hundreds of cells. An
 //! overview has the two that rows and the test for drift read, so that a run's own account of
@@ -30,7 +30,7 @@ pub(crate) struct Tally {
     pub(crate) iterations_intended: u64,
     /// Requests that were due and will never be sent.
     pub(crate) dropped: u64,
-    /// By how much more exchanges are under way at the end than at the beginning.
+    /// Exchanges under way at the end less those at the beginning.
     pub(crate) under_way: i64,
 }
 
@@ -162,7 +162,7 @@ impl Aspect {
     }
 }
 
-/// What rows and the test for drift read of an interval, or of several that were merged.
+/// The figures of an interval, or of several that were merged, that rows and the test for drift read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Overview {
     pub(crate) start: Nanos,

@@ -27,7 +27,7 @@ use std::sync::Arc;
 pub struct Reading {
     detail: Detail,
     summary: Summary,
-    /// What came since the last window was taken.
+    /// The figures since the last window was taken.
     window: Window,
     /// The first kind of failure.
     failure: Option<Outcome>,
@@ -38,7 +38,7 @@ pub struct Reading {
     ended_by: Option<EndedBy>,
 }
 
-/// How much of the intervals is kept.
+/// The part of each interval that is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     Everything,
@@ -46,7 +46,7 @@ enum Detail {
     Sums,
 }
 
-/// How far a run has come.
+/// The phase that a run has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
     /// Requests start.
@@ -147,7 +147,7 @@ impl Reading {
         self.failure = self.failure.or_else(|| first.map(|(outcome, _)| outcome));
     }
 
-    /// How far the run has come.
+    /// The phase that the run has reached.
     #[must_use]
     pub const fn state(&self) -> RunState {
         self.state

@@ -1,4 +1,7 @@
 //! The findings against a run, its load or its target, and their remedies.
+//!
+//! A reason is a sentence in the words of a report, made where the finding is. Its remedies are
+//! values: whether a flag or a key of a plan is named is decided where the text is printed.
 
 use crate::Outcome;
 

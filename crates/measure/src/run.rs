@@ -62,9 +62,9 @@ pub struct PoolInfo {
     pub connections: u32,
     /// Whether all of them were opened ahead, or only those that were needed.
     pub growth: Growth,
-    /// How many requests a connection carries at a time.
+    /// The most requests that a connection carries at a time.
     pub streams: u32,
-    /// How many users there are at most; `None` where their number limits nothing.
+    /// The most users at a time; `None` where their number limits nothing.
     pub users: Option<u32>,
     /// Whether an iteration may be more than one request, so that iterations are counted and timed
     /// apart from requests.
@@ -84,9 +84,9 @@ pub struct PoolInfo {
 pub struct RunInfo {
     /// The run's name, unique on this machine.
     pub id: String,
-    /// When it started, in nanoseconds since 1970-01-01 00:00 UTC.
+    /// Its start, in nanoseconds since 1970-01-01 00:00 UTC.
     pub started_at_unix_ns: u64,
-    /// Where every random number comes from.
+    /// The seed of every random number.
     pub seed: u64,
     /// The version of the program that ran.
     pub version: String,
@@ -152,14 +152,14 @@ impl RunInfo {
         self
     }
 
-    /// What is known, in our own binary form, which its intervals need to be read back.
+    /// The facts in our own binary form. The intervals of the run can be read back only with them.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         form::encode(self)
     }
 
-    /// What [`Self::encode`] wrote, or the version of the form before it. What that has and this
-    /// version can't read is said in the notes.
+    /// Reads the bytes of [`Self::encode`], or those of the version of the form before it. A text of
+    /// that version which this one does not understand becomes a note of the run.
     ///
     /// # Errors
     /// When the bytes are not that, or of a later version.

@@ -30,11 +30,11 @@ pub struct Sample {
     pub bytes_received: u64,
     /// The final status; 0 where none came.
     pub status: u16,
-    /// Which step it belongs to: an index into the plan's distinct step names.
+    /// Its step: an index into the plan's distinct step names.
     pub step: u16,
 }
 
-/// What is known of an exchange beside its sample.
+/// Facts of an exchange that no figure is made of, for those who get every sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Particulars {
     /// The number of its iteration's arrival within the run, from 0.
@@ -50,7 +50,7 @@ pub struct Particulars {
 pub struct Kept {
     /// The sample.
     pub sample: Sample,
-    /// What is known beside it.
+    /// Facts of the exchange beside it.
     pub particulars: Particulars,
     /// The detail of a failure, beyond its class.
     pub detail: Option<Box<str>>,

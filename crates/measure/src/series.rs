@@ -1,4 +1,8 @@
 //! The one way in which a sample is recorded into a series.
+//!
+//! A time whose end was not seen, because of a timeout, a pending request or the end of the drain,
+//! is recorded as a lower bound. Left out, the slowest requests would be missing from the
+//! distribution, and a target that stops answering would look better than one that answers slowly.
 
 use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;

@@ -1,4 +1,4 @@
-//! When the figures of a run settle, for a warm-up that nobody has to guess.
+//! The time from which the figures of a run are steady, so that the warm-up need not be guessed.
 //!
 //! MSER-5 (White 1997): of all places at which the beginning could be cut off, the one behind which
 //! the mean of the rest has the least standard error. Batches of five intervals take away noise; a
@@ -10,12 +10,12 @@ use drumfire_units::Nanos;
 
 /// Fewer intervals say nothing.
 const CELLS_MIN: usize = 20;
-/// How many intervals a batch has in a long run.
+/// The intervals of a batch in a long run.
 const BATCH: usize = 5;
-/// How many batches there are at least.
+/// The fewest batches that are judged.
 const BATCHES_MIN: usize = 20;
 
-/// When the figures of a run settled.
+/// The time from which the figures of a run are steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settling {
     /// At this time; zero where they did not move from the start on.
@@ -27,7 +27,7 @@ pub enum Settling {
 }
 
 impl Settling {
-    /// When p50 and p99 of the model's latency have settled, the later of them.
+    /// The time at which p50 and p99 of the model's latency are both steady.
     pub(crate) fn of(timeline: &Timeline<Interval>, model: Model) -> Self {
         // The last one has the drain.
         let count = timeline.len().saturating_sub(1);
@@ -55,7 +55,7 @@ impl Settling {
     }
 }
 
-/// How many values at the beginning are to be left out; `None` where they are too many.
+/// The number of values at the beginning to be left out; `None` where they are too many.
 fn cut(values: &[f64]) -> Option<usize> {
     let values = without_spikes(values);
     let batch = (values.len() / BATCHES_MIN).clamp(1, BATCH);

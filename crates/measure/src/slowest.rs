@@ -1,10 +1,14 @@
 //! The slowest requests of a run.
+//!
+//! A request can be named only by something that its target knows too, so only those that carried a
+//! trace are kept. A worker compares with [`Slowest::bound`] first, which nearly every request
+//! fails.
 
 use crate::Outcome;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
 
-/// How many are named.
+/// The most requests that are named.
 pub const SLOWEST: usize = 10;
 
 /// One of them.
@@ -12,9 +16,9 @@ pub const SLOWEST: usize = 10;
 pub struct SlowRequest {
     /// The id of its trace, 32 hexadecimal digits; empty where it carried none.
     pub trace: String,
-    /// Which of the plan's pools it belongs to.
+    /// The number of its pool in the plan.
     pub pool: u16,
-    /// Which of the pool's steps.
+    /// The number of its step in the pool.
     pub step: u16,
     /// Its end.
     pub outcome: Outcome,

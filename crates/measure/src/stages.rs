@@ -47,7 +47,7 @@ pub(crate) struct Stages {
 struct Law {
     /// Its stages, in its own time.
     stages: Vec<Stage>,
-    /// When its own time was 0, with all its pauses added.
+    /// The run's time at which its own was 0, with all its pauses added.
     origin: Nanos,
     /// Since when its time stands.
     paused_at: Option<Nanos>,
@@ -56,13 +56,13 @@ struct Law {
 /// The orders that changed a pool's load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LoadOrders {
-    /// How many there were.
+    /// The number of orders.
     pub count: u64,
-    /// When the first one held.
+    /// The time from which the first one held.
     pub first: Nanos,
 }
 
-/// What was measured in a stage, or in neighbours that are too short for an interval of their own.
+/// The figures of a stage, or of neighbours that are too short for an interval of their own.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct StageCell {
     pub(crate) stage: Stage,
@@ -285,7 +285,7 @@ fn edges(stages: &[Stage], interval: Nanos) -> Vec<Nanos> {
     edges
 }
 
-/// Stages that are told of as one.
+/// Joins neighbouring stages under one name.
 fn together(stages: &[Stage]) -> Option<Stage> {
     let first = stages.first()?;
     let names = stages.iter().take(NAMES_MAX);

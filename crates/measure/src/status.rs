@@ -1,4 +1,7 @@
-//! How often each response status was seen.
+//! Counts of responses by status.
+//!
+//! Statuses of HTTP and of gRPC share one table; those of gRPC lie above [`GRPC_STATUS`], so that a
+//! sample has one number. Pages are taken as statuses come: most runs see one or two.
 
 use std::borrow::Cow;
 
@@ -43,7 +46,7 @@ pub fn status_name(status: u16) -> Cow<'static, str> {
     }
 }
 
-/// How many statuses share a page of counts.
+/// The statuses that share a page of counts.
 const PAGE: usize = 64;
 
 /// A count for each of so many statuses in a row.
@@ -86,7 +89,7 @@ impl StatusCounts {
         *mine = mine.saturating_add(count);
     }
 
-    /// How many responses had this status; of 0, how many exchanges brought no status.
+    /// Responses with this status; of 0, exchanges that brought none.
     #[must_use]
     pub fn get(&self, status: u16) -> u64 {
         let status = usize::from(status);
@@ -96,7 +99,7 @@ impl StatusCounts {
         }
     }
 
-    /// How many responses had a status with this first digit.
+    /// Responses whose status has this first digit.
     #[must_use]
     pub fn of_class(&self, digit: u8) -> u64 {
         let from = u16::from(digit) * 100;

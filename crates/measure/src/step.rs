@@ -1,11 +1,14 @@
 //! The figures of one step: one tag, scenario step or URL.
+//!
+//! A pool of one step has no list of them: its figures are the step's. With several, a sample goes
+//! into its step alone, and the pool's sums are made on the control plane.
 
 use crate::series::SeriesMut;
 use crate::{Bytes, Counts, Histogram, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// How many steps of a pool have figures of their own; the rest is summed under the step `other`.
+/// The most steps of a pool that have figures of their own; the rest is summed under `other`.
 pub const STEPS: usize = 10_000;
 
 /// Up to so many steps have all the memory that recording needs from the start. Each of more takes

@@ -1,4 +1,10 @@
 //! A run as a whole: the merge of its intervals and the judgement over them.
+//!
+//! A summary grows with each interval that is absorbed, and at any time is the summary of the run
+//! so far; nothing in it is judged until its books are closed. Only a [`crate::Reading`] does both,
+//! since the order matters: a warm-up that is to be found is cut before anything is judged,
+//! thresholds are evaluated on what is left, and the verdict comes last, for it looks at all of
+//! them.
 
 use crate::figures::Carried;
 use crate::stages::{StageCell, Stages};
@@ -15,9 +21,9 @@ use drumfire_units::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How many rows tell of a run over time.
+/// The most rows that show a run over time.
 const INTERVALS: usize = 300;
-/// How many there are of a warm-up that is found in a run of many steps.
+/// The most rows where the warm-up of a run of many steps is to be found in them.
 const INTERVALS_OF_MANY_STEPS: usize = 60;
 /// With more steps than this there are many.
 const STEPS_OF_FINE_CELLS: usize = 64;
@@ -68,7 +74,7 @@ pub struct Summary {
     pub duration: Nanos,
     /// The figures of all pools together.
     pub total: Figures,
-    /// How the workers fared.
+    /// The health of the workers.
     pub health: WorkerHealth,
     /// The figures of each pool, or none where there is a single pool, whose figures are the sum.
     pools: Vec<Figures>,
@@ -92,9 +98,9 @@ pub struct Summary {
     pub target: TargetAnswer,
     /// The results of the thresholds, in the plan's order.
     pub thresholds: Vec<ThresholdResult>,
-    /// How the generator fared.
+    /// The health of the generator.
     pub generator: GeneratorHealth,
-    /// How the figures fared over the run, of those that can be judged.
+    /// The drift of each figure that can be judged.
     pub drift: Vec<Drift>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
@@ -354,8 +360,8 @@ impl Summary {
         self
     }
 
-    /// What the summary holds beyond its intervals, of a process that could have this many
-    /// connections.
+    /// The part of the summary that does not follow from its intervals, of a process that could have
+    /// this many connections.
     #[must_use]
     pub fn ending(&self, connections_max: Option<u64>) -> Ending {
         Ending {

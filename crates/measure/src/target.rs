@@ -1,4 +1,7 @@
 //! The target's answer to the load.
+//!
+//! Failures that the generator caused do not count against the target. It is degraded from 1 % of
+//! failures on, and failed where nothing was answered as the plan expects.
 
 use crate::words::share_text;
 use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy};
@@ -6,7 +9,7 @@ use std::cmp::Reverse;
 
 /// The share of failed requests from which a target counts as degraded.
 const DEGRADED_SHARE: f64 = 0.01;
-/// How many kinds of failure are named.
+/// The most kinds of failure that are named.
 const KINDS: usize = 3;
 
 /// How well the target did.

@@ -1,4 +1,10 @@
 //! Thresholds against merged data: the rule, the measured figure, and whether it passes.
+//!
+//! An [`Aim`] finds the place that a metric names, a pool or a step, once and before the run. A
+//! [`View`] is the data at that place, of the whole run or of one window, and the same code turns
+//! either into a figure. A figure that the data can't support, such as a p99 of twenty samples, is
+//! no number: it ends no run, and at the end the rule fails with the number of samples that it
+//! takes.
 
 use crate::quantile::count_needed;
 use crate::words::{quantile_text, share_text};
@@ -31,9 +37,9 @@ pub struct ThresholdResult {
 pub(crate) struct Aim {
     /// The metric itself, without the pool and the step that it is asked of.
     pub(crate) metric: Metric,
-    /// Which pool; all of them when `None`.
+    /// The pool's number; all pools when `None`.
     pool: Option<usize>,
-    /// Which step of the pool: its index and its name.
+    /// The step of the pool: its index and its name.
     step: Option<(usize, String)>,
     /// The model of the pool, or of all; `None` where they have not the same.
     model: Option<Model>,

@@ -74,9 +74,9 @@ impl Resolution {
     }
 }
 
-/// What is kept of the intervals of a cell.
+/// The content of a cell, into which the intervals of its span are merged.
 pub trait Cell: Clone + fmt::Debug + PartialEq {
-    /// What must be known of the run for that.
+    /// The facts of the run that an empty cell is made from.
     type Form: Clone + fmt::Debug + PartialEq;
 
     /// A cell without content.
@@ -130,7 +130,7 @@ impl Cell for Interval {
     }
 }
 
-/// What rows and the test for drift read.
+/// A cell that rows and the test for drift read.
 impl Cell for Overview {
     type Form = Aspect;
 
@@ -171,7 +171,7 @@ pub struct Timeline<C: Cell> {
     open: Option<Open<C>>,
 }
 
-/// Where cells begin.
+/// The grid on which cells begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Grid {
     /// The length of the run's intervals; parts of one stay together.
@@ -269,7 +269,7 @@ impl<C: Cell> Timeline<C> {
         closed.chain(self.open.iter().map(|open| open.cell.clone()))
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     #[must_use]
     pub fn len(&self) -> usize {
         self.closed.len() + usize::from(self.open.is_some())
@@ -287,7 +287,7 @@ impl<C: Cell> Timeline<C> {
         self.grid.latest
     }
 
-    /// How many bytes the cells take, but for the last.
+    /// The bytes that the cells take, but for the last.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.closed.values().map(|bytes| bytes.len()).sum()

@@ -7,19 +7,19 @@ use drumfire_plan::Finding;
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// How many kinds of failure have bodies kept.
+/// The most kinds of failure of which bodies are kept.
 pub const FAILED_KINDS: usize = 32;
 
-/// How many of each kind.
+/// The most bodies of each kind.
 pub const FAILED_EXAMPLES: usize = 3;
 
-/// How many bytes of such a body are kept.
+/// The most bytes of such a body that are kept.
 pub const FAILED_BODY_BYTES: usize = 1_024;
 
 /// One exchange in full: a request, its response, and what was found in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
-    /// Which of the plan's pools it belongs to.
+    /// The number of its pool in the plan.
     pub pool: usize,
     /// Its record.
     pub sample: Sample,
@@ -33,7 +33,7 @@ pub struct Transcript {
     pub findings: Vec<Finding>,
 }
 
-/// What one side sent.
+/// One side of an exchange: a request, or a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
     /// The first line, without a version's details where the protocol has none.
@@ -42,7 +42,7 @@ pub struct Side {
     pub fields: Vec<Field>,
     /// The body, or the first messages of a call.
     pub bodies: Vec<Excerpt>,
-    /// How many more messages there were.
+    /// Messages beyond those in `bodies`.
     pub more: u64,
     /// Fields behind the body.
     pub trailers: Vec<Field>,
@@ -83,15 +83,15 @@ pub struct Excerpt {
 /// One of the first bodies of a kind of failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedBody {
-    /// How the exchange ended.
+    /// The outcome of the exchange.
     pub outcome: Outcome,
     /// The response's status.
     pub status: u16,
-    /// Which of the plan's pools it belongs to.
+    /// The number of its pool in the plan.
     pub pool: usize,
     /// Its step: an index into the pool's step names.
     pub step: u16,
-    /// When the exchange ended.
+    /// The end of the exchange, from the run's start.
     pub end: Nanos,
     /// The beginning of the body.
     pub body: Excerpt,
@@ -105,7 +105,7 @@ impl FailedBody {
     }
 }
 
-/// What a worker keeps of exchanges beyond their figures.
+/// Exchanges, or parts of them, that a worker keeps beyond their figures.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     /// Exchanges in full.
@@ -161,7 +161,7 @@ impl FailedBodies {
         }
     }
 
-    /// Where those of a kind are, or would be.
+    /// The places of the bodies of a kind; empty where the first would be inserted.
     fn of_kind(&self, outcome: Outcome, status: u16) -> Range<usize> {
         let key = |body: &FailedBody| (body.outcome, body.status);
         let start = self.0.partition_point(|body| key(body) < (outcome, status));
@@ -171,7 +171,7 @@ impl FailedBodies {
         start..end
     }
 
-    /// How many kinds there are.
+    /// The number of kinds.
     fn kinds(&self) -> usize {
         let kinds = self
             .0

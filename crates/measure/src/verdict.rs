@@ -1,4 +1,12 @@
 //! The generator judges itself: whether the figures can be believed, and why not.
+//!
+//! Nothing here looks at the target. [`Evidence`] collects what the generator knows of itself: lag,
+//! pauses, turns of its event loops, CPU time, time in the run queue, limits that were reached.
+//! Each judge adds findings, and the gravest is the verdict: suspect where the generator may have
+//! had a part in the figures, invalid where they say more about it than about the target. Lag of an
+//! open model is judged beside the latency, that of a closed one by the share of its users' time
+//! that it cost. Spans under 200 ms are judged by amounts and pauses alone, for the kernel counts
+//! in ticks.
 
 use crate::near_p99::{near_p99, near_p99_measured};
 use crate::words::share_text;

@@ -1,4 +1,8 @@
 //! Thresholds over sliding windows: every span of a given length in whole intervals.
+//!
+//! [`WindowedThresholds::absorb`] takes the intervals in order of time. After each,
+//! [`WindowedThresholds::fails_now`] says whether the newest window breaks a rule, by which a run
+//! is ended; the result at the end is that of the worst window.
 
 use crate::threshold::{Aim, figure_text};
 use crate::window_series::{Series, Window};

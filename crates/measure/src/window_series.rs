@@ -1,4 +1,8 @@
 //! The content of one window: additions on the right, subtractions on the left.
+//!
+//! A window may hold many intervals, and a histogram takes 264 KiB. So each interval's part is kept
+//! in its binary form, a few kilobytes, and unpacked once more when it leaves the window.
+//! Subtraction loses the exact extremes of what remains: each part has its own beside the bytes.
 
 use crate::codec::Input;
 use crate::histogram::form::{decode_histogram, encode_histogram};
@@ -11,7 +15,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub(crate) struct Series {
     aim: Aim,
-    /// How many intervals a window has; at least 1.
+    /// The number of intervals in a window; at least 1.
     length: usize,
     /// The nominal length of one interval.
     interval: Nanos,

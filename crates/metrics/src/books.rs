@@ -19,12 +19,12 @@ pub struct Books {
     busiest: f64,
 }
 
-/// What a pool's metrics have beside its sums.
+/// The figures of a pool's metrics that are not in its sums.
 #[derive(Clone, Debug)]
 struct PoolBooks {
     label: Label,
     is_open: bool,
-    /// What became due in the last interval, per second.
+    /// Requests that became due in the last interval, per second.
     rate: f64,
 }
 

@@ -66,7 +66,7 @@ impl Push {
 }
 
 impl Push {
-    /// What a receiver that has answered with success did not take of a request, in its words.
+    /// The part of a request that a receiver left out though it answered with success, in its words.
     #[must_use]
     pub fn left_out(self, answer: &[u8]) -> Option<String> {
         match self {

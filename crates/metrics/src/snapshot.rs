@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 /// All metrics of a run at one moment. Counters and distributions count from its start, so that
-/// whoever misses a snapshot has lost none of the figures with the next one.
+/// a receiver that misses a snapshot has all of its figures with the next one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Snapshot {
     /// When it was taken, in nanoseconds since 1970-01-01 00:00 UTC.
@@ -23,9 +23,9 @@ pub struct Snapshot {
 pub struct Family {
     /// Its name, without `_total` and `_info`.
     pub name: &'static str,
-    /// What it says, in a sentence.
+    /// Its meaning, in a sentence.
     pub help: &'static str,
-    /// What it is.
+    /// A counter, a gauge or a histogram.
     pub kind: Kind,
     /// The unit with which its name ends, if there is one.
     pub unit: Option<Unit>,
@@ -72,7 +72,7 @@ impl Unit {
 /// One value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// What distinguishes it from the others, in the same order for all of a metric.
+    /// The labels that distinguish it from the others, in the same order for all of a metric.
     pub labels: Vec<Label>,
     /// The value.
     pub value: Value,

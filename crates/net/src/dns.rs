@@ -194,7 +194,7 @@ struct Query<'a> {
     bytes: Vec<u8>,
 }
 
-/// What became of a message that came.
+/// The reading of a message that arrived.
 enum Reply {
     /// It is not for us.
     Foreign,
@@ -349,7 +349,7 @@ mod tests {
 
     const SECOND: Nanos = Nanos::from_secs(1);
 
-    /// What a name server of a test does with each question, in turn.
+    /// The answers of a test's name server to each question, in turn.
     type Script = Vec<fn(&Packet<'_>) -> Vec<Vec<u8>>>;
 
     /// A name server that answers as many questions as its script has.

@@ -21,7 +21,7 @@ const HEAD_BYTES_MAX: usize = 8_192;
 /// A client that finds this many before it is refused.
 const CLIENTS_MAX: usize = 16;
 
-/// What a client asks for.
+/// A client's request, as far as a page depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRequest<'a> {
     /// The path, without a query.
@@ -50,7 +50,7 @@ pub struct PageServer {
     addresses: Vec<SocketAddr>,
 }
 
-/// What the threads of a server share.
+/// State that the threads of a server share.
 #[derive(Clone)]
 struct Shared {
     pages: Arc<Pages>,

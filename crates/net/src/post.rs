@@ -1,4 +1,4 @@
-//! One POST at a time over HTTP/1.1, for what is told of a run beside it.
+//! One POST at a time over HTTP/1.1, for reports on a run that leave while it goes on.
 //!
 //! Every step has its place in one deadline, and of an answer no more is kept than a message needs.
 
@@ -60,7 +60,7 @@ impl Timed {
     }
 }
 
-/// What a blocking socket reports as "would block" is its timeout.
+/// A blocking socket reports its timeout as "would block"; give it its own name.
 fn timed_out(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),

@@ -1,4 +1,7 @@
 //! Bars and sparks: a number as a length of blocks.
+//!
+//! Eighths of a block give eight times the resolution of a column; where the terminal shows ASCII
+//! only, whole characters do. What is above zero is always visible, however small its share.
 
 use crate::style::{Style, Unicode};
 

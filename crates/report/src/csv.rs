@@ -1,4 +1,7 @@
 //! The histograms and the intervals of a run as CSV (RFC 4180, with line feeds alone).
+//!
+//! Histograms come with all their buckets, which merge; quantiles would not. A cell that a
+//! spreadsheet would take for a formula is disarmed.
 
 use crate::calendar::rfc3339;
 use crate::secret;

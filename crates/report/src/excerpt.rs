@@ -1,4 +1,7 @@
 //! The line of a file in which something is wrong, with a mark under it.
+//!
+//! A plan may hold secrets, and a mistake may stand in one. The line is therefore cut where a
+//! secret may begin; a mark without its line is better than a password in a log of CI.
 
 use crate::line::{Ink, Line};
 use crate::style::Style;

@@ -218,7 +218,7 @@ impl Lines {
     }
 }
 
-/// What happened in an interval, as one sentence.
+/// One sentence on an interval.
 #[must_use]
 pub fn sentence(row: &IntervalRow, style: &Style) -> String {
     let count = quantity::count;

@@ -1,5 +1,9 @@
 //! The JSON contracts `drumfire.summary.v1` and `drumfire.interval.v1`, described by
 //! `docs/schema/drumfire.summary.v1.json` and `docs/schema/drumfire.interval.v1.json`.
+//!
+//! The types of [`contract`] are copies of those of `measure`, field by field, and derive their
+//! form. So a renamed field in `measure` changes no output, and a changed output is seen in this
+//! folder. Fields are only ever added.
 
 mod connections;
 mod contract;

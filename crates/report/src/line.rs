@@ -1,4 +1,8 @@
 //! One line of text whose pieces carry ink: widths are known before colour is added.
+//!
+//! A terminal counts columns, and an escape sequence takes none. A [`Line`] keeps text and ink
+//! apart until it is printed, so that it can be measured, cut and padded; a style without colour
+//! then prints the same columns.
 
 use crate::style::{Color, Style};
 use unicode_width::UnicodeWidthStr;
@@ -200,7 +204,7 @@ fn words(prose: &str) -> Vec<&str> {
     words
 }
 
-/// What stands behind a figure, and not on another line.
+/// Units that stay on the line of the figure before them.
 const UNITS: [&str; 9] = ["%", "ns", "µs", "us", "ms", "s", "min", "h", "MB"];
 
 /// Breaks items into lines of at most `columns`, with `separator` between; within an item only

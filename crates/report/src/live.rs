@@ -1,4 +1,7 @@
 //! One line for each interval of a run in progress.
+//!
+//! The line is drawn over itself, so its pieces keep their places from one interval to the next. On
+//! a narrow terminal they give way one by one; the time, what is left and failures stay longest.
 
 use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};

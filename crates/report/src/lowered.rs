@@ -1,4 +1,7 @@
 //! The lowered plan of a run: the facts of its plan as keys and texts, in the plan's order.
+//!
+//! The facts of a plan are values ([`drumfire_measure::Asked`]); here they get the keys and the
+//! texts of a plan file. JSON shows them as they are, and text looks up single ones.
 
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,

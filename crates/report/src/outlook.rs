@@ -1,4 +1,8 @@
-//! What a run will do, before it is made: its pools with their load over time.
+//! The outlook on a run before it is made: its pools with their load over time.
+//!
+//! `drumfire check` prints it. Everything comes from the plan and the schedule: but for random
+//! arrivals the numbers of requests are exact, and the drawing is the rate at each column's time.
+//! What depends on the target, such as the length of a run that counts, is left open.
 
 mod here;
 mod rules;
@@ -213,7 +217,7 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// What carries the requests.
+    /// The connections that carry the requests.
     fn carriers(&self, style: &Style) -> Vec<String> {
         let connections = &self.pool.connections;
         let number = counted(u64::from(connections.count), "connection");
@@ -235,7 +239,7 @@ impl<'a> Outlook<'a> {
         facts
     }
 
-    /// What is sent, and where.
+    /// The requests and their targets.
     fn requests(&self, style: &Style) -> Vec<String> {
         let pool = self.pool;
         let number = counted(pool.requests.len() as u64, "request");
@@ -379,8 +383,8 @@ impl Ends {
         Self::bound(end, within, most, |_| None)
     }
 
-    /// What comes first: as many as there are within the end, or the most that are asked for, whose
-    /// last is due at a time.
+    /// The bound that is met first: as many as there are within the end, or the most that are asked
+    /// for, whose last is due at a time.
     fn bound(
         end: Option<Nanos>,
         within: Option<u64>,
@@ -405,7 +409,7 @@ impl Ends {
 struct Rates {
     least: Option<f64>,
     most: Option<f64>,
-    /// What is no rate.
+    /// Pools whose load is no rate.
     others: Vec<String>,
 }
 

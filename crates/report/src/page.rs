@@ -1,4 +1,10 @@
 //! The page: parts under each other, each with its label in a gutter.
+//!
+//! A printer of `text/` is given the page and appends to it with [`Page::part`] (rows beside a
+//! label), [`Page::items`] (short texts that are packed into lines) or [`Page::block`] (a heading,
+//! and rows of the full width), in the order in which a reader needs them. A part without rows
+//! prints no label, so that no printer has to ask first whether there is anything to say.
+//! [`Page::finish`] gives the text.
 
 use crate::line::{Ink, Line, flow, wrap};
 use crate::style::Style;

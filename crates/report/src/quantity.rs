@@ -1,4 +1,8 @@
 //! Numbers for people: three significant digits, the unit that fits, SI's spaces.
+//!
+//! A number is rounded once, here, when it is printed. Three digits are as many as a measurement of
+//! time has, and more of them hide a difference in noise. The same number reads the same in each
+//! format for people; formats for programs have whole nanoseconds.
 
 use crate::style::Unicode;
 use drumfire_measure::Histogram;

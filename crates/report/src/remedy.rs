@@ -1,4 +1,8 @@
 //! The remedies of failures and of runs, with the flags of our command line or the keys of a plan.
+//!
+//! A [`Remedy`] is a value, such as more connections; how it is written depends on whether the run
+//! was asked for by flags or by a plan. The table of flags and keys serves sentences that name a
+//! flag in passing as well.
 
 use drumfire_measure::{Outcome, Reason, Remedy};
 use std::borrow::Cow;

@@ -16,7 +16,7 @@ use std::fmt::Write as _;
 const PART_MIN: usize = 8;
 /// The beginning of a secret before a cut is masked from this length on.
 const CUT_MIN: usize = 4;
-/// What stands where a text was cut.
+/// Marks that stand where a text was cut.
 const CUTS: [&str; 3] = ["…", "...", "~"];
 
 /// Texts that no output may show.
@@ -235,7 +235,7 @@ fn html_escape(c: char, text: &str) -> Option<usize> {
     (code == Some(c)).then_some(name.len() + 2)
 }
 
-/// What follows a number of so many hexadecimal digits.
+/// Reads `digits` hexadecimal digits that must have this value; gives the rest of the text.
 fn hexadecimal(text: &str, digits: usize, value: u32) -> Option<&str> {
     let (number, rest) = text.split_at_checked(digits)?;
     (u32::from_str_radix(number, 16) == Ok(value)).then_some(rest)

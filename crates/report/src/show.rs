@@ -84,7 +84,7 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// What one side sent, each line of its head behind a mark.
+    /// Writes one side of an exchange, each line of its head behind a mark.
     fn side(&mut self, side: &Side, mark: &'static str) {
         let Side {
             line,

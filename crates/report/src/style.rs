@@ -1,5 +1,8 @@
 //! How text is to look: width, colour, which characters the terminal shows, and how settings are
 //! named.
+//!
+//! The caller knows the terminal and makes a [`Style`]; every function of this crate takes it as an
+//! argument and asks for nothing else, so that a golden file shows what a terminal would.
 
 use crate::remedy::Naming;
 

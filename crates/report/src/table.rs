@@ -1,4 +1,8 @@
 //! Columns that line up, and give way one by one when the page is narrow.
+//!
+//! Cells are lines with their ink; a column is as wide as its widest cell. Where the page is too
+//! narrow the column with the highest number is left out first, as a whole: a cell that is cut
+//! could be taken for another number. A column whose number is 0 always stays.
 
 use crate::line::{Ink, Line};
 

@@ -1,4 +1,9 @@
 //! The summary as a person reads it: the verdict first, then the plan, then the numbers.
+//!
+//! [`summary`] calls the printers beneath it from the top of the page to its end. A printer looks
+//! at the summary, decides whether it has anything to say, and appends to the
+//! [`page`](crate::page); it never looks at what another printed. What came from a server or a file
+//! passes `foreign` on its way to the page.
 
 mod asked;
 mod distribution;

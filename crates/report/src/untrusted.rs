@@ -1,4 +1,8 @@
 //! Text from outside: the only way to print it escapes all characters that a terminal would obey.
+//!
+//! A server that is tested may be hostile or broken. One escape sequence in a status line could
+//! retitle a terminal, hide the lines above it or reorder what a person reads. The type has no
+//! `Display`, so that the compiler finds the place where escaping was forgotten.
 
 use crate::style::Unicode;
 use std::borrow::Cow;

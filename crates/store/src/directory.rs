@@ -11,11 +11,11 @@ pub const PLAN: &str = "plan.yaml";
 const INFO: &str = "info.json";
 /// The facts, the intervals and the end.
 pub(crate) const LOG: &str = "intervals.log";
-/// What happened, a line each.
+/// The events of the run, a line each.
 const EVENTS: &str = "events.jsonl";
 /// The summary as it was printed.
 const SUMMARY: &str = "summary.json";
-/// What the user says of the run: its tags in a line, blanks between them, and the note below.
+/// The user's labels: the tags in a line, blanks between them, and the note below.
 pub(crate) const LABELS: &str = "labels.txt";
 /// Held by the program that writes.
 const LOCK: &str = "lock";

@@ -34,7 +34,7 @@ pub enum StoreError {
     Unreadable {
         /// The log.
         path: PathBuf,
-        /// What is wrong with its first entry.
+        /// The error of its first entry.
         error: CodecError,
     },
     /// The facts are those of a run with other pools or steps.

@@ -18,7 +18,7 @@ use std::time::UNIX_EPOCH;
 /// The version of the tables; another one is made again.
 const VERSION: i64 = 1;
 
-/// What separates the tags of a run.
+/// The separator of a run's tags.
 const BLANK: char = ' ';
 
 const TABLES: &str = "

@@ -1,4 +1,4 @@
-//! What a user says of a stored run: tags and a note. They lie in its directory.
+//! The user's labels of a stored run: tags and a note. They lie in its directory.
 
 use crate::StoreError;
 use crate::directory::{Directory, LABELS};
@@ -9,7 +9,7 @@ use std::path::Path;
 /// The longest file of labels that is read.
 const LABELS_BYTES_MAX: u64 = 64 << 10;
 
-/// What a user says of a run.
+/// The labels that a user gave a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// Words by which runs are found, sorted; a run with a tag is not pruned.

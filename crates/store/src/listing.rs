@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
-/// What a list of runs has of one.
+/// The facts of one run that a list of runs shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunRow {
     /// The name of its directory.
@@ -28,7 +28,7 @@ pub struct RunRow {
     pub failed: u64,
     /// Whether its record goes to its end.
     pub is_whole: bool,
-    /// What the user said of it.
+    /// The user's labels of it.
     pub labels: Labels,
     /// Why it can't be read.
     pub error: Option<String>,

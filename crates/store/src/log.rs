@@ -16,13 +16,13 @@ pub(crate) enum Kind {
     Interval = 2,
     /// The end of the part before it.
     Ending = 3,
-    /// What the caller wants back.
+    /// A text that the caller stored for itself.
     Caller = 4,
     /// A command changed the part before it.
     Changed = 5,
 }
 
-/// What one frame says.
+/// The content of one frame.
 #[derive(Clone, Debug)]
 pub(crate) enum Entry {
     /// A part of the run begins; a run that was resumed has several.
@@ -31,7 +31,7 @@ pub(crate) enum Entry {
     Interval(Box<Interval>),
     /// The part has ended.
     Ending(Box<Ending>),
-    /// What the caller wants back.
+    /// A text that the caller stored for itself.
     Caller(String),
     /// A command changed the part.
     Changed(Changed),

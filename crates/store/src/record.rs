@@ -24,7 +24,7 @@ pub struct Record {
     pub whole: u64,
     /// How many intervals there are; old ones are merged.
     pub intervals: u64,
-    /// What the caller that stored the run wanted back.
+    /// The text that the caller stored for itself.
     pub caller: String,
 }
 

@@ -9,7 +9,7 @@ use drumfire_measure::{Changed, Ending, Interval, RunInfo};
 use std::fs::File;
 use std::io::Write as _;
 
-/// What is written of a run before its first interval.
+/// The facts that are written of a run before its first interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Beginning<'a> {
     /// The facts of the run.
@@ -18,7 +18,7 @@ pub struct Beginning<'a> {
     pub info_json: &'a [u8],
     /// The plan, without secrets.
     pub plan: &'a str,
-    /// What the caller wants back with the run.
+    /// A text that the caller stores for itself.
     pub caller: &'a str,
 }
 

@@ -1,4 +1,7 @@
 //! The law of a load, with the times of a trace only counted.
+//!
+//! A law may be a trace of a million times, and the facts of a run travel with every copy of it: of
+//! a trace only the number of its times is kept.
 
 use drumfire_plan::{Law, Sequence};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! How often a steady run raises an alarm, and how often a small drift is found.
+//! The rates of false alarms of steady runs, and of small drifts that are found.
 //!
 //! Hundreds of runs are simulated: each interval has a real histogram of exchanges, whose level
 //! moves by noise that depends on what it was before, as that of a real server does.

@@ -9,7 +9,7 @@ use super::centre::{mean, without_spikes};
 use super::shape;
 use drumfire_plan::Random;
 
-/// How many blocks there are at most.
+/// The most blocks.
 const BLOCKS: usize = 40;
 /// And at least: of fewer, permutations can't make an improbable one.
 const BLOCKS_MIN: usize = 20;
@@ -17,7 +17,7 @@ const BLOCKS_MIN: usize = 20;
 const CORRELATION: f64 = 0.2;
 /// No estimate is believed to be higher.
 const CORRELATION_MAX: f64 = 0.9;
-/// How many permutations a series is compared with.
+/// The permutations that a series is compared with.
 const PERMUTATIONS: u32 = 1_999;
 /// As many of them that look as the series does, and it is nothing special.
 const ENOUGH: u32 = 40;
@@ -28,7 +28,7 @@ const ROUNDING: f64 = 1.0 - 1e-6;
 #[derive(Clone, Debug)]
 pub(super) struct Blocks {
     means: Vec<f64>,
-    /// By how much a squared statistic of them is too large.
+    /// The factor by which a squared statistic of them is too large.
     inflation: f64,
 }
 

@@ -1,4 +1,7 @@
 //! The centre of a series, and the series without what lies too far from it.
+//!
+//! A single spike must make no trend, so series are clamped to a multiple of their median absolute
+//! deviation before they are tested.
 
 /// Values further from the median than this many deviations (of the median absolute one) count as
 /// this far: a single spike is no trend.

@@ -84,7 +84,8 @@ pub(super) fn parts(values: &[f64], count: usize, of: fn(&[f64]) -> f64) -> Vec<
     (0..count).map(part).collect()
 }
 
-/// What each form leaves of a series: a line, a curve, a bent line, one step and two.
+/// The residuals of a series behind the best fit of each form: a line, a curve, a bent line, one step
+/// and two.
 pub(super) fn rests(values: &[f64]) -> [Rest; 6] {
     let bend = |bend| {
         let place = best_bend(values, bend).place;

@@ -84,7 +84,7 @@ impl Track {
     }
 }
 
-/// What is read of one cell of a timeline, or of neighbours together.
+/// The figures of one cell of a timeline, or of neighbours together, that a track is made of.
 #[derive(Clone, Debug)]
 struct Sight {
     start: Nanos,
@@ -92,7 +92,7 @@ struct Sight {
     /// Exchanges that ended.
     ended: u64,
     failed: u64,
-    /// What became due.
+    /// Requests that became due.
     due: u64,
     p50: Option<Nanos>,
     p99: Option<Nanos>,

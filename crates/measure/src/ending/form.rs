@@ -40,7 +40,7 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
     out
 }
 
-/// What [`encode`] wrote.
+/// Reads the bytes of [`encode`].
 pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;

@@ -109,7 +109,7 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
     Ok(figures)
 }
 
-/// What is recorded of a sample in its series.
+/// The counts and times into which samples of one series are recorded.
 struct Series<'a> {
     counts: &'a Counts,
     bytes: Bytes,

@@ -1,4 +1,5 @@
-//! What is known of a run, in the form that travels with its intervals.
+//! The facts of a run in our own binary form. Intervals can be read only with them, so they travel
+//! first.
 //!
 //! The first version had the plan as a list of keys and texts ([`PlanText`]); the second has its
 //! facts as values.
@@ -51,7 +52,7 @@ pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
     out
 }
 
-/// What [`encode`] wrote, or an earlier version of it.
+/// Reads the bytes of [`encode`], or of an earlier version of it.
 pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;

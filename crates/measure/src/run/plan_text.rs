@@ -423,7 +423,7 @@ mod tests {
         info
     }
 
-    /// What every pool had.
+    /// Keys that every pool had.
     const TRANSPORT: [(&str, &str); 6] = [
         ("connections", "8"),
         ("keep_alive", "yes"),

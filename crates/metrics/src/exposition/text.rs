@@ -24,7 +24,8 @@ pub(super) fn page(snapshot: &Snapshot, syntax: Syntax) -> String {
     out
 }
 
-/// What a metric is. OpenMetrics names the family, Prometheus' text its samples.
+/// Writes the lines on a metric's kind and meaning. OpenMetrics names the family, Prometheus' text
+/// its samples.
 fn head(family: &Family, syntax: Syntax, out: &mut String) {
     let name = match syntax {
         Syntax::OpenMetrics => family.name.into(),

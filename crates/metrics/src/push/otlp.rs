@@ -314,7 +314,8 @@ fn name_and_unit(family: &Family) -> (String, &'static str) {
     (name.replacen('_', ".", 1), unit)
 }
 
-/// What a receiver left out of a request that it took otherwise. A message about none is advice.
+/// The part of a request that a receiver left out of one that it took otherwise. A message about none
+/// is advice.
 pub(super) fn left_out(answer: &[u8]) -> Option<String> {
     let partial = Response::decode(answer).ok()?.partial_success?;
     let PartialSuccess {

@@ -113,7 +113,7 @@ pub struct TlsConfig {
     /// The roots that it verifies up to.
     roots: Option<Arc<[u8]>>,
     resumed_per_million: u32,
-    /// What is left of the shares of the connections so far, in millionths.
+    /// The remainder of the shares of the connections so far, in millionths.
     due: u32,
 }
 
@@ -154,7 +154,7 @@ impl TlsConfig {
         .for_worker())
     }
 
-    /// What the next connection begins with: exactly the share of them may resume a session.
+    /// The settings of the next connection: exactly the share of them may resume a session.
     pub(crate) fn next(&mut self) -> Arc<ClientConfig> {
         if self.material.generation() != self.generation {
             self.renew();
@@ -208,7 +208,7 @@ fn resuming(full: &ClientConfig) -> Arc<ClientConfig> {
     Arc::new(resuming)
 }
 
-/// What judges the server's certificate.
+/// The verifier of the server's certificate.
 fn verifier(
     roots: Option<&[u8]>,
     verify: TlsVerify,

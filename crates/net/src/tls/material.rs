@@ -1,6 +1,6 @@
 //! Roots and a client's certificate, which may be renewed while connections are made.
 //!
-//! Whoever reads the files checks that the new texts can be used, and puts them in the place of the
+//! The reader of the files checks that the new texts can be used, and puts them in the place of the
 //! former ones. Each worker's settings notice that when they begin their next connection.
 
 use std::fmt;

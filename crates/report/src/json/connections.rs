@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// How many connections were opened, and how those ended that were closed.
+/// The connections that were opened, and the ends of those that were closed.
 #[derive(Serialize)]
 pub(super) struct Connections {
     opened: u64,
@@ -36,7 +36,7 @@ struct Others {
     requests: u64,
 }
 
-/// How many requests a connection carried.
+/// The requests that a connection carried.
 #[derive(Serialize)]
 struct Each {
     min: u64,

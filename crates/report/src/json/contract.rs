@@ -1,4 +1,8 @@
 //! The document's shape, field by field.
+//!
+//! Each struct is one object of the document, its fields in the order in which they are printed. A
+//! constructor takes what it shows from the summary, as the page of text does, so that the two
+//! agree.
 
 use super::connections::Connections;
 use super::distribution::Distribution;
@@ -369,7 +373,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// Where the end of the warm-up comes from.
+/// The source of the warm-up's end.
 const fn warmup_end(summary: &Summary) -> &'static str {
     match summary.settling {
         None => "given",

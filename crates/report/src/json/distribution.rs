@@ -1,4 +1,7 @@
 //! A histogram in the contract.
+//!
+//! Figures for a person who reads the document stand beside the whole histogram, in the encoding
+//! that HdrHistogram's tools read, so that documents of several runs can be merged.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

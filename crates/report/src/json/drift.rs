@@ -1,4 +1,4 @@
-//! How the figures moved while the run went on.
+//! The drift of the figures over the run, in the contract.
 
 use drumfire_measure::{ChangePoint, Drift as Found, Movement};
 use serde::Serialize;

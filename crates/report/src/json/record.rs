@@ -1,4 +1,4 @@
-//! What stands beside a stored run: the facts of its beginning, and what happened in it.
+//! The JSON beside a stored run: the facts of its beginning, and its events, a line each.
 
 use super::escaped;
 use super::lowered::LoweredPlan;

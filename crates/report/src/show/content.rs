@@ -1,4 +1,7 @@
 //! The content of a body: JSON indented, other text as it is, bytes in hexadecimal.
+//!
+//! A body is shown by what it is and not by what its Content-Type says. Rows are bounded, and what
+//! was cut off is said.
 
 use crate::style::Unicode;
 use crate::untrusted::Untrusted;

@@ -1,4 +1,7 @@
 //! The facts of a plan in words, beside the figures of its pools.
+//!
+//! The words follow the facts ([`drumfire_measure::Asked`]) and not the plan, so that a run that
+//! was stored reads as it did on its day. A pool whose facts are not known has no words here.
 
 use super::foreign;
 use crate::line::{Line, wrap};

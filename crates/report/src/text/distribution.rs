@@ -1,4 +1,7 @@
 //! The shape of the latency: bars over buckets that grow with the value.
+//!
+//! Rows are equally wide on a scale of ratios, since times differ by factors: two modes, such as
+//! hits and misses of a cache, then stand apart whatever their distance in milliseconds.
 
 use super::{main_latency, unseen};
 use crate::bar::bar;
@@ -146,7 +149,7 @@ fn bars(rows: &[Row], histogram: &Histogram, style: &Style, room: usize) -> Vec<
     lines
 }
 
-/// What the columns beside the bars are.
+/// The headings of the columns beside the bars.
 fn headings(bar_room: usize, counts: usize, room: usize) -> Line {
     let mut line = Line::new();
     line.space(12 + bar_room);

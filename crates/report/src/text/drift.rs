@@ -1,4 +1,7 @@
-//! How the figures moved while the run went on, where it was long enough to tell.
+//! The drift of the figures over the run, where it was long enough to show one.
+//!
+//! Only a movement that chance does not explain is a sentence; the figures that were tested and did
+//! not move share one, so that silence is not taken for "not tested".
 
 use crate::calendar::rfc3339_seconds;
 use crate::line::{Ink, Line, wrap};
@@ -73,7 +76,7 @@ fn is_worse(drift: &Drift) -> bool {
     grew != (drift.figure == DriftFigure::Rate)
 }
 
-/// What is needed to say when, and how much.
+/// The facts of the run with which times and figures are written.
 struct Words {
     started_at_unix_ns: u64,
     span: Nanos,

@@ -1,4 +1,6 @@
 //! Iterations, where one is more than a request: how many, how fast, and of each pool.
+//!
+//! A pool whose iterations are single requests has no such part: its requests are the iterations.
 
 use super::latency::quantile_cell;
 use super::{foreign, tally};

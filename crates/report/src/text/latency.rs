@@ -1,4 +1,7 @@
 //! The table of latencies: a row for each kind, a column for each quantile that is supported.
+//!
+//! A quantile that the number of samples can't support is a dash, and a note says how many it
+//! takes. A figure that requests without an end may have made too small is marked `≥`.
 
 use super::{main_latency, unseen};
 use crate::line::{Ink, Line};

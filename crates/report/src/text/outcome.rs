@@ -1,4 +1,8 @@
 //! How exchanges ended: counts, statuses, errors by blame, forgiven mistakes.
+//!
+//! Failures stand under the party to blame: a reader wants to know first whether it was the target,
+//! the network, the plan or the generator. Within one they are ordered by frequency, and each kind
+//! has its details, its bodies where an explanation is asked for, and its remedy.
 
 use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};

@@ -1,4 +1,6 @@
 //! The table of pools, where there is more than one.
+//!
+//! Names of pools are the plan's, bounded in width; a column that does not fit gives way.
 
 use super::latency::quantile_cell;
 use super::{foreign, iteration};

@@ -1,4 +1,7 @@
 //! The plan of the run, its transport, and how the generator fared.
+//!
+//! These are the lines that a reader compares between two runs before comparing any figure: target,
+//! load as it was asked for, connections, and the generator's own part.
 
 use super::asked::{AskedWords, print_target};
 use super::foreign;
@@ -69,7 +72,7 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     });
 }
 
-/// What the warm-up left out, if there was one or one was looked for.
+/// The beginning that the warm-up left out, if there was one or one was looked for.
 fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
     let how = match summary.settling {
         Some(Settling::Never) => {
@@ -110,7 +113,7 @@ fn changed(orders: LoadOrders, page: &Page<'_>) -> Option<String> {
 struct Loads {
     /// Its model, and the rate.
     model: Vec<String>,
-    /// What carries it.
+    /// The connections that carry it.
     carried: Vec<String>,
 }
 

@@ -1,4 +1,7 @@
 //! The table of stages: what happened in each part of a load's law.
+//!
+//! Stages are those that ran: an order from `drumfire ctl` begins one, as a piece of the plan's law
+//! does.
 
 use super::foreign;
 use crate::line::{Ink, Line};

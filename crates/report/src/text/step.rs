@@ -1,4 +1,6 @@
 //! The table of steps, where there is more than one.
+//!
+//! Of many steps those with the greatest times are shown, and a line says how many there are.
 
 use super::foreign;
 use super::latency::quantile_cell;

@@ -1,4 +1,7 @@
 //! Whether to believe the run, whether its load was kept, how the target did, and what passed.
+//!
+//! The answers come first since every figure below depends on them. An answer that is the best one
+//! takes a word; any other has its reasons under it, and each reason what to try.
 
 use super::foreign;
 use crate::line::{Ink, Line, flow, wrap};
@@ -87,7 +90,7 @@ pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>
     }
 }
 
-/// How many thresholds hold, where there are any.
+/// The number of thresholds that hold, where there are any.
 pub(super) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
     let total = thresholds.len();
     let failed = thresholds.iter().filter(|t| !t.passed).count();
