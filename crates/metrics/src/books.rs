@@ -3,7 +3,7 @@
 use crate::catalogue::{
     OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
 };
-use crate::{Distribution, Family, Kind, Label, Point, Snapshot, Unit, Value};
+use crate::{Distribution, Family, Label, MetricKind, Point, Snapshot, Unit, Value};
 use drumfire_measure::{
     Closing, Figures, Histogram, Interval, Iterations, Model, Outcome, Reading, RunEvent, RunInfo,
     RunState, status_name,
@@ -91,11 +91,11 @@ impl Books {
         families.push(self.target_rate());
         families.extend(POOL_LEVELS.iter().map(|level| {
             let value = |pool: &Figures| Value::Count((level.of)(pool));
-            self.each(level.name, level.help, Kind::Gauge, value)
+            self.each(level.name, level.help, MetricKind::Gauge, value)
         }));
         families.extend(POOL_TIMES.iter().map(|times| {
             let value = |pool: &Figures| distribution((times.of)(pool));
-            let family = self.each(times.name, times.help, Kind::Histogram, value);
+            let family = self.each(times.name, times.help, MetricKind::Histogram, value);
             family.of(Unit::Seconds)
         }));
         families.extend(self.iteration_families());
@@ -115,7 +115,7 @@ impl Books {
         &self,
         name: &'static str,
         help: &'static str,
-        kind: Kind,
+        kind: MetricKind,
         value: impl Fn(&Figures) -> Value,
     ) -> Family {
         let point = |(pool, figures): (&PoolBooks, &Figures)| pool.point(&[], value(figures));
@@ -125,7 +125,7 @@ impl Books {
 
     fn count(&self, count: &PoolCount) -> Family {
         let value = |pool: &Figures| Value::Count((count.of)(pool));
-        let family = self.each(count.name, count.help, Kind::Counter, value);
+        let family = self.each(count.name, count.help, MetricKind::Counter, value);
         Family {
             unit: count.unit,
             ..family
@@ -144,7 +144,7 @@ impl Books {
             value: Value::Count(1),
         };
         let help = "The run that these metrics are of.";
-        Family::new("drumfire_run", help, Kind::Info, vec![point])
+        Family::new("drumfire_run", help, MetricKind::Info, vec![point])
     }
 
     fn run_families(&self) -> Vec<Family> {
@@ -154,21 +154,21 @@ impl Books {
             Family::alone(
                 "drumfire_run_start_time_seconds",
                 "When the run started, since 1970-01-01 00:00 UTC.",
-                Kind::Gauge,
+                MetricKind::Gauge,
                 Value::Number(started),
             )
             .of(Unit::Seconds),
             Family::alone(
                 "drumfire_run_elapsed_seconds",
                 "How far the run is: the end of the last interval in these metrics.",
-                Kind::Gauge,
+                MetricKind::Gauge,
                 Value::Number(self.reading.so_far().end().as_secs_f64()),
             )
             .of(Unit::Seconds),
             Family::alone(
                 "drumfire_run_finished",
                 "Whether the run is over: 1, and these metrics are its last, or 0.",
-                Kind::Gauge,
+                MetricKind::Gauge,
                 Value::Number(is_over),
             ),
         ]
@@ -191,7 +191,7 @@ impl Books {
         Family::new(
             "drumfire_requests",
             "Requests that have ended, by outcome.",
-            Kind::Counter,
+            MetricKind::Counter,
             self.pools().flat_map(of_pool).collect(),
         )
     }
@@ -208,7 +208,7 @@ impl Books {
         Family::new(
             "drumfire_responses",
             "Responses, by status: of HTTP, or a call's.",
-            Kind::Counter,
+            MetricKind::Counter,
             self.pools().flat_map(of_pool).collect(),
         )
     }
@@ -227,7 +227,7 @@ impl Books {
         Family::new(
             "drumfire_connections_closed",
             "Connections that were closed, by reason.",
-            Kind::Counter,
+            MetricKind::Counter,
             self.pools().flat_map(of_pool).collect(),
         )
     }
@@ -238,7 +238,7 @@ impl Books {
         Family::new(
             "drumfire_target_rate",
             "Requests or iterations that became due in the last interval, per second.",
-            Kind::Gauge,
+            MetricKind::Gauge,
             open.map(|pool| pool.point(&[], Value::Number(pool.rate)))
                 .collect(),
         )
@@ -271,19 +271,19 @@ impl Books {
             Family::new(
                 "drumfire_iterations",
                 "Iterations that have ended, by result: ok or failed.",
-                Kind::Counter,
+                MetricKind::Counter,
                 ended,
             ),
             Family::new(
                 "drumfire_iterations_dropped",
                 "Iterations that were due and never started, by the late policy.",
-                Kind::Counter,
+                MetricKind::Counter,
                 dropped,
             ),
             Family::new(
                 "drumfire_iteration_seconds",
                 "Time from when an iteration was due to its end, of those that completed.",
-                Kind::Histogram,
+                MetricKind::Histogram,
                 times,
             )
             .of(Unit::Seconds),
@@ -296,24 +296,24 @@ impl Books {
             Family::alone(
                 "drumfire_generator_threads",
                 "Worker threads.",
-                Kind::Gauge,
+                MetricKind::Gauge,
                 Value::Count(u64::from(self.info().threads)),
             ),
             Family::alone(
                 "drumfire_generator_busiest_thread_ratio",
                 "The greatest CPU share of a worker thread in the last interval, from 0 to 1.",
-                Kind::Gauge,
+                MetricKind::Gauge,
                 Value::Number(self.busiest),
             )
             .of(Unit::Ratio),
         ];
         families.extend(OWN_TIMES.iter().map(|own| {
             let value = Value::Number((own.of)(&self.reading.so_far().health));
-            Family::alone(own.name, own.help, Kind::Counter, value).of(Unit::Seconds)
+            Family::alone(own.name, own.help, MetricKind::Counter, value).of(Unit::Seconds)
         }));
         families.extend(OWN_DISTRIBUTIONS.iter().map(|own| {
             let value = distribution((own.of)(&self.reading.so_far().health));
-            Family::alone(own.name, own.help, Kind::Histogram, value).of(Unit::Seconds)
+            Family::alone(own.name, own.help, MetricKind::Histogram, value).of(Unit::Seconds)
         }));
         families
     }

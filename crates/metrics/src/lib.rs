@@ -15,4 +15,4 @@ pub use books::Books;
 pub use distribution::{BOUNDS, Bound, Distribution, Exponential, ExponentialBucket};
 pub use exposition::{Exposition, negotiate};
 pub use push::Push;
-pub use snapshot::{Family, Kind, Label, Point, Snapshot, Unit, Value};
+pub use snapshot::{Family, Label, MetricKind, Point, Snapshot, Unit, Value};

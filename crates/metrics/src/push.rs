@@ -88,7 +88,7 @@ fn run_label(snapshot: &Snapshot) -> Label {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Distribution, Family, Kind, Point, Unit, Value};
+    use crate::{Distribution, Family, MetricKind, Point, Unit, Value};
     use drumfire_measure::Histogram;
     use drumfire_units::Nanos;
 
@@ -105,19 +105,34 @@ mod tests {
         };
         let times = Value::Distribution(Box::new(Distribution::of(&times)));
         let counted = vec![point(Value::Count(count))];
-        let share = Family::alone("drumfire_busy_ratio", "A.", Kind::Gauge, Value::Number(0.5));
+        let share = Family::alone(
+            "drumfire_busy_ratio",
+            "A.",
+            MetricKind::Gauge,
+            Value::Number(0.5),
+        );
         Snapshot {
             at_unix_ns: second * 1_000_000_000,
             started_at_unix_ns: 1_000_000_000,
             run: "r1".to_owned(),
             families: vec![
-                Family::new("drumfire_requests", "Requests.", Kind::Counter, counted),
+                Family::new(
+                    "drumfire_requests",
+                    "Requests.",
+                    MetricKind::Counter,
+                    counted,
+                ),
                 share.of(Unit::Ratio),
-                Family::alone("drumfire_run", "The run.", Kind::Info, Value::Count(1)),
+                Family::alone(
+                    "drumfire_run",
+                    "The run.",
+                    MetricKind::Info,
+                    Value::Count(1),
+                ),
                 Family::new(
                     "drumfire_x_seconds",
                     "X.",
-                    Kind::Histogram,
+                    MetricKind::Histogram,
                     vec![point(times)],
                 )
                 .of(Unit::Seconds),

@@ -26,7 +26,7 @@ pub struct Family {
     /// Its meaning, in a sentence.
     pub help: &'static str,
     /// A counter, a gauge or a histogram.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// The unit with which its name ends, if there is one.
     pub unit: Option<Unit>,
     /// Its values, each with other labels.
@@ -35,7 +35,7 @@ pub struct Family {
 
 /// The kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricKind {
     /// A number that only grows.
     Counter,
     /// A number that goes up and down.
@@ -126,7 +126,7 @@ impl Family {
     pub(crate) const fn new(
         name: &'static str,
         help: &'static str,
-        kind: Kind,
+        kind: MetricKind,
         points: Vec<Point>,
     ) -> Self {
         Self {
@@ -139,7 +139,12 @@ impl Family {
     }
 
     /// A metric with one value, and without labels.
-    pub(crate) fn alone(name: &'static str, help: &'static str, kind: Kind, value: Value) -> Self {
+    pub(crate) fn alone(
+        name: &'static str,
+        help: &'static str,
+        kind: MetricKind,
+        value: Value,
+    ) -> Self {
         let labels = Vec::new();
         Self::new(name, help, kind, vec![Point { labels, value }])
     }
@@ -157,9 +162,9 @@ impl Family {
     #[must_use]
     pub fn sample_name(&self) -> Cow<'static, str> {
         let suffix = match self.kind {
-            Kind::Counter => "_total",
-            Kind::Info => "_info",
-            Kind::Gauge | Kind::Histogram => return Cow::Borrowed(self.name),
+            MetricKind::Counter => "_total",
+            MetricKind::Info => "_info",
+            MetricKind::Gauge | MetricKind::Histogram => return Cow::Borrowed(self.name),
         };
         Cow::Owned(format!("{}{suffix}", self.name))
     }

@@ -89,7 +89,7 @@ impl Held {
     }
 
     /// Takes a place among [`NAMES_MAX`], and waits for one up to `timeout`.
-    fn take(&'static self, timeout: Nanos) -> Result<Place, ResolveError> {
+    fn take(&'static self, timeout: Nanos) -> Result<HeldPlace, ResolveError> {
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let is_full = |count: &mut usize| *count >= NAMES_MAX;
         let waited = self
@@ -100,14 +100,14 @@ impl Held {
             return Err(ResolveError::TimedOut);
         }
         *count += 1;
-        Ok(Place(self))
+        Ok(HeldPlace(self))
     }
 }
 
 /// A place among the threads that are held; given back when it is dropped.
-struct Place(&'static Held);
+struct HeldPlace(&'static Held);
 
-impl Drop for Place {
+impl Drop for HeldPlace {
     fn drop(&mut self) {
         let mut count = self.0.count.lock().unwrap_or_else(PoisonError::into_inner);
         *count -= 1;

@@ -28,12 +28,12 @@ pub(crate) struct Piece {
     pub(crate) count: u64,
     /// The level that its process must stay below.
     pub(crate) end_level: Level,
-    pub(crate) kind: Kind,
+    pub(crate) kind: PieceKind,
 }
 
 /// The law of a piece.
 #[derive(Clone, Debug)]
-pub(crate) enum Kind {
+pub(crate) enum PieceKind {
     /// Arrivals by a cumulative law.
     Curve(Curve),
     /// All at once.
@@ -57,13 +57,13 @@ impl Piece {
     pub(crate) fn arrival(&self, n: u64) -> u64 {
         let span = self.span();
         let local = match &self.kind {
-            Kind::Curve(curve) => curve.inverse(level_of(n), span).unwrap_or(span),
-            Kind::Trace(times) => {
+            PieceKind::Curve(curve) => curve.inverse(level_of(n), span).unwrap_or(span),
+            PieceKind::Trace(times) => {
                 let time = usize::try_from(n).ok().and_then(|n| times.get(n));
                 time.map_or(span, |time| time.0)
             }
-            Kind::Stairs(stairs) => stairs.arrival(n).min(span),
-            Kind::Once | Kind::Unlimited => 0,
+            PieceKind::Stairs(stairs) => stairs.arrival(n).min(span),
+            PieceKind::Once | PieceKind::Unlimited => 0,
         };
         self.start + local
     }
@@ -74,11 +74,11 @@ impl Piece {
             return 0;
         };
         match &self.kind {
-            Kind::Curve(_) if t >= self.end => self.count,
-            Kind::Curve(curve) => count_at(curve, local).min(self.count),
-            Kind::Trace(times) => times.partition_point(|time| time.0 < local) as u64,
-            Kind::Stairs(stairs) => stairs.count_before(local).min(self.count),
-            Kind::Once | Kind::Unlimited => self.count,
+            PieceKind::Curve(_) if t >= self.end => self.count,
+            PieceKind::Curve(curve) => count_at(curve, local).min(self.count),
+            PieceKind::Trace(times) => times.partition_point(|time| time.0 < local) as u64,
+            PieceKind::Stairs(stairs) => stairs.count_before(local).min(self.count),
+            PieceKind::Once | PieceKind::Unlimited => self.count,
         }
     }
 }
@@ -89,7 +89,7 @@ impl Piece {
         let end = end.max(self.start);
         self.count = self.count_before(end);
         self.end = end;
-        if let Kind::Curve(curve) = &self.kind {
+        if let PieceKind::Curve(curve) = &self.kind {
             self.end_level = curve.level_at(end - self.start);
         }
     }
@@ -143,8 +143,8 @@ impl Pieces {
                 }
                 Ok(())
             }
-            Law::Once { count } => self.push(Kind::Once, Nanos::ZERO, *count, place),
-            Law::Unlimited { duration } => self.push(Kind::Unlimited, *duration, 0, place),
+            Law::Once { count } => self.push(PieceKind::Once, Nanos::ZERO, *count, place),
+            Law::Unlimited { duration } => self.push(PieceKind::Unlimited, *duration, 0, place),
             Law::Sine {
                 mean,
                 amplitude,
@@ -161,7 +161,8 @@ impl Pieces {
 
     /// Whether a piece's law is anywhere faster than `limit` arrivals per second.
     pub(crate) fn has_faster_than(&self, limit: u64) -> bool {
-        let is_faster = |kind: &Kind| matches!(kind, Kind::Curve(curve) if curve.exceeds(limit));
+        let is_faster =
+            |kind: &PieceKind| matches!(kind, PieceKind::Curve(curve) if curve.exceeds(limit));
         self.done.iter().any(|piece| is_faster(&piece.kind))
     }
 
@@ -211,7 +212,7 @@ impl Pieces {
             return Err(ScheduleError::TooLong { piece: place });
         }
         let count = times.len() as u64;
-        self.push(Kind::Trace(Arc::clone(times)), last, count, place)
+        self.push(PieceKind::Trace(Arc::clone(times)), last, count, place)
     }
 
     fn push_stairs(&mut self, steps: &[(Rate, Nanos)], place: usize) -> Result<(), ScheduleError> {
@@ -222,7 +223,7 @@ impl Pieces {
             None => stairs.count().min(room), // its end is out of reach
         };
         let duration = end.map_or(Nanos::MAX, Nanos);
-        self.push(Kind::Stairs(Arc::new(stairs)), duration, count, place)
+        self.push(PieceKind::Stairs(Arc::new(stairs)), duration, count, place)
     }
 
     fn push_curve(
@@ -238,7 +239,7 @@ impl Pieces {
             (count, _) => count,
         };
         let end_level = curve.level_at(span);
-        self.push(Kind::Curve(curve), duration, count, place)?;
+        self.push(PieceKind::Curve(curve), duration, count, place)?;
         if let Some(piece) = self.done.last_mut() {
             piece.end_level = end_level;
         }
@@ -248,7 +249,7 @@ impl Pieces {
     /// Adds a piece after the last one, within the limits.
     fn push(
         &mut self,
-        kind: Kind,
+        kind: PieceKind,
         duration: Nanos,
         count: u64,
         place: usize,

@@ -1,7 +1,7 @@
 //! A whole schedule: pieces one after the other.
 
 use crate::exponential::Gaps;
-use crate::piece::{Kind, Piece, Pieces};
+use crate::piece::{Piece, PieceKind, Pieces};
 use crate::{Next, RANDOM_RATE_MAX, ScheduleError, Segment};
 use drumfire_plan::{Arrivals, Sequence};
 use drumfire_units::Nanos;
@@ -79,9 +79,10 @@ impl Schedule {
     /// on, a piece is unlimited, or the number is random.
     #[must_use]
     pub fn total(&self) -> Option<u64> {
-        let random = |piece: &Piece| self.gaps.is_some() && matches!(piece.kind, Kind::Curve(_));
+        let random =
+            |piece: &Piece| self.gaps.is_some() && matches!(piece.kind, PieceKind::Curve(_));
         let unknown = |piece: &Piece| {
-            piece.end == u64::MAX || matches!(piece.kind, Kind::Unlimited) || random(piece)
+            piece.end == u64::MAX || matches!(piece.kind, PieceKind::Unlimited) || random(piece)
         };
         if self.pieces.iter().any(unknown) {
             return None;
@@ -120,11 +121,11 @@ impl Schedule {
             return 0.0;
         };
         let per_nano = match &piece.kind {
-            Kind::Curve(curve) => curve.rate_at(t.0 - piece.start),
-            Kind::Trace(_) => piece.count as f64 / piece.span() as f64,
-            Kind::Stairs(stairs) => stairs.rate_at(t.0 - piece.start),
-            Kind::Once => 0.0,
-            Kind::Unlimited => f64::INFINITY,
+            PieceKind::Curve(curve) => curve.rate_at(t.0 - piece.start),
+            PieceKind::Trace(_) => piece.count as f64 / piece.span() as f64,
+            PieceKind::Stairs(stairs) => stairs.rate_at(t.0 - piece.start),
+            PieceKind::Once => 0.0,
+            PieceKind::Unlimited => f64::INFINITY,
         };
         per_nano * 1e9
     }

@@ -4,7 +4,7 @@ mod skip;
 
 use crate::exponential::Gaps;
 use crate::level::Level;
-use crate::piece::{Kind, Piece};
+use crate::piece::{Piece, PieceKind};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -221,22 +221,25 @@ impl Segment {
             }
             let mut after = self.base + piece.count;
             match &piece.kind {
-                Kind::Unlimited if piece.span() == 0 => {}
-                Kind::Unlimited => {
+                PieceKind::Unlimited if piece.span() == 0 => {}
+                PieceKind::Unlimited => {
                     self.next = Next::Unlimited {
                         from: Nanos(piece.start),
                         until: Nanos(piece.end).min(self.until),
                     };
                     return;
                 }
-                Kind::Curve(_) if self.poisson.is_some() => {
+                PieceKind::Curve(_) if self.poisson.is_some() => {
                     self.start_process();
                     match self.draw() {
                         Some(drawn) => after = drawn,
                         None => return,
                     }
                 }
-                Kind::Curve(_) | Kind::Once | Kind::Trace(_) | Kind::Stairs(_) => {
+                PieceKind::Curve(_)
+                | PieceKind::Once
+                | PieceKind::Trace(_)
+                | PieceKind::Stairs(_) => {
                     if self.enter_counted() {
                         return;
                     }
@@ -267,7 +270,7 @@ impl Segment {
         let local = index - self.base;
         let at = piece.arrival(local);
         self.walk = match &piece.kind {
-            Kind::Curve(crate::curve::Curve::Even(rate)) => {
+            PieceKind::Curve(crate::curve::Curve::Even(rate)) => {
                 let (per, events) = (u128::from(rate.per), u128::from(rate.events));
                 let low = |value: u128| u64::try_from(value).unwrap_or(u64::MAX);
                 let stride = u128::from(of) * per;
@@ -304,7 +307,7 @@ impl Segment {
     fn draw(&mut self) -> Option<u64> {
         self.next = Next::End;
         let piece = &self.pieces[self.position];
-        let (Some(poisson), Kind::Curve(curve)) = (&mut self.poisson, &piece.kind) else {
+        let (Some(poisson), PieceKind::Curve(curve)) = (&mut self.poisson, &piece.kind) else {
             return None;
         };
         while poisson.index < self.limit {

@@ -6,7 +6,7 @@
 use crate::StoreError;
 use crate::directory::{Directory, LOG};
 use crate::frame::{self, Frame, Frames, MAGIC};
-use crate::log::Kind;
+use crate::log::FrameKind;
 use drumfire_measure::{CodecError, Interval, Resolution, RunInfo};
 use drumfire_units::Nanos;
 use std::fs::File;
@@ -73,12 +73,12 @@ fn last_part(log: &Path) -> io::Result<LastPart> {
     let mut frames = frames(log)?;
     let mut last = LastPart::default();
     while let Some(frame) = frames.next()? {
-        if frame.kind == Kind::Part as u8 {
+        if frame.kind == FrameKind::Part as u8 {
             last = LastPart {
                 number: last.number + 1,
                 latest: Nanos::ZERO,
             };
-        } else if frame.kind == Kind::Interval as u8 {
+        } else if frame.kind == FrameKind::Interval as u8 {
             let span = Interval::encoded_span(&frame.payload).map_err(wrong)?;
             last.latest = last.latest.max(span.end);
         }
@@ -108,15 +108,15 @@ fn rewrite(log: &Path, last: LastPart, out: &mut dyn Write) -> io::Result<()> {
     let mut part = 0;
     let mut cell: Option<Cell> = None;
     while let Some(frame) = frames.next()? {
-        if frame.kind != Kind::Interval as u8 {
+        if frame.kind != FrameKind::Interval as u8 {
             write_cell(cell.take(), out)?;
         }
-        if frame.kind == Kind::Part as u8 {
+        if frame.kind == FrameKind::Part as u8 {
             info = Some(RunInfo::decode(&frame.payload).map_err(wrong)?);
             part += 1;
         }
         match &info {
-            Some(info) if frame.kind == Kind::Interval as u8 && part == last.number => {
+            Some(info) if frame.kind == FrameKind::Interval as u8 && part == last.number => {
                 cell = Some(add(cell.take(), frame, info, last.latest, out)?);
             }
             _ => write_frame(&frame, out)?,
@@ -166,7 +166,7 @@ fn write_cell(cell: Option<Cell>, out: &mut dyn Write) -> io::Result<()> {
         Some(merged) => merged.encode(),
         None => cell.first,
     };
-    let kind = Kind::Interval as u8;
+    let kind = FrameKind::Interval as u8;
     write_frame(&Frame { kind, payload }, out)
 }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// The facts of a run, or of a further part of it.
     Part = 1,
     /// An interval of the part before it.
@@ -91,7 +91,7 @@ impl<R: Read> Entries<R> {
     /// The beginning of the next part; what lies before it is passed over.
     pub(crate) fn next_part(&mut self) -> io::Result<Option<RunInfo>> {
         while let Some(frame) = self.frames.next()? {
-            if frame.kind == Kind::Part as u8 {
+            if frame.kind == FrameKind::Part as u8 {
                 return Ok(RunInfo::decode(&frame.payload).ok());
             }
         }
@@ -100,7 +100,7 @@ impl<R: Read> Entries<R> {
 
     fn entry(&mut self, frame: &Frame) -> Result<Entry, CodecError> {
         let payload = &frame.payload;
-        if frame.kind == Kind::Part as u8 {
+        if frame.kind == FrameKind::Part as u8 {
             let info = RunInfo::decode(payload)?;
             if self.count > 0 && !are_alike(&self.pools, &info.pools) {
                 return Err(CodecError::Malformed("a part of another run"));
@@ -111,17 +111,17 @@ impl<R: Read> Entries<R> {
         if self.count == 0 {
             return Err(CodecError::Malformed("a log that begins with no run"));
         }
-        if frame.kind == Kind::Interval as u8 {
+        if frame.kind == FrameKind::Interval as u8 {
             let interval = Interval::decode(payload, &self.pools)?;
             return Ok(Entry::Interval(Box::new(interval)));
         }
-        if frame.kind == Kind::Ending as u8 {
+        if frame.kind == FrameKind::Ending as u8 {
             return Ok(Entry::Ending(Box::new(Ending::decode(payload)?)));
         }
-        if frame.kind == Kind::Changed as u8 {
+        if frame.kind == FrameKind::Changed as u8 {
             return Ok(Entry::Changed(Changed::decode(payload)?));
         }
-        if frame.kind == Kind::Caller as u8 {
+        if frame.kind == FrameKind::Caller as u8 {
             let text = std::str::from_utf8(payload);
             let text = text.map_err(|_| CodecError::Malformed("a text is not UTF-8"))?;
             return Ok(Entry::Caller(text.to_owned()));
@@ -203,7 +203,7 @@ impl LogWriter {
     }
 
     /// Appends an entry, which survives a crash once this returns.
-    pub(crate) fn append(&mut self, kind: Kind, payload: &[u8]) -> Result<(), StoreError> {
+    pub(crate) fn append(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), StoreError> {
         let Some(frame) = frame::encode(kind as u8, payload) else {
             let error = io::Error::from(io::ErrorKind::FileTooLarge);
             return Err(StoreError::write(&self.path)(error));

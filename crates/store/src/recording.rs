@@ -4,7 +4,7 @@ use crate::Record;
 use crate::StoreError;
 use crate::compaction::{self, Schedule};
 use crate::directory::Directory;
-use crate::log::{self, Kind, LogWriter};
+use crate::log::{self, FrameKind, LogWriter};
 use drumfire_measure::{Changed, Ending, Interval, RunInfo};
 use std::fs::File;
 use std::io::Write as _;
@@ -42,8 +42,8 @@ impl Recording {
         directory.write_plan(beginning.plan, beginning.info_json)?;
         let events = directory.events()?;
         let mut log = LogWriter::create(&directory.log())?;
-        log.append(Kind::Part, &beginning.info.encode())?;
-        log.append(Kind::Caller, beginning.caller.as_bytes())?;
+        log.append(FrameKind::Part, &beginning.info.encode())?;
+        log.append(FrameKind::Caller, beginning.caller.as_bytes())?;
         directory.sync()?;
         Ok(Self {
             directory,
@@ -68,7 +68,7 @@ impl Recording {
         }
         let events = directory.events()?;
         let mut log = LogWriter::reopen(&directory.log(), record.whole)?;
-        log.append(Kind::Part, &info.encode())?;
+        log.append(FrameKind::Part, &info.encode())?;
         Ok(Self {
             directory,
             log,
@@ -83,7 +83,7 @@ impl Recording {
     /// # Errors
     /// When it can't be written.
     pub fn interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
-        self.log.append(Kind::Interval, &interval.encode())?;
+        self.log.append(FrameKind::Interval, &interval.encode())?;
         match self.schedule.is_due(interval.end) {
             true => self.compact(),
             false => Ok(()),
@@ -103,7 +103,7 @@ impl Recording {
     /// # Errors
     /// When it can't be written.
     pub fn changed(&mut self, changed: &Changed) -> Result<(), StoreError> {
-        self.log.append(Kind::Changed, &changed.encode())
+        self.log.append(FrameKind::Changed, &changed.encode())
     }
 
     /// Adds a line to what happened; it survives with the next interval.
@@ -128,7 +128,7 @@ impl Recording {
     /// # Errors
     /// When it can't be written.
     pub fn end(mut self, ending: &Ending) -> Result<Directory, StoreError> {
-        self.log.append(Kind::Ending, &ending.encode())?;
+        self.log.append(FrameKind::Ending, &ending.encode())?;
         Ok(self.directory)
     }
 }

@@ -1,7 +1,9 @@
 //! Prometheus' protobuf form (io.prometheus.client.MetricFamily, each behind its length), the only
 //! one that carries native histograms: they stand in it beside the classic buckets.
 
-use crate::{BOUNDS, Distribution, Exponential, Family, Kind, Label, Point, Snapshot, Unit, Value};
+use crate::{
+    BOUNDS, Distribution, Exponential, Family, Label, MetricKind, Point, Snapshot, Unit, Value,
+};
 use prost::Message;
 
 /// io.prometheus.client.MetricFamily.
@@ -110,9 +112,9 @@ fn message(family: &Family) -> MetricFamily {
         name: Some(family.sample_name().into_owned()),
         help: Some(family.help.to_owned()),
         kind: Some(match family.kind {
-            Kind::Counter => 0,
-            Kind::Gauge | Kind::Info => 1,
-            Kind::Histogram => 4,
+            MetricKind::Counter => 0,
+            MetricKind::Gauge | MetricKind::Info => 1,
+            MetricKind::Histogram => 4,
         }),
         metric: family.points.iter().map(metric).collect(),
         unit: family.unit.map(|unit: Unit| unit.name().to_owned()),
@@ -127,7 +129,7 @@ fn pair(label: &Label) -> LabelPair {
 }
 
 /// A point without its labels.
-fn value(kind: Kind, value: &Value) -> Metric {
+fn value(kind: MetricKind, value: &Value) -> Metric {
     let number = Number {
         value: Some(value.number()),
     };
@@ -136,11 +138,11 @@ fn value(kind: Kind, value: &Value) -> Metric {
             histogram: Some(buckets(times)),
             ..Metric::default()
         },
-        (Kind::Counter, _) => Metric {
+        (MetricKind::Counter, _) => Metric {
             counter: Some(number),
             ..Metric::default()
         },
-        (Kind::Gauge | Kind::Info | Kind::Histogram, _) => Metric {
+        (MetricKind::Gauge | MetricKind::Info | MetricKind::Histogram, _) => Metric {
             gauge: Some(number),
             ..Metric::default()
         },

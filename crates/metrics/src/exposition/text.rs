@@ -1,7 +1,7 @@
 //! Prometheus' text (version 0.0.4) and OpenMetrics' (1.0.0), which differ in a few lines.
 
 use crate::scalar::{Scalar, each};
-use crate::{Family, Kind, Snapshot, Unit, Value};
+use crate::{Family, MetricKind, Snapshot, Unit, Value};
 use std::fmt::Write as _;
 
 /// Which of the two.
@@ -32,10 +32,10 @@ fn head(family: &Family, syntax: Syntax, out: &mut String) {
         Syntax::Prometheus => family.sample_name(),
     };
     let kind = match (family.kind, syntax) {
-        (Kind::Counter, _) => "counter",
-        (Kind::Histogram, _) => "histogram",
-        (Kind::Info, Syntax::OpenMetrics) => "info",
-        (Kind::Gauge, _) | (Kind::Info, Syntax::Prometheus) => "gauge",
+        (MetricKind::Counter, _) => "counter",
+        (MetricKind::Histogram, _) => "histogram",
+        (MetricKind::Info, Syntax::OpenMetrics) => "info",
+        (MetricKind::Gauge, _) | (MetricKind::Info, Syntax::Prometheus) => "gauge",
     };
     let _ = writeln!(out, "# HELP {name} {}", family.help);
     let _ = writeln!(out, "# TYPE {name} {kind}");
@@ -101,14 +101,24 @@ mod tests {
                 Family::new(
                     "x_requests",
                     "Requests.",
-                    Kind::Counter,
+                    MetricKind::Counter,
                     vec![point(Value::Count(7))],
                 ),
-                Family::alone("x_ratio", "A share.", Kind::Gauge, Value::Number(0.25))
-                    .of(Unit::Ratio),
-                Family::alone("x_run", "The run.", Kind::Info, Value::Count(1)),
-                Family::new("x_seconds", "Times.", Kind::Histogram, vec![point(times)])
-                    .of(Unit::Seconds),
+                Family::alone(
+                    "x_ratio",
+                    "A share.",
+                    MetricKind::Gauge,
+                    Value::Number(0.25),
+                )
+                .of(Unit::Ratio),
+                Family::alone("x_run", "The run.", MetricKind::Info, Value::Count(1)),
+                Family::new(
+                    "x_seconds",
+                    "Times.",
+                    MetricKind::Histogram,
+                    vec![point(times)],
+                )
+                .of(Unit::Seconds),
             ],
             ..Snapshot::default()
         }

@@ -3,7 +3,7 @@
 //! Names follow its conventions: dots, and the unit beside the name. A receiver that makes names of
 //! Prometheus of them gets those of our page.
 
-use crate::{BOUNDS, Distribution, Family, Kind, Label, Snapshot, Unit, Value};
+use crate::{BOUNDS, Distribution, Family, Label, MetricKind, Snapshot, Unit, Value};
 use prost::{Message, Oneof};
 
 /// opentelemetry.proto.collector.metrics.v1.ExportMetricsServiceRequest.
@@ -247,15 +247,15 @@ fn metric(family: &Family, snapshot: &Snapshot) -> Metric {
         points.collect()
     };
     let data = match family.kind {
-        Kind::Gauge | Kind::Info => Data::Gauge(Gauge {
+        MetricKind::Gauge | MetricKind::Info => Data::Gauge(Gauge {
             data_points: numbers(),
         }),
-        Kind::Counter => Data::Sum(Sum {
+        MetricKind::Counter => Data::Sum(Sum {
             data_points: numbers(),
             aggregation_temporality: CUMULATIVE,
             is_monotonic: true,
         }),
-        Kind::Histogram => Data::Histogram(Buckets {
+        MetricKind::Histogram => Data::Histogram(Buckets {
             data_points: distributions(family, snapshot),
             aggregation_temporality: CUMULATIVE,
         }),
@@ -307,7 +307,7 @@ fn name_and_unit(family: &Family) -> (String, &'static str) {
     };
     let suffix = family.unit.map_or("", Unit::name);
     let name = match family.kind {
-        Kind::Info => family.sample_name().into_owned(),
+        MetricKind::Info => family.sample_name().into_owned(),
         _ => family.name.trim_end_matches(suffix).to_owned(),
     };
     let name = name.trim_end_matches('_');

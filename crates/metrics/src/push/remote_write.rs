@@ -3,7 +3,7 @@
 
 use super::{JOB, run_label};
 use crate::scalar::each;
-use crate::{Kind, Snapshot, Unit};
+use crate::{MetricKind, Snapshot, Unit};
 use prost::Message;
 use std::collections::BTreeMap;
 
@@ -111,10 +111,10 @@ fn metadata(snapshot: &Snapshot) -> Vec<Metadata> {
     families
         .map(|family| Metadata {
             kind: match family.kind {
-                Kind::Counter => 1,
-                Kind::Gauge => 2,
-                Kind::Histogram => 3,
-                Kind::Info => 6,
+                MetricKind::Counter => 1,
+                MetricKind::Gauge => 2,
+                MetricKind::Histogram => 3,
+                MetricKind::Info => 6,
             },
             family: family.sample_name().into_owned(),
             help: family.help.to_owned(),

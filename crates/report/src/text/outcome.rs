@@ -168,7 +168,7 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// Failures of one kind, with any details.
-struct Kind {
+struct FailureKind {
     outcome: Outcome,
     blame: Blame,
     count: u64,
@@ -202,15 +202,15 @@ fn failing_statuses(summary: &Summary, style: &Style) -> Vec<String> {
 }
 
 /// The kinds of failure by blame, within a blame the most frequent first.
-fn kinds(summary: &Summary, style: &Style) -> Vec<Kind> {
-    let mut kinds: Vec<Kind> = Vec::new();
+fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
+    let mut kinds: Vec<FailureKind> = Vec::new();
     for row in summary.total.errors() {
         match kinds.iter_mut().find(|kind| kind.outcome == row.outcome) {
             Some(kind) => {
                 kind.count += row.count;
                 kind.messages.push(row);
             }
-            None => kinds.push(Kind {
+            None => kinds.push(FailureKind {
                 outcome: row.outcome,
                 blame: row.blame,
                 count: row.count,
@@ -297,7 +297,7 @@ fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// One kind of failure: its head, its details, and its remedy.
-fn kind_lines(mut head: Line, kind: &Kind, page: &Page<'_>) -> Vec<Line> {
+fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     head.trim_end();
     let indent = head.width() - kind.outcome.name().len();
