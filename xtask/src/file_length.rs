@@ -14,9 +14,7 @@ const EXCEPTIONS: &[&str] = &[
     // Files that are to be divided.
     "crates/cli/src/habits.rs",
     "crates/dialects/src/ghz/args.rs",
-    "crates/engine/src/transport.rs",
     "crates/engine/src/transport/connections.rs",
-    "crates/engine/src/wire/http2.rs",
 ];
 
 /// Every Rust file that is too long, tests not counted, and every exception that is none.

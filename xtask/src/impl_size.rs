@@ -18,7 +18,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("crates/engine/src/pool_run", "PoolRun"),
     ("crates/engine/src/transport", "Transport"),
     ("crates/engine/src/transport/connections", "Connections"),
-    ("crates/engine/src/wire/http2", "Http2"),
 ];
 
 /// The inherent `impl` blocks of one type, counted together.

@@ -2,11 +2,12 @@
 //! own calls are, without a sample.
 
 use crate::blame::{Failure, call_verdict};
-use crate::id::{ExchangeId, LaneId, Shard, ShareId};
+use crate::id::{ExchangeId, Shard, ShareId};
 use crate::prepare::{PrepareError, Resolver, Route, StreamHead, TargetForm, USER_AGENT};
 use crate::prepare::{Routes, authority, routes_of};
-use crate::timers::{Timers, Wake};
-use crate::transport::{Connections, Context, Lane, Lanes, Output, Transport};
+use crate::protocol::Protocol;
+use crate::timers::Timers;
+use crate::transport::{Context, Further, Lane, Output, Transport};
 use crate::wire::{Ahead, Chunk, GivenUp, Handler, Opening, Pump, WireEvent};
 use crate::wire::{Settings, Then};
 use drumfire_grpc::{
@@ -14,8 +15,8 @@ use drumfire_grpc::{
 };
 use drumfire_http2::{Head, Indexing};
 use drumfire_measure::Outcome;
-use drumfire_net::{Fault, Io, Readiness, Slot, TlsConfig};
-use drumfire_plan::{Header, HttpVersion, Life, Plan};
+use drumfire_net::{Fault, Io, Readiness, TlsConfig};
+use drumfire_plan::{Header, Life, Plan};
 use drumfire_units::Nanos;
 use std::fmt;
 
@@ -23,8 +24,6 @@ use std::fmt;
 const EXCHANGE: ExchangeId = ExchangeId(0);
 /// The share whose connection carries it.
 const SHARE: ShareId = ShareId(0);
-/// The slot of that connection.
-const SLOT: Slot = Slot(0);
 /// The largest message of a reply: a server's whole schema.
 const MESSAGE_BYTES: u32 = 32 * 1024 * 1024;
 /// How long an answer is awaited on an open stream. Some servers answer only when the request has
@@ -189,17 +188,15 @@ impl<I: Io> Line<I> {
             io.add_tls(config);
         }
         let mut settings = Settings::of(plan.first(), 1);
-        settings.version = HttpVersion::Http2;
+        settings.protocol = Protocol::Http2;
         settings.streams = 1;
         settings.ping = None;
         settings.life = Life::default();
         // The conversation's own limit is what holds.
         (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
-        let lanes = Lanes::new(vec![Lane::new(route, settings)]);
-        let mut connections = Connections::new(lanes, Shard { index: 0, of: 1 }, 0);
-        connections.add_planned_share(LaneId(0));
-        let mut transport = Transport::new(connections);
-        transport.connections.is_last = true;
+        let lanes = vec![Lane::new(route, settings)];
+        let mut transport = Transport::new(lanes, Shard { index: 0, of: 1 }, 0);
+        transport.add_shares(1);
         Self {
             deadline: io.now() + limit,
             io,
@@ -217,13 +214,13 @@ impl<I: Io> Line<I> {
             handler: &mut *call,
             timers: &mut self.timers,
         };
-        self.transport.dial(&mut cx, SLOT, now);
-        while self.transport.connections.is_unsecured(SLOT) {
+        self.transport.dial(&mut cx, SHARE, now);
+        while self.transport.is_unsecured(SHARE) {
             if self.turn(call, self.deadline).is_err() {
                 return false;
             }
         }
-        self.transport.connections.speaks_http2(SLOT)
+        self.transport.is_agreed(SHARE)
     }
 
     /// Closes the connection.
@@ -243,7 +240,8 @@ impl<I: Io> Line<I> {
             handler: &mut *call,
             timers: &mut self.timers,
         };
-        self.transport.submit(&mut cx, EXCHANGE, SHARE, now);
+        self.transport
+            .submit(&mut cx, EXCHANGE, SHARE, Further::None, now);
         let settings_until = (now + SETTINGS_LIMIT).min(self.deadline);
         let mut patient_until = now + PATIENCE;
         loop {
@@ -266,7 +264,7 @@ impl<I: Io> Line<I> {
             if call.speaker.is_done() {
                 return Ok(());
             }
-            let is_silent = self.transport.connections.is_silent(SLOT);
+            let is_silent = self.transport.is_silent(SHARE);
             if is_silent && now >= settings_until {
                 return Err(ConversationError::Silent);
             }
@@ -283,34 +281,19 @@ impl<I: Io> Line<I> {
 
     /// Waits once, at most `until`, then handles ready sockets and due timers.
     fn turn<H: Handler>(&mut self, handler: &mut H, until: Nanos) -> Result<(), ConversationError> {
-        let pressed = self.transport.agenda.is_pressing();
+        let pressed = self.transport.is_pressing();
         let until = if pressed { Nanos::ZERO } else { until };
         let until = until.min(self.timers.next());
         let mut ready = std::mem::take(&mut self.ready);
         let waited = self.io.wait(until, &mut ready);
         waited.map_err(ConversationError::Driver)?;
-        let unread = self.transport.agenda.unread_count();
         let mut cx = Context {
             io: &mut self.io,
             handler,
             timers: &mut self.timers,
         };
-        for readiness in &ready {
-            self.transport.handle_ready(&mut cx, *readiness);
-        }
-        for _ in 0..unread {
-            self.transport.read_on(&mut cx);
-        }
-        while self.transport.agenda.has_failed() {
-            self.transport.read_failed(&mut cx);
-        }
-        let now = cx.io.now();
-        while let Some(wake) = cx.timers.due(now) {
-            if let Wake::Dial(slot) = wake {
-                self.transport.wake(&mut cx, slot, now);
-            }
-        }
-        self.transport.flush(&mut cx, Output::All);
+        self.transport.turn(&mut cx, &ready);
+        let now = self.io.now();
         let is_late = ready.is_empty() && now >= self.deadline;
         self.ready = ready;
         if is_late {

@@ -402,7 +402,7 @@ impl Exchanges {
         let outcome = match cancelled.phase {
             Phase::Seeking => Outcome::DnsTimeout,
             Phase::Waiting | Phase::Nowhere => cancelled.opening.unwrap_or(Outcome::TimeoutTotal),
-            Phase::OnConnection | Phase::OnStream(_) => kind.lateness(exchange, now),
+            Phase::Carried(_) => kind.lateness(exchange, now),
         };
         self.end(id, Failure::of(outcome), now);
     }
@@ -423,13 +423,11 @@ impl Exchanges {
         match phase {
             Phase::Nowhere => Due::Submit,
             Phase::Seeking | Phase::Waiting => Due::Nothing,
-            Phase::OnConnection | Phase::OnStream(_) => {
-                match self.with(id, interval, now, ExchangeKind::timer) {
-                    TimerStep::Nothing => Due::Nothing,
-                    TimerStep::Send => Due::Send,
-                    TimerStep::End(failure) => Due::Over(failure),
-                }
-            }
+            Phase::Carried(_) => match self.with(id, interval, now, ExchangeKind::timer) {
+                TimerStep::Nothing => Due::Nothing,
+                TimerStep::Send => Due::Send,
+                TimerStep::End(failure) => Due::Over(failure),
+            },
         }
     }
 

@@ -9,7 +9,8 @@ pub(crate) struct PoolId(pub(crate) u16);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ExchangeId(pub(crate) u32);
 
-/// Tells apart the exchanges that had one id, or the iterations of one user.
+/// Tells apart the exchanges that had one id, the iterations of one user, or the timers of one
+/// connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Generation(u32);
 
@@ -44,6 +45,9 @@ impl ExchangeId {
 }
 
 impl Generation {
+    /// The first one.
+    pub(crate) const FIRST: Self = Self(0);
+
     /// That of the next exchange with the id.
     #[inline]
     pub(crate) const fn next(self) -> Self {

@@ -21,6 +21,7 @@ mod pool_io;
 mod pool_run;
 mod population;
 mod prepare;
+mod protocol;
 mod recorder;
 mod run;
 mod timers;

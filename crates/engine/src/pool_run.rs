@@ -39,12 +39,13 @@ use crate::id::{ExchangeId, LaneId, PoolId};
 use crate::limits::{STARTS_PER_TURN, STREAMS_PER_TURN};
 use crate::pool_io::{PoolIo, Site};
 use crate::prepare::{Lookup, PreparedPool};
+use crate::protocol::Protocol;
 use crate::recorder::Recorder;
 use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Seat, Transport};
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
-use drumfire_plan::{Affinity, Drain, HttpVersion};
+use drumfire_plan::{Affinity, Drain};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -70,8 +71,6 @@ pub(crate) struct PoolRun {
     affinity: Affinity,
     /// Whether connections carry many exchanges, and one may end for want of more.
     multiplexes: bool,
-    /// The number of slots that had not been read to the end when the turn began.
-    unread: usize,
     /// The way to the pool's other workers, where there are any.
     member: Option<Member>,
 }
@@ -99,7 +98,7 @@ impl PoolRun {
     pub(crate) fn new(prepared: &Arc<PreparedPool>, extent: Extent) -> Self {
         let pool = prepared.pool();
         let transport = extent.transport;
-        let room = transport.connections.share_count() * pool.connections.streams as usize;
+        let room = transport.seats().share_count() * pool.connections.streams as usize;
         Self {
             id: prepared.id,
             exchanges: Exchanges::new(Arc::clone(prepared), room),
@@ -107,8 +106,7 @@ impl PoolRun {
             timers: Timers::default(),
             course: Course::new(prepared.generator().warmup.span()),
             affinity: pool.connections.affinity,
-            multiplexes: pool.http.version == HttpVersion::Http2,
-            unread: 0,
+            multiplexes: !Protocol::from(pool.http.version).is_exclusive(),
             prepared: Arc::clone(prepared),
             orders: extent.orders,
             demand: extent.demand,
@@ -160,12 +158,7 @@ impl PoolRun {
     /// Begins a turn: slots that were left unread before are read after those that are ready.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
-        self.unread = self.transport.agenda.unread_count();
-    }
-
-    /// The number of slots that had not been read to the end when the turn began.
-    pub(crate) const fn unread(&self) -> usize {
-        self.unread
+        self.transport.begin_turn();
     }
 
     /// Whether the turn has more to do than what is ready: input that was left, or something whose
@@ -173,10 +166,7 @@ impl PoolRun {
     #[inline]
     pub(crate) fn has_more(&self, now: Nanos) -> bool {
         let timeout = self.exchanges.next_timeout();
-        let timeout = timeout.min(self.transport.connections.next_deadline());
-        self.unread > 0
-            || self.transport.agenda.has_failed()
-            || now >= timeout.min(self.timers.next())
+        self.transport.has_input() || now >= timeout.min(self.timers.next())
     }
 
     /// The exchanges whose time is up.
@@ -256,9 +246,11 @@ impl PoolRun {
     /// redirect leads to.
     fn submit<I: Io>(&mut self, site: &mut Site<'_, I>, id: ExchangeId, now: Nanos) {
         let share = self.exchanges.share(id);
-        self.transport.connections.is_last = self.is_last();
+        let further = self.further();
         let Some(origin) = self.exchanges.heads_for(id) else {
-            return self.transport.submit(context!(self, site), id, share, now);
+            return self
+                .transport
+                .submit(context!(self, site), id, share, further, now);
         };
         let found = self
             .transport
@@ -272,7 +264,10 @@ impl PoolRun {
         });
         match reached {
             Ok(None) => {}
-            Ok(Some(share)) => self.transport.submit(context!(self, site), id, share, now),
+            Ok(Some(share)) => {
+                self.transport
+                    .submit(context!(self, site), id, share, further, now);
+            }
             Err(failure) => self.exchanges.end(id, failure, now),
         }
     }
@@ -292,18 +287,23 @@ impl PoolRun {
     /// Handles a wake.
     #[cold]
     pub(crate) fn wake<I: Io>(&mut self, site: &mut Site<'_, I>, wake: Wake, now: Nanos) {
-        let connections = &mut self.transport.connections;
         match wake {
             Wake::Seat(share) => {
-                let since = connections.rest_of(share);
-                if connections.keeps_seat(share) {
+                let since = self.transport.rest_of(share);
+                let seats = self.transport.seats_mut();
+                if seats.keeps_one(share) {
                     let since = Freed::at(since);
-                    connections.give_seat(Seat { share, since });
+                    seats.give(Seat { share, since });
                 }
             }
-            Wake::Dial(slot) => self.transport.wake(context!(self, site), slot, now),
+            Wake::Dial(_) | Wake::Connection(..) => {
+                self.transport.wake(context!(self, site), wake, now);
+            }
             Wake::LookUps => self.take_look_ups(site, now),
-            Wake::Names(lane) => connections.look_up(lane, &self.lookup, &mut self.timers, now),
+            Wake::Names(lane) => {
+                let (lookup, timers) = (&self.lookup, &mut self.timers);
+                self.transport.look_up(lane, lookup, timers, now);
+            }
             Wake::User(user, generation) => {
                 let unix_time = || site.io.unix_time();
                 if let Some(next) = self.demand.users.wake(user, generation, unix_time) {
@@ -333,13 +333,12 @@ impl PoolRun {
     #[inline]
     fn is_blocked(&self) -> bool {
         let takes_seat = self.demand.waiting.has_one_lane() && self.demand.needs_seat();
-        takes_seat && self.transport.connections.is_full(LaneId(0))
-            || self.demand.population.is_full()
+        takes_seat && self.transport.seats().is_full(LaneId(0)) || self.demand.population.is_full()
     }
 
     /// The time by which the loop must turn again by itself, as of `now`.
     pub(crate) fn next_wake(&self, now: Nanos) -> Nanos {
-        if self.transport.agenda.is_pressing() {
+        if self.transport.is_pressing() {
             return Nanos::ZERO;
         }
         // An arrival that is due and has no room is started when there is some, here or elsewhere.
@@ -356,7 +355,6 @@ impl PoolRun {
             .min(self.demand.population.next_change())
             .min(self.timers.next())
             .min(self.exchanges.next_timeout())
-            .min(self.transport.connections.next_deadline())
     }
 
     /// Takes over from the arrivals what became due and what was dropped before a time.

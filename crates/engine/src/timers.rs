@@ -1,9 +1,9 @@
-//! One queue of wakes: everything in a worker that has to happen at a time of its own.
+//! One queue of wakes: everything in a worker's pool that has to happen at a time of its own.
 //!
 //! An entry is never removed early. The owner checks at a wake that its reason still holds: an
-//! exchange by its [`Generation`], a connection by its state. Deadlines are no entries: nearly all
-//! of them are gone before they come, so each part keeps a bound of its own and scans when that
-//! passes (docs/design/0004).
+//! exchange, a user and a connection's alarm by a [`Generation`], a rest or a look-up by their
+//! state. A deadline that moves with every request has at most one entry, which its owner sets anew
+//! when it fires too early (docs/design/0004); those of exchanges have none, and are scanned.
 
 use crate::id::{ExchangeId, Generation, LaneId, ShareId, UserId};
 use drumfire_net::Slot;
@@ -18,6 +18,8 @@ pub(crate) enum Wake {
     Seat(ShareId),
     /// A connection may be dialed again, if an exchange waits for it.
     Dial(Slot),
+    /// The alarm of a connection rings.
+    Connection(Slot, Generation),
     /// An exchange is sent once more, or its next message is due.
     Exchange(ExchangeId, Generation),
     /// A user's pause is over.
@@ -68,7 +70,7 @@ impl Timers {
         self.heap.pop().map(|Reverse(entry)| entry.wake)
     }
 
-    /// Forgets all wakes: those of connections that were opened before the run's start.
+    /// Drops all wakes: those of connections that were opened before the run's start.
     pub(crate) fn clear(&mut self) {
         self.heap.clear();
     }

@@ -1,68 +1,226 @@
-//! Wires: the protocol of a connection.
+//! Wires: the protocol that an open connection speaks.
 //!
-//! A wire knows bytes, and exchanges by their ids. The transport calls it when its socket is ready,
-//! when an exchange is put on it, and when its output is to be written. It calls back through
-//! [`Handler`], which is the same for every protocol.
+//! A wire knows bytes, and exchanges by their ids. It has no clock, no slot and no other wire: the
+//! transport lends it a [`Port`], and calls
+//!
+//! ```text
+//!   submit                      while `has_room`, and once `is_stale` was answered with no
+//!   send_more, cancel           with the handle that `submit` gave, until the last event
+//!   receive, handle_writable    when the socket is ready
+//!   flush, then resume          while `outgoing` is output; `resume` after `Flushed::Freed`
+//!   fail_sends                  after `outgoing` was `Failed` and the socket was read once more
+//!   handle_timeout              at a time that `submit`, `first_look` or the last call gave, or later
+//!   drain                       before the connection is closed
+//! ```
+//!
+//! Any of these but the questions may call back through [`Handler`], which is the same for every
+//! protocol. The transport asks `outgoing` after each, and acts on the answers in [`answers`]; it
+//! never asks which protocol it is. A further protocol is a file here that answers the same, and
+//! one variant.
 
-mod carriage;
+mod answers;
+mod contract;
 mod fields;
 mod handler;
 mod http1;
 mod http2;
 mod port;
 mod settings;
+mod underway;
 
-pub(crate) use carriage::{Cancelled, Carriage, Phase};
+pub(crate) use answers::{
+    Broken, ConnectionEvents, Dropped, Expiry, Flow, Flushed, Outgoing, Read, Refusal, Submitted,
+    Unwilling,
+};
+pub(crate) use contract::WireProtocol;
 pub(crate) use fields::Fields;
 pub(crate) use handler::{
     Ahead, Chunk, End, Extra, GivenUp, Handler, Life, Note, Opening, Pump, Resend, Seen, Then,
     Whole, WireEvent,
 };
-pub(crate) use http1::{Fate, Http1, Terms};
-pub(crate) use http2::{ConnectionEvents, Flushed, Going, Http2, Listed, Opened, Reading, Silence};
 pub(crate) use port::{Input, Port};
-pub(crate) use settings::Settings;
+pub(crate) use settings::{Patience, Settings, Terms};
+pub(crate) use underway::{Cancelled, Handle, Phase, Underway};
 
-use drumfire_http1 as h1;
+use self::http1::Http1;
+use self::http2::Http2;
+use crate::id::ExchangeId;
+use crate::protocol::Protocol;
+use drumfire_net::Io;
+use drumfire_units::Nanos;
 
-/// The phase of a connection, with its state.
+/// An open connection's protocol, with its state.
 #[derive(Debug)]
 pub(crate) enum Wire {
-    /// There is none.
-    Empty,
-    /// It is being opened.
-    Dialing,
-    /// The TLS handshake with a proxy is under way.
-    SecuringProxy,
-    /// A proxy has been asked to connect through; this reads its answer.
-    Tunneling(Box<h1::Machine>),
-    /// The TLS handshake is under way.
-    Securing,
-    /// It speaks HTTP/1.1.
     Http1(Http1),
-    /// It speaks HTTP/2.
     Http2(Box<Http2>),
 }
 
+/// Evaluates the same expression for whichever protocol a wire speaks, so that each has code of its
+/// own where that is inlined.
+macro_rules! each {
+    ($wire:expr, $it:ident => $act:expr) => {
+        match $wire {
+            $crate::wire::Wire::Http1($it) => $act,
+            $crate::wire::Wire::Http2($it) => $act,
+        }
+    };
+}
+pub(crate) use each;
+
 impl Wire {
-    /// Whether it is being opened, and can't carry anything yet.
-    pub(crate) const fn is_on_its_way(&self) -> bool {
-        match self {
-            Self::Dialing | Self::SecuringProxy | Self::Tunneling(_) | Self::Securing => true,
-            Self::Empty | Self::Http1(_) | Self::Http2(_) => false,
+    /// A connection that was opened at this time.
+    pub(crate) fn open(settings: &Settings, now: Nanos) -> Self {
+        match settings.protocol {
+            Protocol::Http1 => Self::Http1(Http1::new(now)),
+            Protocol::Http2 => Self::Http2(Box::new(Http2::new(settings))),
         }
     }
+}
 
-    /// Requests sent on it.
-    pub(crate) fn carried(&self) -> u64 {
-        match self {
-            Self::Empty
-            | Self::Dialing
-            | Self::SecuringProxy
-            | Self::Tunneling(_)
-            | Self::Securing => 0,
-            Self::Http1(http1) => http1.carried(),
-            Self::Http2(http2) => http2.carried(),
-        }
+impl WireProtocol for Wire {
+    #[inline]
+    fn is_ready(&self) -> bool {
+        each!(self, it => it.is_ready())
+    }
+
+    #[inline]
+    fn has_room(&self) -> bool {
+        each!(self, it => it.has_room())
+    }
+
+    #[inline]
+    fn is_stale(&self, now: Nanos) -> bool {
+        each!(self, it => it.is_stale(now))
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        each!(self, it => it.is_idle())
+    }
+
+    #[inline]
+    fn is_spent(&self) -> bool {
+        each!(self, it => it.is_spent())
+    }
+
+    fn peer_capacity(&self) -> Option<u32> {
+        each!(self, it => it.peer_capacity())
+    }
+
+    fn carried(&self) -> u64 {
+        each!(self, it => it.carried())
+    }
+
+    fn is_fruitless(&self) -> bool {
+        each!(self, it => it.is_fruitless())
+    }
+
+    fn is_refused(&self) -> bool {
+        each!(self, it => it.is_refused())
+    }
+
+    fn unwilling(&self) -> Option<Unwilling> {
+        each!(self, it => it.unwilling())
+    }
+
+    fn outstanding(&self) -> Vec<ExchangeId> {
+        each!(self, it => it.outstanding())
+    }
+
+    #[inline]
+    fn outgoing(&self) -> Outgoing {
+        each!(self, it => it.outgoing())
+    }
+
+    fn take_no_more(&mut self) -> bool {
+        each!(self, it => it.take_no_more())
+    }
+
+    fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
+        each!(self, it => it.first_look(patience, now))
+    }
+
+    fn doubt(&mut self, sent: Nanos, now: Nanos) -> bool {
+        each!(self, it => it.doubt(sent, now))
+    }
+
+    fn send_more<H: Handler>(
+        &mut self,
+        id: ExchangeId,
+        handle: Handle,
+        handler: &mut H,
+        now: Nanos,
+    ) -> bool {
+        each!(self, it => it.send_more(id, handle, handler, now))
+    }
+
+    fn cancel(&mut self, id: ExchangeId, handle: Handle) -> Dropped {
+        each!(self, it => it.cancel(id, handle))
+    }
+
+    #[inline]
+    fn flush<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H) -> Flushed {
+        each!(self, it => it.flush(port, handler))
+    }
+
+    fn resume<H: Handler>(&mut self, underway: &mut Underway, handler: &mut H, now: Nanos) -> Read {
+        each!(self, it => it.resume(underway, handler, now))
+    }
+
+    fn fail_sends<H: Handler>(
+        &mut self,
+        underway: &mut Underway,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Option<Broken> {
+        each!(self, it => it.fail_sends(underway, handler, now))
+    }
+
+    fn handle_timeout<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        patience: Patience,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Expiry {
+        each!(self, it => it.handle_timeout(port, patience, handler, now))
+    }
+
+    fn has_farewell(&self) -> bool {
+        each!(self, it => it.has_farewell())
+    }
+
+    fn drain<I: Io>(&mut self, port: &mut Port<'_, I>) {
+        each!(self, it => it.drain(port));
+    }
+
+    #[inline]
+    fn submit<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        id: ExchangeId,
+        settings: &Settings,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Submitted {
+        each!(self, it => it.submit(port, id, settings, handler, now))
+    }
+
+    #[inline]
+    fn handle_writable<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H) {
+        each!(self, it => it.handle_writable(port, handler));
+    }
+
+    #[inline]
+    fn receive<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        input: &mut Input,
+        terms: &Terms<'_>,
+        underway: &mut Underway,
+        handler: &mut H,
+    ) -> Read {
+        each!(self, it => it.receive(port, input, terms, underway, handler))
     }
 }

@@ -79,7 +79,7 @@ impl<I: Io> Worker<I> {
     /// Writes a pool's output, and what writing lets go on.
     #[inline]
     fn flush(&mut self, index: usize, output: Output) {
-        while self.pools[index].transport().agenda.has_output(output) {
+        while self.pools[index].transport().has_output(output) {
             self.act(index, |pool, site| {
                 pool.transmit(site, |it, parts| it.flush(parts, output));
             });
@@ -117,25 +117,15 @@ impl<I: Io> Worker<I> {
                 let (pool, mut site) = self.at(*index);
                 !pool.open_more(&mut site, &mut dialed[*index], at_once)
             });
+            (0..self.pools.len()).for_each(|index| self.flush(index, Output::All));
             let now = self.io.now();
             if opening.is_empty() || now > until {
                 break;
             }
-            let pools = self
-                .pools
-                .iter()
-                .map(|pool| pool.transport().connections.next_deadline());
+            let pools = self.pools.iter().map(PoolRun::next_opening_wake);
             let wake = pools.fold(now + OPENING_LOOK, Nanos::min);
             self.io.wait(wake, &mut ready)?;
-            for readiness in &ready {
-                let (of, readiness) = self.of_slot(*readiness);
-                let (pool, mut site) = self.at(of);
-                pool.transmit(&mut site, |it, parts| it.handle_ready(parts, readiness));
-            }
-            for index in 0..self.pools.len() {
-                let (pool, mut site) = self.at(index);
-                pool.go_on_opening(&mut site);
-            }
+            self.turn(wake, &mut ready)?;
         }
         self.pools.iter_mut().for_each(PoolRun::opened);
         Ok(())
@@ -181,10 +171,22 @@ impl<I: Io> Worker<I> {
             health.loop_turn.record(before - now);
             self.io.wait(until, &mut ready)?;
             self.resume();
-            self.turn(until, before, &mut ready)?;
+            self.note_lateness(until, before);
+            self.turn(until.max(before), &mut ready)?;
         }
         self.finish();
         Ok(())
+    }
+
+    /// Records by how much a wait has ended late that began before its end: late is late, whether or
+    /// not something became ready meanwhile.
+    #[inline]
+    fn note_lateness(&mut self, until: Nanos, before: Nanos) {
+        let now = self.io.now();
+        if until > before && now > until {
+            let health = self.recorder.health();
+            health.wake_lateness.record(now - until);
+        }
     }
 
     /// Carries out what was ordered, starts what is due, and accounts for the pools that are done.
@@ -221,24 +223,16 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Moves on what is ready, then what time has come for.
-    fn turn(
-        &mut self,
-        until: Nanos,
-        before: Nanos,
-        ready: &mut Vec<Readiness>,
-    ) -> Result<(), Fault> {
+    /// One turn after a wait that should have ended by `until`: what is ready, then of each pool the
+    /// input that was left, overdue exchanges and timers. Each step is settled, and the requests
+    /// that it starts are written, before the next.
+    fn turn(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         let now = self.io.now();
-        // Late is late, whether or not something became ready meanwhile.
-        if until > before && now > until {
-            let health = self.recorder.health();
-            health.wake_lateness.record(now - until);
-        }
         self.pools.iter_mut().for_each(PoolRun::begin_turn);
         self.handle_ready(ready);
         for index in 0..self.pools.len() {
             if self.pools[index].has_more(now) && self.pools[index].finished().is_none() {
-                if now > until.max(before) + STOOD_STILL {
+                if now > until + STOOD_STILL {
                     self.catch_up(ready)?;
                 }
                 self.go_on(index, now);
@@ -272,17 +266,11 @@ impl<I: Io> Worker<I> {
     /// Goes on with what a pool has left unread, and with what time has come for.
     #[cold]
     fn go_on(&mut self, index: usize, now: Nanos) {
-        for _ in 0..self.pools[index].unread() {
-            self.transmit(index, |it, parts| it.read_on(parts));
-        }
-        while self.pools[index].transport().agenda.has_failed() {
-            self.transmit(index, |it, parts| it.read_failed(parts));
+        while self.pools[index].transport().has_input() {
+            self.transmit(index, |it, cx| it.read_rest(cx));
         }
         for id in self.pools[index].overdue(now) {
             self.act(index, |pool, site| pool.time_out(site, id, now));
-        }
-        if now >= self.pools[index].transport().connections.next_deadline() {
-            self.transmit(index, |it, parts| it.handle_timeout(parts, now));
         }
         while let Some(wake) = self.pools[index].due(now) {
             self.act(index, |pool, site| pool.wake(site, wake, now));

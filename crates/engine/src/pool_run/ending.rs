@@ -37,7 +37,7 @@ impl PoolRun {
             self.orders
                 .carry_out(&mut self.demand.arrivals, &self.demand.population, now);
         }
-        let usable_from = self.transport.connections.usable_from(share, now);
+        let usable_from = self.transport.usable_from(share, now);
         let rests_until = usable_from.max(now + rest);
         // A user that keeps to a connection is ready when that is.
         let ready = match self.affinity {
@@ -66,7 +66,7 @@ impl PoolRun {
         }
         if rests_until > now {
             if rest > Nanos::ZERO {
-                self.transport.connections.rest_seat(share, rests_until);
+                self.transport.rest_seat(share, rests_until);
             }
             return self.timers.at(rests_until, Wake::Seat(share));
         }
@@ -138,18 +138,18 @@ impl PoolRun {
         since: Freed,
         now: Nanos,
     ) {
-        if self.multiplexes && !self.transport.connections.keeps_seat(share) {
+        if self.multiplexes && !self.transport.seats_mut().keeps_one(share) {
             return;
         }
-        let id = self.transport.connections.lane_of(share);
+        let seats = self.transport.seats_mut();
+        let id = seats.lane_of(share);
         let seat = Seat { share, since };
         if self.demand.waiting.has_requests() {
             return self.free_for_request(site, id, seat, now);
         }
         // What others leave may be older than what is due here; the next turn looks.
         let sees_offers = self.sees_offers();
-        let lane = self.transport.connections.lanes.get_mut(id);
-        let next_in_turn = lane.is_full() || !self.demand.arrivals.is_open();
+        let next_in_turn = self.transport.seats().is_full(id) || !self.demand.arrivals.is_open();
         let reuses = self.demand.waiting.has_one_lane()
             && next_in_turn
             && self.demand.users.begins_with_request();
@@ -160,7 +160,7 @@ impl PoolRun {
         };
         match next {
             Some(arrival) => self.begin_on(site, seat, arrival, now),
-            None => lane.give(seat),
+            None => self.transport.seats_mut().give(seat),
         }
     }
 
@@ -177,7 +177,7 @@ impl PoolRun {
         match self.demand.waiting.pop_request(lane) {
             Some(request) => self.start_apart(site, seat, request, now),
             None => {
-                self.transport.connections.give_seat(seat);
+                self.transport.seats_mut().give(seat);
                 self.start_waiting(site, false, now);
             }
         }

@@ -59,22 +59,22 @@ impl PoolRun {
             return false;
         };
         let admits = self.demand.population.admits(now);
-        let connections = &self.transport.connections;
+        let seats = self.transport.seats();
         let unix_time = || site.io.unix_time();
         let lent = member.take(own, now, |demand| {
-            demand.lend(now, admits, |lane| !connections.is_full(lane), unix_time)
+            demand.lend(now, admits, |lane| !seats.is_full(lane), unix_time)
         });
         match lent {
             Some((_, Lent::Arrival(lane, arrival))) => {
                 if !self.demand.needs_seat() {
                     self.begin_unseated(site, arrival, now);
-                } else if let Some(seat) = self.transport.connections.take_seat(lane) {
+                } else if let Some(seat) = self.transport.take_seat(lane) {
                     self.begin_on(site, seat, arrival, now);
                 }
                 true
             }
             Some((home, Lent::Request(lane, request))) => {
-                if let Some(seat) = self.transport.connections.take_seat(lane) {
+                if let Some(seat) = self.transport.take_seat(lane) {
                     self.start_lent(site, seat, home, request, now);
                 }
                 true
@@ -148,9 +148,7 @@ impl PoolRun {
         if self.course.is_stopped() {
             return Room::NONE;
         }
-        let connections = &self.transport.connections;
-        let free = connections.lanes.ids();
-        let free = free.filter(|lane| !connections.is_full(*lane));
+        let free = self.transport.seats().lanes_with_room();
         Room {
             seats: free.fold(LaneSet::UNSEATED, LaneSet::with),
             users: !self.demand.population.is_full(),

@@ -12,7 +12,7 @@ use crate::handover::Member;
 use crate::id::{ExchangeId, LaneId};
 use crate::limits::WAITING_MAX;
 use crate::pool_io::Site;
-use crate::transport::{Context, Seat};
+use crate::transport::{Context, Further, Seat};
 use crate::users::{DueRequest, NextStep, Turn};
 use drumfire_net::Io;
 use drumfire_units::Nanos;
@@ -41,13 +41,13 @@ impl PoolRun {
             return self.begin_without_seat(site, now);
         }
         if self.demand.waiting.has_one_lane() {
-            if self.transport.connections.is_full(LaneId(0)) {
+            if self.transport.seats().is_full(LaneId(0)) {
                 return false;
             }
             let Some(arrival) = self.demand.take(now) else {
                 return false;
             };
-            let Some(seat) = self.transport.connections.take_seat(LaneId(0)) else {
+            let Some(seat) = self.transport.take_seat(LaneId(0)) else {
                 return false;
             };
             self.begin_on(site, seat, arrival, now);
@@ -60,7 +60,7 @@ impl PoolRun {
             return false;
         };
         let lane = self.lane_of(self.demand.users.first_request(arrival));
-        match self.transport.connections.take_seat(lane) {
+        match self.transport.take_seat(lane) {
             Some(seat) => self.begin_on(site, seat, arrival, now),
             None => self.demand.waiting.push_arrival(lane, arrival),
         }
@@ -98,9 +98,8 @@ impl PoolRun {
         now: Nanos,
     ) {
         let lane = self.lane_of(request.request);
-        let lanes = &self.transport.connections.lanes;
         let seat = Seat {
-            share: lanes.get(lane).share_of(request.turn.user),
+            share: self.transport.seats().share_of(lane, request.turn.user),
             since: self.demand.population.free_since(),
         };
         self.start_apart(site, seat, request, now);
@@ -116,15 +115,15 @@ impl PoolRun {
         now: Nanos,
     ) -> bool {
         for lane in self.demand.waiting.lanes() {
-            while !self.transport.connections.is_full(lane) {
+            while !self.transport.seats().is_full(lane) {
                 if let Some(request) = self.demand.waiting.pop_request(lane) {
-                    if let Some(seat) = self.transport.connections.take_seat(lane) {
+                    if let Some(seat) = self.transport.take_seat(lane) {
                         self.start_apart(site, seat, request, now);
                         return true;
                     }
                 } else if admits && let Some(arrival) = self.demand.waiting.pop_arrival(lane) {
                     if self.demand.arrivals.still_wanted(arrival, now)
-                        && let Some(seat) = self.transport.connections.take_seat(lane)
+                        && let Some(seat) = self.transport.take_seat(lane)
                     {
                         self.begin_on(site, seat, arrival, now);
                         return true;
@@ -176,7 +175,7 @@ impl PoolRun {
             NextStep::Request(request) => self.start_apart(site, seat, request, now),
             // A seat is taken only for iterations that begin with a request.
             next => {
-                self.transport.connections.give_seat(seat);
+                self.transport.seats_mut().give(seat);
                 self.carry_on(site, next, now);
             }
         }
@@ -229,11 +228,12 @@ impl PoolRun {
         seat: Seat,
         now: Nanos,
     ) {
-        if self.multiplexes {
-            self.transport.connections.is_last = self.is_last();
-        }
+        let further = match self.multiplexes {
+            true => self.further(),
+            false => Further::Expected,
+        };
         self.transport
-            .submit(context!(self, site), id, seat.share, now);
+            .submit(context!(self, site), id, seat.share, further, now);
     }
 
     /// [`Self::start`] where it is not the way of every request.
@@ -249,10 +249,14 @@ impl PoolRun {
         self.start(site, seat, due, now);
     }
 
-    /// Whether no further request may come.
-    pub(super) fn is_last(&self) -> bool {
-        self.demand.arrivals.is_exhausted(&self.demand.population)
+    /// Whether a further request may come.
+    pub(super) fn further(&self) -> Further {
+        let is_last = self.demand.arrivals.is_exhausted(&self.demand.population)
             && !self.demand.users.has_steps()
-            && self.member.as_ref().is_none_or(Member::is_over)
+            && self.member.as_ref().is_none_or(Member::is_over);
+        match is_last {
+            true => Further::None,
+            false => Further::Expected,
+        }
     }
 }

@@ -12,7 +12,7 @@ use crate::pool_run::{Extent, PoolRun};
 use crate::population::Population;
 use crate::prepare::{Prepared, PreparedPool};
 use crate::recorder::{Recorder, Series};
-use crate::transport::{Connections, Lane, Lanes, Transport};
+use crate::transport::{Lane, Transport};
 use crate::users::Users;
 use crate::waiting::Waiting;
 use crate::wire::Settings;
@@ -158,19 +158,13 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     let settings = Settings::of(pool, first_stream_id);
     let lanes = prepared.routes.iter();
     let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
-    let mut connections = Connections::new(Lanes::new(lanes.collect()), shard, prepared.seed());
+    let mut transport = Transport::new(lanes.collect(), shard, prepared.seed());
     let count = part(prepared.connections(), shard);
-    for lane in connections.lanes.ids() {
-        if pool.connections.growth == Growth::AsNeeded {
-            let lane = connections.lanes.get_mut(lane);
-            lane.make_room(count as usize);
-            continue;
-        }
-        for _ in 0..count {
-            connections.add_planned_share(lane);
-        }
+    match pool.connections.growth {
+        Growth::AsNeeded => transport.make_room(count as usize),
+        _ => transport.add_shares(count),
     }
-    Transport::new(connections)
+    transport
 }
 
 /// The number of one worker's users of a pool that may be busy at a time, where arrivals do not name

@@ -1,49 +1,66 @@
-//! One slot's connection: its wire, and what is known of it whichever protocol it speaks.
+//! One slot's connection: its way from closed to open, its wire, and the reasons for which it ends.
 
-use super::{Context, Lane};
+use super::alarm::Alarm;
+use super::context::Context;
+use super::lane::Lane;
+use super::pending::Listed;
 use crate::blame::Failure;
 use crate::id::{LaneId, ShareId};
 use crate::limits::RECEIVES_PER_TURN;
-use crate::wire::{Handler, Input, Life, Note, Wire};
+use crate::wire::{Handler, Input, Life, Note, Wire, WireProtocol};
+use drumfire_http1::Machine;
 use drumfire_measure::{Closing, Outcome};
-use drumfire_net::{Io, IoError, Received, Slot};
+use drumfire_net::{Io, Received, Slot};
 use drumfire_units::Nanos;
 use std::net::SocketAddr;
 
+/// The state of a slot's connection.
+#[derive(Debug)]
+pub(super) enum Link {
+    /// There is none.
+    Closed,
+    /// It is being dialed.
+    Dialing,
+    /// The TLS handshake with a proxy is under way.
+    SecuringProxy,
+    /// A proxy has been asked to connect through; this reads its answer.
+    Tunneling(Box<Machine>),
+    /// The TLS handshake is under way.
+    Securing,
+    /// It is open, and the wire speaks on it.
+    Open(Wire),
+}
+
 /// A slot: a connection or the room for one.
 #[derive(Debug)]
-pub(crate) struct Connection {
-    pub(crate) wire: Wire,
-    pub(crate) lane: LaneId,
+pub(super) struct Connection {
+    pub(super) link: Link,
+    lane: LaneId,
     /// The share whose exchanges it carries.
-    pub(crate) share: ShareId,
+    share: ShareId,
     /// Failed attempts to open it, in a row.
-    pub(crate) failures: u8,
+    pub(super) failures: u8,
     /// Whether the peer has finished sending: its bytes are read to the end, for which no further
     /// event comes.
-    pub(crate) peer_closed: bool,
-    /// Whether it stands in the list of those not read to the end.
-    pub(crate) unread: bool,
+    pub(super) peer_closed: bool,
+    /// Whether another connection has taken its place: it carries its exchanges to their ends.
+    pub(super) is_retiring: bool,
     /// Whether its share's seat is given out when it is open, or when it has failed to open.
-    pub(crate) withholds_seat: bool,
+    pub(super) withholds_seat: bool,
+    pub(super) listed: Listed,
     /// Addresses tried in the current attempt to open it.
-    pub(crate) tried: u16,
+    pub(super) tried: u16,
     /// Which of the lane's addresses is next.
-    pub(crate) choice: u32,
+    pub(super) choice: u32,
     /// The address that it leads to, unless that is a path.
-    pub(crate) address: Option<SocketAddr>,
-    /// When its last exchange ended.
-    pub(crate) freed: Nanos,
+    pub(super) address: Option<SocketAddr>,
     /// It is not dialed again before this.
-    pub(crate) rest_until: Nanos,
+    pub(super) rest_until: Nanos,
     /// When its current phase began: of opening, or of being open.
-    pub(crate) phase_start: Nanos,
-    /// When something must have happened; [`Nanos::MAX`] when nothing must.
-    pub(crate) deadline: Nanos,
-    /// When it leaves by the plan; [`Nanos::MAX`] when it does not.
-    pub(crate) leaves_at: Nanos,
+    pub(super) phase_start: Nanos,
+    pub(super) alarm: Alarm,
     /// It carries no further exchange, for this reason.
-    pub(crate) leaving: Option<Closing>,
+    pub(super) leaving: Option<Closing>,
 }
 
 const _: () = assert!(
@@ -53,61 +70,103 @@ const _: () = assert!(
 
 impl Connection {
     /// Room for a connection of a share.
-    pub(crate) const fn new(lane: LaneId, share: ShareId, choice: u32) -> Self {
+    pub(super) const fn new(lane: LaneId, share: ShareId, choice: u32) -> Self {
         Self {
-            wire: Wire::Empty,
+            link: Link::Closed,
             lane,
             share,
             failures: 0,
             peer_closed: false,
-            unread: false,
+            is_retiring: false,
             withholds_seat: false,
+            listed: Listed::NOWHERE,
             tried: 0,
             choice,
             address: None,
-            freed: Nanos::ZERO,
             rest_until: Nanos::ZERO,
             phase_start: Nanos::ZERO,
-            deadline: Nanos::MAX,
-            leaves_at: Nanos::MAX,
+            alarm: Alarm::new(),
             leaving: None,
         }
     }
 
-    /// When it must be looked at.
-    pub(super) fn next_look(&self) -> Nanos {
-        self.deadline.min(self.leaves_at)
+    /// Room for the connection that takes this one's place.
+    pub(super) fn successor(&self) -> Self {
+        Self {
+            failures: self.failures,
+            ..Self::new(self.lane, self.share, self.choice)
+        }
     }
 
-    /// Lets it carry no further exchange, for this reason. One of HTTP/1.1 that carries none is
-    /// closed; one of HTTP/2 is spent.
-    pub(super) fn leave<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        slot: Slot,
-        why: Closing,
-    ) {
-        self.leaves_at = Nanos::MAX;
-        match &mut self.wire {
-            Wire::Http1(http1) if http1.exchange().is_none() => return self.close(cx, slot, why),
-            Wire::Http2(http2) => http2.take_no_more(),
-            _ => {}
-        }
-        self.leaving = Some(why);
+    /// Gives the slot to another connection. The slot stays in the lists in which it stands.
+    pub(super) fn become_another(&mut self, other: Self) {
+        let (alarm, listed) = (self.alarm.renewed(), self.listed);
+        *self = Self {
+            alarm,
+            listed,
+            ..other
+        };
     }
 
-    /// Whether it is on its way to being open.
-    pub(crate) fn is_opening(&self) -> bool {
-        match &self.wire {
-            Wire::Http2(http2) => !http2.is_ready(),
-            wire => wire.is_on_its_way(),
+    #[inline]
+    pub(super) const fn lane(&self) -> LaneId {
+        self.lane
+    }
+
+    /// Leads along another lane the next time that it is opened.
+    pub(super) const fn lead(&mut self, lane: LaneId) {
+        self.lane = lane;
+    }
+
+    #[inline]
+    pub(super) const fn share(&self) -> ShareId {
+        self.share
+    }
+
+    /// The wire of an open connection.
+    #[inline]
+    pub(super) const fn wire(&self) -> Option<&Wire> {
+        match &self.link {
+            Link::Open(wire) => Some(wire),
+            _ => None,
         }
+    }
+
+    /// The same, to call it.
+    #[inline]
+    pub(super) const fn wire_mut(&mut self) -> Option<&mut Wire> {
+        match &mut self.link {
+            Link::Open(wire) => Some(wire),
+            _ => None,
+        }
+    }
+
+    pub(super) const fn is_closed(&self) -> bool {
+        matches!(self.link, Link::Closed)
+    }
+
+    /// Whether it carries exchanges.
+    pub(super) fn is_ready(&self) -> bool {
+        match self.wire() {
+            Some(wire) => wire.is_ready(),
+            None => false,
+        }
+    }
+
+    /// Whether it is on its way to carrying exchanges.
+    pub(super) fn is_opening(&self) -> bool {
+        !self.is_closed() && !self.is_ready()
+    }
+
+    /// Whether it is open and nothing has come of the server's greeting.
+    pub(super) fn is_silent(&self) -> bool {
+        self.wire().is_some() && !self.is_ready()
     }
 
     /// The outcome of a timeout while it is being opened.
     pub(super) const fn opening_timeout(&self) -> Outcome {
-        match self.wire {
-            Wire::Securing => Outcome::TimeoutTls,
+        match self.link {
+            Link::Securing => Outcome::TimeoutTls,
             _ => Outcome::TimeoutConnect,
         }
     }
@@ -118,7 +177,24 @@ impl Connection {
         self.choice = choice as u32 + 1;
         self.tried += 1;
         lane.note_down(choice, now);
-        usize::from(self.tried) < lane.route.width()
+        usize::from(self.tried) < lane.route().width()
+    }
+
+    /// Lets it carry no further exchange, for this reason. It is closed at once where its protocol
+    /// has nothing to end first.
+    pub(super) fn leave<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        why: Closing,
+    ) {
+        self.alarm.set_leaving(Nanos::MAX);
+        let is_done = self.wire_mut().is_some_and(Wire::take_no_more);
+        if is_done {
+            self.close(cx, slot, why);
+        } else {
+            self.leaving = Some(why);
+        }
     }
 
     /// Closes the slot's connection, if it has one, and notes why.
@@ -128,69 +204,58 @@ impl Connection {
         slot: Slot,
         why: Closing,
     ) {
-        if !matches!(self.wire, Wire::Empty) {
+        if !self.is_closed() {
             self.take(cx, slot, |_| why);
         }
     }
 
-    /// Closes a connection of the slot that has failed; its wire, with the exchanges that it
-    /// carried.
+    /// Closes a connection that has failed. Gives its wire, with the exchanges that it carried.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
         failure: &Failure,
-    ) -> Wire {
-        self.take(cx, slot, |wire| closing_of(wire, failure))
+    ) -> Option<Wire> {
+        match self.take(cx, slot, |wire| closing_of(wire, failure)) {
+            Link::Open(wire) => Some(wire),
+            _ => None,
+        }
     }
 
     fn take<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
-        why: impl FnOnce(&Wire) -> Closing,
-    ) -> Wire {
-        let wire = std::mem::replace(&mut self.wire, Wire::Empty);
-        self.deadline = Nanos::MAX;
-        self.leaves_at = Nanos::MAX;
+        why: impl FnOnce(Option<&Wire>) -> Closing,
+    ) -> Link {
+        let link = std::mem::replace(&mut self.link, Link::Closed);
+        self.alarm.silence();
         self.leaving = None;
-        if !matches!(wire, Wire::Empty | Wire::Dialing) {
+        self.is_retiring = false;
+        if !matches!(link, Link::Closed | Link::Dialing) {
+            let wire = match &link {
+                Link::Open(wire) => Some(wire),
+                _ => None,
+            };
             cx.handler.note(Note::Closed(Life {
-                why: why(&wire),
+                why: why(wire),
                 time: cx.io.now() - self.phase_start,
-                carried: wire.carried(),
+                carried: wire.map_or(0, |wire| wire.carried()),
                 address: self.address,
             }));
         }
         cx.io.close(slot);
-        wire
-    }
-
-    /// Something came while the connection carries no exchange: its end, or bytes that were not
-    /// asked for. Either way it is closed. After TLS's own messages there is nothing to receive.
-    pub(super) fn refuse_input<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        slot: Slot,
-        input: &mut Input,
-    ) {
-        let why = match cx.io.receive(slot, &mut input.buffer) {
-            Ok(Received::Nothing) => return,
-            Ok(Received::Bytes { .. }) => Closing::Failed,
-            Ok(Received::End) | Err(IoError::TlsNoCloseNotify) => Closing::Peer,
-            Err(_) => Closing::Reset,
-        };
-        self.close(cx, slot, why);
+        link
     }
 }
 
 /// Why a connection that failed was closed.
-fn closing_of(wire: &Wire, failure: &Failure) -> Closing {
-    match (failure.outcome, wire) {
-        (Outcome::TimeoutPing, _) => Closing::Silent,
-        (Outcome::Reset, _) => Closing::Reset,
-        (_, Wire::Http2(http2)) if http2.is_going() => Closing::GoAway,
-        (Outcome::Closed, _) => Closing::Peer,
+fn closing_of(wire: Option<&Wire>, failure: &Failure) -> Closing {
+    match failure.outcome {
+        Outcome::TimeoutPing => Closing::Silent,
+        Outcome::Reset => Closing::Reset,
+        _ if wire.is_some_and(Wire::is_refused) => Closing::GoAway,
+        Outcome::Closed => Closing::Peer,
         _ => Closing::Failed,
     }
 }

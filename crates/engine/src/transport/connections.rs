@@ -1,30 +1,31 @@
-//! A worker's connections of a pool: the slots they are in, the shares that they serve, and the
-//! lanes along which they lead.
+//! The life of a pool's connections: each is opened for a share, carries exchanges, retires, fails
+//! or leaves by the plan, and makes room for the next.
 //!
-//! They hand out seats, open connections, let slots rest that failed, bound how long each may take,
-//! and put one connection in the place of another. They know exchanges only as ids that wait for a
-//! share, and put none on a wire: that is the transport's part, which each call gives a [`Change`]
-//! to follow.
+//! They hold what the [`Slots`] (connections) and the [`Seats`] (lanes, shares) own together. They
+//! know exchanges only as ids that wait for a share, and put none on a wire: that is the
+//! transport's part, to which each call gives a [`Change`] to follow.
 //!
 //! ```text
-//!   Empty ─► opened (Attempt) ─► carries ─► retires, when it takes no more ─► closed, a spare
+//!   closed ─► opened (Attempt) ─► ready ─► retires, when it takes no more ─► closed, a spare
 //!     ▲           │                 │
 //!     └── rests ◄─┴──── failed ◄────┘
 //! ```
 
 use super::change::{Change, Lost};
 use super::connection::{Connection, discard_input};
+use super::context::Context;
+use super::lane::{Lane, Seat};
 use super::names::Names;
 use super::opening::{Attempt, Way};
-use super::share::{Seats, Share};
-use super::{Context, Lane, Lanes, Seat};
+use super::seats::Seats;
+use super::slots::Slots;
 use crate::blame::Failure;
 use crate::freed::Freed;
 use crate::id::{LaneId, Shard, ShareId};
-use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP, LOOK_UP_AGAIN, REDIALS_AT_START, SCAN_MIN};
+use crate::limits::{DOUBT_MAX, LOOK_UP, LOOK_UP_AGAIN, REDIALS_AT_START};
 use crate::prepare::Lookup;
 use crate::timers::{Timers, Wake};
-use crate::wire::{Handler, Input, Port, Wire};
+use crate::wire::{Handler, Input, Patience, Port, WireProtocol};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Slot};
 use drumfire_plan::KeepAlive;
@@ -32,253 +33,146 @@ use drumfire_units::Nanos;
 
 /// A worker's connections of a pool.
 #[derive(Debug)]
-pub(crate) struct Connections {
-    shard: Shard,
+pub(super) struct Connections {
+    pub(super) slots: Slots,
+    pub(super) seats: Seats,
     /// Where the ages of connections come from.
     seed: u64,
-    slots: Vec<Connection>,
-    shares: Vec<Share>,
-    pub(crate) lanes: Lanes,
-    /// Slots that no share uses.
-    spares: Vec<Slot>,
-    /// Whether nothing more will be submitted that is not under way: a connection that ends has no
-    /// successor.
-    pub(crate) is_last: bool,
-    /// No connection's deadline lies before this.
-    next_scan: Nanos,
-    /// No connection rests after this.
-    last_rest: Nanos,
     names: Names,
     /// How often servers refused our pings as too frequent (ENHANCE_YOUR_CALM): each halves their
     /// rate.
-    pub(super) pings_halved: u32,
+    pings_halved: u32,
+}
+
+/// Whether exchanges will be submitted that are not under way. Where none will, a connection that
+/// ends has no successor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Further {
+    Expected,
+    None,
 }
 
 impl Connections {
     /// No connections, along these lanes.
-    pub(crate) fn new(lanes: Lanes, shard: Shard, seed: u64) -> Self {
+    pub(super) fn new(lanes: Vec<Lane>, shard: Shard, seed: u64) -> Self {
         Self {
-            shard,
+            slots: Slots::default(),
+            seats: Seats::new(lanes, shard),
             seed,
-            slots: Vec::new(),
-            shares: Vec::new(),
-            lanes,
-            spares: Vec::new(),
-            is_last: false,
-            next_scan: Nanos::MAX,
-            last_rest: Nanos::ZERO,
             names: Names::default(),
             pings_halved: 0,
         }
     }
 
     /// Adds one of the plan's shares to a lane.
-    pub(crate) fn add_planned_share(&mut self, lane: LaneId) -> ShareId {
-        let ahead = self.lanes.get(lane);
-        let number = self.shard.number(ahead.shares().len() as u32);
-        let choice = number.wrapping_mul(ahead.stride());
+    pub(super) fn add_planned_share(&mut self, lane: LaneId) -> ShareId {
+        let number = self.seats.next_number(lane);
+        let choice = number.wrapping_mul(self.seats.lane(lane).stride());
         let share = self.add_share(lane, number, choice);
-        self.lanes.get_mut(lane).add_share(share);
+        self.seats.lane_mut(lane).add_share(share);
         share
     }
 
     /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` is the
     /// index of the lane's address that its connection tries first.
     fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
-        let share = ShareId(self.shares.len() as u32);
-        let slot = Slot(self.slots.len() as u32);
-        self.slots.push(Connection::new(lane, share, choice));
-        self.shares.push(Share::new(lane, slot, number));
-        share
+        let share = self.seats.next_share();
+        let slot = self.slots.add(Connection::new(lane, share, choice));
+        self.seats.add(lane, number, slot)
     }
 
-    /// How many shares there are.
-    pub(crate) fn share_count(&self) -> usize {
-        self.shares.len()
-    }
-
-    /// All slots of now.
-    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> + use<> {
-        (0..self.slots.len() as u32).map(Slot)
-    }
-
-    /// The connection in a slot.
-    #[inline]
-    pub(super) fn at(&self, slot: Slot) -> &Connection {
-        &self.slots[slot.0 as usize]
-    }
-
-    /// The same, to change it.
-    #[inline]
-    pub(super) fn at_mut(&mut self, slot: Slot) -> &mut Connection {
-        &mut self.slots[slot.0 as usize]
+    /// The connection that serves a share.
+    pub(super) fn of_share(&self, share: ShareId) -> &Connection {
+        self.slots.at(self.seats.share(share).slot())
     }
 
     /// The connection in a slot and its lane.
     #[inline]
     pub(super) fn with_lane(&mut self, slot: Slot) -> (&mut Connection, &mut Lane) {
-        let connection = &mut self.slots[slot.0 as usize];
-        let lane = self.lanes.get_mut(connection.lane);
+        let connection = self.slots.at_mut(slot);
+        let lane = self.seats.lane_mut(connection.lane());
         (connection, lane)
     }
 
-    /// A share.
-    #[inline]
-    pub(super) fn share(&self, share: ShareId) -> &Share {
-        &self.shares[share.index()]
+    /// How a connection's silence is borne.
+    pub(super) fn patience(&self, slot: Slot) -> Patience {
+        let lane = self.seats.lane(self.slots.at(slot).lane());
+        lane.settings().patience(lane.ping(self.pings_halved))
     }
 
-    /// The same, to change it.
-    #[inline]
-    pub(super) fn share_mut(&mut self, share: ShareId) -> &mut Share {
-        &mut self.shares[share.index()]
-    }
-
-    /// The lane that a share is on.
-    #[inline]
-    pub(crate) fn lane_of(&self, share: ShareId) -> LaneId {
-        self.shares[share.index()].lane
-    }
-
-    /// Takes a seat of a lane, and adds a share for it where that is needed and may be.
-    #[inline]
-    pub(crate) fn take_seat(&mut self, lane: LaneId) -> Option<Seat> {
-        let seat = self.lanes.get_mut(lane).take();
-        if seat.is_none() && self.lanes.get(lane).can_grow() {
-            return Some(self.grow(lane));
-        }
-        seat
-    }
-
-    #[cold]
-    fn grow(&mut self, lane: LaneId) -> Seat {
-        let share = self.add_planned_share(lane);
-        let lane = self.lanes.get_mut(lane);
-        let (streams, since) = (lane.settings.streams, Freed::default());
-        for _ in 1..streams {
-            lane.give(Seat { share, since });
-        }
-        self.shares[share.index()].seats = Seats::of(streams);
-        Seat { share, since }
-    }
-
-    /// Gives a free seat back.
-    #[inline]
-    pub(crate) fn give_seat(&mut self, seat: Seat) {
-        let lane = self.lane_of(seat.share);
-        self.lanes.get_mut(lane).give(seat);
-    }
-
-    /// Whether every seat of a lane has an exchange and there will be no others.
-    #[inline]
-    pub(crate) fn is_full(&self, lane: LaneId) -> bool {
-        self.lanes.get(lane).is_full()
-    }
-
-    /// Takes a seat back that an exchange has left; `false` when it is withdrawn.
-    #[inline]
-    pub(crate) fn keeps_seat(&mut self, share: ShareId) -> bool {
-        self.shares[share.index()].seats.keeps_one()
-    }
-
-    /// The server of a growing lane's connection has said how many exchanges it takes at a time:
-    /// seats for more would keep exchanges waiting where another connection could carry them.
-    pub(super) fn fit_seats(&mut self, slot: Slot) {
-        let connection = &self.slots[slot.0 as usize];
-        let Wire::Http2(http2) = &connection.wire else {
-            return;
-        };
-        let (share, allowed) = (connection.share, http2.allowed());
-        let lane = self.lanes.get_mut(connection.lane);
-        self.shares[share.index()].seats.fit(share, allowed, lane);
-    }
-
-    /// Gives out the seat of a connection that was opened in advance and not in time.
-    pub(super) fn give_withheld_seat(&mut self, slot: Slot, since: Nanos) {
-        let (connection, lane) = self.with_lane(slot);
-        if std::mem::take(&mut connection.withholds_seat) {
-            let (share, since) = (connection.share, Freed::at(since));
-            lane.give(Seat { share, since });
-        }
+    /// A server has refused our pings as too frequent.
+    pub(super) const fn halve_pings(&mut self) {
+        self.pings_halved += 1;
     }
 
     /// Lists the free seats, in turn over the connections; of connections that carry one exchange,
     /// the open ones first.
-    pub(crate) fn list_seats(&mut self) {
-        for id in self.lanes.ids() {
-            let shares = self.lanes.get(id).shares().to_vec();
-            let lane = self.lanes.get_mut(id);
-            let streams = lane.settings.streams as usize;
+    pub(super) fn list_seats(&mut self) {
+        for id in self.seats.lanes().ids() {
+            let shares = self.seats.lane(id).shares().to_vec();
+            let settings = self.seats.lane(id).settings();
+            let (streams, exclusive) =
+                (settings.streams as usize, settings.protocol.is_exclusive());
+            let listed = match exclusive {
+                true => self.open_first(shares.clone()),
+                false => shares
+                    .iter()
+                    .copied()
+                    .cycle()
+                    .take(shares.len() * streams)
+                    .collect(),
+            };
+            let lane = self.seats.lane_mut(id);
             lane.clear_seats(shares.len() * streams + 1);
             let since = Freed::default();
-            if !lane.settings.is_exclusive() {
-                for _ in 0..streams {
-                    for share in &shares {
-                        let share = *share;
-                        lane.give(Seat { share, since });
-                    }
-                }
-                continue;
-            }
-            let (mut open, mut empty) = (Vec::new(), Vec::new());
-            for share in shares {
-                let slot = self.shares[share.index()].slot;
-                let connection = &mut self.slots[slot.0 as usize];
-                match connection.wire {
-                    Wire::Http1(_) => open.push(share),
-                    // Those that failed are dialed one after the other, but for the first.
-                    Wire::Empty if connection.failures > 0 && empty.len() >= REDIALS_AT_START => {
-                        connection.withholds_seat = true;
-                    }
-                    Wire::Empty => empty.push(share),
-                    _ => connection.withholds_seat = true,
-                }
-            }
-            for share in open.into_iter().chain(empty) {
+            for share in listed {
                 lane.give(Seat { share, since });
             }
         }
     }
 
-    /// Lets a share's seat rest, whose last exchange could not be made.
-    pub(crate) fn rest_seat(&mut self, share: ShareId, until: Nanos) {
-        let slot = self.shares[share.index()].slot;
-        self.last_rest = self.last_rest.max(until);
-        let connection = self.at_mut(slot);
-        connection.rest_until = connection.rest_until.max(until);
+    /// The shares whose seats are given out now, those with open connections first. The others
+    /// withhold theirs: those that failed are dialed one after the other, but for the first.
+    fn open_first(&mut self, shares: Vec<ShareId>) -> Vec<ShareId> {
+        let (mut open, mut closed) = (Vec::new(), Vec::new());
+        for share in shares {
+            let connection = self.slots.at_mut(self.seats.share(share).slot());
+            let has_failed = connection.failures > 0 && closed.len() >= REDIALS_AT_START;
+            if connection.is_ready() {
+                open.push(share);
+            } else if connection.is_closed() && !has_failed {
+                closed.push(share);
+            } else {
+                connection.withholds_seat = true;
+            }
+        }
+        open.append(&mut closed);
+        open
     }
 
-    /// When a share's seat may be used again: now, unless its only connection rests.
-    #[inline]
-    pub(crate) fn usable_from(&self, share: ShareId, now: Nanos) -> Nanos {
-        if self.last_rest <= now {
-            now
-        } else {
-            self.rest_of(share).max(now)
+    /// Gives out the seat of a connection that was opened in advance and not in time.
+    fn give_withheld_seat(&mut self, slot: Slot, since: Nanos) {
+        let (connection, lane) = self.with_lane(slot);
+        if std::mem::take(&mut connection.withholds_seat) {
+            let (share, since) = (connection.share(), Freed::at(since));
+            lane.give(Seat { share, since });
         }
     }
 
     /// Until when a share's seat rests, where its only connection does.
-    pub(crate) fn rest_of(&self, share: ShareId) -> Nanos {
-        let share = &self.shares[share.index()];
-        if self.lanes.get(share.lane).settings.is_exclusive() {
-            self.at(share.slot).rest_until
+    pub(super) fn rest_of(&self, share: ShareId) -> Nanos {
+        let lane = self.seats.lane(self.seats.lane_of(share));
+        if lane.settings().protocol.is_exclusive() {
+            self.of_share(share).rest_until
         } else {
             Nanos::ZERO
         }
     }
 
-    /// Lets a slot rest that failed once more; each pause is twice the last.
-    pub(super) fn rest(&mut self, timers: &mut Timers, slot: Slot, now: Nanos) {
-        let (connection, lane) = self.with_lane(slot);
-        let backoff_max = lane.settings.backoff_max;
-        connection.failures = connection.failures.saturating_add(1);
-        let doubled = BACKOFF_MIN.0 << (connection.failures - 1).min(20);
-        let own = now + Nanos(doubled).min(backoff_max);
-        connection.rest_until = own.max(lane.pace_redial(now));
-        let until = connection.rest_until;
-        self.last_rest = self.last_rest.max(until);
-        timers.at(until, Wake::Dial(slot));
+    /// Lets a connection rest that has failed.
+    fn rest(&mut self, slot: Slot, timers: &mut Timers, now: Nanos) {
+        let lane = self.seats.lane_mut(self.slots.at(slot).lane());
+        self.slots.rest(slot, lane, timers, now);
     }
 
     /// Starts to open a slot's connection.
@@ -326,12 +220,12 @@ impl Connections {
             slot,
             cx,
         });
-        let connection = self.at(slot);
-        let (share, since) = (connection.share, connection.phase_start);
-        self.set_deadline(slot, connection.deadline);
+        let connection = self.slots.at(slot);
+        let (share, since) = (connection.share(), connection.phase_start);
         if matches!(way, Way::Open | Way::Greets) {
             self.begin_life(slot, since);
         }
+        self.slots.arm(slot, cx.timers);
         match way {
             Way::Pending => Change::None,
             Way::Open => {
@@ -350,11 +244,11 @@ impl Connections {
         failure: Failure,
         at: Nanos,
     ) -> Change {
-        let connection = self.at_mut(slot);
-        let share = connection.share;
+        let connection = self.slots.at_mut(slot);
+        let share = connection.share();
         connection.close(cx, slot, Closing::Failed);
-        self.rest(cx.timers, slot, at);
-        if self.share(share).slot == slot {
+        self.rest(slot, cx.timers, at);
+        if self.seats.share(share).slot() == slot {
             Change::Failed { share, failure, at }
         } else {
             Change::None
@@ -369,15 +263,15 @@ impl Connections {
         share: ShareId,
         now: Nanos,
     ) -> Option<Outcome> {
-        let slot = self.share(share).slot;
+        let slot = self.seats.share(share).slot();
         let (connection, lane) = self.with_lane(slot);
-        if !lane.settings.is_exclusive() || !connection.is_opening() {
+        if !lane.settings().protocol.is_exclusive() || !connection.is_opening() {
             return None;
         }
         let outcome = connection.opening_timeout();
         connection.try_another(lane, now);
         connection.close(cx, slot, Closing::Failed);
-        self.rest(cx.timers, slot, now);
+        self.rest(slot, cx.timers, now);
         Some(outcome)
     }
 
@@ -389,28 +283,28 @@ impl Connections {
         share: ShareId,
         now: Nanos,
     ) -> Change {
-        let share = self.share(share);
-        let connection = self.at(share.slot);
+        let share = self.seats.share(share);
+        let connection = self.slots.at(share.slot());
         let rests = connection.rest_until > now;
-        if share.is_clear() || rests || !matches!(connection.wire, Wire::Empty) {
+        if share.is_clear() || rests || !connection.is_closed() {
             return Change::None;
         }
-        self.dial(cx, share.slot, now)
+        self.dial(cx, share.slot(), now)
     }
 
     /// A slot has rested: dials again, where it still serves a share with need of it.
-    pub(super) fn wake<I: Io, H: Handler>(
+    pub(super) fn end_rest<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
         now: Nanos,
     ) -> Change {
-        let connection = self.at(slot);
-        let (share, rested) = (connection.share, connection.rest_until);
-        if matches!(connection.wire, Wire::Empty) {
+        let connection = self.slots.at(slot);
+        let (share, rested) = (connection.share(), connection.rest_until);
+        if connection.is_closed() {
             self.give_withheld_seat(slot, rested);
         }
-        if self.share(share).slot == slot {
+        if self.seats.share(share).slot() == slot {
             self.dial_if_needed(cx, share, now)
         } else {
             Change::None
@@ -425,31 +319,41 @@ impl Connections {
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
+        further: Further,
         now: Nanos,
     ) -> Change {
-        let Wire::Http2(http2) = &mut self.at_mut(slot).wire else {
+        let connection = self.slots.at_mut(slot);
+        let wire = connection.wire().filter(|wire| wire.is_spent());
+        let Some((unwilling, fruitless)) = wire.map(|it| (it.unwilling(), it.is_fruitless()))
+        else {
             return Change::None;
         };
-        if !http2.is_spent() || std::mem::replace(&mut http2.retiring, true) {
+        if std::mem::replace(&mut connection.is_retiring, true) {
             return Change::None;
         }
-        let unwilling = http2.unwilling();
+        if !fruitless {
+            connection.failures = 0;
+        }
         let new = self.replace(slot);
-        let share = self.at(new).share;
-        let Some((failure, took_none)) = unwilling else {
+        let share = self.slots.at(new).share();
+        let Some(unwilling) = unwilling else {
             // An idle one has a successor when it is needed.
-            let is_needed = !self.is_last && self.at(slot).leaving != Some(Closing::Idle);
-            return if !is_needed && self.share(share).is_clear() {
+            let is_idle = self.slots.at(slot).leaving == Some(Closing::Idle);
+            let is_needed = further == Further::Expected && !is_idle;
+            return if !is_needed && self.seats.share(share).is_clear() {
                 Change::None
             } else {
                 self.dial(cx, new, now)
             };
         };
-        self.rest(cx.timers, new, now);
+        self.rest(new, cx.timers, now);
         // Once may be a server on its way out. One that greets each connection so refuses us.
-        if took_none && self.at(new).failures > 1 {
-            let at = now;
-            Change::Failed { share, failure, at }
+        if unwilling.took_none && self.slots.at(new).failures > 1 {
+            Change::Failed {
+                share,
+                failure: unwilling.failure,
+                at: now,
+            }
         } else {
             Change::None
         }
@@ -461,117 +365,99 @@ impl Connections {
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
-        now: Nanos,
-        why: Closing,
+        departure: Departure,
     ) -> Change {
-        self.at_mut(slot).leave(cx, slot, why);
-        let change = self.retire_if_spent(cx, slot, now);
+        let Departure { why, further, now } = departure;
+        self.slots.at_mut(slot).leave(cx, slot, why);
+        let change = self.retire_if_spent(cx, slot, further, now);
         self.close_if_done(cx, slot);
         change
     }
 
     /// Looks up again where a lane leads.
     #[cold]
-    pub(crate) fn look_up(&mut self, id: LaneId, lookup: &Lookup, timers: &mut Timers, now: Nanos) {
-        if let Some(named) = &self.lanes.get(id).route.named {
+    pub(super) fn look_up(&mut self, id: LaneId, lookup: &Lookup, timers: &mut Timers, now: Nanos) {
+        if let Some(named) = &self.seats.lane(id).route().named {
             let origin = named.origin.clone();
             self.names.look_up(id, origin, lookup, timers, now);
         }
     }
 
-    /// Takes the answers to look-ups of lanes that have come. Connections of one that leads elsewhere
-    /// by now leave, each whose share has another address; where there was no answer, all stays.
+    /// Takes the answers to look-ups of lanes that have come. Gives the slots whose connections lead
+    /// elsewhere than their shares by now; where there was no answer, all stays.
     #[cold]
-    pub(super) fn take_names<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        now: Nanos,
-    ) -> Vec<Change> {
-        let mut changes = Vec::new();
+    pub(super) fn take_names(&mut self, timers: &mut Timers, now: Nanos) -> Vec<Slot> {
+        let mut moved = Vec::new();
         while let Some((id, place)) = self.names.take_answer() {
             let is_known = place.is_some();
-            let lane = self.lanes.get_mut(id);
+            let lane = self.seats.lane_mut(id);
             if place.is_some_and(|place| lane.lead_to(place)) {
-                self.move_shares(cx, id, now, &mut changes);
+                self.move_shares(id, &mut moved);
             }
-            let again = self.lanes.get(id).looked_up_at(now);
+            let again = self.seats.lane(id).looked_up_at(now);
             let soon = now + LOOK_UP_AGAIN;
             let again = again.map(|at| if is_known { at } else { at.min(soon) });
             if let Some(at) = again {
-                cx.timers.at(at, Wake::Names(id));
+                timers.at(at, Wake::Names(id));
             }
         }
         if self.names.seek() {
-            cx.timers.at(now + LOOK_UP, Wake::LookUps);
+            timers.at(now + LOOK_UP, Wake::LookUps);
         }
-        changes
+        moved
     }
 
-    /// Lets the connections of a lane leave that lead elsewhere than their shares by now.
-    fn move_shares<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        id: LaneId,
-        now: Nanos,
-        changes: &mut Vec<Change>,
-    ) {
-        for share in self.lanes.get(id).shares().to_vec() {
-            let share = self.share(share);
-            let (slot, lane) = (share.slot, self.lanes.get(id));
-            let choice = share.number.wrapping_mul(lane.stride());
+    /// Finds the connections of a lane that lead elsewhere than their shares by now.
+    fn move_shares(&mut self, id: LaneId, moved: &mut Vec<Slot>) {
+        let lane = self.seats.lane(id);
+        for share in lane.shares() {
+            let share = self.seats.share(*share);
+            let slot = share.slot();
+            let choice = share.number().wrapping_mul(lane.stride());
             let assigned = lane.address_of(choice);
-            let connection = &self.slots[slot.0 as usize];
+            let connection = self.slots.at_mut(slot);
             let stays = connection.address.is_none_or(|address| match assigned {
                 Some(assigned) => address == assigned,
                 None => lane.has_address(address),
             });
-            self.at_mut(slot).choice = choice;
-            if !stays && !self.at(slot).is_opening() {
-                changes.push(self.leave(cx, slot, now, Closing::Moved));
+            connection.choice = choice;
+            if !stays && !connection.is_opening() {
+                moved.push(slot);
             }
         }
     }
 
     /// Puts a new slot in the place of one whose connection retires, for the same share.
     fn replace(&mut self, old: Slot) -> Slot {
-        let retired = self.at(old);
-        let share = retired.share;
-        let mut fresh = Connection::new(retired.lane, share, retired.choice);
-        fresh.failures = retired.failures;
-        let new = match self.spares.pop() {
-            Some(spare) => {
-                *self.at_mut(spare) = fresh;
-                spare
-            }
-            None => {
-                self.slots.push(fresh);
-                Slot((self.slots.len() - 1) as u32)
-            }
-        };
-        self.shares[share.index()].slot = new;
+        let retired = self.slots.at(old);
+        let share = retired.share();
+        let new = self.slots.put(retired.successor());
+        self.seats.share_mut(share).move_to(new);
         new
     }
 
     /// Closes a connection that has given its place to another and has nothing more to carry. Only
-    /// then does it send GOAWAY: some servers drop streams in flight when they receive one.
+    /// then does it end the protocol: some servers drop streams in flight when they receive a GOAWAY.
     #[cold]
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
     ) {
-        let connection = self.at_mut(slot);
-        if let Wire::Http2(http2) = &mut connection.wire
-            && http2.is_done()
+        let connection = self.slots.at_mut(slot);
+        let is_retiring = connection.is_retiring;
+        let leaving = connection.leaving;
+        if let Some(wire) = connection.wire_mut()
+            && is_retiring
+            && wire.is_idle()
         {
-            http2.go_away_first();
-            http2.flush(&mut Port { io: cx.io, slot }, cx.handler);
-            let why = match (http2.is_going(), connection.leaving) {
-                (true, _) => Closing::GoAway,
-                (false, why) => why.unwrap_or(Closing::Spent),
+            wire.drain(&mut Port { io: cx.io, slot });
+            let why = match wire.is_refused() {
+                true => Closing::GoAway,
+                false => leaving.unwrap_or(Closing::Spent),
             };
             connection.close(cx, slot, why);
-            self.spares.push(slot);
+            self.slots.release(slot);
         }
     }
 
@@ -583,170 +469,116 @@ impl Connections {
         failure: &Failure,
         now: Nanos,
     ) -> Lost {
-        let Wire::Http2(http2) = self.at_mut(slot).lose(cx, slot, failure) else {
+        let connection = self.slots.at_mut(slot);
+        let is_retiring = connection.is_retiring;
+        let Some(wire) = connection.lose(cx, slot, failure) else {
             return Lost::Opening(Change::None);
         };
-        if !http2.is_ready() {
+        if !wire.is_ready() {
             let failure = failure.clone().while_opening();
             return Lost::Opening(self.opening_failed(cx, slot, failure, now));
         }
-        if http2.retiring {
-            self.spares.push(slot);
-        } else if http2.is_fruitless() {
-            self.rest(cx.timers, slot, now);
+        if !wire.is_fruitless() {
+            connection.failures = 0;
         }
-        Lost::Carried(http2.outstanding())
-    }
-
-    /// How many of the slots before `next` are being opened.
-    pub(super) fn opening(&self, next: usize) -> usize {
-        let dialed = self.slots[..next].iter();
-        dialed.filter(|slot| slot.is_opening()).count()
+        if is_retiring {
+            self.slots.release(slot);
+        } else if wire.is_fruitless() {
+            self.rest(slot, cx.timers, now);
+        }
+        Lost::Carried(wire.outstanding())
     }
 
     /// Whether connections are kept, so that it helps to open them before the run.
     pub(super) fn are_kept(&self) -> bool {
-        self.lanes
+        self.seats
+            .lanes()
             .iter()
-            .any(|(_, lane)| lane.settings.keep_alive != KeepAlive::No)
-    }
-
-    /// Whether a slot's connection is being opened and its handshake is not over.
-    pub(crate) fn is_unsecured(&self, slot: Slot) -> bool {
-        let wire = &self.at(slot).wire;
-        wire.is_on_its_way()
-    }
-
-    /// Whether a slot's connection has come to speak HTTP/2.
-    pub(crate) fn speaks_http2(&self, slot: Slot) -> bool {
-        matches!(self.at(slot).wire, Wire::Http2(_))
-    }
-
-    /// Whether a slot's connection is open and nothing has come of what a server of HTTP/2 sends
-    /// first.
-    pub(crate) fn is_silent(&self, slot: Slot) -> bool {
-        match &self.at(slot).wire {
-            Wire::Http2(http2) => !http2.is_ready(),
-            _ => false,
-        }
-    }
-
-    /// No connection's deadline lies before this.
-    #[inline]
-    pub(crate) fn next_deadline(&self) -> Nanos {
-        self.next_scan
+            .any(|(_, lane)| lane.settings().keep_alive != KeepAlive::No)
     }
 
     /// A connection is open: sets when it leaves by the plan.
     fn begin_life(&mut self, slot: Slot, now: Nanos) {
-        let (seed, connection) = (self.seed, &mut self.slots[slot.0 as usize]);
-        let lane = self.lanes.get(connection.lane);
-        let life = lane.settings.life;
-        if life.ends() && !lane.is_transient {
-            let share = &mut self.shares[connection.share.index()];
-            let age = life.age_of(seed, share.number, share.lives);
-            share.lives += 1;
-            connection.leaves_at = now + age;
-            self.next_scan = self.next_scan.min(connection.leaves_at);
+        let connection = self.slots.at_mut(slot);
+        let lane = self.seats.lane(connection.lane());
+        let life = lane.settings().life;
+        if life.ends() && !lane.is_transient() {
+            let share = self.seats.share_mut(connection.share());
+            let age = life.age_of(self.seed, share.number(), share.begin_life());
+            connection.alarm.set_leaving(now + age);
         }
-    }
-
-    /// A connection of HTTP/1.1 has become free: it may be idle from now on.
-    #[cold]
-    pub(super) fn note_free(&mut self, slot: Slot, now: Nanos) {
-        let (connection, lane) = self.with_lane(slot);
-        connection.freed = now;
-        if let Some(idle) = lane.settings.life.idle {
-            self.set_deadline(slot, now + idle);
-        }
-    }
-
-    /// When a connection must have got on; see docs/design/0004.
-    pub(super) fn set_deadline(&mut self, slot: Slot, at: Nanos) {
-        self.at_mut(slot).deadline = at;
-        self.next_scan = self.next_scan.min(at);
-    }
-
-    /// All deadlines have been looked at: finds the next bound.
-    pub(super) fn end_scan(&mut self, now: Nanos) {
-        let deadlines = self.slots.iter().map(Connection::next_look);
-        let next = deadlines.min().unwrap_or(Nanos::MAX);
-        self.next_scan = next.max(now + SCAN_MIN);
     }
 
     /// A connection carries exchanges from now on: sets when its silence is looked at first.
-    pub(super) fn watch(&mut self, slot: Slot, now: Nanos) {
-        let halved = self.pings_halved;
-        let (connection, lane) = self.with_lane(slot);
-        let after = lane.ping(halved).map(|ping| ping.after);
-        let first = after.into_iter().chain(lane.settings.life.idle).min();
-        if let Wire::Http2(http2) = &mut connection.wire {
-            http2.watch(now);
+    pub(super) fn watch(&mut self, slot: Slot, timers: &mut Timers, now: Nanos) {
+        let patience = self.patience(slot);
+        let connection = self.slots.at_mut(slot);
+        if let Some(wire) = connection.wire_mut() {
+            let first_look = wire.first_look(patience, now);
+            connection.alarm.set_deadline(first_look);
+            self.slots.arm(slot, timers);
         }
-        self.set_deadline(slot, first.map_or(Nanos::MAX, |after| now + after));
     }
 
-    /// A stream that was sent then was given up: where nothing has come since, the connection has to
-    /// give a sign of life, or is replaced.
-    pub(super) fn doubt(&mut self, slot: Slot, sent: Nanos, now: Nanos) {
+    /// An exchange that was sent then was given up: where nothing has come since, the connection has
+    /// to give a sign of life, or is replaced.
+    pub(super) fn doubt(&mut self, slot: Slot, timers: &mut Timers, sent: Nanos, now: Nanos) {
         let refused = self.pings_halved > 0;
         let (connection, lane) = self.with_lane(slot);
-        let Wire::Http2(http2) = &mut connection.wire else {
-            return;
-        };
-        if refused || !http2.is_ready() || !http2.doubt(sent, now) {
+        let ping = lane.ping(0);
+        if refused || !connection.wire_mut().is_some_and(|it| it.doubt(sent, now)) {
             return;
         }
-        let ping = lane.ping(0);
-        self.set_deadline(slot, now + ping.map_or(DOUBT_MAX, |ping| ping.timeout));
+        let limit = ping.map_or(DOUBT_MAX, |ping| ping.timeout);
+        connection.alarm.set_deadline(now + limit);
+        self.slots.arm(slot, timers);
     }
 
     /// All times count from the run's start from now on.
-    pub(crate) fn begin_run(&mut self, timers: &mut Timers) {
-        self.next_scan = Nanos::MAX;
-        for id in self.lanes.ids() {
-            let lane = self.lanes.get_mut(id);
+    pub(super) fn begin_run(&mut self, timers: &mut Timers) {
+        for id in self.seats.lanes().ids() {
+            let lane = self.seats.lane_mut(id);
             lane.begin_run();
             if let Some(at) = lane.looked_up_at(Nanos::ZERO) {
                 timers.at(at, Wake::Names(id));
             }
         }
-        for slot in self.slots() {
-            let (connection, lane) = self.with_lane(slot);
-            connection.freed = Nanos::ZERO;
-            connection.rest_until = Nanos::ZERO;
-            connection.phase_start = Nanos::ZERO;
-            if connection.withholds_seat && matches!(connection.wire, Wire::Empty) {
-                connection.rest_until = lane.next_redial();
-                timers.at(connection.rest_until, Wake::Dial(slot));
-            }
-            let is_open = matches!(connection.wire, Wire::Http1(_));
-            let carries = matches!(&connection.wire, Wire::Http2(http2) if http2.is_ready());
-            if is_open {
-                self.note_free(slot, Nanos::ZERO);
-            } else if carries {
-                self.watch(slot, Nanos::ZERO);
-            } else if connection.deadline != Nanos::MAX {
-                let limit = lane.settings.connect_limit;
-                self.set_deadline(slot, limit);
-            }
-            if is_open || carries {
-                self.begin_life(slot, Nanos::ZERO);
-            }
+        for slot in self.slots.all() {
+            self.begin_run_of(slot, timers);
         }
     }
 
-    /// Ends all connections, those of HTTP/2 with a GOAWAY.
+    fn begin_run_of(&mut self, slot: Slot, timers: &mut Timers) {
+        let (connection, lane) = self.with_lane(slot);
+        connection.rest_until = Nanos::ZERO;
+        connection.phase_start = Nanos::ZERO;
+        connection.alarm.forget_entry();
+        if connection.withholds_seat && connection.is_closed() {
+            connection.rest_until = lane.next_redial();
+            timers.at(connection.rest_until, Wake::Dial(slot));
+        }
+        if connection.is_ready() {
+            self.watch(slot, timers, Nanos::ZERO);
+            self.begin_life(slot, Nanos::ZERO);
+        } else if connection.alarm.has_deadline() {
+            let limit = lane.settings().connect_limit;
+            connection.alarm.set_deadline(limit);
+        }
+        self.slots.arm(slot, timers);
+    }
+
+    /// Ends all connections, each as its protocol has it.
     pub(super) fn close_all<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         input: &mut Input,
     ) {
-        for slot in self.slots() {
-            let connection = self.at_mut(slot);
-            if let Wire::Http2(http2) = &mut connection.wire {
-                http2.go_away();
-                http2.send_queued(&mut Port { io: cx.io, slot });
+        for slot in self.slots.all() {
+            let connection = self.slots.at_mut(slot);
+            if let Some(wire) = connection.wire_mut()
+                && wire.has_farewell()
+            {
+                wire.drain(&mut Port { io: cx.io, slot });
                 discard_input(cx.io, slot, input);
             }
             connection.close(cx, slot, Closing::Ended);
@@ -761,23 +593,23 @@ impl Connections {
         home: ShareId,
         lane: LaneId,
     ) -> ShareId {
-        if lane == self.lane_of(home) {
+        if lane == self.seats.lane_of(home) {
             return home;
         }
-        let exclusive = self.lanes.get(lane).settings.is_exclusive();
+        let exclusive = self.seats.lane(lane).settings().protocol.is_exclusive();
         if exclusive {
-            let slot = self.share(home).slot;
-            self.at_mut(slot).close(cx, slot, Closing::Redirected);
+            let slot = self.seats.share(home).slot();
+            self.slots.at_mut(slot).close(cx, slot, Closing::Redirected);
         }
-        let known = self.share(home).redirect_shares.iter().copied();
-        let fits = |share: &ShareId| exclusive || self.lane_of(*share) == lane;
+        let known = self.seats.share(home).redirect_shares().iter().copied();
+        let fits = |share: &ShareId| exclusive || self.seats.lane_of(*share) == lane;
         if let Some(share) = known.into_iter().find(fits) {
             self.lead(cx, share, lane);
             return share;
         }
-        let number = self.share(home).number;
+        let number = self.seats.share(home).number();
         let share = self.add_share(lane, number, home.0);
-        self.share_mut(home).redirect_shares.push(share);
+        self.seats.share_mut(home).add_redirect_share(share);
         share
     }
 
@@ -788,12 +620,20 @@ impl Connections {
         share: ShareId,
         lane: LaneId,
     ) {
-        let slot = self.share(share).slot;
-        let connection = self.at_mut(slot);
-        if connection.lane != lane {
+        let slot = self.seats.share(share).slot();
+        let connection = self.slots.at_mut(slot);
+        if connection.lane() != lane {
             connection.close(cx, slot, Closing::Redirected);
-            connection.lane = lane;
+            connection.lead(lane);
         }
-        self.share_mut(share).lane = lane;
+        self.seats.share_mut(share).lead(lane);
     }
+}
+
+/// The reason for which a connection leaves, and when.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Departure {
+    pub(super) why: Closing,
+    pub(super) further: Further,
+    pub(super) now: Nanos,
 }

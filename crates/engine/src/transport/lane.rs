@@ -21,10 +21,10 @@ pub(crate) struct Seat {
 /// The way to one origin.
 #[derive(Debug)]
 pub(crate) struct Lane {
-    pub(crate) route: Route,
-    pub(crate) settings: Settings,
+    route: Route,
+    settings: Settings,
     /// Whether its connections are closed after each exchange: redirects alone use them.
-    pub(crate) is_transient: bool,
+    is_transient: bool,
     /// Its shares.
     shares: Vec<ShareId>,
     /// How many shares it may have, where they are added as they are needed.
@@ -49,6 +49,29 @@ impl Lane {
             route,
             settings,
         }
+    }
+
+    /// The same lane, whose connections are closed after each exchange where `is_transient`.
+    pub(super) const fn transient(mut self, is_transient: bool) -> Self {
+        self.is_transient = is_transient;
+        self
+    }
+
+    /// Whether its connections are closed after each exchange: redirects alone use them.
+    pub(super) const fn is_transient(&self) -> bool {
+        self.is_transient
+    }
+
+    /// The way to its origin.
+    #[inline]
+    pub(super) const fn route(&self) -> &Route {
+        &self.route
+    }
+
+    /// How its connections are treated.
+    #[inline]
+    pub(super) const fn settings(&self) -> &Settings {
+        &self.settings
     }
 
     /// How far apart the first choices of its shares' addresses lie. Where all go to the first

@@ -8,13 +8,15 @@
 //!
 //! Each call says how far the attempt has come ([`Way`]).
 
-use super::{Connection, Context, Lane};
+use super::connection::{Connection, Link};
+use super::context::Context;
+use super::lane::Lane;
 use crate::blame::{During, Failure, http1_outcome, io_failure};
-use crate::wire::{Handler, Http1, Http2, Input, Note, Wire};
+use crate::wire::{Handler, Input, Note, Wire, WireProtocol};
 use drumfire_http1::{BodyKind, Event, Machine, Persistence, RequestKind};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Progress, Received, Slot};
-use drumfire_plan::{HttpVersion, Spread};
+use drumfire_plan::Spread;
 use drumfire_units::Nanos;
 
 /// How far an attempt to open a connection has come.
@@ -47,21 +49,21 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
     /// Begins, at the first address that accepts the attempt.
     pub(super) fn dial(mut self, now: Nanos) -> Way {
         self.connection.tried = 0;
-        if self.lane.settings.spread == Spread::First {
+        if self.lane.settings().spread == Spread::First {
             // Back to the first, which may have returned.
-            self.connection.choice -= self.connection.choice % self.lane.route.width() as u32;
+            self.connection.choice -= self.connection.choice % self.lane.route().width() as u32;
         }
         self.dial_next(now)
     }
 
     /// Goes on, after the slot has become ready.
     pub(super) fn go_on(self, input: &mut Input) -> Way {
-        match self.connection.wire {
-            Wire::Dialing => self.on_dialing(),
-            Wire::SecuringProxy => self.on_securing_proxy(),
-            Wire::Tunneling(_) => self.receive_tunnel(input),
-            Wire::Securing => self.on_securing(),
-            Wire::Empty | Wire::Http1(_) | Wire::Http2(_) => Way::Pending,
+        match self.connection.link {
+            Link::Dialing => self.on_dialing(),
+            Link::SecuringProxy => self.on_securing_proxy(),
+            Link::Tunneling(_) => self.receive_tunnel(input),
+            Link::Securing => self.on_securing(),
+            Link::Closed | Link::Open(_) => Way::Pending,
         }
     }
 
@@ -79,7 +81,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
     fn dial_next(&mut self, now: Nanos) -> Way {
         loop {
             let choice = self.lane.choose(self.connection.choice, now);
-            let address = match self.lane.route.address(choice) {
+            let address = match self.lane.route().address(choice) {
                 Ok(address) => address,
                 Err(reason) => return failed(Failure::of(reason), now),
             };
@@ -90,8 +92,9 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
             match result {
                 Ok(Progress::Done) => return self.connected(now),
                 Ok(Progress::Pending) => {
-                    self.connection.wire = Wire::Dialing;
-                    self.connection.deadline = now + self.lane.settings.connect_limit;
+                    self.connection.link = Link::Dialing;
+                    let limit = self.lane.settings().connect_limit;
+                    self.connection.alarm.set_deadline(now + limit);
                     return Way::Pending;
                 }
                 Err(error) => {
@@ -129,10 +132,10 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         let address = self.connection.address;
         self.cx.handler.note(Note::Connected { time, address });
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route.proxy_tls else {
+        let Some(config) = self.lane.route().proxy_tls else {
             return self.tunnel(now);
         };
-        self.connection.wire = Wire::SecuringProxy;
+        self.connection.link = Link::SecuringProxy;
         let progress = self.cx.io.start_tls(self.slot, config);
         self.secure_proxy(progress)
     }
@@ -157,13 +160,13 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
 
     /// The next hop is reached, which is a proxy that is asked to connect through, or the origin.
     fn tunnel(&mut self, now: Nanos) -> Way {
-        let Some(head) = &self.lane.route.tunnel else {
+        let Some(head) = &self.lane.route().tunnel else {
             return self.tunnelled(now);
         };
         // A fresh connection has room for a CONNECT.
         let mut machine = Box::new(Machine::new());
         machine.send(RequestKind::Connect, Persistence::KeepAlive);
-        self.connection.wire = Wire::Tunneling(machine);
+        self.connection.link = Link::Tunneling(machine);
         let error = match self.cx.io.send(self.slot, head) {
             Ok(sent) if sent == head.len() => return Way::Pending,
             Ok(_) => IoError::Other("the proxy takes no request".to_owned()),
@@ -174,12 +177,13 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
 
     /// Reads a proxy's answer to CONNECT.
     fn receive_tunnel(mut self, input: &mut Input) -> Way {
-        let Wire::Tunneling(machine) = &mut self.connection.wire else {
+        let Link::Tunneling(machine) = &mut self.connection.link else {
             return Way::Pending;
         };
         // Behind the answer may stand what a server of HTTP/2 says first, which is not the proxy's.
-        let settings = &self.lane.settings;
-        let speaks_first = settings.version == HttpVersion::Http2 && self.lane.route.tls.is_none();
+        let settings = self.lane.settings();
+        let is_plain = self.lane.route().tls.is_none();
+        let speaks_first = is_plain && settings.protocol.server_speaks_first();
         let room = if speaks_first { 1 } else { input.buffer.len() };
         let tunnel = loop {
             let received = self.cx.io.receive(self.slot, &mut input.buffer[..room]);
@@ -207,11 +211,12 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
     /// The way to the origin is open.
     fn tunnelled(&mut self, now: Nanos) -> Way {
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route.tls else {
+        let Some(config) = self.lane.route().tls else {
             return self.opened(now);
         };
-        self.connection.wire = Wire::Securing;
-        self.connection.deadline = now + self.lane.settings.tls_limit;
+        self.connection.link = Link::Securing;
+        let limit = self.lane.settings().tls_limit;
+        self.connection.alarm.set_deadline(now + limit);
         let progress = self.cx.io.start_tls(self.slot, config);
         self.secure(progress)
     }
@@ -230,8 +235,9 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
                 let time = now - self.connection.phase_start;
                 let is_resumed = self.cx.io.is_resumed(self.slot);
                 self.cx.handler.note(Note::Secured { time, is_resumed });
-                let version = self.lane.settings.version;
-                if version == HttpVersion::Http2 && !self.cx.io.agreed(self.slot, b"h2") {
+                let protocol = self.lane.settings().protocol;
+                let is_agreed = |cx: &Context<'_, I, H>| cx.io.agreed(self.slot, protocol.alpn());
+                if protocol.must_be_agreed() && !is_agreed(self.cx) {
                     return failed(Failure::of(Outcome::TlsAlpn), now);
                 }
                 self.opened(now)
@@ -242,24 +248,24 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
 
     /// The connection can carry exchanges, or greets the server first.
     fn opened(&mut self, now: Nanos) -> Way {
-        let settings = &self.lane.settings;
+        let settings = self.lane.settings();
+        let mut wire = Wire::open(settings, now);
+        let is_ready = wire.is_ready();
         self.connection.phase_start = now;
-        match settings.version {
-            HttpVersion::Http1 => {
-                self.connection.wire = Wire::Http1(Http1::new());
-                self.connection.failures = 0;
-                self.connection.freed = now;
-                let idle = settings.life.idle;
-                self.connection.deadline = idle.map_or(Nanos::MAX, |idle| now + idle);
-                self.connection.leaving = self.lane.is_transient.then_some(Closing::Redirected);
-                Way::Open
-            }
-            HttpVersion::Http2 => {
-                self.connection.wire = Wire::Http2(Box::new(Http2::new(settings)));
-                self.connection.deadline = now + settings.connect_limit;
-                Way::Greets
-            }
-        }
+        self.connection.leaving = self.lane.is_transient().then_some(Closing::Redirected);
+        let way = if is_ready {
+            self.connection.failures = 0;
+            let first_look = wire.first_look(settings.patience(settings.ping), now);
+            self.connection.alarm.set_deadline(first_look);
+            Way::Open
+        } else {
+            self.connection
+                .alarm
+                .set_deadline(now + settings.connect_limit);
+            Way::Greets
+        };
+        self.connection.link = Link::Open(wire);
+        way
     }
 }
 

@@ -1,6 +1,6 @@
 //! Origins that redirects lead to, beyond the plan's own: looked up once, with a bound on how many.
 
-use super::{Lane, Lanes};
+use super::lane::{Lane, Lanes};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use crate::limits::DETOURS;
@@ -72,8 +72,8 @@ impl Origins {
         lanes: &mut Lanes,
         lookup: &Lookup,
     ) -> Result<Reached, Failure> {
-        let settings = lanes.get(home).settings;
-        if lanes.get(home).route.origin == *origin {
+        let settings = *lanes.get(home).settings();
+        if lanes.get(home).route().origin == *origin {
             return Ok(Reached::Lane(home));
         }
         let known = self.0.iter().position(|(other, _)| other == origin);
@@ -100,13 +100,11 @@ impl Origins {
     ) -> Result<usize, Failure> {
         let planned = lanes
             .iter()
-            .find(|(_, lane)| lane.route.origin == *origin)
-            .map(|(id, lane)| (id, lane.route.clone()));
+            .find(|(_, lane)| lane.route().origin == *origin)
+            .map(|(id, lane)| (id, lane.route().clone()));
         let state = match planned {
-            Some((_, route)) if settings.is_exclusive() => {
-                let mut lane = Lane::new(route, settings);
-                lane.is_transient = true;
-                State::Known(lanes.add(lane))
+            Some((_, route)) if settings.protocol.is_exclusive() => {
+                State::Known(lanes.add(Lane::new(route, settings).transient(true)))
             }
             Some((id, _)) => State::Known(id),
             None if self.0.len() >= DETOURS => {
@@ -145,8 +143,8 @@ impl Origins {
                 Ok(answer) => {
                     let mut route = answer.route;
                     route.tls = answer.tls.map(|config| io.add_tls(config));
-                    let mut lane = Lane::new(route, settings);
-                    lane.is_transient = settings.is_exclusive();
+                    let is_transient = settings.protocol.is_exclusive();
+                    let lane = Lane::new(route, settings).transient(is_transient);
                     self.0[at].1 = State::Known(lanes.add(lane));
                     None
                 }

@@ -1,6 +1,6 @@
-//! Shares: one connection's worth of a lane.
+//! Shares: one connection's worth of a lane, and the exchanges that wait for it.
 
-use super::{Lane, Seat};
+use super::lane::{Lane, Seat};
 use crate::freed::Freed;
 use crate::id::{ExchangeId, LaneId, ShareId};
 use drumfire_net::Slot;
@@ -8,24 +8,22 @@ use std::collections::VecDeque;
 
 /// One of the plan's connections, whichever slot serves it at the moment.
 #[derive(Debug)]
-pub(crate) struct Share {
-    pub(crate) lane: LaneId,
-    /// The slot that takes its exchanges now.
-    pub(crate) slot: Slot,
-    /// Which of the run's connections it is, counted over all workers.
-    pub(crate) number: u32,
+pub(super) struct Share {
+    lane: LaneId,
+    slot: Slot,
+    number: u32,
     /// How many connections have served it.
-    pub(crate) lives: u32,
+    lives: u32,
     /// Exchanges that wait for the connection, or for room on it.
-    pub(crate) waiting: VecDeque<ExchangeId>,
+    waiting: VecDeque<ExchangeId>,
     /// The shares that serve its redirected exchanges.
-    pub(crate) redirect_shares: Vec<ShareId>,
+    redirect_shares: Vec<ShareId>,
     /// Its seats, where its lane grows; elsewhere none is counted.
-    pub(crate) seats: Seats,
+    seats: SeatCount,
 }
 
 impl Share {
-    pub(crate) const fn new(lane: LaneId, slot: Slot, number: u32) -> Self {
+    pub(super) const fn new(lane: LaneId, slot: Slot, number: u32) -> Self {
         Self {
             lane,
             slot,
@@ -33,29 +31,100 @@ impl Share {
             lives: 0,
             waiting: VecDeque::new(),
             redirect_shares: Vec::new(),
-            seats: Seats::of(0),
+            seats: SeatCount::of(0),
         }
+    }
+
+    #[inline]
+    pub(super) const fn lane(&self) -> LaneId {
+        self.lane
+    }
+
+    /// Leads along another lane from now on.
+    pub(super) const fn lead(&mut self, lane: LaneId) {
+        self.lane = lane;
+    }
+
+    /// The slot that takes its exchanges now.
+    #[inline]
+    pub(super) const fn slot(&self) -> Slot {
+        self.slot
+    }
+
+    /// Lets another slot take its exchanges.
+    pub(super) const fn move_to(&mut self, slot: Slot) {
+        self.slot = slot;
+    }
+
+    /// Which of the run's connections it is, counted over all workers.
+    #[inline]
+    pub(super) const fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// How many connections have served it before this one, which is counted.
+    pub(super) const fn begin_life(&mut self) -> u32 {
+        self.lives += 1;
+        self.lives - 1
+    }
+
+    /// Lets an exchange wait; `true` when another waits before it.
+    pub(super) fn wait(&mut self, id: ExchangeId) -> bool {
+        let waited = !self.waiting.is_empty();
+        self.waiting.push_back(id);
+        waited
     }
 
     /// Whether no exchange waits.
     #[inline]
-    pub(crate) fn is_clear(&self) -> bool {
+    pub(super) fn is_clear(&self) -> bool {
         self.waiting.is_empty()
+    }
+
+    /// Takes the exchange that has waited for longest.
+    pub(super) fn next_waiting(&mut self) -> Option<ExchangeId> {
+        self.waiting.pop_front()
+    }
+
+    /// Takes all exchanges that wait.
+    pub(super) fn all_waiting(&mut self) -> VecDeque<ExchangeId> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// Lets an exchange wait no more.
+    pub(super) fn forget(&mut self, id: ExchangeId) {
+        self.waiting.retain(|other| *other != id);
+    }
+
+    /// The shares that serve its redirected exchanges.
+    pub(super) fn redirect_shares(&self) -> &[ShareId] {
+        &self.redirect_shares
+    }
+
+    /// Adds a share for redirected exchanges.
+    pub(super) fn add_redirect_share(&mut self, share: ShareId) {
+        self.redirect_shares.push(share);
+    }
+
+    /// Its seats.
+    #[inline]
+    pub(super) const fn seats_mut(&mut self) -> &mut SeatCount {
+        &mut self.seats
     }
 }
 
 /// How many exchanges a share of a growing lane takes before another share is added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seats {
+pub(super) struct SeatCount {
     /// Those that its connection has room for.
     count: u32,
     /// Those beyond them, which are withdrawn when their exchanges give them back.
     surplus: u32,
 }
 
-impl Seats {
+impl SeatCount {
     /// The seats of a connection with this many streams.
-    pub(crate) const fn of(streams: u32) -> Self {
+    pub(super) const fn of(streams: u32) -> Self {
         Self {
             count: streams,
             surplus: 0,
@@ -64,7 +133,7 @@ impl Seats {
 
     /// Takes one back that an exchange has left; `false` when it is withdrawn.
     #[inline]
-    pub(crate) fn keeps_one(&mut self) -> bool {
+    pub(super) fn keeps_one(&mut self) -> bool {
         let is_kept = self.surplus == 0;
         self.surplus -= u32::from(!is_kept);
         is_kept
@@ -72,11 +141,11 @@ impl Seats {
 
     /// Fits the seats of a share of a growing lane to the exchanges that its server takes at a
     /// time, and those that are free on the lane with them.
-    pub(crate) fn fit(&mut self, share: ShareId, allowed: Option<u32>, lane: &mut Lane) {
+    pub(super) fn fit(&mut self, share: ShareId, allowed: Option<u32>, lane: &mut Lane) {
         if self.count == 0 {
             return;
         }
-        let streams = lane.settings.streams;
+        let streams = lane.settings().streams;
         let count = allowed.map_or(streams, |allowed| allowed.clamp(1, streams));
         let fewer = self.count.saturating_sub(count);
         let more = count.saturating_sub(self.count);

@@ -12,7 +12,7 @@
 //! to another exchange. A handler never calls a wire: it answers with [`Then`], and puts further
 //! actions on a list that the worker reads when the transport has returned.
 
-use super::Fields;
+use super::fields::Fields;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
 use crate::prepare::{Rendered, StreamHead};

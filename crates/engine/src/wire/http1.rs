@@ -1,16 +1,21 @@
 //! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of the prepared
 //! request.
 
-use super::{
-    Ahead, End as WholeEnd, Fields, Handler, Input, Port, Resend, Seen, Settings, Then, Whole,
-    WireEvent,
-};
+mod sending;
+
+use self::sending::Sending;
+use super::answers::{Broken, Dropped, Expiry, Flow, Outgoing, Read, Submitted};
+use super::contract::WireProtocol;
+use super::fields::Fields;
+use super::handler::{Ahead, End as WholeEnd, Handler, Resend, Seen, Then, Whole, WireEvent};
+use super::port::{Input, Port};
+use super::settings::{Patience, Settings, Terms};
+use super::underway::{Handle, Underway};
 use crate::blame::{During, Failure, http1_outcome, io_detail, io_failure};
 use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
 use crate::leniency::leniencies;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
-use crate::prepare::Rendered;
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Persistence};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Received};
@@ -22,31 +27,15 @@ use drumfire_units::Nanos;
 pub(crate) struct Http1 {
     machine: Machine,
     exchange: Option<ExchangeId>,
-    /// How many of the request's bytes are still to be written.
-    unwritten: usize,
-    /// Whether the body waits for `100 Continue`.
-    awaits_continue: bool,
+    sending: Sending,
     /// Whether any byte of the response has come.
     answered: bool,
     /// Requests sent on it.
     carried: u64,
     /// The server's `Keep-Alive` field.
     hint: Hint,
-    /// Why it is closed, where [`Fate::Close`] says that it is.
-    closing: Closing,
-    /// Why a send failed; bytes that the server sent before that are still to be read.
-    send_failure: Option<Box<Failure>>,
-}
-
-/// The connection's state after a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fate {
-    /// It waits for the rest of a response.
-    Waits,
-    /// The exchange is over, and it may carry another.
-    Free,
-    /// It can't be used any more.
-    Close,
+    /// When its last exchange ended, where that matters.
+    idle_since: Nanos,
 }
 
 /// The result of one receive.
@@ -56,199 +45,175 @@ enum Step {
     /// There is nothing more for now.
     Drained,
     /// The exchange is over.
-    Done(Fate),
-}
-
-/// How the request is written and its response read: the parameters that the connection itself does
-/// not own.
-pub(crate) struct Terms<'a> {
-    pub(crate) settings: &'a Settings,
-    /// Whether the peer has finished sending: the end follows without an event of its own, and the
-    /// connection carries no other request.
-    pub(crate) peer_closed: bool,
-    /// Why it is closed after the exchange, regardless of the response, if it is.
-    pub(crate) leaving: Option<Closing>,
+    Done(Flow),
 }
 
 impl Http1 {
     /// A connection that has carried nothing.
-    pub(crate) const fn new() -> Self {
+    pub(super) const fn new(now: Nanos) -> Self {
         Self {
             machine: Machine::new(),
             exchange: None,
-            unwritten: 0,
-            awaits_continue: false,
+            sending: Sending::NOTHING,
             answered: false,
             carried: 0,
             hint: Hint::NONE,
-            closing: Closing::Failed,
-            send_failure: None,
+            idle_since: now,
         }
     }
+}
 
-    /// The exchange that it carries.
+impl WireProtocol for Http1 {
     #[inline]
-    pub(crate) const fn exchange(&self) -> Option<ExchangeId> {
-        self.exchange
+    fn has_room(&self) -> bool {
+        self.exchange.is_none()
     }
 
-    /// Requests sent on it.
-    pub(crate) const fn carried(&self) -> u64 {
+    #[inline]
+    fn is_stale(&self, now: Nanos) -> bool {
+        self.hint.is_stale(now - self.idle_since)
+    }
+
+    #[inline]
+    fn is_idle(&self) -> bool {
+        self.exchange.is_none()
+    }
+
+    fn carried(&self) -> u64 {
         self.carried
     }
 
-    /// Why it is closed, where [`Fate::Close`] says that it is.
-    pub(crate) const fn closing(&self) -> Closing {
-        self.closing
+    fn outstanding(&self) -> Vec<ExchangeId> {
+        self.exchange.into_iter().collect()
     }
 
-    /// Whether the whole request is written.
     #[inline]
-    pub(crate) const fn is_written(&self) -> bool {
-        self.unwritten == 0
+    fn outgoing(&self) -> Outgoing {
+        match self.exchange {
+            Some(_) => self.sending.outgoing(),
+            None => Outgoing::Nothing,
+        }
     }
 
-    /// Whether the server may already have closed a connection that was idle for this long.
-    #[inline]
-    pub(crate) fn is_stale(&self, idle: Nanos) -> bool {
-        self.hint.is_stale(idle)
+    fn take_no_more(&mut self) -> bool {
+        self.exchange.is_none()
     }
 
-    /// Whether a send has failed and the exchange is not over.
-    #[inline]
-    pub(crate) const fn has_failed_send(&self) -> bool {
-        self.send_failure.is_some() && self.exchange.is_some()
+    fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
+        self.idle_since = now;
+        patience.idle.map_or(Nanos::MAX, |idle| now + idle)
     }
 
-    /// Sends an exchange's request. Gives the time by which a body that waits for `100 Continue`
-    /// is sent without it; [`Nanos::MAX`] where none waits.
+    /// Sends an exchange's request.
     #[inline(always)]
-    pub(crate) fn begin<I: Io, H: Handler>(
+    fn submit<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
         id: ExchangeId,
         settings: &Settings,
         handler: &mut H,
-    ) -> Nanos {
+        _now: Nanos,
+    ) -> Submitted {
         let persistence = match settings.keep_alive {
             KeepAlive::No => Persistence::Close,
             KeepAlive::Yes | KeepAlive::AtMost(_) => Persistence::KeepAlive,
         };
-        let waits = settings.expect_continue != ExpectContinue::No;
         let now = port.now();
         handler.sent(id, now);
         let Some(message) = handler.message(id) else {
-            return Nanos::MAX;
+            return Submitted::GivenUp;
         };
-        let length = message.length();
+        let continue_at = match settings.expect_continue {
+            ExpectContinue::No => None,
+            ExpectContinue::Wait(time) => Some(now + time),
+        };
+        let due = self.sending.begin(message, continue_at);
         self.exchange = Some(id);
         self.carried += 1;
         self.answered = false;
-        self.send_failure = None;
-        self.unwritten = length;
-        self.awaits_continue = waits && length > message.head_length;
         self.machine.send(message.kind, persistence);
-        let end = self.may_write_to(message);
-        let piece = message.piece(0, end);
-        let (wanted, sent) = (piece.len(), port.send(piece));
-        // More follows where a long body lies in a piece of its own.
-        if self.note_sent(id, wanted, sent, handler, now) && wanted < end {
-            self.write(port, handler, now);
-        }
-        match settings.expect_continue {
-            ExpectContinue::Wait(time) if self.awaits_continue => now + time,
-            _ => Nanos::MAX,
+        self.sending.write_first(port, id, handler, now);
+        Submitted::Carried {
+            handle: Handle::Connection,
+            due,
         }
     }
 
-    /// Writes what there is room for.
-    pub(crate) fn transmit<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H) {
-        let now = port.now();
-        self.write(port, handler, now);
-    }
-
-    fn write<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H, now: Nanos) {
-        let Some(id) = self.exchange else {
-            return;
-        };
-        while let Some(message) = handler.message(id) {
-            let end = self.may_write_to(message);
-            let from = message.length() - self.unwritten;
-            if from >= end {
-                return;
-            }
-            let piece = message.piece(from, end);
-            let (wanted, sent) = (piece.len(), port.send(piece));
-            if !self.note_sent(id, wanted, sent, handler, now) {
-                return;
-            }
-        }
-    }
-
-    /// How much of a request may be written now: its head alone while the body waits.
-    #[inline]
-    fn may_write_to(&self, message: &Rendered) -> usize {
-        if self.awaits_continue {
-            message.head_length
-        } else {
-            message.length()
-        }
-    }
-
-    /// Takes note of the result of a send; `true` when the socket took all bytes.
-    #[inline(always)]
-    fn note_sent<H: Handler>(
-        &mut self,
-        id: ExchangeId,
-        wanted: usize,
-        sent: Result<usize, IoError>,
-        handler: &mut H,
-        now: Nanos,
-    ) -> bool {
-        match sent {
-            Ok(sent) => {
-                self.unwritten -= sent;
-                handler.written(id, sent, self.is_written(), now);
-                sent == wanted
-            }
-            Err(error) => {
-                self.send_failure = Some(Box::new(io_failure(error, During::Send)));
-                false
-            }
-        }
-    }
-
-    /// Sends a body that waited for `100 Continue` long enough.
-    #[cold]
-    pub(crate) fn stop_waiting<I: Io, H: Handler>(
-        &mut self,
-        port: &mut Port<'_, I>,
-        handler: &mut H,
-    ) {
-        self.awaits_continue = false;
-        self.transmit(port, handler);
-    }
-
-    /// Whether a body waits for `100 Continue`.
-    pub(crate) const fn awaits_continue(&self) -> bool {
-        self.awaits_continue
-    }
-
-    /// Gives the exchange up; the connection must be closed.
-    pub(crate) fn give_up(&mut self) -> Seen {
+    fn cancel(&mut self, _id: ExchangeId, _handle: Handle) -> Dropped {
         self.exchange = None;
-        self.seen()
+        Dropped::Connection(self.seen())
+    }
+
+    /// Writes what the socket has room for.
+    #[inline]
+    fn handle_writable<I: Io, H: Handler>(&mut self, port: &mut Port<'_, I>, handler: &mut H) {
+        if !self.sending.is_written()
+            && let Some(id) = self.exchange
+        {
+            let now = port.now();
+            self.sending.write(port, id, handler, now);
+        }
     }
 
     /// Fails the exchange whose send failed, unless bytes that the server had sent before have
     /// ended it.
-    pub(crate) fn fail_unsent<H: Handler>(&mut self, handler: &mut H, now: Nanos) {
-        if let Some(failure) = self.send_failure.take() {
-            self.closing = Closing::Reset;
-            self.fail(*failure, Resend::Never, handler, now);
-        }
+    fn fail_sends<H: Handler>(
+        &mut self,
+        underway: &mut Underway,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Option<Broken> {
+        let id = self.exchange?;
+        let failure = self.sending.take_failure()?;
+        self.fail(failure, Resend::Never, handler, now);
+        underway.clear(id);
+        Some(Broken::Close(Closing::Reset))
     }
 
+    /// Sends a body that waited for `100 Continue` long enough, and ends what was idle for long.
+    fn handle_timeout<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        patience: Patience,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Expiry {
+        let Some(id) = self.exchange else {
+            return match patience.idle.map(|idle| self.idle_since + idle) {
+                Some(at) if at <= now => Expiry::Idle,
+                at => Expiry::Until(at.unwrap_or(Nanos::MAX)),
+            };
+        };
+        if self.sending.patient_until() <= now {
+            self.sending.send_body(port, id, handler, now);
+        }
+        let idle_at = patience.idle.map_or(Nanos::MAX, |idle| now + idle);
+        Expiry::Until(idle_at.min(self.sending.patient_until()))
+    }
+
+    /// Receives until there is nothing more for now, the exchange is over, or this turn's portion
+    /// is used up.
+    #[inline(always)]
+    fn receive<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        input: &mut Input,
+        terms: &Terms<'_>,
+        underway: &mut Underway,
+        handler: &mut H,
+    ) -> Read {
+        let Some(id) = self.exchange else {
+            return refuse_input(port, input);
+        };
+        let read = self.receive_response(port, input, terms, handler, id);
+        if self.exchange.is_none() {
+            underway.clear(id);
+        }
+        read
+    }
+}
+
+impl Http1 {
     fn seen(&self) -> Seen {
         Seen {
             status: self.machine.status(),
@@ -256,31 +221,31 @@ impl Http1 {
         }
     }
 
-    /// Receives until there is nothing more for now, the exchange is over, or this turn's portion
-    /// is used up. The second value is whether the socket may hold more.
     #[inline(always)]
-    pub(crate) fn receive<I: Io, H: Handler>(
+    fn receive_response<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
         input: &mut Input,
         terms: &Terms<'_>,
         handler: &mut H,
-    ) -> (Fate, bool) {
+        id: ExchangeId,
+    ) -> Read {
         for _ in 0..RECEIVES_PER_TURN {
-            let Some(id) = self.exchange else {
-                return (Fate::Free, true);
-            };
             let (step, drained) = match self.unread(id, handler) {
                 Some(remaining) => self.discard(port, input, terms, handler, remaining),
                 None => self.receive_once(port, input, terms, handler, id),
             };
-            match step {
-                Step::More => {}
-                Step::Drained => return (Fate::Waits, false),
-                Step::Done(fate) => return (fate, !drained),
-            }
+            let (flow, unread) = match step {
+                Step::More => continue,
+                Step::Drained => (Flow::Busy, false),
+                Step::Done(flow) => (flow, !drained),
+            };
+            return Read { flow, unread };
         }
-        (Fate::Waits, true)
+        Read {
+            flow: Flow::Busy,
+            unread: true,
+        }
     }
 
     /// How much of the body may be thrown away unread.
@@ -334,7 +299,7 @@ impl Http1 {
                 handler.received(id, length, now);
                 input.filled = length;
                 let step = match self.feed(port, input, terms, handler, now) {
-                    Some(fate) => Step::Done(fate),
+                    Some(flow) => Step::Done(flow),
                     // The peer's end follows the received bytes, without an event of its own.
                     None if drained && !terms.peer_closed => Step::Drained,
                     None => Step::More,
@@ -369,18 +334,18 @@ impl Http1 {
         terms: &Terms<'_>,
         handler: &mut H,
         now: Nanos,
-    ) -> Option<Fate> {
+    ) -> Option<Flow> {
         let id = self.exchange?;
         let mut rest = &input.buffer[..input.filled];
         if let Some(whole) = self.machine.whole(rest, &mut input.shared) {
             self.exchange = None;
-            self.awaits_continue = false;
+            self.sending.keep_body_back();
             read_hint(&mut self.hint, &whole.head, terms.settings);
             let then = handler.whole(id, &whole_response(&whole), now);
             if then == Then::GiveUp {
-                return Some(Fate::Close);
+                return Some(Flow::Close(Closing::Failed));
             }
-            return Some(self.fate(whole.end.reusable, terms));
+            return Some(self.free(whole.end.reusable, terms, now));
         }
         loop {
             let step = match self.machine.handle_input(rest, &mut input.shared) {
@@ -393,15 +358,14 @@ impl Http1 {
             rest = &rest[step.consumed..];
             let then = match step.event {
                 Event::NeedInput => return None,
-                Event::Interim(100) if self.awaits_continue => {
-                    self.awaits_continue = false;
-                    self.transmit(port, handler);
+                Event::Interim(100) if self.sending.awaits_continue() => {
+                    let now = port.now();
+                    self.sending.send_body(port, id, handler, now);
                     handler.on_event(id, WireEvent::Interim, now)
                 }
                 Event::Interim(_) => handler.on_event(id, WireEvent::Interim, now),
                 Event::Head(head) => {
-                    // An answer before the body was asked for: the body is not sent any more.
-                    self.awaits_continue = false;
+                    self.sending.keep_body_back();
                     read_hint(&mut self.hint, &head, terms.settings);
                     handler.on_event(id, head_event(&head), now)
                 }
@@ -412,7 +376,7 @@ impl Http1 {
             };
             if then != Then::GoOn {
                 self.exchange = None;
-                return Some(Fate::Close);
+                return Some(Flow::Close(Closing::Failed));
             }
         }
     }
@@ -425,27 +389,30 @@ impl Http1 {
         terms: &Terms<'_>,
         handler: &mut H,
         now: Nanos,
-    ) -> Fate {
+    ) -> Flow {
         if let Some(id) = self.exchange.take() {
             let leniencies = leniencies(end.notices);
             handler.on_event(id, WireEvent::End { leniencies }, now);
         }
-        self.fate(end.reusable, terms)
+        self.free(end.reusable, terms, now)
     }
 
-    /// The connection's state after a complete response.
+    /// Frees the connection after a complete response, or ends it.
     #[inline]
-    fn fate(&mut self, reusable: bool, terms: &Terms<'_>) -> Fate {
+    fn free(&mut self, reusable: bool, terms: &Terms<'_>, now: Nanos) -> Flow {
         let spent = match terms.settings.keep_alive {
             KeepAlive::Yes => false,
             KeepAlive::No => true,
             KeepAlive::AtMost(limit) => self.carried >= limit,
         };
         let ends = spent || terms.peer_closed || terms.leaving.is_some() || self.hint.is_used_up();
-        if reusable && self.is_written() && !ends {
-            return Fate::Free;
+        if reusable && self.sending.is_written() && !ends {
+            if terms.settings.notes_idle() {
+                self.idle_since = now;
+            }
+            return Flow::Room { since: None };
         }
-        self.closing = if spent {
+        Flow::Close(if spent {
             Closing::Spent
         } else if let Some(why) = terms.leaving {
             why
@@ -453,29 +420,30 @@ impl Http1 {
             Closing::Peer
         } else {
             Closing::Announced
-        };
-        Fate::Close
+        })
     }
 
     /// The peer has closed: completes the response, or fails it.
-    fn ended<H: Handler>(&mut self, terms: &Terms<'_>, handler: &mut H, now: Nanos) -> Fate {
-        let fate = match self.machine.handle_end() {
+    fn ended<H: Handler>(&mut self, terms: &Terms<'_>, handler: &mut H, now: Nanos) -> Flow {
+        let flow = match self.machine.handle_end() {
             Ok(Some(end)) => self.over(end, terms, handler, now),
-            Ok(None) => Fate::Close,
+            Ok(None) => Flow::Close(Closing::Peer),
             Err(error) => {
                 let failure = self.failure_of(&error);
                 self.fail(failure, Resend::Idempotent, handler, now)
             }
         };
-        self.closing = Closing::Peer;
-        fate
+        match flow {
+            Flow::Close(_) => Flow::Close(Closing::Peer),
+            flow => flow,
+        }
     }
 
     /// Reading the connection failed: fails the response.
-    fn receive_failed<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Fate {
+    fn receive_failed<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Flow {
+        let is_reset = matches!(error, IoError::Reset | IoError::BrokenPipe);
         let failure = match error {
             IoError::Reset | IoError::BrokenPipe => {
-                self.closing = Closing::Reset;
                 let error = self.machine.handle_reset();
                 self.failure_of(&error)
             }
@@ -495,7 +463,11 @@ impl Http1 {
                 detail: io_detail(other),
             },
         };
-        self.fail(failure, Resend::Idempotent, handler, now)
+        let flow = self.fail(failure, Resend::Idempotent, handler, now);
+        match is_reset {
+            true => Flow::Close(Closing::Reset),
+            false => flow,
+        }
     }
 
     /// The failure of the exchange for an error of the machine.
@@ -517,9 +489,11 @@ impl Http1 {
         resend: Resend,
         handler: &mut H,
         now: Nanos,
-    ) -> Fate {
+    ) -> Flow {
         // The server went away before it had the whole request.
-        if resend == Resend::Idempotent && failure.outcome == Outcome::Closed && !self.is_written()
+        if resend == Resend::Idempotent
+            && failure.outcome == Outcome::Closed
+            && !self.sending.is_written()
         {
             failure.outcome = Outcome::Send;
         }
@@ -536,7 +510,7 @@ impl Http1 {
             };
             handler.on_event(id, failed, now);
         }
-        Fate::Close
+        Flow::Close(Closing::Failed)
     }
 }
 
@@ -577,5 +551,21 @@ fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
         && let Some(value) = head.headers.find("keep-alive")
     {
         *hint = Hint::read(value);
+    }
+}
+
+/// Something came while the connection carries no exchange: its end, or bytes that were not asked
+/// for. Either way it is closed. After TLS's own messages there is nothing to receive.
+#[cold]
+fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
+    let flow = match port.receive(&mut input.buffer) {
+        Ok(Received::Nothing) => Flow::Busy,
+        Ok(Received::Bytes { .. }) => Flow::Close(Closing::Failed),
+        Ok(Received::End) | Err(IoError::TlsNoCloseNotify) => Flow::Close(Closing::Peer),
+        Err(_) => Flow::Close(Closing::Reset),
+    };
+    Read {
+        flow,
+        unread: false,
     }
 }

@@ -1,14 +1,14 @@
 //! How a pool wants its connections treated.
 
-use drumfire_plan::{
-    ExpectContinue, HttpVersion, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread,
-};
+use crate::protocol::Protocol;
+use drumfire_measure::Closing;
+use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread};
 use drumfire_units::Nanos;
 
 /// How a pool wants its connections treated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    pub(crate) version: HttpVersion,
+    pub(crate) protocol: Protocol,
     /// Exchanges on one connection at a time.
     pub(crate) streams: u32,
     /// The id of a connection's first stream.
@@ -34,7 +34,7 @@ impl Settings {
             ..
         } = pool;
         Self {
-            version: http.version,
+            protocol: http.version.into(),
             streams: connections.streams,
             first_stream_id,
             keep_alive: connections.keep_alive,
@@ -55,9 +55,28 @@ impl Settings {
         self.hints == KeepAliveHints::Respect || self.life.idle.is_some()
     }
 
-    /// Whether a connection carries one exchange at a time, and so belongs to the one that waits
-    /// for it.
-    pub(crate) fn is_exclusive(&self) -> bool {
-        self.version == HttpVersion::Http1
+    /// How the silence of a connection is borne that is pinged so.
+    pub(crate) const fn patience(&self, ping: Option<Ping>) -> Patience {
+        Patience {
+            ping,
+            idle: self.life.idle,
+        }
     }
+}
+
+/// The state of the connection that a read depends on and the wire does not own.
+pub(crate) struct Terms<'a> {
+    pub(crate) settings: &'a Settings,
+    /// Whether the peer has finished sending: the end follows without an event of its own, and the
+    /// connection carries no other request.
+    pub(crate) peer_closed: bool,
+    /// The reason for which the connection is closed after what it carries, if it is.
+    pub(crate) leaving: Option<Closing>,
+}
+
+/// The silences after which a connection is pinged or closed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub(crate) ping: Option<Ping>,
+    pub(crate) idle: Option<Nanos>,
 }

@@ -1,0 +1,172 @@
+//! Pending input and output: sockets with input left unread, output to be written, a send that failed.
+//!
+//! The transport notes a slot here after every call of its wire, and empties the lists before its
+//! worker waits. Output that holds a request is written as soon as the event that started the
+//! request is over, since its response time runs. All other output (acknowledgements, window
+//! updates, settings, resets) leaves with it, or waits until the worker does: so a connection has one
+//! send in a turn. Nearly every input of a socket is reported together with room to write, which
+//! therefore marks the output and writes nothing.
+
+use crate::wire::Outgoing;
+use drumfire_net::Slot;
+use std::collections::VecDeque;
+
+/// The output to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// That of connections with a request in it.
+    Requests,
+    /// That of all.
+    All,
+}
+
+/// The lists in which a slot stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    /// The lists of slots with output.
+    output: ListedOutput,
+    /// Whether it stands in the list of those not read to the end.
+    unread: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ListedOutput {
+    /// In none.
+    Nowhere,
+    /// In that of all with something to write.
+    Dirty,
+    /// In that one, and in that of those with a request to write.
+    Requesting,
+}
+
+impl Listed {
+    pub(super) const NOWHERE: Self = Self {
+        output: ListedOutput::Nowhere,
+        unread: false,
+    };
+
+    /// The slot's output leaves the lists, to be written.
+    #[inline]
+    pub(super) const fn leave(&mut self, output: Output) {
+        self.output = match output {
+            Output::Requests => ListedOutput::Dirty,
+            Output::All => ListedOutput::Nowhere,
+        };
+    }
+
+    /// The slot's input leaves the list, to be read.
+    pub(super) const fn leave_unread(&mut self) {
+        self.unread = false;
+    }
+}
+
+/// A transport's slots with input or output to be moved before its worker waits.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
+    /// only this list knows of it.
+    unread: Vec<Slot>,
+    /// How many of them were there when the turn began.
+    unread_before: usize,
+    /// Slots on which a send failed: they are read once more, then their exchanges fail.
+    failed_sends: Vec<Slot>,
+    /// Slots with something to write.
+    dirty: VecDeque<Slot>,
+    /// Slots whose output holds a request.
+    requesting: VecDeque<Slot>,
+}
+
+impl Pending {
+    /// A turn begins: slots that are left unread from now on are the next one's.
+    #[inline]
+    pub(super) fn begin_turn(&mut self) {
+        self.unread_before = self.unread.len();
+    }
+
+    /// Whether this turn has input to read of which no readiness tells.
+    #[inline]
+    pub(super) const fn has_input(&self) -> bool {
+        self.unread_before > 0 || !self.failed_sends.is_empty()
+    }
+
+    /// Leaves the rest of a socket's input for the next turn.
+    #[cold]
+    pub(super) fn leave_unread(&mut self, slot: Slot, listed: &mut Listed) {
+        if !std::mem::replace(&mut listed.unread, true) {
+            self.unread.push(slot);
+        }
+    }
+
+    /// Takes the first slot of those that were not read to the end before this turn.
+    pub(super) fn next_unread(&mut self) -> Option<Slot> {
+        self.unread_before = self.unread_before.checked_sub(1)?;
+        (!self.unread.is_empty()).then(|| self.unread.remove(0))
+    }
+
+    /// Takes a slot on which a send failed.
+    pub(super) fn next_failed(&mut self) -> Option<Slot> {
+        self.failed_sends.pop()
+    }
+
+    /// Notes the output of a slot's wire.
+    #[inline]
+    pub(super) fn note(&mut self, slot: Slot, listed: &mut Listed, outgoing: Outgoing) {
+        match outgoing {
+            Outgoing::Nothing => {}
+            Outgoing::Output => self.mark(slot, listed),
+            Outgoing::Failed => self.note_failed(slot),
+        }
+    }
+
+    /// The same, of output that holds a request.
+    #[inline]
+    pub(super) fn note_request(&mut self, slot: Slot, listed: &mut Listed, outgoing: Outgoing) {
+        self.note(slot, listed, outgoing);
+        if outgoing == Outgoing::Output && listed.output != ListedOutput::Requesting {
+            listed.output = ListedOutput::Requesting;
+            self.requesting.push_back(slot);
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, slot: Slot, listed: &mut Listed) {
+        if listed.output == ListedOutput::Nowhere {
+            listed.output = ListedOutput::Dirty;
+            self.dirty.push_back(slot);
+        }
+    }
+
+    /// Notes that a send has failed.
+    #[cold]
+    pub(super) fn note_failed(&mut self, slot: Slot) {
+        if !self.failed_sends.contains(&slot) {
+            self.failed_sends.push(slot);
+        }
+    }
+
+    /// Takes a slot with such output.
+    #[inline]
+    pub(super) fn next_dirty(&mut self, output: Output) -> Option<Slot> {
+        if output == Output::Requests {
+            return self.requesting.pop_front();
+        }
+        // Requests are written with everything else.
+        self.requesting.clear();
+        self.dirty.pop_front()
+    }
+
+    /// Whether there is such output.
+    #[inline]
+    pub(super) fn has_output(&self, output: Output) -> bool {
+        match output {
+            Output::Requests => !self.requesting.is_empty(),
+            Output::All => !self.dirty.is_empty(),
+        }
+    }
+
+    /// Whether there is something to do before any wait.
+    #[inline]
+    pub(super) fn is_pressing(&self) -> bool {
+        !self.unread.is_empty() || !self.failed_sends.is_empty() || !self.dirty.is_empty()
+    }
+}

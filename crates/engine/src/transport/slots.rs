@@ -1,0 +1,103 @@
+//! Slots: the places of a driver's connections, each with one connection or room for one.
+//!
+//! The slots own their connections, know which of them no share uses, and which of them rest. They
+//! know no lanes and no shares but by id.
+
+use super::Lane;
+use super::connection::Connection;
+use crate::limits::BACKOFF_MIN;
+use crate::timers::{Timers, Wake};
+use drumfire_net::Slot;
+use drumfire_units::Nanos;
+
+/// The slots of a worker's part of a pool.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    list: Vec<Connection>,
+    /// Slots that no share uses.
+    spares: Vec<Slot>,
+    /// No connection rests after this.
+    last_rest: Nanos,
+}
+
+impl Slots {
+    /// All slots of now.
+    pub(super) fn all(&self) -> impl Iterator<Item = Slot> + use<> {
+        (0..self.list.len() as u32).map(Slot)
+    }
+
+    /// The slot that is added next.
+    pub(super) fn next(&self) -> Slot {
+        Slot(self.list.len() as u32)
+    }
+
+    /// The connection in a slot.
+    #[inline]
+    pub(super) fn at(&self, slot: Slot) -> &Connection {
+        &self.list[slot.0 as usize]
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(super) fn at_mut(&mut self, slot: Slot) -> &mut Connection {
+        &mut self.list[slot.0 as usize]
+    }
+
+    /// Adds a slot.
+    pub(super) fn add(&mut self, connection: Connection) -> Slot {
+        let slot = self.next();
+        self.list.push(connection);
+        slot
+    }
+
+    /// Puts a connection in a slot that no share uses.
+    pub(super) fn put(&mut self, connection: Connection) -> Slot {
+        let Some(slot) = self.spares.pop() else {
+            return self.add(connection);
+        };
+        self.at_mut(slot).become_another(connection);
+        slot
+    }
+
+    /// The connection in a slot was closed, and another has taken its place.
+    pub(super) fn release(&mut self, slot: Slot) {
+        self.spares.push(slot);
+    }
+
+    /// Sets the timer of a connection whose alarm has changed.
+    #[inline]
+    pub(super) fn arm(&mut self, slot: Slot, timers: &mut Timers) {
+        self.at_mut(slot).alarm.arm(slot, timers);
+    }
+
+    /// How many of the slots before `next` are being opened.
+    pub(super) fn opening(&self, next: usize) -> usize {
+        let dialed = self.list[..next].iter();
+        dialed.filter(|connection| connection.is_opening()).count()
+    }
+
+    /// Whether no connection rests.
+    #[inline]
+    pub(super) fn is_awake(&self, now: Nanos) -> bool {
+        self.last_rest <= now
+    }
+
+    /// Lets a connection rest until then, or for longer if it does.
+    pub(super) fn rest_until(&mut self, slot: Slot, until: Nanos) {
+        self.last_rest = self.last_rest.max(until);
+        let connection = self.at_mut(slot);
+        connection.rest_until = connection.rest_until.max(until);
+    }
+
+    /// Lets a connection rest that failed once more; each pause is twice the last.
+    pub(super) fn rest(&mut self, slot: Slot, lane: &mut Lane, timers: &mut Timers, now: Nanos) {
+        let connection = self.at_mut(slot);
+        connection.failures = connection.failures.saturating_add(1);
+        let doubled = BACKOFF_MIN.0 << (connection.failures - 1).min(20);
+        let own = now + Nanos(doubled).min(lane.settings().backoff_max);
+        let until = own.max(lane.pace_redial(now));
+        connection.rest_until = until;
+        self.last_rest = self.last_rest.max(until);
+        timers.at(until, Wake::Dial(slot));
+    }
+}

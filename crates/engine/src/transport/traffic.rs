@@ -1,0 +1,595 @@
+//! Traffic: exchanges and bytes between the pool and the wires of its connections.
+//!
+//! An exchange is put on the wire of its share's connection, or waits for one with room; whatever a
+//! wire answers is acted on here. The order in which the calls may come is the
+//! [`Transport`](super::Transport)'s, to which all of this belongs.
+
+use super::change::{Change, Lost};
+use super::connection::{Connection, Link, discard_input};
+use super::connections::{Connections, Departure, Further};
+use super::context::Context;
+use super::pending::{Output, Pending};
+use crate::blame::Failure;
+use crate::id::{ExchangeId, Generation, ShareId};
+use crate::wire::{
+    Broken, Cancelled, ConnectionEvents, Dropped, Expiry, Flow, Flushed, Handle, Handler, Input,
+    Note, Phase, Port, Read, Refusal, Seen, Submitted, Terms, Underway, WireEvent, WireProtocol,
+    each,
+};
+use drumfire_measure::{Closing, Outcome};
+use drumfire_net::{Io, Readiness, Slot};
+use drumfire_units::Nanos;
+
+/// A pool's exchanges under way, and the connections between which they move.
+#[derive(Debug)]
+pub(super) struct Traffic {
+    pub(super) connections: Connections,
+    /// Where each exchange travels.
+    pub(super) underway: Underway,
+    pub(super) pending: Pending,
+    input: Input,
+    /// Whether further exchanges were expected when the last one was submitted.
+    further: Further,
+    /// Whether an exchange has ever waited for a connection that was serving another.
+    has_waited: bool,
+}
+
+impl Traffic {
+    pub(super) fn new(connections: Connections) -> Self {
+        Self {
+            connections,
+            underway: Underway::default(),
+            pending: Pending::default(),
+            input: Input::new(),
+            further: Further::Expected,
+            has_waited: false,
+        }
+    }
+
+    /// Puts an exchange on a share's connection, or lets it wait for one.
+    #[inline]
+    pub(super) fn submit<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        further: Further,
+        now: Nanos,
+    ) {
+        self.underway.admit(id);
+        self.further = further;
+        let serving = self.connections.seats.share(share);
+        let (slot, is_clear) = (serving.slot(), serving.is_clear());
+        let connection = self.connections.slots.at_mut(slot);
+        let Link::Open(wire) = &connection.link else {
+            return self.wait(cx, id, share, now);
+        };
+        if wire.has_room() && is_clear {
+            if wire.is_stale(now) {
+                connection.close(cx, slot, Closing::Idle);
+                self.wait(cx, id, share, now);
+            } else {
+                self.board(cx, id, share, slot, now);
+            }
+        } else {
+            self.has_waited = true;
+            if let Some(capacity) = wire.peer_capacity() {
+                cx.handler.note(Note::HeldBack(capacity));
+            }
+            self.wait(cx, id, share, now);
+        }
+    }
+
+    /// Lets an exchange wait for its share's connection, and sees to it that there is one.
+    fn wait<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        now: Nanos,
+    ) {
+        self.underway.wait(id, share);
+        self.has_waited |= self.connections.seats.share_mut(share).wait(id);
+        let change = self.connections.dial_if_needed(cx, share, now);
+        self.follow(cx, change);
+    }
+
+    /// Does what a change of a share's connection means for the exchanges that wait for it.
+    pub(super) fn follow<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, change: Change) {
+        match change {
+            Change::None => {}
+            Change::Open { share, since } => self.fill(cx, share, since),
+            Change::Greets(slot) => self.flush_slot(cx, slot),
+            Change::Failed { share, failure, at } => {
+                for id in self.connections.seats.share_mut(share).all_waiting() {
+                    self.fail(cx.handler, id, failure.clone(), at);
+                }
+            }
+        }
+    }
+
+    /// Lets the handler make what varies in an exchange's request; `false` when it can't.
+    #[inline]
+    fn begin<I: Io, H: Handler>(
+        &self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        now: Nanos,
+    ) -> bool {
+        let number = self.connections.seats.share(share).number();
+        let (io, handler) = (&*cx.io, &mut *cx.handler);
+        handler.begin(id, number, now, || io.unix_time()).is_ok()
+    }
+
+    /// Puts an exchange on the wire of an open connection with room.
+    // Nearly all calls are that of `submit`, where it pays to be inlined.
+    #[inline(always)]
+    fn board<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        share: ShareId,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        if !self.begin(cx, id, share, now) {
+            return;
+        }
+        let (connection, lane) = self.connections.with_lane(slot);
+        let Connection { link, listed, .. } = connection;
+        let Link::Open(wire) = link else {
+            return;
+        };
+        let mut port = Port { io: cx.io, slot };
+        let (submitted, is_spent) = each!(wire, it => {
+            let submitted = it.submit(&mut port, id, lane.settings(), cx.handler, now);
+            self.pending.note_request(slot, listed, it.outgoing());
+            (submitted, it.is_spent())
+        });
+        match submitted {
+            Submitted::Carried { handle, due } => {
+                self.underway.carry(id, share, slot, handle);
+                if due != Nanos::MAX {
+                    connection.alarm.lower_deadline(due);
+                    self.connections.slots.arm(slot, cx.timers);
+                }
+            }
+            Submitted::GivenUp => {}
+            Submitted::Full => {
+                self.has_waited = true;
+                return self.wait(cx, id, share, now);
+            }
+        }
+        if is_spent {
+            self.retire_if_spent(cx, slot, now);
+        }
+    }
+
+    /// Gives what room a share's connection has to the exchanges that wait for it.
+    #[cold]
+    fn fill<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, share: ShareId, now: Nanos) {
+        while !self.connections.seats.share(share).is_clear() {
+            let slot = self.connections.seats.share(share).slot();
+            let wire = self.connections.slots.at(slot).wire();
+            if !wire.is_some_and(|wire| wire.has_room()) {
+                self.has_waited = true;
+                return;
+            }
+            let Some(id) = self.connections.seats.share_mut(share).next_waiting() else {
+                return;
+            };
+            cx.handler.seated(id, now);
+            self.board(cx, id, share, slot, now);
+        }
+    }
+
+    /// Takes an exchange off the wire that carries it.
+    fn take_off<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        (slot, handle): (Slot, Handle),
+        now: Nanos,
+    ) -> Seen {
+        let Connection { link, listed, .. } = self.connections.slots.at_mut(slot);
+        let Link::Open(wire) = link else {
+            return Seen::default();
+        };
+        match wire.cancel(id, handle) {
+            Dropped::Connection(seen) => {
+                let connection = self.connections.slots.at_mut(slot);
+                connection.close(cx, slot, Closing::Failed);
+                self.serve_next(cx, slot);
+                seen
+            }
+            Dropped::Stream => {
+                self.pending.note(slot, listed, wire.outgoing());
+                let sent = cx.handler.sent_at(id);
+                self.connections.doubt(slot, cx.timers, sent, now);
+                let share = self.connections.slots.at(slot).share();
+                self.fill(cx, share, now);
+                self.connections.close_if_done(cx, slot);
+                Seen::default()
+            }
+        }
+    }
+
+    /// Takes an exchange off its connection, or out of those that wait. A connection that carried
+    /// it alone is closed.
+    pub(super) fn cancel<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        now: Nanos,
+    ) -> Cancelled {
+        let assignment = self.underway.get(id);
+        self.underway.clear(id);
+        let (mut seen, mut opening) = (Seen::default(), None);
+        match assignment.phase {
+            Phase::Waiting => {
+                let share = assignment.share;
+                self.connections.seats.share_mut(share).forget(id);
+                opening = self.connections.give_up_opening(cx, share, now);
+            }
+            Phase::Carried(handle) => {
+                seen = self.take_off(cx, id, (assignment.slot, handle), now);
+            }
+            Phase::Seeking | Phase::Nowhere => {}
+        }
+        Cancelled {
+            phase: assignment.phase,
+            seen,
+            opening,
+        }
+    }
+
+    /// An exchange has more of its body to send.
+    pub(super) fn send_more<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        id: ExchangeId,
+        now: Nanos,
+    ) {
+        let assignment = self.underway.get(id);
+        let (slot, Some(handle)) = (assignment.slot, assignment.handle()) else {
+            return;
+        };
+        let Connection { link, listed, .. } = self.connections.slots.at_mut(slot);
+        if let Link::Open(wire) = link {
+            if !wire.send_more(id, handle, cx.handler, now) {
+                self.underway.clear(id);
+            }
+            self.pending.note(slot, listed, wire.outgoing());
+        }
+    }
+
+    /// A slot has become ready for something.
+    #[inline]
+    pub(super) fn handle_ready<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        readiness: Readiness,
+    ) {
+        let slot = readiness.slot;
+        let connection = self.connections.slots.at_mut(slot);
+        connection.peer_closed |= readiness.peer_closed;
+        let Connection { link, listed, .. } = connection;
+        let Link::Open(wire) = link else {
+            return self.go_on_opening(cx, readiness);
+        };
+        if readiness.writable {
+            let mut port = Port { io: cx.io, slot };
+            each!(wire, it => {
+                it.handle_writable(&mut port, cx.handler);
+                self.pending.note(slot, listed, it.outgoing());
+            });
+        }
+        if readiness.readable {
+            self.receive(cx, slot);
+        }
+    }
+
+    /// A slot whose connection is being opened has become ready.
+    #[cold]
+    fn go_on_opening<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        readiness: Readiness,
+    ) {
+        let slot = readiness.slot;
+        // Bytes that came with the connection, or with the end of a handshake, have no event of
+        // their own.
+        let (connection, lane) = self.connections.with_lane(slot);
+        let speaks_first = lane.settings().protocol.server_speaks_first();
+        let (goes_on, reads) = match connection.link {
+            Link::Dialing => (readiness.writable, readiness.readable),
+            Link::SecuringProxy | Link::Securing => (true, speaks_first),
+            Link::Tunneling(_) => (readiness.readable, false),
+            Link::Closed | Link::Open(_) => (false, false),
+        };
+        if !goes_on {
+            return;
+        }
+        let change = self.connections.go_on_opening(cx, slot, &mut self.input);
+        self.follow(cx, change);
+        if reads {
+            self.read(cx, slot);
+        }
+    }
+
+    /// [`Self::receive`] where it is not the way of every response.
+    #[cold]
+    pub(super) fn read<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        self.receive(cx, slot);
+    }
+
+    /// Reads an open connection, then puts what waits on it.
+    // Nearly all calls are that of `handle_ready`, where it pays to be inlined.
+    #[inline(always)]
+    fn receive<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let (connection, lane) = self.connections.with_lane(slot);
+        let terms = Terms {
+            settings: lane.settings(),
+            peer_closed: connection.peer_closed,
+            leaving: connection.leaving,
+        };
+        let Connection { link, listed, .. } = connection;
+        let Link::Open(wire) = link else {
+            return;
+        };
+        let mut port = Port { io: cx.io, slot };
+        let (input, underway) = (&mut self.input, &mut self.underway);
+        each!(wire, it => {
+            let read = it.receive(&mut port, input, &terms, underway, cx.handler);
+            self.pending.note(slot, listed, it.outgoing());
+            self.after_read(cx, slot, read);
+        });
+    }
+
+    /// Acts on what a read has shown.
+    #[inline(always)]
+    fn after_read<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        read: Read,
+    ) {
+        let connection = self.connections.slots.at_mut(slot);
+        if read.unread {
+            self.pending.leave_unread(slot, &mut connection.listed);
+        }
+        match read.flow {
+            Flow::Busy => {}
+            Flow::Room { since } => {
+                let is_retiring = connection.is_retiring;
+                if self.has_waited {
+                    self.serve_waiting(cx, slot, since);
+                }
+                if is_retiring {
+                    self.connections.close_if_done(cx, slot);
+                }
+            }
+            Flow::Close(why) => {
+                connection.close(cx, slot, why);
+                self.serve_next(cx, slot);
+            }
+            Flow::Events(events) => self.handle_events(cx, slot, events),
+        }
+    }
+
+    /// A connection has become free or was closed: serves what waits for it.
+    #[inline]
+    fn serve_next<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        if self.has_waited {
+            self.serve_waiting(cx, slot, None);
+        }
+    }
+
+    /// Serves what has waited for room on a connection, which is there since then, or since now.
+    #[cold]
+    fn serve_waiting<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        since: Option<Nanos>,
+    ) {
+        let share = self.connections.slots.at(slot).share();
+        if !self.connections.seats.share(share).is_clear() {
+            let now = cx.io.now();
+            self.fill(cx, share, since.unwrap_or(now));
+            let change = self.connections.dial_if_needed(cx, share, now);
+            self.follow(cx, change);
+        }
+    }
+
+    /// Acts on what concerns a connection itself.
+    #[cold]
+    fn handle_events<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        events: ConnectionEvents,
+    ) {
+        let now = cx.io.now();
+        if events.refusal == Some(Refusal::TooManyPings) {
+            self.connections.halve_pings();
+        }
+        let connection = self.connections.slots.at(slot);
+        let share = connection.share();
+        if let Some(ready) = events.ready {
+            let capacity = connection.wire().and_then(|wire| wire.peer_capacity());
+            self.connections.watch(slot, cx.timers, ready);
+            self.connections.seats.fit(share, capacity);
+        }
+        if events.refusal.is_some() {
+            self.retire_if_spent(cx, slot, now);
+        }
+        if let Some(failure) = events.failed {
+            // Our GOAWAY names the mistake; a close over unread bytes would reset the connection
+            // and lose it.
+            self.flush_slot(cx, slot);
+            discard_input(cx.io, slot, &mut self.input);
+            return self.close_failed(cx, slot, now, *failure);
+        }
+        if !self.connections.seats.share(share).is_clear() {
+            // What waited for room since before has it since the first bytes.
+            self.fill(cx, share, events.since.unwrap_or(now));
+        }
+        self.connections.close_if_done(cx, slot);
+    }
+
+    fn retire_if_spent<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+    ) {
+        let further = self.further;
+        let change = self.connections.retire_if_spent(cx, slot, further, now);
+        self.follow(cx, change);
+    }
+
+    /// Closes a connection that has failed, and fails every exchange on it.
+    fn close_failed<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+        failure: Failure,
+    ) {
+        let share = self.connections.slots.at(slot).share();
+        match self.connections.lose(cx, slot, &failure, now) {
+            Lost::Opening(change) => self.follow(cx, change),
+            Lost::Carried(exchanges) => {
+                for id in exchanges {
+                    self.fail(cx.handler, id, failure.clone(), now);
+                }
+                let change = self.connections.dial_if_needed(cx, share, now);
+                self.follow(cx, change);
+            }
+        }
+    }
+
+    /// Fails an exchange that never came to a wire, or whose wire is gone.
+    fn fail<H: Handler>(&mut self, handler: &mut H, id: ExchangeId, failure: Failure, now: Nanos) {
+        self.underway.clear(id);
+        handler.on_event(id, WireEvent::failed(failure), now);
+    }
+
+    /// Fails what a failed send has left on a slot that was read once more.
+    pub(super) fn fail_sends<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let now = cx.io.now();
+        let connection = self.connections.slots.at_mut(slot);
+        let Link::Open(wire) = &mut connection.link else {
+            return;
+        };
+        match wire.fail_sends(&mut self.underway, cx.handler, now) {
+            None => {}
+            Some(Broken::Close(why)) => {
+                connection.close(cx, slot, why);
+                self.serve_next(cx, slot);
+            }
+            Some(Broken::Fail(failure)) => self.close_failed(cx, slot, now, failure),
+        }
+    }
+
+    /// Writes output, that of each slot with one call.
+    #[inline]
+    pub(super) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, output: Output) {
+        while let Some(slot) = self.pending.next_dirty(output) {
+            self.connections.slots.at_mut(slot).listed.leave(output);
+            self.flush_slot(cx, slot);
+        }
+    }
+
+    #[inline]
+    fn flush_slot<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let Some(wire) = self.connections.slots.at_mut(slot).wire_mut() else {
+            return;
+        };
+        let mut port = Port { io: cx.io, slot };
+        match wire.flush(&mut port, cx.handler) {
+            Flushed::Written => {}
+            Flushed::Freed => self.resume(cx, slot),
+            Flushed::Failed => self.pending.note_failed(slot),
+        }
+    }
+
+    /// Lets exchanges send on that waited for output to be written.
+    #[cold]
+    fn resume<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+        let Connection { link, listed, .. } = self.connections.slots.at_mut(slot);
+        let Link::Open(wire) = link else {
+            return;
+        };
+        let now = cx.io.now();
+        let read = wire.resume(&mut self.underway, cx.handler, now);
+        self.pending.note(slot, listed, wire.outgoing());
+        self.after_read(cx, slot, read);
+    }
+
+    /// The alarm of a connection rings.
+    pub(super) fn ring<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        generation: Generation,
+        now: Nanos,
+    ) {
+        let alarm = &mut self.connections.slots.at_mut(slot).alarm;
+        let Some(ring) = alarm.ring(generation, now) else {
+            return;
+        };
+        if ring.is_late {
+            self.expire(cx, slot, now);
+        }
+        if ring.leaves {
+            self.leave(cx, slot, now, Closing::Aged);
+        }
+        self.connections.slots.arm(slot, cx.timers);
+    }
+
+    /// A connection carries no further exchange, by the plan.
+    pub(super) fn leave<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        now: Nanos,
+        why: Closing,
+    ) {
+        let further = self.further;
+        let departure = Departure { why, further, now };
+        let change = self.connections.leave(cx, slot, departure);
+        self.follow(cx, change);
+    }
+
+    /// A connection's time is up.
+    fn expire<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, now: Nanos) {
+        if self.connections.slots.at(slot).is_opening() {
+            let change = self.connections.time_out_opening(cx, slot, now);
+            return self.follow(cx, change);
+        }
+        let patience = self.connections.patience(slot);
+        let connection = self.connections.slots.at_mut(slot);
+        let Link::Open(wire) = &mut connection.link else {
+            return;
+        };
+        let mut port = Port { io: cx.io, slot };
+        let expiry = wire.handle_timeout(&mut port, patience, cx.handler, now);
+        self.pending
+            .note(slot, &mut connection.listed, wire.outgoing());
+        match expiry {
+            Expiry::Until(at) => connection.alarm.set_deadline(at),
+            Expiry::Idle => self.leave(cx, slot, now, Closing::Idle),
+            Expiry::Dead => {
+                self.close_failed(cx, slot, now, Failure::of(Outcome::TimeoutPing));
+            }
+        }
+    }
+
+    /// Ends all connections, each as its protocol has it.
+    pub(super) fn close_all<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
+        self.connections.close_all(cx, &mut self.input);
+    }
+}

@@ -1,0 +1,136 @@
+//! The answers that every wire gives the transport, whichever protocol it speaks.
+
+use super::handler::Seen;
+use super::underway::Handle;
+use crate::blame::Failure;
+use drumfire_measure::Closing;
+use drumfire_units::Nanos;
+
+/// The result of putting an exchange on a wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Submitted {
+    /// The wire carries it.
+    Carried {
+        handle: Handle,
+        /// The time at which [`super::Wire::handle_timeout`] must be called for it;
+        /// [`Nanos::MAX`] for none.
+        due: Nanos,
+    },
+    /// The wire has no room: the exchange waits.
+    Full,
+    /// The handler gave the exchange up; the wire does not carry it.
+    GivenUp,
+}
+
+/// The output that a wire has for its socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outgoing {
+    /// None, or the socket takes it when it is writable again.
+    Nothing,
+    /// Bytes that [`super::Wire::flush`] writes.
+    Output,
+    /// A send has failed. Bytes that the peer sent before are read once more, then
+    /// [`super::Wire::fail_sends`] ends what they have not ended.
+    Failed,
+}
+
+/// The result of a read.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Read {
+    pub(crate) flow: Flow,
+    /// Whether the socket may hold more than one turn's portion.
+    pub(crate) unread: bool,
+}
+
+/// The effect of a read on its connection.
+#[derive(Debug)]
+pub(crate) enum Flow {
+    /// It has no more room than before.
+    Busy,
+    /// It may have room, since its first bytes came, or since now.
+    Room { since: Option<Nanos> },
+    /// It can't be used any more, and its exchanges have had their last events.
+    Close(Closing),
+    /// Something happened that concerns more than its exchanges.
+    Events(ConnectionEvents),
+}
+
+/// Events of one read that concern the connection, not a single exchange.
+#[derive(Debug, Default)]
+pub(crate) struct ConnectionEvents {
+    /// When the first bytes came.
+    pub(crate) since: Option<Nanos>,
+    /// When the connection began to carry exchanges.
+    pub(crate) ready: Option<Nanos>,
+    /// The server takes no further exchanges.
+    pub(crate) refusal: Option<Refusal>,
+    /// The connection can't go on: its exchanges fail with this.
+    pub(crate) failed: Option<Box<Failure>>,
+}
+
+impl ConnectionEvents {
+    /// Whether anything but bytes has come.
+    #[inline]
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.ready.is_none() && self.refusal.is_none() && self.failed.is_none()
+    }
+}
+
+/// A server's reason to take no further exchanges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// Its own, which is not ours to know.
+    Own,
+    /// The client's pings are too frequent.
+    TooManyPings,
+}
+
+/// A server that should not be dialed again at once.
+#[derive(Debug)]
+pub(crate) struct Unwilling {
+    /// The failure of the exchanges that it leaves behind.
+    pub(crate) failure: Failure,
+    /// Whether the connection has carried no exchange.
+    pub(crate) took_none: bool,
+}
+
+/// The end of a connection whose send failed.
+#[derive(Debug)]
+pub(crate) enum Broken {
+    /// Its exchanges have had their last events.
+    Close(Closing),
+    /// Its exchanges fail with this.
+    Fail(Failure),
+}
+
+/// The effect of cancelling an exchange on the connection that carried it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Dropped {
+    /// The connection can carry nothing else, and has to be closed.
+    Connection(Seen),
+    /// The connection goes on.
+    Stream,
+}
+
+/// The result of a write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flushed {
+    /// The socket took what it had room for.
+    Written,
+    /// The same, and exchanges may send on by that: [`super::Wire::resume`] lets them.
+    Freed,
+    /// A send has failed, for the first time.
+    Failed,
+}
+
+/// The result of looking at a connection whose time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expiry {
+    /// It is looked at again then; [`Nanos::MAX`] for never.
+    Until(Nanos),
+    /// No sign of life came: the connection is dead.
+    Dead,
+    /// It has carried nothing for as long as the plan allows.
+    Idle,
+}

@@ -1,0 +1,177 @@
+//! The request of a connection of HTTP/1.1 on its way to the socket, and the pause before its body.
+
+use crate::blame::{During, Failure, io_failure};
+use crate::id::ExchangeId;
+use crate::prepare::Rendered;
+use crate::wire::{Handler, Outgoing, Port};
+use drumfire_net::{Io, IoError};
+use drumfire_units::Nanos;
+
+/// The unwritten rest of one request. Its bytes are the handler's: each write asks for them anew.
+#[derive(Debug)]
+pub(super) struct Sending {
+    /// Bytes of the request that are still to be written.
+    unwritten: usize,
+    /// Whether the body waits for `100 Continue`.
+    awaits_continue: bool,
+    /// When the body is sent without it.
+    continue_at: Nanos,
+    /// Why a send failed; bytes that the server sent before that are still to be read.
+    failure: Option<Box<Failure>>,
+}
+
+impl Sending {
+    pub(super) const NOTHING: Self = Self {
+        unwritten: 0,
+        awaits_continue: false,
+        continue_at: Nanos::MAX,
+        failure: None,
+    };
+
+    /// Begins a request, whose body waits until `continue_at` for `100 Continue` where that is given.
+    /// Returns the time until which it does wait; [`Nanos::MAX`] where it does not.
+    #[inline(always)]
+    pub(super) fn begin(&mut self, message: &Rendered, continue_at: Option<Nanos>) -> Nanos {
+        let length = message.length();
+        self.failure = None;
+        self.unwritten = length;
+        self.awaits_continue = continue_at.is_some() && length > message.head_length;
+        match continue_at {
+            Some(at) if self.awaits_continue => {
+                self.continue_at = at;
+                at
+            }
+            _ => Nanos::MAX,
+        }
+    }
+
+    /// Whether the whole request is written.
+    #[inline]
+    pub(super) const fn is_written(&self) -> bool {
+        self.unwritten == 0
+    }
+
+    /// Whether a send has failed.
+    #[inline]
+    pub(super) const fn outgoing(&self) -> Outgoing {
+        match self.failure {
+            None => Outgoing::Nothing,
+            Some(_) => Outgoing::Failed,
+        }
+    }
+
+    /// Takes the failure of a send.
+    pub(super) fn take_failure(&mut self) -> Option<Failure> {
+        self.failure.take().map(|failure| *failure)
+    }
+
+    /// Whether the body waits for `100 Continue`.
+    #[inline]
+    pub(super) const fn awaits_continue(&self) -> bool {
+        self.awaits_continue
+    }
+
+    /// When a body that still waits is sent all the same; [`Nanos::MAX`] when none waits.
+    pub(super) const fn patient_until(&self) -> Nanos {
+        if self.awaits_continue {
+            self.continue_at
+        } else {
+            Nanos::MAX
+        }
+    }
+
+    /// A response has come before the body was asked for: the body is not sent any more.
+    #[inline]
+    pub(super) const fn keep_body_back(&mut self) {
+        self.awaits_continue = false;
+    }
+
+    /// Sends a body that has waited for `100 Continue`.
+    #[cold]
+    pub(super) fn send_body<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        id: ExchangeId,
+        handler: &mut H,
+        now: Nanos,
+    ) {
+        self.awaits_continue = false;
+        self.write(port, id, handler, now);
+    }
+
+    /// Writes the first bytes of a request that has begun.
+    #[inline(always)]
+    pub(super) fn write_first<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        id: ExchangeId,
+        handler: &mut H,
+        now: Nanos,
+    ) {
+        let Some(message) = handler.message(id) else {
+            return;
+        };
+        let end = self.may_write_to(message);
+        let piece = message.piece(0, end);
+        let (wanted, sent) = (piece.len(), port.send(piece));
+        // More follows where a long body lies in a piece of its own.
+        if self.note_sent(id, wanted, sent, handler, now) && wanted < end {
+            self.write(port, id, handler, now);
+        }
+    }
+
+    /// Writes what the socket has room for.
+    pub(super) fn write<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        id: ExchangeId,
+        handler: &mut H,
+        now: Nanos,
+    ) {
+        while let Some(message) = handler.message(id) {
+            let end = self.may_write_to(message);
+            let from = message.length() - self.unwritten;
+            if from >= end {
+                return;
+            }
+            let piece = message.piece(from, end);
+            let (wanted, sent) = (piece.len(), port.send(piece));
+            if !self.note_sent(id, wanted, sent, handler, now) {
+                return;
+            }
+        }
+    }
+
+    /// The end of the bytes that may be written now: the head's alone while the body waits.
+    #[inline]
+    fn may_write_to(&self, message: &Rendered) -> usize {
+        if self.awaits_continue {
+            message.head_length
+        } else {
+            message.length()
+        }
+    }
+
+    /// Records the result of a send; `true` when the socket took all bytes.
+    #[inline(always)]
+    fn note_sent<H: Handler>(
+        &mut self,
+        id: ExchangeId,
+        wanted: usize,
+        sent: Result<usize, IoError>,
+        handler: &mut H,
+        now: Nanos,
+    ) -> bool {
+        match sent {
+            Ok(sent) => {
+                self.unwritten -= sent;
+                handler.written(id, sent, self.is_written(), now);
+                sent == wanted
+            }
+            Err(error) => {
+                self.failure = Some(Box::new(io_failure(error, During::Send)));
+                false
+            }
+        }
+    }
+}

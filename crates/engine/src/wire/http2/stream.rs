@@ -1,0 +1,48 @@
+//! The stream of one exchange: its handle, and how it is opened.
+
+use crate::id::ExchangeId;
+use crate::wire::{Handle, Opening};
+use drumfire_http2::{Connection as Machine, EndStream, OpenError, StreamRef};
+
+/// Fields of one exchange that are handed over without an allocation.
+const FIELDS_INLINE: usize = 16;
+
+/// The stream that a handle of this connection names.
+pub(super) const fn stream(handle: Handle) -> Option<StreamRef> {
+    match handle {
+        Handle::Stream(stream) => Some(stream),
+        Handle::Connection => None,
+    }
+}
+
+/// Opens a stream for an exchange.
+///
+/// # Errors
+/// When the connection has no room.
+#[inline]
+pub(super) fn open(
+    machine: &mut Machine,
+    id: ExchangeId,
+    opening: &Opening<'_>,
+) -> Result<StreamRef, OpenError> {
+    let end = match opening.has_body {
+        true => EndStream::No,
+        false => EndStream::Yes,
+    };
+    let head = opening.head.http2();
+    let Some(extra) = opening.extra else {
+        return machine.open(id.0, head, &[], end);
+    };
+    let mut fields: [(&[u8], &[u8]); FIELDS_INLINE] = [(&[], &[]); FIELDS_INLINE];
+    let mut count = 0;
+    for (place, field) in fields.iter_mut().zip(extra.iter()) {
+        *place = field;
+        count += 1;
+    }
+    if count < FIELDS_INLINE {
+        machine.open(id.0, head, &fields[..count], end)
+    } else {
+        let fields: Vec<(&[u8], &[u8])> = extra.iter().collect();
+        machine.open(id.0, head, &fields, end)
+    }
+}

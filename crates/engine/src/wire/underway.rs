@@ -1,0 +1,116 @@
+//! The exchanges that the transport has taken: where each travels, and how far it has come.
+//!
+//! The transport enters an exchange when it is submitted. The wire that carries it, or the transport
+//! where no wire does, clears the entry with the exchange's last event; the id may then be given to
+//! another exchange.
+
+use super::handler::Seen;
+use crate::id::{ExchangeId, ShareId};
+use drumfire_http2::StreamRef;
+use drumfire_measure::Outcome;
+use drumfire_net::Slot;
+
+/// A wire's own name for an exchange that it carries. Only that wire reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Handle {
+    /// The exchange has the connection to itself.
+    Connection,
+    /// The exchange has a stream.
+    Stream(StreamRef),
+}
+
+/// The progress of an exchange on its way to the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// The transport does not have it.
+    Nowhere,
+    /// The origin that it is redirected to is being looked up.
+    Seeking,
+    /// It waits for a connection, or for room on one.
+    Waiting,
+    /// A wire carries it.
+    Carried(Handle),
+}
+
+/// The way of one exchange.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Assignment {
+    /// The share that it was submitted to.
+    pub(crate) share: ShareId,
+    /// The slot that carries it.
+    pub(crate) slot: Slot,
+    pub(crate) phase: Phase,
+}
+
+impl Assignment {
+    const NONE: Self = Self {
+        share: ShareId(0),
+        slot: Slot(0),
+        phase: Phase::Nowhere,
+    };
+
+    /// The wire's handle of the exchange, if a wire carries it.
+    #[inline]
+    pub(crate) const fn handle(&self) -> Option<Handle> {
+        match self.phase {
+            Phase::Carried(handle) => Some(handle),
+            Phase::Nowhere | Phase::Seeking | Phase::Waiting => None,
+        }
+    }
+}
+
+/// The assignments of a pool's exchanges, by their ids.
+#[derive(Debug, Default)]
+pub(crate) struct Underway(Vec<Assignment>);
+
+impl Underway {
+    /// Makes room for an exchange's assignment.
+    #[inline]
+    pub(crate) fn admit(&mut self, id: ExchangeId) {
+        if self.0.len() <= id.index() {
+            self.0.resize(id.index() + 1, Assignment::NONE);
+        }
+    }
+
+    /// The exchange waits for the address of an origin.
+    pub(crate) fn seek(&mut self, id: ExchangeId, share: ShareId) {
+        self.set(id, share, Slot(0), Phase::Seeking);
+    }
+
+    /// The exchange waits for a share's connection.
+    pub(crate) fn wait(&mut self, id: ExchangeId, share: ShareId) {
+        self.set(id, share, Slot(0), Phase::Waiting);
+    }
+
+    /// The wire in a slot carries the exchange.
+    #[inline]
+    pub(crate) fn carry(&mut self, id: ExchangeId, share: ShareId, slot: Slot, handle: Handle) {
+        self.set(id, share, slot, Phase::Carried(handle));
+    }
+
+    #[inline]
+    fn set(&mut self, id: ExchangeId, share: ShareId, slot: Slot, phase: Phase) {
+        self.0[id.index()] = Assignment { share, slot, phase };
+    }
+
+    /// An exchange's assignment.
+    #[inline]
+    pub(crate) fn get(&self, id: ExchangeId) -> Assignment {
+        self.0[id.index()]
+    }
+
+    /// The exchange travels no more.
+    #[inline]
+    pub(crate) fn clear(&mut self, id: ExchangeId) {
+        self.0[id.index()].phase = Phase::Nowhere;
+    }
+}
+
+/// The phase of an exchange when it was cancelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cancelled {
+    pub(crate) phase: Phase,
+    pub(crate) seen: Seen,
+    /// The phase in which its connection was late, where that was being opened for it alone.
+    pub(crate) opening: Option<Outcome>,
+}
