@@ -51,21 +51,33 @@ pub(crate) enum Note {
     Stop(StopReason),
 }
 
-/// One worker's voice.
+/// Sends a worker's messages to the collector.
 #[derive(Clone, Debug)]
 pub(crate) struct Reporter {
-    pub(crate) index: u32,
-    pub(crate) notes: Sender<Note>,
+    index: u32,
+    notes: Sender<Note>,
 }
 
-/// The channel as a sink. When it goes, so has its worker.
+/// A worker's channel to the collector, on which used intervals come back. It is dropped with its
+/// worker, of which the collector learns by that.
 pub(crate) struct Channel {
     pub(crate) reporter: Reporter,
-    pub(crate) back: Receiver<Box<Interval>>,
+    back: Receiver<Box<Interval>>,
+}
+
+impl Channel {
+    pub(crate) const fn new(reporter: Reporter, back: Receiver<Box<Interval>>) -> Self {
+        Self { reporter, back }
+    }
 }
 
 impl Reporter {
-    pub(crate) fn tell(&self, message: Message) {
+    /// A reporter of the worker with this number.
+    pub(crate) const fn new(index: u32, notes: Sender<Note>) -> Self {
+        Self { index, notes }
+    }
+
+    pub(crate) fn send(&self, message: Message) {
         let index = self.index;
         // The send fails only if the collector is gone.
         let _given_up = self.notes.send(Note::Worker { index, message });
@@ -74,15 +86,15 @@ impl Reporter {
 
 impl Sink for Channel {
     fn closed(&mut self, interval: Box<Interval>) {
-        self.reporter.tell(Message::Interval(interval));
+        self.reporter.send(Message::Interval(interval));
     }
 
     fn kept(&mut self, samples: Vec<Kept>) {
-        self.reporter.tell(Message::Kept(samples));
+        self.reporter.send(Message::Kept(samples));
     }
 
     fn written(&mut self, written: Written) {
-        self.reporter.tell(Message::Written(written));
+        self.reporter.send(Message::Written(written));
     }
 
     fn spare(&mut self) -> Option<Box<Interval>> {
@@ -92,6 +104,6 @@ impl Sink for Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        self.reporter.tell(Message::Gone);
+        self.reporter.send(Message::Gone);
     }
 }

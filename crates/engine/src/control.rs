@@ -377,7 +377,7 @@ impl Orders {
     #[cold]
     fn report(&mut self, arrivals: &mut Arrivals, population: &Population, now: Nanos) {
         while let Some(command) = arrivals.next_change(now) {
-            self.reporter.tell(Message::Changed(command));
+            self.reporter.send(Message::Changed(command));
         }
         if !self.has_stopped
             && let Some(reason) = arrivals.stop_reason(now, population)
@@ -385,7 +385,7 @@ impl Orders {
             self.has_stopped = true;
             let (pool, at) = (self.pool, arrivals.stop_time(now, population));
             let stop = Stopped { at, reason };
-            self.reporter.tell(Message::Stopping { pool, stop });
+            self.reporter.send(Message::Stopping { pool, stop });
         }
     }
 

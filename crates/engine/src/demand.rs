@@ -188,12 +188,7 @@ impl Demand {
     ) {
         self.arrivals.stop(now);
         let stopped_at = self.arrivals.used_time(now, &self.population);
-        let mut unsent = Unsent {
-            users: &self.users,
-            requests,
-            measure_from,
-            figures,
-        };
+        let mut unsent = Unsent::new(&self.users, requests, measure_from, figures);
         for arrival in self.waiting.drain_arrivals() {
             unsent.arrival(arrival, stopped_at);
         }
@@ -209,12 +204,7 @@ impl Demand {
         measure_from: Nanos,
         figures: &mut Figures,
     ) {
-        let mut unsent = Unsent {
-            users: &self.users,
-            requests,
-            measure_from,
-            figures,
-        };
+        let mut unsent = Unsent::new(&self.users, requests, measure_from, figures);
         unsent.iterations(self.waiting.requests(), now);
     }
 

@@ -57,11 +57,12 @@ use crate::blame::Failure;
 use crate::id::{ExchangeId, Generation, ShareId, UserId};
 use crate::limits::SCAN_MIN;
 use crate::prepare::{PreparedPool, Request, TargetForm};
+use crate::protocol::Protocol;
 use crate::users::Belongings;
 use crate::wire::{Cancelled, Phase};
 use drumfire_cookies::Jar;
 use drumfire_measure::{Figures, Outcome, Particulars, Sample, Written};
-use drumfire_plan::{HttpVersion, Origin, Taken};
+use drumfire_plan::{Origin, Taken};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -460,7 +461,7 @@ impl Exchanges {
         let pool = self.rules.pool();
         let Entry { exchange, kind } = &mut self.entries[id.index()];
         exchange.account.begin_attempt();
-        if pool.http.version == HttpVersion::Http2 {
+        if !Protocol::from(pool.http.version).is_exclusive() {
             exchange.allow_resend();
         }
         match kind.response_mut() {

@@ -76,13 +76,6 @@ struct Left {
     returned: Vec<Returned>,
 }
 
-/// The offer of a worker that goes to sleep, and its room for the offers of others.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SleepState {
-    pub(crate) offer: Offer,
-    pub(crate) room: Room,
-}
-
 /// A worker's way to the others of its pool.
 #[derive(Debug)]
 pub(crate) struct Member {
@@ -291,8 +284,13 @@ impl Member {
     /// The worker is about to sleep: leaves its demand to others where that has something due for
     /// which there is no room here. Gives the time by which to wake for others.
     #[inline]
-    pub(crate) fn rest(&mut self, demand: &mut Demand, state: SleepState, now: Nanos) -> Nanos {
-        let SleepState { offer, room } = state;
+    pub(crate) fn rest(
+        &mut self,
+        demand: &mut Demand,
+        offer: Offer,
+        room: Room,
+        now: Nanos,
+    ) -> Nanos {
         if offer.is_any() && offer.due <= now {
             self.leave(demand, offer);
         }

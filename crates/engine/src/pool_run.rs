@@ -18,7 +18,7 @@
 //!   is_done ─► finish                  once; afterwards the pool is left alone
 //!   next_wake, rest … resume           around the wait; in between the demand is others' to take
 //!   begin_turn, transmit*              for each socket that is ready
-//!   unread, overdue ─► time_out, due ─► wake, take_back
+//!   overdue ─► time_out, due ─► wake, take_back
 //!                                      for everything whose time has come
 //! ```
 //!
@@ -48,14 +48,6 @@ use drumfire_net::Io;
 use drumfire_plan::{Affinity, Drain};
 use drumfire_units::Nanos;
 use std::sync::Arc;
-
-/// The parts from which a worker's part of a pool is made.
-pub(crate) struct Extent {
-    pub(crate) transport: Transport,
-    pub(crate) demand: Demand,
-    pub(crate) orders: Orders,
-    pub(crate) member: Option<Member>,
-}
 
 /// A worker's part of one pool.
 pub(crate) struct PoolRun {
@@ -95,12 +87,19 @@ mod opening;
 mod starting;
 
 impl PoolRun {
-    pub(crate) fn new(prepared: &Arc<PreparedPool>, extent: Extent) -> Self {
+    /// A worker's part of a pool with these connections and this demand; `member` where the pool
+    /// has other workers.
+    pub(crate) fn new(
+        prepared: &Arc<PreparedPool>,
+        transport: Transport,
+        demand: Demand,
+        orders: Orders,
+        member: Option<Member>,
+    ) -> Self {
         let pool = prepared.pool();
-        let transport = extent.transport;
         let room = transport.seats().share_count() * pool.connections.streams as usize;
         Self {
-            id: prepared.id,
+            id: prepared.id(),
             exchanges: Exchanges::new(Arc::clone(prepared), room),
             lookup: Lookup::new(prepared),
             timers: Timers::default(),
@@ -108,9 +107,9 @@ impl PoolRun {
             affinity: pool.connections.affinity,
             multiplexes: !Protocol::from(pool.http.version).is_exclusive(),
             prepared: Arc::clone(prepared),
-            orders: extent.orders,
-            demand: extent.demand,
-            member: extent.member,
+            orders,
+            demand,
+            member,
             transport,
         }
     }

@@ -58,18 +58,18 @@ pub struct Prepared {
 pub struct PreparedPool {
     /// The plan, and which of its pools this is.
     plan: Arc<Plan>,
-    pub(crate) id: PoolId,
+    id: PoolId,
     /// Connections to each target at most, on this machine.
     connections: u32,
     /// The names of the steps, in the order of their indices.
     pub steps: Vec<Arc<str>>,
     requests: Vec<Request>,
-    pub(crate) routes: Vec<Route>,
+    routes: Vec<Route>,
     /// TLS settings of the pool's proxy, by index, where it is spoken with over TLS.
     proxy_tls: Option<usize>,
     /// Its certificates, which may be renewed while it runs.
     pub material: TlsMaterial,
-    pub(crate) resolver: Arc<Resolver>,
+    resolver: Arc<Resolver>,
 }
 
 impl PreparedPool {
@@ -84,6 +84,17 @@ impl PreparedPool {
     #[must_use]
     pub const fn connections(&self) -> u32 {
         self.connections
+    }
+
+    /// Its place in the plan's list.
+    #[inline]
+    pub(crate) const fn id(&self) -> PoolId {
+        self.id
+    }
+
+    /// The routes to its targets, each that of a lane.
+    pub(crate) fn routes(&self) -> &[Route] {
+        &self.routes
     }
 
     /// Its requests, in the plan's order.

@@ -9,14 +9,30 @@ use drumfire_units::Nanos;
 
 /// Records what is never sent.
 pub(crate) struct Unsent<'a> {
-    pub(crate) users: &'a Users,
-    pub(crate) requests: &'a [Request],
+    users: &'a Users,
+    requests: &'a [Request],
     /// The end of the warm-up: intended starts before it are not measured.
-    pub(crate) measure_from: Nanos,
-    pub(crate) figures: &'a mut Figures,
+    measure_from: Nanos,
+    figures: &'a mut Figures,
 }
 
-impl Unsent<'_> {
+impl<'a> Unsent<'a> {
+    /// Records in `figures` what users do not send of a pool's requests; what is intended before
+    /// `measure_from` is the warm-up's.
+    pub(crate) const fn new(
+        users: &'a Users,
+        requests: &'a [Request],
+        measure_from: Nanos,
+        figures: &'a mut Figures,
+    ) -> Self {
+        Self {
+            users,
+            requests,
+            measure_from,
+            figures,
+        }
+    }
+
     /// An arrival whose iteration never begins.
     pub(crate) fn arrival(&mut self, arrival: Arrival, now: Nanos) {
         if arrival.intended >= self.measure_from {

@@ -237,7 +237,7 @@ impl Users {
         let rest = iterations.note_end(user, outcome);
         let ready = ready.max(now + rest);
         Some(if ready > now {
-            NextStep::Pause(iterations.rest(user, ready))
+            iterations.rest(user, ready)
         } else {
             iterations.go_on(user, ready, unix_time)
         })

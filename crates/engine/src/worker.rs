@@ -364,6 +364,6 @@ impl<I: Io> Worker<I> {
             .max()
             .unwrap_or_default();
         let channel = self.recorder.finish(at.unwrap_or_default(), times);
-        channel.reporter.tell(Message::Done { end });
+        channel.reporter.send(Message::Done { end });
     }
 }

@@ -90,7 +90,7 @@ impl Records {
         };
         self.slowest.add(SlowRequest {
             trace,
-            pool: rules.prepared().id.0,
+            pool: rules.prepared().id().0,
             step: sample.step,
             outcome: sample.outcome,
             status: sample.status,
@@ -116,7 +116,7 @@ impl Records {
         let body = FailedBody {
             outcome: sample.outcome,
             status: sample.status,
-            pool: rules.prepared().id.index(),
+            pool: rules.prepared().id().index(),
             step: sample.step,
             end: sample.end,
             body: Excerpt {

@@ -45,13 +45,6 @@ pub(super) enum Next {
     Refused(Failure),
 }
 
-/// A response that may be a redirect.
-#[derive(Clone, Copy)]
-pub(super) struct Redirect<'a> {
-    pub(super) status: u16,
-    pub(super) fields: Fields<'a>,
-}
-
 impl Follow {
     /// Keeps what follows after the current response.
     pub(super) fn lead_to(&mut self, next: Next) {
@@ -126,7 +119,8 @@ impl Next {
         follow: Option<&Follow>,
         pool: &Pool,
         original: &HttpRequest,
-        redirect: Redirect<'_>,
+        status: u16,
+        fields: Fields<'_>,
     ) -> Option<Self> {
         let previous = match follow.and_then(|follow| follow.current.as_ref()) {
             Some(hop) => Previous {
@@ -136,8 +130,8 @@ impl Next {
             },
             None => Previous::original(original),
         };
-        let location = || redirect.fields.find("location");
-        after_redirect(pool, &previous, redirect.status, location)
+        let location = || fields.find("location");
+        after_redirect(pool, &previous, status, location)
     }
 
     /// The request that is sent next.

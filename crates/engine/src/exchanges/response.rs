@@ -12,7 +12,7 @@ use super::body_use::BodyUse;
 use super::context::{Continuation, KindContext};
 use super::exchange::Exchange;
 use super::own::OwnRequest;
-use super::redirect::{Follow, Next, Redirect};
+use super::redirect::{Follow, Next};
 use super::side;
 use crate::blame::Failure;
 use crate::limits::SHOWN_BYTES;
@@ -198,7 +198,7 @@ impl ResponseState {
             self.read_head(cx, &fields);
         }
         if matches!(status, 300..=399) {
-            self.note_redirect(cx, Redirect { status, fields });
+            self.note_redirect(cx, status, fields);
         }
         match ahead {
             Ahead::Nothing => self.complete(cx),
@@ -329,7 +329,7 @@ impl ResponseState {
 
     /// Notes the request that a redirect leads to, which is followed when its response is over.
     #[cold]
-    fn note_redirect(&mut self, cx: &mut KindContext<'_>, redirect: Redirect<'_>) {
+    fn note_redirect(&mut self, cx: &mut KindContext<'_>, status: u16, fields: Fields<'_>) {
         if !cx.rules.follows_redirects() {
             return;
         }
@@ -343,7 +343,7 @@ impl ResponseState {
         let planned = cx.rules.planned(cx.exchange);
         let original = own.as_ref().unwrap_or(planned);
         let follow = self.follow.as_deref();
-        let Some(mut next) = Next::after(follow, cx.rules.pool(), original, redirect) else {
+        let Some(mut next) = Next::after(follow, cx.rules.pool(), original, status, fields) else {
             return;
         };
         if let (Some(request), Some(jar), Some(own)) =

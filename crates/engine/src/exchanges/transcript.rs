@@ -37,7 +37,7 @@ pub(super) fn transcript(rules: &Rules, entry: &Entry, sample: Sample, part: Par
         _ => Vec::new(),
     };
     Transcript {
-        pool: rules.prepared().id.index(),
+        pool: rules.prepared().id().index(),
         sample,
         request: kind.sent(request),
         response,

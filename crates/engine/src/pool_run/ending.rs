@@ -108,20 +108,24 @@ impl PoolRun {
                 let lane = self.lane_of(due.request);
                 self.demand.waiting.push_request(lane, due);
             }
-            NextStep::Pause(pausing) => {
-                let wake = Wake::User(pausing.user, pausing.generation);
-                self.timers.at(pausing.until, wake);
-            }
-            NextStep::Over(over) => {
-                if over.sample.intended >= measure_from {
+            NextStep::Pause {
+                user,
+                generation,
+                until,
+            } => self.timers.at(until, Wake::User(user, generation)),
+            NextStep::Over {
+                user,
+                sample,
+                stops_user,
+            } => {
+                if sample.intended >= measure_from {
                     let figures = site.recorder.figures(self.id);
-                    figures.record_iteration(&over.sample);
+                    figures.record_iteration(&sample);
                 }
-                if over.stops_user {
-                    self.demand.retire_user(over.user);
+                if stops_user {
+                    self.demand.retire_user(user);
                 } else {
-                    self.demand
-                        .free_user(over.user, over.sample.end, Freed::at(now));
+                    self.demand.free_user(user, sample.end, Freed::at(now));
                 }
             }
         }

@@ -9,7 +9,7 @@ use super::PoolRun;
 use crate::demand::{Lent, LentRequest, Returned, Room};
 use crate::exchanges::End;
 use crate::freed::Freed;
-use crate::handover::{Member, SleepState};
+use crate::handover::Member;
 use crate::id::{LaneSet, UserId};
 use crate::limits::ORDERS_WITHIN;
 use crate::pool_io::Site;
@@ -129,11 +129,8 @@ impl PoolRun {
         let Some(mut member) = self.member.take() else {
             return Nanos::MAX;
         };
-        let state = SleepState {
-            offer: self.demand.offer(self.is_blocked()),
-            room: self.room(),
-        };
-        let wake = member.rest(&mut self.demand, state, now);
+        let (offer, room) = (self.demand.offer(self.is_blocked()), self.room());
+        let wake = member.rest(&mut self.demand, offer, room, now);
         let has_left = member.has_left();
         self.member = Some(member);
         // Others take what lies before the horizon, which only this worker moves.

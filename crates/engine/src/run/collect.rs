@@ -117,7 +117,7 @@ impl Collector {
         let (spare, back) = mpsc::sync_channel(SPARES);
         let placement = &prepared.placement;
         let pools = prepared.pools.iter();
-        let parts = pools.map(|pool| match shard_of(placement, pool.id, shard) {
+        let parts = pools.map(|pool| match shard_of(placement, pool.id(), shard) {
             Some(_) => Part::Runs,
             None => Part::None,
         });
@@ -129,8 +129,7 @@ impl Collector {
             is_gone: false,
         });
         let notes = self.notes();
-        let reporter = Reporter { index, notes };
-        Channel { reporter, back }
+        Channel::new(Reporter::new(index, notes), back)
     }
 
     /// Receives the workers' messages until all workers are gone. Calls `stop` where a threshold

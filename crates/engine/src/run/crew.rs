@@ -8,7 +8,7 @@ use crate::channel::Channel;
 use crate::demand::Demand;
 use crate::handover::{Handover, Member};
 use crate::id::{PoolId, Shard};
-use crate::pool_run::{Extent, PoolRun};
+use crate::pool_run::PoolRun;
 use crate::population::Population;
 use crate::prepare::{Prepared, PreparedPool};
 use crate::recorder::{Recorder, Series};
@@ -50,7 +50,7 @@ impl PoolCrew {
     ) -> Result<Vec<Self>, ScheduleError> {
         let pools = prepared.pools.iter();
         pools
-            .map(|pool| Self::of(prepared, pool.id, shares))
+            .map(|pool| Self::of(prepared, pool.id(), shares))
             .collect()
     }
 
@@ -104,8 +104,8 @@ pub(crate) fn worker<I: Io>(
     let mut waker = None;
     let mut pools = Vec::with_capacity(prepared.pools.len());
     for pool in &prepared.pools {
-        if let Some(shard) = shard_of(&prepared.placement, pool.id, shard) {
-            let crew = &crews[pool.id.index()];
+        if let Some(shard) = shard_of(&prepared.placement, pool.id(), shard) {
+            let crew = &crews[pool.id().index()];
             let demand = || demand(pool, shard, &control, crew.numbers.clone());
             let member = match crew.place(shard) {
                 None => None,
@@ -118,13 +118,9 @@ pub(crate) fn worker<I: Io>(
                     Some(Member::new(&crew.handover, place, waker, demand()))
                 }
             };
-            let extent = Extent {
-                transport: transport(pool, shard, prepared.first_stream_id),
-                orders: control.orders(pool.id, channel.reporter.clone()),
-                demand: demand(),
-                member,
-            };
-            pools.push(PoolRun::new(pool, extent));
+            let transport = transport(pool, shard, prepared.first_stream_id);
+            let orders = control.orders(pool.id(), channel.reporter.clone());
+            pools.push(PoolRun::new(pool, transport, demand(), orders, member));
         }
     }
     let series = prepared.pools.iter();
@@ -143,10 +139,10 @@ fn demand(
     let pool = prepared.pool();
     let mut population = Population::new(limit(prepared, shard), pool);
     Demand::new(
-        control.arrivals(prepared.id, shard, numbers, &mut population),
+        control.arrivals(prepared.id(), shard, numbers, &mut population),
         population,
         Users::new(shard, pool, prepared.seed()),
-        Waiting::new(prepared.routes.len()),
+        Waiting::new(prepared.routes().len()),
         pool.connections.affinity,
     )
 }
@@ -156,7 +152,7 @@ fn demand(
 fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Transport {
     let pool = prepared.pool();
     let settings = Settings::of(pool, first_stream_id);
-    let lanes = prepared.routes.iter();
+    let lanes = prepared.routes().iter();
     let lanes = lanes.map(|route| Lane::new(route.clone(), settings));
     let mut transport = Transport::new(lanes.collect(), shard, prepared.seed());
     let count = part(prepared.connections(), shard);

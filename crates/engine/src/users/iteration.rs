@@ -95,28 +95,19 @@ pub(crate) struct DueRequest {
 pub(crate) enum NextStep {
     /// A request is due.
     Request(DueRequest),
-    /// The user pauses.
-    Pause(Pausing),
-    /// The iteration is over.
-    Over(Over),
-}
-
-/// A user that pauses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Pausing {
-    pub(crate) user: UserId,
-    pub(crate) generation: Generation,
-    pub(crate) until: Nanos,
-}
-
-/// A user whose iteration is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Over {
-    pub(crate) user: UserId,
-    /// The record of it.
-    pub(crate) sample: IterationSample,
-    /// Whether the user begins no other.
-    pub(crate) stops_user: bool,
+    /// The user pauses until a time; the generation tells a stale wake.
+    Pause {
+        user: UserId,
+        generation: Generation,
+        until: Nanos,
+    },
+    /// The iteration is over, with this record.
+    Over {
+        user: UserId,
+        sample: IterationSample,
+        /// Whether the user begins no other.
+        stops_user: bool,
+    },
 }
 
 impl Iterations {
@@ -232,10 +223,10 @@ impl Iterations {
     }
 
     /// Lets a user rest until a time, before which it is not ready.
-    pub(crate) fn rest(&mut self, user: UserId, until: Nanos) -> Pausing {
+    pub(crate) fn rest(&mut self, user: UserId, until: Nanos) -> NextStep {
         let iteration = &mut self.list[user.index()];
         iteration.until = until;
-        Pausing {
+        NextStep::Pause {
             user,
             generation: iteration.generation,
             until,
@@ -265,7 +256,7 @@ impl Iterations {
             match walk.take(step, place, over_at) {
                 Halt::None => {}
                 Halt::Until(until) if until <= over_at => {}
-                Halt::Until(until) => return NextStep::Pause(self.rest(user, until)),
+                Halt::Until(until) => return self.rest(user, until),
                 Halt::Request(request) => {
                     let iteration = &mut *walk.iteration;
                     let is_first = iteration.requests == 0;
@@ -290,11 +281,11 @@ impl Iterations {
         iteration.generation = iteration.generation.next();
         self.open -= 1;
         let sample = iteration.sample(end);
-        NextStep::Over(Over {
+        NextStep::Over {
             user,
             sample,
             stops_user: iteration.stops_user,
-        })
+        }
     }
 
     /// The end, by the plan, of the pause for which a wake was set; `None` where the wake is stale.
