@@ -15,6 +15,7 @@ mod intervals;
 mod names;
 mod output;
 mod reflect;
+mod results;
 mod runs_folder;
 mod session;
 mod signals;

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Standard output and standard error of one command. Clones share the command's secrets.
 ///
-/// Whatever is said on standard error, by whichever thread, passes through [`Output::draw`].
+/// All text on standard error, of every thread, passes through [`Output::draw`].
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     redactor: Redactor,

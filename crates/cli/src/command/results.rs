@@ -4,16 +4,19 @@ use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
 use crate::output::{Destination, Output};
+use crate::results::{self, Content, ResultRow};
 use crate::streams::{STDERR, STDOUT};
 use crate::{intervals, session, store_place, terminal};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;
-use drumfire_document::{Outputs, Switch, Text};
+use drumfire_document::{Outputs, Switch};
 use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
 use drumfire_report::style::Style;
-use drumfire_report::{csv, json, show, text};
-use drumfire_session::{IntervalOutputs, Keeper, Meter, Observer, Session, Shown, Storing, Watch};
+use drumfire_report::{show, text};
+use drumfire_session::{
+    IntervalOutputs, IntervalShape, Keeper, Meter, Observer, Session, Shown, Storing, Watch,
+};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -145,54 +148,32 @@ fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }
 
-/// Finds two results that name one place.
-fn check_places(outputs: &Outputs) -> Result<(), Failure> {
-    let named = [
-        ("--json", &outputs.json),
-        ("--csv", &outputs.csv),
-        ("--lines", &outputs.lines),
-        ("--json-lines", &outputs.json_lines),
-        ("--csv-intervals", &outputs.csv_intervals),
-    ];
-    let named = named.iter();
-    let named: Vec<_> = named
-        .filter_map(|(flag, path)| Some((flag, &path.as_ref()?.value)))
-        .collect();
-    for (at, (flag, path)) in named.iter().enumerate() {
-        if let Some((other, _)) = named[..at].iter().find(|(_, earlier)| earlier == path) {
-            return Err(Failure::usage(format!(
-                "{other} and {flag} name the same place; give each a file of its own"
-            )));
-        }
-    }
-    Ok(())
-}
-
-/// Where the results go, known to be writable.
+/// Where the results of the whole run go, known to be writable.
 pub(super) struct Destinations {
-    json: Option<Destination>,
-    csv: Option<Destination>,
+    whole: Vec<(&'static ResultRow, Destination)>,
     /// Whether intervals are written to standard output in place of the text.
     streamed: bool,
 }
 
 impl Destinations {
     pub(super) fn of(outputs: &Outputs) -> Result<Self, Failure> {
-        let check = |path: &Option<Text>| {
-            let path = path.as_ref();
-            path.map(|path| Destination::check(&path.place.to_string(), Path::new(&path.value)))
-                .transpose()
-        };
-        check_places(outputs)?;
-        let is_stdout = |path: &Option<Text>| {
-            let path = path.as_ref();
-            path.is_some_and(|path| path.value == STDOUT)
-        };
-        Ok(Self {
-            streamed: is_stdout(&outputs.json_lines) || is_stdout(&outputs.csv_intervals),
-            json: check(&outputs.json)?,
-            csv: check(&outputs.csv)?,
-        })
+        results::check_places(outputs)?;
+        let mut whole = Vec::new();
+        let mut streamed = false;
+        for (row, path) in results::wanted(outputs) {
+            match &row.content {
+                Content::Whole { .. } => {
+                    let place = path.place.to_string();
+                    whole.push((row, Destination::check(&place, Path::new(&path.value))?));
+                }
+                // Lines of text stand above the report.
+                Content::Intervals(shape) => {
+                    let is_text = matches!(shape(path), IntervalShape::Text { .. });
+                    streamed |= path.value == STDOUT && !is_text;
+                }
+            }
+        }
+        Ok(Self { whole, streamed })
     }
 
     /// Writes every result, the text first: a file that can't be written takes nothing with it.
@@ -222,9 +203,8 @@ impl Destinations {
 
     /// Prints a text, unless another result takes its place.
     fn write_text(&self, text: &str, output: &Output) -> Result<(), Failure> {
-        let taken = [&self.json, &self.csv]
-            .iter()
-            .any(|d| matches!(d, Some(Destination::Stdout)));
+        let mut whole = self.whole.iter();
+        let taken = whole.any(|(_, to)| matches!(to, Destination::Stdout));
         match taken || self.streamed {
             true => Ok(()),
             false => output.print(text.as_bytes()),
@@ -234,12 +214,14 @@ impl Destinations {
     /// Writes the results that have a place of their own.
     fn write_files(&self, summary: &Summary, output: &Output) -> Result<(), Failure> {
         let redactor = output.redactor();
-        let json = self.json.as_ref().map_or(Ok(()), |to| {
-            to.write(&redactor.json(&json::summary(summary)))
-        });
-        let csv = self.csv.as_ref().map_or(Ok(()), |to| {
-            to.write(&redactor.bytes(&csv::histogram(summary)))
-        });
-        json.and(csv)
+        let mut written = Ok(());
+        for (row, to) in &self.whole {
+            if let Content::Whole { render, redact } = &row.content {
+                // One that can't be written takes no other with it.
+                let one = to.write(&redact(redactor, &render(summary)));
+                written = written.and(one);
+            }
+        }
+        written
     }
 }

@@ -1,0 +1,113 @@
+//! The results of a run that go to files or to standard output: one row each.
+//!
+//! A new result is a row here, its key in the document's outputs, and its flag.
+
+use crate::exit::Failure;
+use crate::flags::ColorChoice;
+use crate::streams::{STDERR, STDOUT};
+use crate::terminal;
+use drumfire_document::{Outputs, Text};
+use drumfire_measure::Summary;
+use drumfire_report::style::Style;
+use drumfire_report::{csv, json};
+use drumfire_session::{IntervalShape, Redactor};
+use std::borrow::Cow;
+use std::io::{self, IsTerminal as _};
+
+/// A result that a document can ask for.
+pub(crate) struct ResultRow {
+    /// The flag that names its place.
+    flag: &'static str,
+    /// Its key in the document.
+    place: fn(&Outputs) -> &Option<Text>,
+    /// What is written there.
+    pub(crate) content: Content,
+}
+
+/// The content of a result.
+pub(crate) enum Content {
+    /// One result of the whole run, written behind its end.
+    Whole {
+        /// Its bytes.
+        render: fn(&Summary) -> Vec<u8>,
+        /// The bytes without secrets, as its format has it.
+        redact: for<'b> fn(&Redactor, &'b [u8]) -> Cow<'b, [u8]>,
+    },
+    /// A line for each interval, written as the run goes on; the shape may depend on the place.
+    Intervals(fn(&Text) -> IntervalShape),
+}
+
+/// All of them, in the order in which they are opened.
+pub(crate) const RESULTS: &[ResultRow] = &[
+    ResultRow {
+        flag: "--json",
+        place: |outputs| &outputs.json,
+        content: Content::Whole {
+            render: json::summary,
+            redact: Redactor::json,
+        },
+    },
+    ResultRow {
+        flag: "--csv",
+        place: |outputs| &outputs.csv,
+        content: Content::Whole {
+            render: csv::histogram,
+            redact: Redactor::bytes,
+        },
+    },
+    ResultRow {
+        flag: "--lines",
+        place: |outputs| &outputs.lines,
+        content: Content::Intervals(|place| IntervalShape::Text {
+            page: page(place),
+            unicode: terminal::stderr_style(ColorChoice::Never).unicode,
+        }),
+    },
+    ResultRow {
+        flag: "--json-lines",
+        place: |outputs| &outputs.json_lines,
+        content: Content::Intervals(|_| IntervalShape::Json),
+    },
+    ResultRow {
+        flag: "--csv-intervals",
+        place: |outputs| &outputs.csv_intervals,
+        content: Content::Intervals(|_| IntervalShape::Csv),
+    },
+];
+
+impl ResultRow {
+    /// Where the outputs want it, if they do.
+    pub(crate) fn place<'o>(&self, outputs: &'o Outputs) -> Option<&'o Text> {
+        (self.place)(outputs).as_ref()
+    }
+}
+
+/// The results that outputs want, with their places.
+pub(crate) fn wanted(outputs: &Outputs) -> impl Iterator<Item = (&'static ResultRow, &Text)> {
+    let rows = RESULTS.iter();
+    rows.filter_map(|row| Some((row, row.place(outputs)?)))
+}
+
+/// Finds two results that name one place.
+pub(crate) fn check_places(outputs: &Outputs) -> Result<(), Failure> {
+    let named: Vec<_> = wanted(outputs).collect();
+    for (at, (row, path)) in named.iter().enumerate() {
+        let mut earlier = named[..at].iter();
+        if let Some((other, _)) = earlier.find(|(_, earlier)| earlier.value == path.value) {
+            return Err(Failure::usage(format!(
+                "{} and {} name the same place; give each a file of its own",
+                other.flag, row.flag
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// How wide lines may be that go to a terminal.
+fn page(place: &Text) -> Option<Style> {
+    match &*place.value {
+        STDOUT if io::stdout().is_terminal() => Some(terminal::stdout_style(ColorChoice::Never)),
+        STDERR if io::stderr().is_terminal() => Some(terminal::stderr_style(ColorChoice::Never)),
+        _ => None,
+    }
+}
