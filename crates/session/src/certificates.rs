@@ -24,7 +24,7 @@ use std::time::Duration;
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Files that can't be used are told of after so many looks.
+/// The number of looks after which a message names files that can't be used.
 const LOOKS: u32 = 10;
 
 /// Certificates that can't secure a connection, with the reason.

@@ -1,13 +1,13 @@
-//! The one place for whatever a session says while its run goes on.
+//! The one sink of messages about a run that goes on.
 
 use drumfire_report::style::Style;
 
-/// Where a user follows a run: standard error, or whatever stands in its place.
+/// The place where a user follows a run: standard error, or a screen instead of it.
 ///
-/// Every thread of a session says what it has to say here and nowhere else, at any time, so that an
+/// All threads of a session send their messages here and nowhere else, at any time, so that an
 /// implementation owns the screen: it prints a line at once, or keeps it and draws it in a window.
-/// It masks secrets, and takes from a text what a terminal would obey: parts of a message may come
-/// from a server. A message that can't be shown is lost, for it has no other place.
+/// It masks secrets, and removes control characters: parts of a message may come from a server. A
+/// message that can't be shown is lost, for it has no other place.
 pub trait Console: Send + Sync {
     /// Shows a message, which stays: one line or several, without an end of line behind them.
     fn note(&self, message: &str);

@@ -1,10 +1,10 @@
 //! Puts a run together, observes it, and takes commands for it.
 //!
-//! Knows how a prepared plan becomes a run: what is said of it beforehand, which observers follow
-//! it and in which order they end, where commands come from, what the machine's limits allow, and
-//! which secrets no result may show. Must not know flags, exit codes, the environment or the
-//! terminal: a mistake is a [`SessionError`], whose words and code are its caller's, and whatever
-//! is said while a run goes on goes to a [`Console`]. Start reading at [`Session`], then at
+//! Knows how a prepared plan becomes a run: the facts that describe it, the observers that follow
+//! it and the order in which they end, the sources of commands, the machine's limits, and the
+//! secrets that no result may show. Must not know flags, exit codes, the environment or the
+//! terminal: a mistake is a [`SessionError`], whose words and code its caller chooses, and messages
+//! about a run that goes on are sent to a [`Console`]. Start reading at [`Session`], then at
 //! [`Observer`].
 
 mod certificates;

@@ -58,7 +58,7 @@ struct State {
 
 impl Meter {
     /// Listens where the outputs say so, and finds the receivers that they name; `None` where they
-    /// want nothing of it. Without a console nothing is said.
+    /// want nothing of it. Without a console it shows no messages.
     ///
     /// # Errors
     /// When an output is wrong, or its address can't be listened on.
@@ -165,7 +165,7 @@ impl Observer for Meter {
 #[derive(Clone)]
 struct Voice {
     redactor: Redactor,
-    /// `None` in a run that says nothing.
+    /// `None` in a quiet run.
     console: Option<Arc<dyn Console>>,
 }
 

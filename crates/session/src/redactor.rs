@@ -1,4 +1,4 @@
-//! The secrets of one plan, masked in whatever its session puts out.
+//! The secrets of one plan, masked in all output of its session.
 
 use drumfire_measure::RunInfo;
 use drumfire_report::Secrets;

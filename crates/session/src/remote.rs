@@ -78,7 +78,7 @@ impl Socket {
         let socket = Self { path };
         let body = move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                // A client that is gone or says nothing concerns nobody else.
+                // A client that is gone or sends nothing does not keep others from their answers.
                 let _gone = serve(stream, &info, &control);
             }
         };
@@ -92,7 +92,7 @@ impl Socket {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // Whoever looks for runs removes sockets that nobody listens at.
+        // A later `drumfire ctl` removes sockets without a listener.
         let _left_behind = fs::remove_file(&self.path);
     }
 }

@@ -138,7 +138,7 @@ enum State {
 }
 
 impl Keeper {
-    /// Stores a run without the redactor's secrets. What goes wrong is said on the console at once.
+    /// Stores a run without the redactor's secrets. The console shows a failure at once.
     #[must_use]
     pub fn new(storing: Storing, redactor: &Redactor, console: Arc<dyn Console>) -> Self {
         Self {

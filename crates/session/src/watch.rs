@@ -203,7 +203,7 @@ impl Observer for Watch {
     }
 }
 
-/// How long a run says nothing on a pipe.
+/// The interval between two lines on a pipe.
 const HEARTBEAT: Nanos = Nanos::from_secs(10);
 
 /// How many requests end a pool's load, where their number does.
@@ -216,7 +216,7 @@ fn requests(pool: &Pool) -> Option<u64> {
 
 /// The message after the signal that ended the load, in one line of the terminal.
 fn stopping(in_flight: u64, columns: usize) -> String {
-    // At the last interval's end nothing was under way; what is now is not known.
+    // Nothing was under way at the last interval's end; the number now is unknown.
     let what = match in_flight {
         0 => "what is".to_owned(),
         some => some.to_string(),

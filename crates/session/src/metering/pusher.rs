@@ -200,7 +200,7 @@ fn header(push: Push, url: &Url, fields: &[Field]) -> Result<String, MeteringErr
 }
 
 impl Pusher {
-    /// Sends to a receiver what is given from now on.
+    /// Starts a thread that sends the snapshots of its queue to a receiver.
     pub(super) fn start(receiver: Receiver) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             receiver,
@@ -393,7 +393,7 @@ impl Shared {
         self.complain(complaint, state)
     }
 
-    /// Says what is wrong, without the lock.
+    /// Shows a complaint after the lock is released.
     fn complain(&self, complaint: Option<String>, state: MutexGuard<'_, State>) -> bool {
         let is_more = state.waiting.len() >= BATCH_MAX;
         drop(state);
