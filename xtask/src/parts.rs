@@ -21,10 +21,6 @@ const CIRCLE: &str = " ↔ ";
 /// circle must be taken out.
 const EXCEPTIONS: &[&str] = &[
     "crates/compile/src/",
-    "crates/dialects/src/ghz/",
-    "crates/dialects/src/go_wrk/",
-    "crates/dialects/src/pandora/",
-    "crates/dialects/src/pandora/scenario/",
     "crates/document/src/document/",
     "crates/document/src/form/",
     "crates/gotemplate/src/",

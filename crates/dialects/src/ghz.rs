@@ -21,12 +21,16 @@ mod words;
 
 use crate::Outcome;
 use crate::outcome::LastWords;
+use crate::written::Tool;
 use drumfire_compile::Host;
 use options::Options;
 use std::sync::Arc;
 
 /// The version of ghz whose command line and reports these are.
 const VERSION: &str = "v0.120.0";
+
+/// The tool whose flags are the places of a document's values.
+const TOOL: Tool = Tool("ghz");
 
 /// Why nothing is run.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@
 mod args;
 mod errors;
 mod lower;
+mod mistake;
 mod render;
 mod request;
 mod targets;
@@ -13,12 +14,16 @@ mod targets;
 use crate::Outcome;
 use crate::grammar::go_flag::Failure;
 use crate::outcome::LastWords;
+use crate::written::Tool;
 use drumfire_compile::Host;
 use drumfire_plan::Expect;
 use std::sync::Arc;
 
 /// The program's name, which its usage text and its User-Agent bear.
 const PROGRAM: &str = "go-wrk";
+
+/// The tool whose flags are the places of a document's values.
+const TOOL: Tool = Tool(PROGRAM);
 
 /// The version of go-wrk whose command line and report this is.
 const VERSION: &str = "0.10";

@@ -21,12 +21,16 @@ mod zone;
 
 use crate::Outcome;
 use crate::outcome::LastWords;
+use crate::written::Tool;
 use config::Config;
 use drumfire_compile::Host;
 use std::sync::Arc;
 
 /// The program's name.
 const PROGRAM: &str = "pandora";
+
+/// The tool whose flags are the places of a document's values.
+const TOOL: Tool = Tool(PROGRAM);
 
 /// The version of Pandora whose configuration and outputs these are.
 const VERSION: &str = "0.5.29";

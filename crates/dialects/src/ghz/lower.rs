@@ -5,10 +5,9 @@ use super::render::Presentation;
 use super::setup::{self, Given, GivenMetadata, Limits};
 use super::target::{self, Target};
 use super::words::Words;
-use super::{Mistake, schedule};
+use super::{Mistake, TOOL, schedule};
 use crate::grammar::go_json;
 use crate::outcome::Run;
-use crate::written::Tool;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Host, compile, schema_of};
@@ -20,9 +19,6 @@ use drumfire_plan::{CallKind, Law, Users};
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::sync::Arc;
-
-/// Where values of the document were written.
-pub(super) const TOOL: Tool = Tool("ghz");
 
 /// Calls that may be under way at a time where nothing else bounds them (`--async`).
 const IN_FLIGHT_MAX: u32 = 16_384;

@@ -1,8 +1,7 @@
 //! The mistakes that ghz finds before it runs, in its order, and the files that it reads.
 
-use super::lower::TOOL;
 use super::options::{Options, Texts};
-use super::{args, schedule, size};
+use super::{TOOL, args, schedule, size};
 use crate::go_text::{open_failed, quoted};
 use crate::grammar::go_json;
 use drumfire_compile::Host;

@@ -4,13 +4,13 @@
 //! the playback file, `-v`, `-help`, then the banner, the body, the certificates.
 
 use super::args::{self, Args};
+use super::mistake::mistake;
 use super::render::{Presentation, Shape};
 use super::request::RequestParts;
 use super::targets::{Target, Targets};
-use super::{EXPECT, PROGRAM, VERSION};
+use super::{EXPECT, TOOL, VERSION};
 use crate::go_text::open_failed;
 use crate::outcome::{LastWords, Run};
-use crate::written::Tool;
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
@@ -21,9 +21,6 @@ use drumfire_plan::{Host as UrlHost, HttpRequest, Plan, Scheme};
 use drumfire_units::Nanos;
 use std::io;
 use std::sync::Arc;
-
-/// Where values of the document were written.
-pub(super) const TOOL: Tool = Tool(PROGRAM);
 
 /// How many redirects `-redir` follows: Go's client stops at the tenth.
 const REDIRECTS: u32 = 9;
@@ -264,11 +261,6 @@ fn one_host(urls: &[Target]) -> Option<String> {
         UrlHost::Name(name) => name.clone(),
         UrlHost::Address(address) => address.to_string(),
     })
-}
-
-/// A mistake in a flag's value, in this program's own words.
-pub(super) fn mistake(message: impl std::fmt::Display) -> LastWords {
-    LastWords::on_stderr(format!("{PROGRAM}: {message}\n"), 2)
 }
 
 /// How many users there are; `None` when there are none.

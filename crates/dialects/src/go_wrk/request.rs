@@ -1,9 +1,8 @@
 //! The parts of go-wrk's requests besides the URL.
 
-use super::PROGRAM;
 use super::args::Args;
-use super::lower::TOOL;
 use super::targets::Target;
+use super::{PROGRAM, TOOL};
 use drumfire_document::{Ask, Field, Request};
 use drumfire_plan::{Header, HeaderError, Method};
 

@@ -1,7 +1,7 @@
 //! Where go-wrk's requests go: the URL on the command line, or the lines of the playback file.
 
 use super::args::Args;
-use super::lower::mistake;
+use super::mistake::mistake;
 use crate::go_text::open_failed;
 use crate::outcome::LastWords;
 use drumfire_compile::Host;

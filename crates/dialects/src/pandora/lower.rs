@@ -4,10 +4,9 @@ use super::ammo::{Ammo, Format, Source};
 use super::config::{Config, Pool as Configured};
 use super::gun::{Clients, GrpcGun, Gun, HttpGun, Loaded, Way};
 use super::show::{Presentation, Shown};
-use super::{PROGRAM, fatal, scenario, shot};
+use super::{TOOL, fatal, scenario, shot};
 use crate::Outcome;
 use crate::outcome::{LastWords, Run};
-use crate::written::Tool;
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
@@ -17,9 +16,6 @@ use drumfire_document::{
 use drumfire_plan::Transcripts;
 use drumfire_units::Nanos;
 use std::sync::Arc;
-
-/// Where values of the document were written.
-pub(super) const TOOL: Tool = Tool(PROGRAM);
 
 /// A token that is overdue by this much is discarded.
 const OVERDUE: Nanos = Nanos::from_secs(2);

@@ -6,6 +6,8 @@ mod function;
 mod hcl_form;
 mod known;
 mod lower;
+mod mapping;
+mod named;
 mod scope;
 mod table;
 mod template;
@@ -17,7 +19,6 @@ use super::mistakes::Mistakes;
 use super::section::Section;
 use super::value::{self, Format, Value};
 use drumfire_compile::Host;
-use lower::Named;
 use table::Table;
 
 /// A file of scenarios.

@@ -1,8 +1,8 @@
 //! Ammo as files of requests, and the fields that Go's client adds.
 
+use super::TOOL;
 use super::ammo::{Ammo, Format, Source};
 use super::gun::{HttpGun, Way};
-use super::lower::TOOL;
 use super::zone;
 use crate::go_http::{canonical, untemplated};
 use drumfire_compile::Host;

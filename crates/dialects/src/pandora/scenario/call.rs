@@ -1,10 +1,10 @@
 //! Steps that are gRPC calls.
 
-use super::lower::prepare;
+use super::mapping::prepare;
 use super::scope::Scope;
 use super::template::translated;
 use super::{Call, Scenario};
-use crate::pandora::lower::TOOL;
+use crate::pandora::TOOL;
 use drumfire_document::{Ask, Fields, Payload, Request, RequestStep, Step};
 
 /// The statuses of calls, by HTTP's in their place.

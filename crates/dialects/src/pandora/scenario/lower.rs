@@ -1,19 +1,20 @@
 //! A scenario to the steps of an iteration.
 
 use super::call;
-use super::known::{Form, Known, identifier};
+use super::known::{Form, Known};
+use super::mapping::{field, prepare, variable};
+use super::named::Named;
 use super::scope::Scope;
 use super::template::{translated, translated_path};
 use super::turns::Turns;
 use super::{After, Assert, File, Request, Scenario};
 use crate::go_http::canonical;
+use crate::pandora::TOOL;
 use crate::pandora::gun::HttpGun;
-use crate::pandora::lower::TOOL;
 use crate::pandora::shot::{Uri, complete};
 use drumfire_compile::Host;
 use drumfire_document::{
-    Ask, Expect, Feed, Field, Fields, Payload, Request as Written, RequestStep,
-    Scenario as Weighted, Step,
+    Ask, Expect, Feed, Fields, Payload, Request as Written, RequestStep, Scenario as Weighted, Step,
 };
 
 /// An iteration has at most this many steps.
@@ -144,46 +145,6 @@ fn pause(milliseconds: u64) -> Step {
     Step::Pause(TOOL.text("requests", &format!("{milliseconds}ms")))
 }
 
-/// `name`, `name(count)`, `name(count, sleep)`.
-pub(super) struct Named<'a> {
-    pub(super) name: &'a str,
-    pub(super) count: u64,
-    pub(super) sleep: u64,
-}
-
-impl<'a> Named<'a> {
-    pub(super) fn read(text: &'a str) -> Result<Self, String> {
-        let Some((name, rest)) = text.split_once('(') else {
-            return match text.contains(')') {
-                true => Err(format!("`{text}`: invalid close bracket position")),
-                false => Ok(Self {
-                    name: text,
-                    count: 1,
-                    sleep: 0,
-                }),
-            };
-        };
-        let inner = rest
-            .trim()
-            .strip_suffix(')')
-            .filter(|inner| !inner.contains(')'));
-        let inner = inner.ok_or_else(|| format!("`{text}`: invalid close bracket position"))?;
-        let mut numbers = inner.split(',').map(str::trim);
-        let mut number = |usual| match numbers.next() {
-            None | Some("") => Ok(usual),
-            Some(text) => {
-                let number = text.parse::<u64>();
-                number.map_err(|_| format!("failed to parse count: `{text}`"))
-            }
-        };
-        Ok(Self {
-            name: name.trim(),
-            count: number(1)?,
-            sleep: number(0)?,
-        })
-    }
-}
-
 /// Adds a request's steps: what it reads, the request, what is left of its response.
 fn add(
     request: &Request,
@@ -235,32 +196,6 @@ fn add(
     Ok(())
 }
 
-/// Adds the step that computes the variables of a mapping.
-pub(super) fn prepare(
-    request: &str,
-    mapping: &[(String, String)],
-    round: u64,
-    scope: &mut Scope<'_>,
-    steps: &mut Vec<Step>,
-) -> Result<(), String> {
-    let mut set = Vec::new();
-    scope.turns.enter_request(request);
-    for (name, value) in mapping {
-        let mut known = scope.mapped(value, round)?;
-        // What a function or a list gives is computed once.
-        if known.is_computed() {
-            let variable = variable(request, "pre", name);
-            set.push(field(&variable, &format!("{{{{ {} }}}}", known.is)));
-            known.is = variable;
-        }
-        scope.learn(request, "preprocessor", name, known);
-    }
-    if !set.is_empty() {
-        steps.push(Step::Set(set));
-    }
-    Ok(())
-}
-
 /// Lets a request take a variable from its response; gives its name.
 fn take(request: &Request, name: &str, how: &str, written: &mut Written) -> String {
     let variable = variable(&request.name, "post", name);
@@ -290,15 +225,6 @@ fn is_list(path: &str) -> bool {
             .into_iter()
             .any(|inner| !quoted(inner.trim()) && inner.contains([':', ',']))
     }
-}
-
-pub(super) fn field(name: &str, value: &str) -> Field {
-    TOOL.field("mapping", name, value)
-}
-
-/// The name of a variable in our templates.
-fn variable(request: &str, stage: &str, name: &str) -> String {
-    format!("v_{}_{stage}_{}", identifier(request), identifier(name))
 }
 
 /// The request itself.

@@ -5,7 +5,7 @@ use super::known::{Form, Known, NO_VALUE, column, identifier, literal, quoted, s
 use super::table::Table;
 use super::turns::Turns;
 use super::{Source, SourceKind};
-use crate::pandora::lower::TOOL;
+use crate::pandora::TOOL;
 use drumfire_compile::Host;
 use drumfire_document::{Feed, FeedRows, Field};
 use serde_json::Value as Json;

@@ -1,7 +1,7 @@
 //! Tables of CSV: the names of their columns, and their rows.
 
 use super::{Source, SourceKind};
-use crate::pandora::lower::TOOL;
+use crate::pandora::TOOL;
 use drumfire_compile::Host;
 use drumfire_document::{Feed, FeedRows};
 use serde_json::{Map, Value as Json};

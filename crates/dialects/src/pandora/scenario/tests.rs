@@ -1,7 +1,8 @@
 //! Pandora's tables of steps, paths, functions and pipes as data, and what they come to here.
 
 use super::known::Known;
-use super::lower::{Named, piped};
+use super::lower::piped;
+use super::named::Named;
 use super::scope::Scope;
 use super::table::Table;
 use super::template::{translated, translated_path};

@@ -1,8 +1,9 @@
 //! Rows of sources that steps take in turn or at random. As in Pandora, each use of `[next]` takes
 //! the row behind that of the use before, and each scenario counts its own uses.
 
-use super::{File, Named};
-use crate::pandora::lower::TOOL;
+use super::File;
+use super::named::Named;
+use crate::pandora::TOOL;
 use drumfire_document::Feed;
 use std::collections::BTreeMap;
 

@@ -1,0 +1,42 @@
+//! The mapping of a preprocessor: variables that are computed before a request is sent.
+
+use super::known::identifier;
+use super::scope::Scope;
+use crate::pandora::TOOL;
+use drumfire_document::{Field, Step};
+
+/// Adds the step that computes the variables of a mapping.
+pub(super) fn prepare(
+    request: &str,
+    mapping: &[(String, String)],
+    round: u64,
+    scope: &mut Scope<'_>,
+    steps: &mut Vec<Step>,
+) -> Result<(), String> {
+    let mut set = Vec::new();
+    scope.turns.enter_request(request);
+    for (name, value) in mapping {
+        let mut known = scope.mapped(value, round)?;
+        // What a function or a list gives is computed once.
+        if known.is_computed() {
+            let variable = variable(request, "pre", name);
+            set.push(field(&variable, &format!("{{{{ {} }}}}", known.is)));
+            known.is = variable;
+        }
+        scope.learn(request, "preprocessor", name, known);
+    }
+    if !set.is_empty() {
+        steps.push(Step::Set(set));
+    }
+    Ok(())
+}
+
+/// A variable with the expression or the extractor of its value.
+pub(super) fn field(name: &str, value: &str) -> Field {
+    TOOL.field("mapping", name, value)
+}
+
+/// The name that a variable of a request's stage, `pre` or `post`, has in our templates.
+pub(super) fn variable(request: &str, stage: &str, name: &str) -> String {
+    format!("v_{}_{stage}_{}", identifier(request), identifier(name))
+}
