@@ -10,7 +10,7 @@ use drumfire_data::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls as AmmoCalls, FieldTemplate, Precedence, ReadAt, Storage, Timing,
 };
-use drumfire_document::{Ammo as Written, Ask, Fields, Place, Pool, Request, Text};
+use drumfire_document::{Ammo as Written, Ask, Fields, Pool, Request, Text};
 use drumfire_plan::{Body, Choice, HttpRequest, Method, RequestData, Url};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -346,16 +346,3 @@ pub(crate) fn refuse_step(ask: &Ask, scope: &mut Scope<'_>) {
         scope.found.add(&ammo.file.place, message);
     }
 }
-
-/// The pool with the law of a replay in place of its load.
-pub(crate) fn paced(pool: &Pool, made: &mut Made, scope: &mut Scope<'_>) -> Option<Pool> {
-    let times = made.times.take()?;
-    let mut pool = pool.clone();
-    scope.replay = Some(times.into());
-    pool.load.rate = Some(Text::new(format!("trace({REPLAY})"), Place::Nowhere));
-    pool.load.users = None;
-    Some(pool)
-}
-
-/// The name of the trace that a replay makes.
-pub(crate) const REPLAY: &str = "the times of the file";

@@ -12,7 +12,7 @@
 use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
 use crate::host::Host;
-use crate::load::{self, Multiplexing};
+use crate::load::{self, Multiplexing, Replay};
 use crate::requests::{Made, Requests};
 use crate::scenario::{Scenario, choice, scenario};
 use crate::schema;
@@ -21,7 +21,7 @@ use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::trace::traced;
 use crate::transport;
-use crate::{ammo, check, feeds, script};
+use crate::{check, feeds, script};
 use drumfire_data::Sources;
 use drumfire_document::Layer as _;
 use drumfire_document::form::Draft;
@@ -189,10 +189,9 @@ fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfir
     let mut all = all(pool, templates, scope, |request, may_read, made, scope| {
         requests.add(request, may_read, made, scope);
     });
-    let paced = ammo::paced(pool, &mut all.made, scope);
-    let pool = paced.as_ref().unwrap_or(pool);
+    let replay = all.made.times.take().map(Replay::of);
     let requests = traced(all.made.requests, pool);
-    let mut made = made_of(pool, requests, HttpVersion::Http1, scope);
+    let mut made = made_of(pool, requests, HttpVersion::Http1, replay, scope);
     made.program = all.program;
     ask_at_most(all.made.count, pool, &mut made);
     made
@@ -291,7 +290,7 @@ fn reach(
     let CallTarget { url, unix_socket } =
         target::of_calls(&pool.settings.reach, &pool.name.place, scope)?;
     let request = silent(url, &pool.settings.options, scope)?;
-    let mut made = made_of(pool, vec![request], HttpVersion::Http2, scope);
+    let mut made = made_of(pool, vec![request], HttpVersion::Http2, None, scope);
     made.reach.unix_socket = unix_socket.or_else(|| made.reach.unix_socket.take());
     let parts = PlanParts {
         pools: vec![made],
@@ -318,11 +317,12 @@ fn asked(
 }
 
 /// A pool with these requests; `usual` is the version of HTTP that they speak unless the document
-/// names one.
+/// names one. A `replay` stands in the place of the pool's rate.
 fn made_of(
     pool: &Pool,
     requests: Vec<HttpRequest>,
     usual: HttpVersion,
+    replay: Option<Replay>,
     scope: &mut Scope<'_>,
 ) -> drumfire_plan::Pool {
     let settings = &pool.settings;
@@ -333,7 +333,7 @@ fn made_of(
         HttpVersion::Http1 => Multiplexing::None,
         HttpVersion::Http2 => Multiplexing::Streams,
     };
-    let loaded = load::load(pool, multiplexing, scope);
+    let loaded = load::load(pool, multiplexing, replay, scope);
     let urls: Vec<Url> = requests.iter().map(|request| request.url.clone()).collect();
     let connections = transport::connections(settings, &loaded, scope);
     let expect: Option<Expect> = scope.found.parse(settings.http.expect.status.as_ref());

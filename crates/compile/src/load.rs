@@ -1,12 +1,12 @@
 //! When requests start: the open and the closed model, and what ends the run.
 
-use crate::ammo::REPLAY;
 use crate::crew::{self, Crew};
 use crate::scope::Scope;
 use drumfire_document::names;
 use drumfire_document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
 use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Pause, Sequence, Stop, Users};
 use drumfire_units::Nanos;
+use std::sync::Arc;
 
 /// The default load: gentle, so that a first try does no harm.
 const RATE_DEFAULT: &str = "10/s";
@@ -33,6 +33,21 @@ pub(crate) struct Loaded {
     pub(crate) streams: u32,
     /// When the users' law ends, if it does.
     users_end: Option<Nanos>,
+}
+
+/// The times at which the requests of a file are sent again, which the file itself has. They stand
+/// in the place of a pool's rate.
+pub(crate) struct Replay {
+    times: Arc<[Nanos]>,
+}
+
+impl Replay {
+    /// A replay at these times, which ascend from the run's start.
+    pub(crate) fn of(times: Vec<Nanos>) -> Self {
+        Self {
+            times: times.into(),
+        }
+    }
 }
 
 /// Whether a connection carries several requests at a time.
@@ -62,19 +77,26 @@ enum Rule {
 }
 
 impl Rule {
-    fn of(pool: &Pool, users: Option<&Users>, asked: Asked, scope: &mut Scope<'_>) -> Self {
+    fn of(
+        pool: &Pool,
+        replay: Option<&Replay>,
+        users: Option<&Users>,
+        asked: Asked,
+        scope: &mut Scope<'_>,
+    ) -> Self {
         let written = &pool.load;
+        let has_rate = written.rate.is_some() || replay.is_some();
         let words = [("all", false), ("user", true)];
         let per_user = scope.word(written.rate_per.as_ref(), &words, "no part that has a rate");
         if let (Some(true), Some(text)) = (per_user, &written.rate_per) {
             let message = "each user follows the rate by itself; write the `rate`, and how many \
                            `users` there are";
-            let is_whole = written.rate.is_some() && users.is_some();
+            let is_whole = has_rate && users.is_some();
             scope.found.add_if(!is_whole, &text.place, message);
             return Self::PerUser;
         }
         let of_users = matches!(asked, Asked::Number(_)) || users.is_some() || is_counted(pool);
-        match written.rate.is_none() && of_users {
+        match !has_rate && of_users {
             true => Self::Closed,
             false => Self::Open,
         }
@@ -107,8 +129,14 @@ impl Carriers {
     }
 }
 
-/// The load of a pool and the connections that carry it.
-pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Loaded {
+/// The load of a pool and the connections that carry it. A replay is an open load, in the place of
+/// a rate that was written.
+pub(crate) fn load(
+    pool: &Pool,
+    http: Multiplexing,
+    replay: Option<Replay>,
+    scope: &mut Scope<'_>,
+) -> Loaded {
     let written = &pool.load;
     let counts = &pool.settings.connections;
     let Crew {
@@ -116,7 +144,7 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
         end: users_end,
     } = crew::of(written, scope);
     let asked = asked(counts.connections.as_ref(), scope);
-    let rule = Rule::of(pool, users.as_ref(), asked, scope);
+    let rule = Rule::of(pool, replay.as_ref(), users.as_ref(), asked, scope);
     let streams = streams(counts.streams.as_ref(), http, rule != Rule::Open, scope);
     let most = users.as_ref().map(Users::most);
     let carried = match asked {
@@ -129,7 +157,7 @@ pub(crate) fn load(pool: &Pool, http: Multiplexing, scope: &mut Scope<'_>) -> Lo
         Rule::Closed => (closed(written, present, scope), ahead),
         Rule::PerUser => (per_user(written, present, scope), ahead),
         Rule::Open => {
-            let load = open(written, scope);
+            let load = open(written, replay, scope);
             let unbounded = takes_all(&load) || keeps_users_apart(pool);
             let usual = match (asked, most) {
                 // Each user has a connection of its own.
@@ -231,10 +259,14 @@ fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     }
 }
 
-/// Arrivals by a law.
-fn open(written: &Written, scope: &mut Scope<'_>) -> Load {
+/// Arrivals by a law, or at the times of a replay.
+fn open(written: &Written, replay: Option<Replay>, scope: &mut Scope<'_>) -> Load {
+    refuse_rest(written, scope);
     Load::Open {
-        rate: rate(written, scope),
+        rate: match replay {
+            Some(Replay { times }) => Sequence(vec![Law::Trace { times }]),
+            None => rate(written, scope),
+        },
         arrivals: arrivals(written, scope),
         late: late(written.late.as_ref(), scope),
     }
@@ -247,6 +279,7 @@ fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
                        with the rate of all users";
         scope.found.add(&text.place, message);
     }
+    refuse_rest(written, scope);
     Load::PerUser {
         users,
         rate: rate(written, scope),
@@ -254,13 +287,17 @@ fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     }
 }
 
-/// The law of an open load.
-fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
+/// Notes pauses of users in an open load, whose users have none.
+fn refuse_rest(written: &Written, scope: &mut Scope<'_>) {
     for text in [&written.think, &written.pace].into_iter().flatten() {
         let rate = names::name(&text.place, "rate");
         let message = format!("a user rests in the closed model only; leave it out, or {rate}");
         scope.found.add(&text.place, message);
     }
+}
+
+/// The law of an open load.
+fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
     let rate = written.rate.as_ref();
     let rate = rate.and_then(|text| sequence(text, scope));
     let usual = || RATE_DEFAULT.parse().ok();
@@ -325,11 +362,7 @@ pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>
 /// A rate or a law; a trace is read from its file.
 fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
     let host = scope.host;
-    let replay = scope.replay.take();
     let mut read_trace = |path: &str| {
-        if let Some(times) = replay.as_ref().filter(|_| path == REPLAY) {
-            return Ok(times.to_vec());
-        }
         let read = host.read(path);
         let bytes = read.map_err(|error| format!("can't read {path}: {error}"))?;
         trace(&bytes)

@@ -20,8 +20,6 @@ pub(crate) struct Scope<'a> {
     files: HashMap<String, Option<Arc<[u8]>>>,
     /// Whether a server has answered what it was asked for a schema.
     pub(crate) has_answer: bool,
-    /// The times of the requests of the pool that is made, where their file says them.
-    pub(crate) replay: Option<Arc<[Nanos]>>,
 }
 
 impl<'a> Scope<'a> {
@@ -31,7 +29,6 @@ impl<'a> Scope<'a> {
             found: Findings::default(),
             files: HashMap::new(),
             has_answer: false,
-            replay: None,
         }
     }
 
