@@ -16,7 +16,7 @@ use drumfire_document::{
     Ask, Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
     Stop, Switch, Text,
 };
-use drumfire_document::{Diagnostic, names::flag};
+use drumfire_document::{Diagnostic, Layer as _, names::flag};
 use drumfire_plan::secret;
 use drumfire_report::Naming;
 use std::fmt::Display;
@@ -284,46 +284,17 @@ pub(crate) fn set_speed(document: &mut Document, speed: &str) -> Result<(), Fail
     }
 }
 
-/// A document with the outputs and thresholds of `drumfire run`'s flags added to its own.
+/// A document with the outputs and thresholds of `drumfire run`'s flags added to its own. An output
+/// that a flag names stands above the document's, and header fields of pushes beside them.
 pub(crate) fn with_outputs(
     mut document: Document,
     flags: &OutputFlags,
 ) -> Result<Document, Failure> {
-    let Outputs {
-        json,
-        csv,
-        lines,
-        json_lines,
-        csv_intervals,
-        metrics,
-        metrics_linger,
-        remote_write,
-        influx,
-        otlp,
-        push_headers,
-        explain,
-        live,
-        quiet,
-        strict,
-    } = outputs(flags)?;
-    let own = document.outputs;
-    document.outputs = Outputs {
-        json: json.or(own.json),
-        csv: csv.or(own.csv),
-        lines: lines.or(own.lines),
-        json_lines: json_lines.or(own.json_lines),
-        csv_intervals: csv_intervals.or(own.csv_intervals),
-        metrics: metrics.or(own.metrics),
-        metrics_linger: metrics_linger.or(own.metrics_linger),
-        remote_write: remote_write.or(own.remote_write),
-        influx: influx.or(own.influx),
-        otlp: otlp.or(own.otlp),
-        push_headers: [own.push_headers, push_headers].concat(),
-        explain: explain.or(own.explain),
-        live: live.or(own.live),
-        quiet: quiet.or(own.quiet),
-        strict: strict.or(own.strict),
-    };
+    let mut outputs = outputs(flags)?;
+    let given = std::mem::take(&mut outputs.push_headers);
+    outputs.fill(&document.outputs);
+    outputs.push_headers.extend(given);
+    document.outputs = outputs;
     let interval = some("interval", flags.interval.as_ref());
     document.generator.interval = interval.or(document.generator.interval);
     document
