@@ -11,10 +11,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     // Files beside the one of their type that belong into its folder.
     ("crates/corpus/src/parse.rs", "Case"),
     ("crates/corpus/src/parse.rs", "Expected"),
-    ("crates/plan/src/check.rs", "Load"),
-    ("crates/plan/src/law_text.rs", "Law"),
-    ("crates/plan/src/law_text.rs", "Sequence"),
-    ("crates/plan/src/reference.rs", "Url"),
     ("crates/target/src/carry.rs", "Driver"),
 ];
 

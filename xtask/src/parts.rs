@@ -24,7 +24,6 @@ const EXCEPTIONS: &[&str] = &[
     "crates/document/src/document/",
     "crates/document/src/form/",
     "crates/gotemplate/src/",
-    "crates/plan/src/",
     "crates/target/src/",
     "crates/target/src/grpc/",
     "crates/target/src/shop/",

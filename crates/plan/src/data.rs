@@ -1,6 +1,6 @@
 //! Data that varies between requests: a function of the request's context.
 
-use crate::{Header, Variables};
+use crate::{DataError, Header, Variables};
 use std::fmt;
 use std::sync::Arc;
 
@@ -223,69 +223,10 @@ impl RenderedFields {
     }
 }
 
-/// Why a request's data could not be rendered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DataError {
-    /// In words.
-    pub words: String,
-    /// What failed.
-    pub cause: DataCause,
-}
-
-/// What keeps data from being rendered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum DataCause {
-    /// A template, a feed or a file.
-    #[default]
-    Data,
-    /// A function of the plan's script.
-    Script,
-}
-
-impl DataError {
-    /// A template, a feed or a file that gave no valid data, in words.
-    pub fn new(words: impl Into<String>) -> Self {
-        Self {
-            words: words.into(),
-            cause: DataCause::Data,
-        }
-    }
-
-    /// A function of a script that failed, in words.
-    pub fn of_script(words: impl Into<String>) -> Self {
-        Self {
-            cause: DataCause::Script,
-            ..Self::new(words)
-        }
-    }
-
-    /// The same in other words.
-    #[must_use]
-    pub fn in_words(self, words: impl FnOnce(String) -> String) -> Self {
-        Self {
-            words: words(self.words),
-            ..self
-        }
-    }
-}
-
-impl From<String> for DataError {
-    fn from(words: String) -> Self {
-        Self::new(words)
-    }
-}
-
-impl fmt::Display for DataError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words)
-    }
-}
-
-impl std::error::Error for DataError {}
-
 #[cfg(test)]
 mod tests {
-    use super::{DataError, RenderedFields};
+    use super::RenderedFields;
+    use crate::DataError;
 
     #[test]
     fn fields_lie_behind_each_other_and_can_be_refused() {

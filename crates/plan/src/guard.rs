@@ -1,15 +1,8 @@
 //! The guard of targets: more than a modest load goes to addresses of others only where that was
 //! said to be right. A slip in a name must not become an attack.
 
-use crate::{Law, Load, Pool};
-use drumfire_units::Nanos;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
-
-/// A load of at most so many requests, or iterations, per second is modest.
-pub const MODEST_RATE: u64 = 100;
-/// And so is one of at most so many in all.
-pub const MODEST_COUNT: u64 = 1_000;
 
 /// The public hosts that may be loaded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,50 +83,6 @@ fn is_public(address: IpAddr) -> bool {
                 || ip.is_unicast_link_local()
                 || ip.is_unspecified())
         }
-    }
-}
-
-/// Whether pools together are a modest load, whatever their targets do.
-#[must_use]
-pub fn is_modest(pools: &[Pool]) -> bool {
-    let counts = pools.iter().map(|pool| pool.stop.requests);
-    let count = counts.sum::<Option<u64>>();
-    let rates = pools.iter().map(|pool| rate_most(&pool.load));
-    count.is_some_and(|count| count <= MODEST_COUNT) || rates.sum::<f64>() <= MODEST_RATE as f64
-}
-
-/// The highest rate of a load, per second.
-fn rate_most(load: &Load) -> f64 {
-    let of = |laws: &[Law]| laws.iter().map(law_most).fold(0.0, f64::max);
-    match load {
-        Load::Open { rate, .. } => of(&rate.0),
-        Load::PerUser { users, rate, .. } => f64::from(*users) * of(&rate.0),
-        Load::Closed { users, think, pace } => {
-            let least = think.fixed().unwrap_or(Nanos::ZERO).max(*pace);
-            match least {
-                Nanos::ZERO => f64::INFINITY,
-                least => f64::from(*users) / least.as_secs_f64(),
-            }
-        }
-    }
-}
-
-fn law_most(law: &Law) -> f64 {
-    match law {
-        Law::Const { rate, .. } => rate.as_per_second(),
-        Law::Line { from, to, .. } | Law::Step { from, to, .. } => {
-            from.as_per_second().max(to.as_per_second())
-        }
-        Law::Sine {
-            mean, amplitude, ..
-        } => mean.as_per_second() + amplitude.as_per_second(),
-        Law::Stairs { steps } => {
-            let rates = steps.iter().map(|(rate, _)| rate.as_per_second());
-            rates.fold(0.0, f64::max)
-        }
-        Law::Once { count } => *count as f64,
-        Law::Trace { times } => times.len() as f64,
-        Law::Unlimited { .. } => f64::INFINITY,
     }
 }
 

@@ -1,5 +1,9 @@
 //! Load: when requests start, and what ends the run.
 
+mod law_text;
+
+pub use law_text::ReadTrace;
+
 use crate::Pause;
 use drumfire_units::{Nanos, Rate};
 
@@ -134,6 +138,22 @@ impl Load {
     pub const fn is_open(&self) -> bool {
         match self {
             Self::Open { .. } | Self::PerUser { .. } => true,
+            Self::Closed { .. } => false,
+        }
+    }
+
+    /// Whether it ends without a stop condition.
+    #[must_use]
+    pub fn ends_by_itself(&self) -> bool {
+        match self {
+            Self::Open {
+                rate: Sequence(laws),
+                ..
+            }
+            | Self::PerUser {
+                rate: Sequence(laws),
+                ..
+            } => !laws.iter().any(Law::runs_on),
             Self::Closed { .. } => false,
         }
     }

@@ -1,7 +1,10 @@
 //! A plan: a run that can be made.
 
-use crate::check::check;
-use crate::{Flaw, Pool, Samples, Threshold, Transcripts, Warmup};
+mod check;
+
+pub use check::{Flaw, POOLS_MAX};
+
+use crate::{Pool, Samples, Threshold, Transcripts, Warmup};
 use drumfire_units::Nanos;
 
 /// A checked description of a run: a plan that exists can run.
@@ -45,7 +48,7 @@ impl Plan {
     /// # Errors
     /// Everything that keeps it from being run.
     pub fn new(parts: PlanParts) -> Result<Self, Vec<Flaw>> {
-        let flaws = check(&parts);
+        let flaws = check::check(&parts);
         if flaws.is_empty() {
             Ok(Self { parts })
         } else {

@@ -1,8 +1,11 @@
 //! Requests that share a load, connections and settings.
 
+mod stage;
+
+pub use stage::Stage;
+
 use crate::{
-    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stage, Stop, Timeouts,
-    Users, stage,
+    Connections, Expect, HttpOptions, HttpRequest, Load, Program, Reach, Stop, Timeouts, Users,
 };
 
 /// Requests that share a load, connections and settings. A run has one or several, and each has

@@ -1,9 +1,11 @@
 //! Thresholds: rules that the result must satisfy.
 
-use crate::threshold_text::{condition, share};
+mod text;
+
 use drumfire_units::Nanos;
 use std::cmp::Ordering;
 use std::fmt;
+use text::{condition, share};
 
 /// The figure that a threshold compares. Times are nanoseconds, rates per second, shares from 0 to
 /// 1.

@@ -1,6 +1,11 @@
 //! URLs: the origin and the target of a request.
 
-use crate::{host, secret};
+mod host;
+mod reference;
+
+pub use reference::JoinError;
+
+use crate::secret;
 use std::fmt;
 use std::net::IpAddr;
 

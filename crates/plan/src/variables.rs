@@ -1,30 +1,10 @@
-//! The values that a user keeps for later steps, and what is computed from them.
+//! The values that a user keeps for later steps of an iteration.
 
-use crate::{DataError, RequestContext};
-use std::fmt;
+use crate::DataError;
 
 /// A place among a user's variables, from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VariableId(pub u16);
-
-/// A value that a step computes: a function of the request's context, whose number is that of the
-/// iteration's next request. Its random numbers must differ from those of that request.
-pub trait Value: Send + Sync + fmt::Debug {
-    /// Appends it as text.
-    ///
-    /// # Errors
-    /// When it can't be rendered; a request that reads it then fails with blame on the plan.
-    fn render(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError>;
-}
-
-/// Whether steps are gone through: a function of the request's context, as [`Value`] is.
-pub trait Condition: Send + Sync + fmt::Debug {
-    /// Whether it holds.
-    ///
-    /// # Errors
-    /// When what it compares has no value; the iteration then fails with blame on the plan.
-    fn holds(&self, request: &RequestContext) -> Result<bool, DataError>;
-}
 
 /// The variables of a user: texts, or the reasons why there is none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! References resolved against a URL: where a redirect leads (RFC 3986 section 5).
 
-use crate::url::{URL_LENGTH_MAX, encode_beyond_ascii, excerpt};
+use super::{URL_LENGTH_MAX, encode_beyond_ascii, excerpt};
 use crate::{Scheme, Url, UrlError};
 use std::fmt;
 

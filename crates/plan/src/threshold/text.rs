@@ -1,8 +1,8 @@
 //! Thresholds as text: `p99<50ms over 60s`.
 
+use super::{Unit, unit_of};
 use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
-use crate::threshold::{Unit, unit_of};
 use crate::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
 use drumfire_units::{Nanos, Rate};
 use std::str::FromStr;

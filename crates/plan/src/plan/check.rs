@@ -1,10 +1,11 @@
 //! The flaws that keep a plan from being run.
 
+use super::PlanParts;
 use crate::nearest::{suggestion, suggestion_and};
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
-    KeepAliveHints, Law, Load, Metric, Pause, PlanParts, Pool, STEPS_MAX, Sequence, Step, Threads,
-    Threshold, Users, Warmup,
+    KeepAliveHints, Law, Load, Metric, Pause, Pool, STEPS_MAX, Sequence, Step, Threads, Threshold,
+    Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -367,24 +368,6 @@ fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &m
             note_if(unknown, &message);
         }
         _ => {}
-    }
-}
-
-impl Load {
-    /// Whether it ends without a stop condition.
-    #[must_use]
-    pub fn ends_by_itself(&self) -> bool {
-        match self {
-            Self::Open {
-                rate: Sequence(laws),
-                ..
-            }
-            | Self::PerUser {
-                rate: Sequence(laws),
-                ..
-            } => !laws.iter().any(Law::runs_on),
-            Self::Closed { .. } => false,
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hosts and ports inside a URL.
 
-use crate::url::shorten;
+use super::shorten;
 use crate::{Host, Scheme, UrlError};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

@@ -1,0 +1,167 @@
+//! The method and the fields of a request: texts that are safe to put on the wire.
+
+use crate::secret;
+use std::fmt;
+
+/// An HTTP method: a token, kept as given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Method(String);
+
+impl Method {
+    /// GET.
+    #[must_use]
+    pub fn get() -> Self {
+        Self("GET".to_owned())
+    }
+
+    /// Parses a token (RFC 9110 section 5.6.2); case is kept.
+    ///
+    /// # Errors
+    /// When the text is empty or holds a character that a token may not.
+    pub fn parse(text: &str) -> Result<Self, HeaderError> {
+        if is_token(text) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(HeaderError::Method(shorten(&secret::excerpt(text))))
+        }
+    }
+
+    /// The method as it goes on the wire.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// One header field of a request; name and value are safe to put on the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Header {
+    name: String,
+    value: Vec<u8>,
+}
+
+/// Fields that frame a message or belong to its connection (RFC 9110 section 7.6.1).
+const FRAMING: [&str; 9] = [
+    "connection",
+    "content-length",
+    "expect",
+    "keep-alive",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
+impl Header {
+    /// Whether a field of this name, in any case, frames the message or belongs to the connection,
+    /// and so is no business of a request's data.
+    #[must_use]
+    pub fn is_framing(name: &str) -> bool {
+        FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known))
+    }
+
+    /// A field with this name and value; white space around the value is removed.
+    ///
+    /// # Errors
+    /// When the name is not a token or the value holds CR, LF, NUL or another control character.
+    pub fn new(name: &str, value: &[u8]) -> Result<Self, HeaderError> {
+        Self::check(name, value)?;
+        Ok(Self {
+            name: name.to_owned(),
+            value: value.trim_ascii().to_vec(),
+        })
+    }
+
+    /// Whether a field with this name and value could be sent.
+    pub(crate) fn check(name: &str, value: &[u8]) -> Result<(), HeaderError> {
+        if !is_token(name) {
+            return Err(HeaderError::Name(shorten(&secret::excerpt(name))));
+        }
+        let value = value.trim_ascii();
+        if value.iter().any(|&b| (b < 0x20 && b != b'\t') || b == 0x7f) {
+            return Err(HeaderError::Value(name.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Parses `Name: value`.
+    ///
+    /// # Errors
+    /// When there is no colon, and those of [`Header::new`].
+    pub fn parse(line: &str) -> Result<Self, HeaderError> {
+        let (name, value) = line
+            .split_once(':')
+            .ok_or_else(|| HeaderError::NoColon(shorten(&secret::line_without_colon(line))))?;
+        Self::new(name.trim(), value.as_bytes())
+    }
+
+    /// The field's name as given.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The field's value.
+    #[must_use]
+    pub fn value(&self) -> &[u8] {
+        &self.value
+    }
+
+    /// Whether the field has this name, in any case.
+    #[must_use]
+    pub fn is(&self, name: &str) -> bool {
+        self.name.eq_ignore_ascii_case(name)
+    }
+}
+
+/// Whether the text is a token of RFC 9110 section 5.6.2.
+fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
+}
+
+/// The first 64 characters, controls escaped, for a message.
+fn shorten(text: &str) -> String {
+    let shown = text.chars().take(64);
+    shown
+        .flat_map(|c| match c {
+            '…' => c.to_string().chars().collect::<Vec<char>>(),
+            c => c.escape_default().collect(),
+        })
+        .collect()
+}
+
+/// Why a method or header can't be sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HeaderError {
+    /// The method is not a token.
+    Method(String),
+    /// The name is not a token.
+    Name(String),
+    /// The line has no colon.
+    NoColon(String),
+    /// The value of the named field holds a control character.
+    Value(String),
+}
+
+impl fmt::Display for HeaderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Method(text) => write!(
+                f,
+                "`{text}` is not a method; write a word such as GET or POST"
+            ),
+            Self::Name(text) => write!(f, "`{text}` is not a header name; write `Name: value`"),
+            Self::NoColon(text) => write!(f, "`{text}` has no colon; write `Name: value`"),
+            Self::Value(name) => write!(
+                f,
+                "the value of header `{name}` holds a control character; a header is one line of text"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for HeaderError {}
