@@ -282,6 +282,7 @@ mod tests {
     struct File(PathBuf);
 
     impl File {
+        #[expect(clippy::disallowed_methods, reason = "the place of a test's own file")]
         fn of(text: &str) -> Self {
             static NUMBER: AtomicU32 = AtomicU32::new(0);
             let number = NUMBER.fetch_add(1, Ordering::Relaxed);
