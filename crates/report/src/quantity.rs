@@ -81,14 +81,21 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "0 %".to_owned();
     }
-    let percent = part as f64 / whole as f64 * 100.0;
-    match percent {
-        _ if part == 0 => "0 %".to_owned(),
-        _ if part == whole => "100 %".to_owned(),
+    match part == whole {
+        true => "100 %".to_owned(),
+        false => share_of(part as f64 / whole as f64),
+    }
+}
+
+/// The same of a ratio: 0.123 is `12.3 %`.
+pub(crate) fn share_of(ratio: f64) -> String {
+    match ratio * 100.0 {
+        0.0 => "0 %".to_owned(),
+        100.0 => "100 %".to_owned(),
         p if p < 0.01 => "<0.01 %".to_owned(),
         p if p < 9.995 => format!("{p:.2} %"),
         p if p < 99.95 => format!("{p:.1} %"),
-        p if part > whole => format!("{p:.0} %"),
+        p if p > 100.0 => format!("{p:.0} %"),
         p if p < 99.995 => format!("{p:.2} %"),
         _ => ">99.99 %".to_owned(),
     }

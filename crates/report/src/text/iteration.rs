@@ -6,7 +6,7 @@ use super::latency::quantile_cell;
 use super::{foreign, tally};
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::{count, rate, share};
+use crate::quantity::{count, rate, share, share_of};
 use crate::table::{Column, Table};
 use drumfire_measure::{Iterations, Summary};
 
@@ -44,7 +44,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         _ => None,
     };
     if let Some(intended) = intended.filter(|intended| *intended > 0.0) {
-        let part = share((achieved * 1e3) as u64, (intended * 1e3) as u64);
+        let part = share_of(achieved / intended);
         let text = format!("{part} of {} intended", rate(intended));
         items.push(Line::plain(text));
     }

@@ -75,7 +75,12 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
 fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     let achieved = summary.achieved_per_s();
     let mut items = vec![Line::of(format!("{} achieved", rate(achieved)), Ink::Bold)];
-    if let Some(intended) = summary.intended_per_s().filter(|intended| *intended > 0.0) {
+    // Where a rate asks for iterations, it asks for no number of requests: their line has the share.
+    let asked = match summary.total.iterations {
+        Some(_) => None,
+        None => summary.intended_per_s(),
+    };
+    if let Some(intended) = asked.filter(|intended| *intended > 0.0) {
         // By counts: the drain after the last request would lower a share of rates.
         let counts = &summary.total.counts;
         let part = share(counts.sent, counts.intended);

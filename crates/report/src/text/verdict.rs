@@ -6,7 +6,7 @@
 use super::foreign;
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::Page;
-use crate::quantity::{in_letters, share, span};
+use crate::quantity::{in_letters, share_of, span};
 use crate::remedy::sentence;
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
@@ -64,8 +64,8 @@ pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>
     let load = match summary.load.kept {
         true => answer(Ink::Good, "load kept".to_owned(), &summary.load.reasons[..]),
         false => {
-            let counts = &summary.total.counts;
-            let sent = share(counts.sent, counts.intended);
+            // The share that rules and JSON have: of iterations, where a rate asks for these.
+            let sent = share_of(summary.load.sent_share);
             answer(
                 Ink::Bad,
                 format!("load {sent} sent"),
