@@ -1,7 +1,9 @@
 //! The directory of a run, held by one program at a time.
 
 use crate::StoreError;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use crate::own_file;
+use std::ffi::OsStr;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -40,11 +42,10 @@ impl Directory {
         if directory.path.join(LOG).exists() {
             return Err(StoreError::Taken(path.to_owned()));
         }
-        for entry in fs::read_dir(path).map_err(StoreError::read(path))? {
-            if entry.map_err(StoreError::read(path))?.file_name() != LOCK {
-                let _unused = fs::remove_file(path.join(LOCK));
-                return Err(StoreError::NotEmpty(path.to_owned()));
-            }
+        let names = own_file::names(path).map_err(StoreError::read(path))?;
+        if names.iter().any(|name| name != LOCK) {
+            let _unused = fs::remove_file(path.join(LOCK));
+            return Err(StoreError::NotEmpty(path.to_owned()));
         }
         directory.sync()?;
         // The directory itself must survive, too.
@@ -68,9 +69,7 @@ impl Directory {
     fn lock(path: &Path) -> Result<Self, StoreError> {
         let file = path.join(LOCK);
         let wrong = StoreError::write(&file);
-        let mut options = OpenOptions::new();
-        let options = options.write(true).create(true).truncate(false);
-        let lock = options.open(&file).map_err(&wrong)?;
+        let lock = own_file::append(&file).map_err(&wrong)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
@@ -94,9 +93,7 @@ impl Directory {
     /// The file of what happened, to be appended to.
     pub(crate) fn events(&self) -> Result<File, StoreError> {
         let path = self.path.join(EVENTS);
-        let mut options = OpenOptions::new();
-        let file = options.append(true).create(true).open(&path);
-        file.map_err(StoreError::write(&path))
+        own_file::append(&path).map_err(StoreError::write(&path))
     }
 
     /// Writes the plan and the facts of the run.
@@ -134,25 +131,23 @@ impl Directory {
         replace(path, name, &mut |file| file.write_all(content))
     }
 
-    /// Deletes the run: its own files, and the directory when nothing else is in it.
+    /// Deletes the run with its directory.
     ///
     /// # Errors
-    /// When something can't be deleted.
+    /// When other files are in the directory, and nothing is deleted then; and when something can't
+    /// be deleted.
     pub fn remove(self) -> Result<(), StoreError> {
-        let own = [PLAN, INFO, EVENTS, SUMMARY, LABELS, LOG, LOCK];
-        let names = own
-            .iter()
-            .flat_map(|name| [(*name).to_owned(), format!("{name}.tmp")]);
-        for name in names {
-            let path = self.path.join(name);
-            match fs::remove_file(&path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    return Err(StoreError::write(&path)(error));
-                }
-                _ => {}
-            }
+        // The directory itself, where a link led to it.
+        let directory = fs::canonicalize(&self.path).map_err(StoreError::read(&self.path))?;
+        let names = own_file::names(&directory).map_err(StoreError::read(&directory))?;
+        if let Some(foreign) = names.iter().find(|name| !is_own(name)) {
+            return Err(StoreError::Foreign(directory.join(foreign)));
         }
-        fs::remove_dir(&self.path).map_err(StoreError::write(&self.path))
+        for name in names {
+            let path = directory.join(name);
+            fs::remove_file(&path).map_err(StoreError::write(&path))?;
+        }
+        fs::remove_dir(&directory).map_err(StoreError::write(&directory))
     }
 
     /// Makes the names of its files survive a crash.
@@ -161,28 +156,33 @@ impl Directory {
     }
 }
 
+/// Whether a run's directory has a file of this name.
+fn is_own(name: &OsStr) -> bool {
+    let own = [PLAN, INFO, EVENTS, SUMMARY, LABELS, LOG, LOCK];
+    own.iter()
+        .any(|own| name == *own || own_file::is_beside(name, own))
+}
+
 fn replace(
     directory: &Path,
     name: &str,
     write: &mut dyn FnMut(&mut File) -> io::Result<()>,
 ) -> Result<(), StoreError> {
     let path = directory.join(name);
-    let beside = directory.join(format!("{name}.tmp"));
-    let written = File::create(&beside).and_then(|mut file| {
-        write(&mut file)?;
-        file.sync_all()
-    });
+    let wrong = StoreError::write(&path);
+    let (beside, mut file) = own_file::create_beside(&path).map_err(&wrong)?;
+    let written = write(&mut file).and_then(|()| file.sync_all());
     let placed = written.and_then(|()| fs::rename(&beside, &path));
     placed.map_err(|error| {
-        // What is left of it is not read, and replaced the next time.
+        // An unfinished file is never read.
         let _left = fs::remove_file(&beside);
-        StoreError::write(&path)(error)
+        wrong(error)
     })
 }
 
 /// Whether a program holds the directory now. One that can't be asked is held by none.
 pub(crate) fn is_held(path: &Path) -> bool {
-    let lock = File::open(path.join(LOCK));
+    let lock = own_file::read(&path.join(LOCK));
     lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 

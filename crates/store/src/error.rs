@@ -28,6 +28,8 @@ pub enum StoreError {
     Taken(PathBuf),
     /// The directory has files that are no run's.
     NotEmpty(PathBuf),
+    /// A directory of a run has a file that is no run's, so that it is not deleted.
+    Foreign(PathBuf),
     /// There is no run in the directory.
     NoRun(PathBuf),
     /// The directory has the log of no run that can be read here.
@@ -73,6 +75,11 @@ impl fmt::Display for StoreError {
             Self::NotEmpty(path) => write!(
                 f,
                 "{} has other files in it; name a new directory",
+                path.display()
+            ),
+            Self::Foreign(path) => write!(
+                f,
+                "{} is no file of a run; nothing was deleted",
                 path.display()
             ),
             Self::NoRun(path) => write!(f, "{} is no directory of a run", path.display()),

@@ -12,6 +12,7 @@ mod index;
 mod labels;
 mod listing;
 mod log;
+mod own_file;
 mod record;
 mod recording;
 

@@ -2,8 +2,9 @@
 
 use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
+use crate::own_file;
 use drumfire_measure::{Changed, CodecError, Ending, Interval, PoolInfo, RunInfo};
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,7 @@ impl Entries<BufReader<File>> {
     /// The entries of a file.
     pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::read(path);
-        let file = File::open(path).map_err(&wrong)?;
+        let file = own_file::read(path).map_err(&wrong)?;
         let entries = Self::new(BufReader::new(file)).map_err(&wrong)?;
         entries.ok_or_else(|| StoreError::NoRun(path.to_owned()))
     }
@@ -162,8 +163,7 @@ impl LogWriter {
     /// A new log.
     pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
-        let mut options = OpenOptions::new();
-        let file = options.write(true).create_new(true).open(path);
+        let file = File::create_new(path);
         let mut log = Self {
             file: file.map_err(&wrong)?,
             path: path.to_owned(),
@@ -177,7 +177,7 @@ impl LogWriter {
     /// removed.
     pub(crate) fn reopen(path: &Path, whole: u64) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
-        let file = OpenOptions::new().write(true).open(path).map_err(&wrong)?;
+        let file = own_file::write(path).map_err(&wrong)?;
         let mut log = Self {
             file,
             path: path.to_owned(),
