@@ -1,6 +1,7 @@
 //! Exit codes, and why a command ended without a result.
 
 use drumfire_document::{Diagnostic, Fault};
+use drumfire_measure::{Digest, Validity};
 use std::fmt;
 use std::process::ExitCode;
 
@@ -22,22 +23,41 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// The code that a run deserves.
+    pub(crate) fn of(run: &Digest, strict: bool) -> Self {
+        if run.thresholds_failed > 0 {
+            Self::Threshold
+        } else if strict && (run.validity != Validity::Valid || !run.load_kept) {
+            Self::NotStrict
+        } else if run.ok == 0 {
+            Self::Failed
+        } else {
+            Self::Done
+        }
+    }
+
     /// The code that another tool would have ended with.
     pub(crate) fn from_dialect(code: u8) -> Self {
         Self::Dialect(code)
     }
 }
 
-impl From<Exit> for ExitCode {
+impl From<Exit> for u8 {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
+        match exit {
             Exit::Done => 0,
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::NotStrict => 3,
             Exit::Threshold => 99,
             Exit::Dialect(code) => code,
-        })
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(u8::from(exit))
     }
 }
 

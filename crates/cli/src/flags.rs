@@ -91,7 +91,10 @@ pub(crate) enum Command {
     /// Print the results of a stored run, whole or cut off, as the run itself did
     Report(ReportFlags),
     /// List the stored runs, tag them, write notes on them, delete them
+    #[command(args_conflicts_with_subcommands = true)]
     Runs {
+        #[command(flatten)]
+        list: ListFlags,
         #[command(subcommand)]
         act: Option<RunsAct>,
     },
@@ -344,9 +347,23 @@ pub(crate) enum RunsAct {
         /// The runs: their directories or ids
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
+        /// Also those with a tag
+        #[arg(long)]
+        tagged: bool,
     },
     /// Name the runs without a tag that a rule finds, or delete them
     Prune(PruneFlags),
+}
+
+/// Flags of `runs` without a command.
+#[derive(Args, Debug)]
+pub(crate) struct ListFlags {
+    /// Only the newest N [default: as many as the terminal shows, all elsewhere]
+    #[arg(long, value_name = "N", value_parser = number::count)]
+    pub(crate) limit: Option<u64>,
+    /// As JSON, to standard output or into a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
 }
 
 /// Flags of `runs prune`.

@@ -105,7 +105,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Run(flags) => command::run::run(&flags, output),
         Command::Ctl(flags) => command::ctl::run(&flags, output),
         Command::Report(flags) => command::report::run(&flags, output),
-        Command::Runs { act } => command::runs::run(act.as_ref(), output),
+        Command::Runs { list, act } => command::runs::run(&list, act.as_ref(), output),
         Command::Resume(flags) => command::resume::run(&flags, output),
         Command::Check(flags) => command::check::run(&flags, output),
         Command::New(flags) => command::new::run(&flags, output),

@@ -65,10 +65,12 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The names of the runs in the folder, the oldest first: an id begins with the time.
+/// The names of the runs in the folder, the oldest first: an id begins with the time. A link leads
+/// to a run in a directory of its own, as long as that is there.
 pub(crate) fn ids(runs: &Path) -> Vec<String> {
     let entries = fs::read_dir(runs).into_iter().flatten();
-    let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let entries = entries.filter_map(|entry| entry.ok().filter(|entry| entry.path().is_dir()));
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut ids: Vec<String> = names.collect();
     ids.sort();
     ids

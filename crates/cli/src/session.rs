@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
 use drumfire_engine::{PrepareError, RunError};
-use drumfire_measure::{Summary, Validity};
+use drumfire_measure::{Digest, Summary};
 use drumfire_placement::Unfit;
 use drumfire_plan::Plan;
 use drumfire_session::{
@@ -45,16 +45,7 @@ pub(crate) fn lacking(outcome: &Outcome) -> Result<(), Failure> {
 
 /// The exit code that a summary deserves.
 pub(crate) fn exit_of(summary: &Summary, strict: bool) -> Exit {
-    let counts = &summary.total.counts;
-    if summary.thresholds.iter().any(|threshold| !threshold.passed) {
-        Exit::Threshold
-    } else if strict && (summary.verdict.validity != Validity::Valid || !summary.load.kept) {
-        Exit::NotStrict
-    } else if counts.ok == 0 {
-        Exit::Failed
-    } else {
-        Exit::Done
-    }
+    Exit::of(&Digest::of(summary, true), strict)
 }
 
 impl From<SessionError> for Failure {

@@ -23,7 +23,10 @@ pub(crate) fn check(flags: &OutputFlags) -> Result<(), Failure> {
 pub(crate) fn storing(flags: &OutputFlags, written: &Written) -> Result<Option<Storing>, Failure> {
     let place = match &flags.store {
         _ if flags.no_store => return Ok(None),
-        Some(path) => StorePlace::Named(named(path)?),
+        Some(path) => StorePlace::Named {
+            directory: named(path)?,
+            runs: runs_folder::runs(),
+        },
         None => match runs_folder::runs() {
             Some(runs) => StorePlace::Among(runs),
             None => return Ok(None),

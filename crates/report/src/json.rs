@@ -10,6 +10,7 @@ mod contract;
 mod distribution;
 mod drift;
 mod interval;
+mod listing;
 mod lowered;
 mod record;
 
@@ -18,6 +19,7 @@ use contract::Document;
 use drumfire_measure::{IntervalRow, RunInfo, Summary};
 use std::fmt::Write as _;
 
+pub use listing::runs;
 pub use record::{event, facts};
 
 /// The name and version of the contract; fields are only ever added to it.

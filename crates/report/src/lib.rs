@@ -11,6 +11,7 @@ mod excerpt;
 pub mod interval;
 pub mod json;
 mod line;
+pub mod listing;
 pub mod live;
 mod lowered;
 mod outlook;

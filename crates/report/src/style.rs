@@ -68,6 +68,12 @@ impl Style {
         Self { naming, ..self }
     }
 
+    /// The same on a page of another width.
+    #[must_use]
+    pub const fn of_width(self, width: u16) -> Self {
+        Self { width, ..self }
+    }
+
     /// How many columns a line may take.
     #[must_use]
     pub const fn width(&self) -> usize {

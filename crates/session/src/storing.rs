@@ -30,7 +30,12 @@ pub struct Storing {
 /// The directory of a run that is stored.
 pub enum StorePlace {
     /// The directory that the user named. A run that can't be stored there does not take place.
-    Named(Directory),
+    Named {
+        /// The directory.
+        directory: Directory,
+        /// The folder of all runs, which gets a link to it.
+        runs: Option<PathBuf>,
+    },
     /// The folder in which the run gets a directory. A run that can't be stored there says so.
     Among(PathBuf),
 }
@@ -70,9 +75,15 @@ impl Storing {
     }
 
     /// Begins to store the run of these facts, which are without secrets.
-    fn begin(self, info: &RunInfo) -> Result<Recording, StoreError> {
+    fn begin(self, info: &RunInfo, console: &dyn Console) -> Result<Recording, StoreError> {
         let directory = match self.place {
-            Place::New(StorePlace::Named(directory)) => directory,
+            Place::New(StorePlace::Named { directory, runs }) => {
+                let listed = runs.map(|runs| directory.list_in(&runs, &info.id));
+                if let Some(Err(error)) = listed {
+                    console.note(&format!("`drumfire runs` will not list the run: {error}"));
+                }
+                directory
+            }
             Place::New(StorePlace::Among(runs)) => Directory::create(&runs.join(&info.id))?,
             Place::Resumed(directory, record) => {
                 return Recording::resume(directory, &record, info);
@@ -199,7 +210,7 @@ impl Observer for Keeper {
             return Ok(());
         };
         let is_named = storing.is_named();
-        match storing.begin(&self.redactor.info(info)) {
+        match storing.begin(&self.redactor.info(info), &*self.console) {
             Ok(recording) => self.state = State::Recording(Box::new(recording)),
             Err(error) if is_named => return Err(SessionError::Store(error)),
             Err(error) => {

@@ -131,6 +131,19 @@ impl Directory {
         replace(path, name, &mut |file| file.write_all(content))
     }
 
+    /// Puts a link to the directory into the folder of all runs, under the run's id.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn list_in(&self, runs: &Path, id: &str) -> Result<(), StoreError> {
+        let link = runs.join(id);
+        let made = fs::create_dir_all(runs).and_then(|()| {
+            let directory = fs::canonicalize(&self.path)?;
+            std::os::unix::fs::symlink(directory, &link)
+        });
+        made.map_err(StoreError::write(&link))
+    }
+
     /// Deletes the run with its directory.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 
 use crate::directory::{self, LABELS, LOG};
 use crate::{Labels, RunRow, StoreError};
+use drumfire_measure::{Digest, TargetState, Validity};
 use drumfire_units::Nanos;
 use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
@@ -16,27 +17,43 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The version of the tables; another one is made again.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// The separator of a run's tags.
 const BLANK: char = ' ';
 
+// `labels_error` and `error` say why a run's labels or its record can't be read; the columns behind
+// `error` are NULL in a run without a record.
 const TABLES: &str = "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY,
         stamp TEXT NOT NULL,
-        started_at_unix_ns INTEGER NOT NULL,
-        duration_ns INTEGER NOT NULL,
-        target TEXT NOT NULL,
-        verdict TEXT NOT NULL,
-        p99_ns INTEGER,
-        requests INTEGER NOT NULL,
-        failed INTEGER NOT NULL,
-        is_whole INTEGER NOT NULL,
+        is_elsewhere INTEGER NOT NULL,
         tags TEXT NOT NULL,
         note TEXT NOT NULL,
-        error TEXT
+        labels_error TEXT,
+        error TEXT,
+        started_at_unix_ns INTEGER,
+        duration_ns INTEGER,
+        target TEXT,
+        validity TEXT,
+        load_kept INTEGER,
+        sent_share REAL,
+        target_state TEXT,
+        thresholds INTEGER,
+        thresholds_failed INTEGER,
+        achieved_per_s REAL,
+        p99_ns INTEGER,
+        p99_is_at_least INTEGER,
+        requests INTEGER,
+        ok INTEGER,
+        failed INTEGER,
+        is_whole INTEGER
     );";
+
+/// A row of the table, its columns in their order.
+const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23)";
 
 /// An index of the runs in a folder.
 #[derive(Debug)]
@@ -99,24 +116,12 @@ impl Index {
                 continue;
             }
             let row = RunRow::read(id, &self.runs.join(id));
-            transaction.execute(
-                "INSERT OR REPLACE INTO runs VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13)",
-                params![
-                    row.id,
-                    stamp,
-                    row.started_at_unix_ns.cast_signed(),
-                    row.duration.0.cast_signed(),
-                    row.target,
-                    row.verdict,
-                    row.p99.map(|p99| p99.0.cast_signed()),
-                    row.requests.cast_signed(),
-                    row.failed.cast_signed(),
-                    row.is_whole,
-                    row.labels.tags.join(&BLANK.to_string()),
-                    row.labels.note,
-                    row.error,
-                ],
-            )?;
+            // A change of permissions leaves a stamp as it was: an error is looked at again.
+            let stamp = match (&row.labels, &row.run) {
+                (Ok(_), Ok(_)) => stamp.as_str(),
+                _ => "",
+            };
+            insert(&transaction, &row, stamp)?;
         }
         transaction.commit()
     }
@@ -157,30 +162,110 @@ fn wrong(path: &Path, error: rusqlite::Error) -> StoreError {
     StoreError::read(path)(io::Error::other(error))
 }
 
+fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()> {
+    let signed = |number: u64| number.cast_signed();
+    let none = Labels::default();
+    let labels = row.labels.as_ref().unwrap_or(&none);
+    let run = row.run.as_ref().ok();
+    table.execute(
+        INSERT,
+        params![
+            row.id,
+            stamp,
+            row.is_elsewhere,
+            labels.tags.join(&BLANK.to_string()),
+            labels.note,
+            row.labels.as_ref().err(),
+            row.run.as_ref().err(),
+            run.map(|run| signed(run.started_at_unix_ns)),
+            run.map(|run| signed(run.duration.0)),
+            run.map(|run| &run.target),
+            run.map(|run| run.validity.name()),
+            run.map(|run| run.load_kept),
+            run.map(|run| run.sent_share),
+            run.map(|run| run.target_state.name()),
+            run.map(|run| signed(run.thresholds)),
+            run.map(|run| signed(run.thresholds_failed)),
+            run.map(|run| run.achieved_per_s),
+            run.and_then(|run| run.p99).map(|p99| signed(p99.0)),
+            run.map(|run| run.p99_is_at_least),
+            run.map(|run| signed(run.requests)),
+            run.map(|run| signed(run.ok)),
+            run.map(|run| signed(run.failed)),
+            run.map(|run| run.is_whole),
+        ],
+    )?;
+    Ok(())
+}
+
 fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let unsigned = |number: i64| number.cast_unsigned();
-    let tags: String = row.get("tags")?;
-    let p99: Option<i64> = row.get("p99_ns")?;
+    let error: Option<String> = row.get("error")?;
+    let labels_error: Option<String> = row.get("labels_error")?;
     Ok(RunRow {
         id: row.get("id")?,
-        started_at_unix_ns: unsigned(row.get("started_at_unix_ns")?),
-        duration: Nanos(unsigned(row.get("duration_ns")?)),
-        target: row.get("target")?,
-        verdict: row.get("verdict")?,
-        p99: p99.map(|p99| Nanos(unsigned(p99))),
-        requests: unsigned(row.get("requests")?),
-        failed: unsigned(row.get("failed")?),
-        is_whole: row.get("is_whole")?,
-        labels: Labels {
-            tags: tags
-                .split(BLANK)
-                .filter(|tag| !tag.is_empty())
-                .map(str::to_owned)
-                .collect(),
-            note: row.get("note")?,
+        is_elsewhere: row.get("is_elsewhere")?,
+        labels: match labels_error {
+            Some(error) => Err(error),
+            None => Ok(labels(row)?),
         },
-        error: row.get("error")?,
+        run: match error {
+            Some(error) => Err(error),
+            None => Ok(digest(row)?),
+        },
     })
+}
+
+fn labels(row: &Row<'_>) -> rusqlite::Result<Labels> {
+    let tags: String = row.get("tags")?;
+    let tags = tags.split(BLANK).filter(|tag| !tag.is_empty());
+    Ok(Labels {
+        tags: tags.map(str::to_owned).collect(),
+        note: row.get("note")?,
+    })
+}
+
+fn digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
+    let number = |name| row.get(name).map(i64::cast_unsigned);
+    let p99: Option<i64> = row.get("p99_ns")?;
+    Ok(Digest {
+        started_at_unix_ns: number("started_at_unix_ns")?,
+        duration: Nanos(number("duration_ns")?),
+        target: row.get("target")?,
+        validity: named(row, "validity", &VALIDITIES, Validity::name)?,
+        load_kept: row.get("load_kept")?,
+        sent_share: row.get("sent_share")?,
+        target_state: named(row, "target_state", &STATES, TargetState::name)?,
+        thresholds: number("thresholds")?,
+        thresholds_failed: number("thresholds_failed")?,
+        achieved_per_s: row.get("achieved_per_s")?,
+        p99: p99.map(|p99| Nanos(p99.cast_unsigned())),
+        p99_is_at_least: row.get("p99_is_at_least")?,
+        requests: number("requests")?,
+        ok: number("ok")?,
+        failed: number("failed")?,
+        is_whole: row.get("is_whole")?,
+    })
+}
+
+/// The answers that the columns of words may have.
+const VALIDITIES: [Validity; 3] = [Validity::Valid, Validity::Suspect, Validity::Invalid];
+const STATES: [TargetState; 4] = [
+    TargetState::Ok,
+    TargetState::Unknown,
+    TargetState::Degraded,
+    TargetState::Failed,
+];
+
+/// The one of these values that a column names. Another word is that of a damaged table.
+fn named<T: Copy>(
+    row: &Row<'_>,
+    column: &str,
+    values: &[T],
+    name: fn(T) -> &'static str,
+) -> rusqlite::Result<T> {
+    let word: String = row.get(column)?;
+    let found = values.iter().find(|value| name(**value) == word);
+    found.copied().ok_or(rusqlite::Error::InvalidQuery)
 }
 
 /// The runs in a folder, each with what tells whether it has changed: the length and the times of

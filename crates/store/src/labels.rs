@@ -2,12 +2,13 @@
 
 use crate::StoreError;
 use crate::directory::{Directory, LABELS};
-use std::fs;
-use std::io;
+use crate::own_file;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::Path;
 
-/// The longest file of labels that is read.
-const LABELS_BYTES_MAX: u64 = 64 << 10;
+/// The longest file of labels, in bytes.
+const LABELS_BYTES_MAX: usize = 64 << 10;
 
 /// The labels that a user gave a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,17 +25,19 @@ impl Labels {
     /// # Errors
     /// When they can't be read.
     pub fn read(path: &Path) -> Result<Self, StoreError> {
-        let file = path.join(LABELS);
-        let wrong = StoreError::read(&file);
-        match fs::metadata(&file) {
+        let path = path.join(LABELS);
+        let wrong = StoreError::read(&path);
+        let file = match own_file::read(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(wrong(error)),
-            Ok(metadata) if metadata.len() > LABELS_BYTES_MAX => {
-                return Err(wrong(io::Error::from(io::ErrorKind::FileTooLarge)));
-            }
-            Ok(_) => {}
+            file => file.map_err(&wrong)?,
+        };
+        let mut bytes = Vec::new();
+        let mut file = file.take(LABELS_BYTES_MAX as u64 + 1);
+        file.read_to_end(&mut bytes).map_err(&wrong)?;
+        if bytes.len() > LABELS_BYTES_MAX {
+            return Err(wrong(io::ErrorKind::FileTooLarge.into()));
         }
-        let text = String::from_utf8_lossy(&fs::read(&file).map_err(wrong)?).into_owned();
+        let text = String::from_utf8_lossy(&bytes);
         let (tags, note) = text.split_once('\n').unwrap_or((&text, ""));
         let mut labels = Self::default();
         labels.add_tags(tags.split_whitespace());
@@ -54,12 +57,24 @@ impl Labels {
         self.tags.retain(|tag| !tags.contains(tag));
     }
 
-    /// Writes them beside the run, which may still be going on.
+    /// Changes the labels of the run in a directory, which another program may be changing or
+    /// writing to: one change comes after the other. Labels that can't be read stay as they are.
     ///
     /// # Errors
-    /// When they can't be written.
-    pub fn write(&self, path: &Path) -> Result<(), StoreError> {
-        let text = format!("{}\n{}\n", self.tags.join(" "), self.note);
+    /// When they can't be read or written, or would be longer than 64 KiB.
+    pub fn change(path: &Path, change: &mut dyn FnMut(&mut Self)) -> Result<(), StoreError> {
+        let wrong = StoreError::write(path);
+        // The lock of the directory itself, which needs no file and goes with this call.
+        let directory = File::open(path).map_err(&wrong)?;
+        directory.lock().map_err(&wrong)?;
+        let mut labels = Self::read(path)?;
+        change(&mut labels);
+        let text = format!("{}\n{}\n", labels.tags.join(" "), labels.note);
+        if text.len() > LABELS_BYTES_MAX {
+            return Err(StoreError::write(&path.join(LABELS))(
+                io::ErrorKind::FileTooLarge.into(),
+            ));
+        }
         Directory::replace_in(path, LABELS, text.as_bytes())
     }
 }

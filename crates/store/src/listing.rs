@@ -1,41 +1,26 @@
 //! The runs in a folder, as a list has them.
 
 use crate::{Labels, Record, directory};
-use drumfire_measure::Summary;
-use drumfire_units::Nanos;
+use drumfire_measure::Digest;
 use std::cmp::Reverse;
 use std::fs;
 use std::path::Path;
 
-/// The facts of one run that a list of runs shows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// A list's row for one run.
+#[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// The name of its directory.
+    /// The name of its directory in the folder, or of the link that leads to it.
     pub id: String,
-    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC.
-    pub started_at_unix_ns: u64,
-    /// The measured span.
-    pub duration: Nanos,
-    /// The target as the user named it.
-    pub target: String,
-    /// `valid`, `suspect` or `invalid`.
-    pub verdict: String,
-    /// The 99th percentile of the latency of its model, where there are samples.
-    pub p99: Option<Nanos>,
-    /// Requests that were sent.
-    pub requests: u64,
-    /// Those of them that failed.
-    pub failed: u64,
-    /// Whether its record goes to its end.
-    pub is_whole: bool,
-    /// The user's labels of it.
-    pub labels: Labels,
-    /// Why it can't be read.
-    pub error: Option<String>,
+    /// Whether the folder has a link to its directory, which lies where the user wanted it.
+    pub is_elsewhere: bool,
+    /// The user's tags and note, or why they can't be read.
+    pub labels: Result<Labels, String>,
+    /// What is known of the run, or why its record can't be read.
+    pub run: Result<Digest, String>,
 }
 
 impl RunRow {
-    /// The runs in a folder, the newest first. One that can't be read says why.
+    /// The runs in a folder, the newest first, and last the ones that can't be read.
     #[must_use]
     pub fn all(runs: &Path) -> Vec<Self> {
         let entries = fs::read_dir(runs).into_iter().flatten();
@@ -46,40 +31,34 @@ impl RunRow {
             Some(Self::read(&id, &entry.path()))
         };
         let mut rows: Vec<Self> = found.filter_map(row).collect();
-        rows.sort_by_key(|row| Reverse((row.started_at_unix_ns, row.id.clone())));
+        rows.sort_by_key(|row| Reverse((row.started_at_unix_ns(), row.id.clone())));
         rows
     }
 
     /// The run in a directory of this name.
     #[must_use]
     pub fn read(id: &str, path: &Path) -> Self {
-        let labels = Labels::read(path).unwrap_or_default();
-        let id = id.to_owned();
-        match Record::read(path) {
-            Err(error) => Self {
-                id,
-                labels,
-                error: Some(error.to_string()),
-                ..Self::default()
-            },
-            Ok(record) => Self {
-                id,
-                started_at_unix_ns: record.summary.info.started_at_unix_ns,
-                duration: record.summary.duration,
-                target: record.summary.info.target.clone(),
-                verdict: record.summary.verdict.validity.name().to_owned(),
-                p99: p99(&record.summary),
-                requests: record.summary.total.counts.sent,
-                failed: record.summary.total.counts.failed,
-                is_whole: record.is_whole(),
-                labels,
-                error: None,
-            },
+        let text = |error: crate::StoreError| error.to_string();
+        let record = Record::read(path).map_err(text);
+        Self {
+            id: id.to_owned(),
+            is_elsewhere: path.is_symlink(),
+            labels: Labels::read(path).map_err(text),
+            run: record.map(|record| Digest::of(&record.summary, record.is_whole())),
         }
     }
-}
 
-fn p99(summary: &Summary) -> Option<Nanos> {
-    let latency = summary.model().latency(&summary.total.latency);
-    latency.quantile(0.99)
+    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC, where that is known.
+    #[must_use]
+    pub fn started_at_unix_ns(&self) -> Option<u64> {
+        self.run.as_ref().ok().map(|run| run.started_at_unix_ns)
+    }
+
+    /// Whether a rule may delete the run: it lies in the folder, its age is known, and it has no
+    /// tag for certain. A run of a later version, or one that is damaged, has neither age nor tags.
+    #[must_use]
+    pub fn may_be_pruned(&self) -> bool {
+        let is_untagged = |labels: &Labels| labels.tags.is_empty();
+        self.run.is_ok() && self.labels.as_ref().is_ok_and(is_untagged) && !self.is_elsewhere
+    }
 }

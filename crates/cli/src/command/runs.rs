@@ -2,20 +2,33 @@
 
 use super::report::failure;
 use crate::exit::{Exit, Failure};
-use crate::flags::{PruneFlags, RunsAct};
-use crate::output::Output;
-use crate::runs_folder;
+use crate::flags::{ListFlags, PruneFlags, RunsAct};
+use crate::output::{Destination, Output};
+use crate::{runs_folder, terminal};
 use drumfire_net::Clock;
+use drumfire_report::json;
+use drumfire_report::listing::{self, Labelled, Listed};
+use drumfire_report::style::Style;
 use drumfire_store::{Directory, Index, Labels, RunRow};
-use drumfire_units::{Nanos, rounded};
+use drumfire_units::Nanos;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use std::path::PathBuf;
+use std::fs;
+use std::path::Path;
+
+/// Lines of a terminal beside those of a list: its heading, the prompt and a remark.
+const LINES_AROUND: usize = 4;
+/// Runs that a list has on the smallest of terminals.
+const LISTED_MIN: usize = 5;
 
 /// Lists the stored runs, or changes what is known of them.
-pub(crate) fn run(act: Option<&RunsAct>, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    list_flags: &ListFlags,
+    act: Option<&RunsAct>,
+    output: &Output,
+) -> Result<Exit, Failure> {
     match act {
-        None => list(output)?,
+        None => list(list_flags, output)?,
         Some(RunsAct::Tag { run, tags, remove }) => {
             if let Some(tag) = tags.iter().find(|tag| tag.contains(char::is_whitespace)) {
                 let shown = tag.escape_default();
@@ -31,10 +44,8 @@ pub(crate) fn run(act: Option<&RunsAct>, output: &Output) -> Result<Exit, Failur
         Some(RunsAct::Note { run, text }) => {
             label(run, &mut |labels| text.clone_into(&mut labels.note))?;
         }
-        Some(RunsAct::Rm { runs }) => {
-            for run in runs {
-                remove(runs_folder::find(run)?)?;
-            }
+        Some(RunsAct::Rm { runs, tagged }) => {
+            remove_named(runs, *tagged, output)?;
         }
         Some(RunsAct::Prune(flags)) => prune(flags, output)?,
     }
@@ -59,76 +70,122 @@ fn rows(output: &Output) -> Result<Vec<RunRow>, Failure> {
     }))
 }
 
-fn list(output: &Output) -> Result<(), Failure> {
+/// Prints the newest runs, on a terminal at most as many as it shows at a time.
+fn list(flags: &ListFlags, output: &Output) -> Result<(), Failure> {
     let rows = rows(output)?;
-    if rows.is_empty() {
+    if rows.is_empty() && flags.json.is_none() {
         output.remark("no run is stored yet\n");
         return Ok(());
     }
-    let head = ["id", "began", "lasted", "target", "verdict", "p99", "tags"];
-    let mut table = vec![head.map(str::to_owned)];
-    table.extend(rows.iter().map(cells));
-    let mut widths = [0; 7];
-    for line in &table {
-        for (width, cell) in widths.iter_mut().zip(line) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    let mut lines = Vec::new();
-    for line in &table {
-        let cells = line.iter().zip(widths);
-        let cells = cells.map(|(cell, width)| format!("{cell:width$}"));
-        let cells: Vec<String> = cells.collect();
-        lines.push(cells.join("  ").trim_end().to_owned());
-    }
-    output.print_foreign(&lines)
-}
-
-fn cells(row: &RunRow) -> [String; 7] {
-    let verdict = match (&row.error, row.is_whole) {
-        (Some(_), _) => "unreadable".to_owned(),
-        (None, false) => "cut off".to_owned(),
-        (None, true) => row.verdict.clone(),
+    let limit = match (flags.limit, &flags.json, terminal::rows()) {
+        (Some(limit), ..) => usize::try_from(limit).unwrap_or(usize::MAX),
+        (None, None, Some(height)) => height.saturating_sub(LINES_AROUND).max(LISTED_MIN),
+        (None, ..) => rows.len(),
     };
-    let mut said: Vec<&str> = row.labels.tags.iter().map(String::as_str).collect();
-    let note = row.labels.note.replace('\n', " ");
-    let note = format!("({note})");
-    if note.len() > 2 {
-        said.push(&note);
+    let shown = &rows[..limit.min(rows.len())];
+    let began: Vec<String> = shown.iter().map(began).collect();
+    let listed = shown.iter().zip(&began);
+    let listed: Vec<Listed<'_>> = listed.map(|(row, began)| listed_of(row, began)).collect();
+    if let Some(file) = &flags.json {
+        return Destination::check("--json", file)?.write(&json::runs(&listed));
     }
-    [
-        row.id.clone(),
-        when(row.started_at_unix_ns),
-        rounded::time(row.duration.0 as f64),
-        row.target.clone(),
-        verdict,
-        row.p99
-            .map_or_else(|| "-".to_owned(), |p99| rounded::time(p99.0 as f64)),
-        said.join(" "),
-    ]
+    output.print(listing::page(&listed, &style(output)).as_bytes())?;
+    if let Some(more) = rows.len().checked_sub(limit).filter(|more| *more > 0) {
+        let all = rows.len();
+        let older = counted(more, "older run");
+        output.remark(&format!("{older}: --limit {all} shows all\n"));
+    }
+    Ok(())
 }
 
-/// A time as clocks show it here.
-fn when(unix_ns: u64) -> String {
+/// The style of a table: as wide as it must be where no terminal shows it.
+fn style(output: &Output) -> Style {
+    let style = output.stdout_style();
+    match terminal::rows() {
+        Some(_) => style,
+        None => style.of_width(u16::MAX),
+    }
+}
+
+fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
+    let labels = row.labels.as_ref().map_err(String::as_str);
+    let run = row.run.as_ref().map_err(String::as_str);
+    Listed {
+        id: &row.id,
+        began,
+        labels: labels.map(|labels| Labelled {
+            tags: &labels.tags,
+            note: &labels.note,
+        }),
+        run,
+        exit: run
+            .ok()
+            .filter(|run| run.is_whole)
+            .map(|run| u8::from(Exit::of(run, false))),
+        is_elsewhere: row.is_elsewhere,
+    }
+}
+
+/// When a run began, as clocks show it here, with the zone.
+fn began(row: &RunRow) -> String {
+    let Some(unix_ns) = row.started_at_unix_ns() else {
+        return String::new();
+    };
     let stamp = Timestamp::from_nanosecond(i128::from(unix_ns)).unwrap_or(Timestamp::UNIX_EPOCH);
     let zoned = stamp.to_zoned(TimeZone::system());
-    zoned.strftime("%Y-%m-%d %H:%M:%S").to_string()
+    zoned.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
-/// Changes what the user says of a run.
+/// A count with its noun.
+fn counted(count: usize, noun: &str) -> String {
+    match count {
+        1 => format!("1 {noun}"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// Changes the labels of a run.
 fn label(run: &str, change: &mut dyn FnMut(&mut Labels)) -> Result<(), Failure> {
-    let path = runs_folder::find(run)?;
-    let mut labels = Labels::read(&path).map_err(failure)?;
-    change(&mut labels);
-    labels.write(&path).map_err(failure)
+    Labels::change(&runs_folder::find(run)?, change).map_err(failure)
 }
 
-fn remove(path: PathBuf) -> Result<(), Failure> {
-    let directory = Directory::open(&path).map_err(failure)?;
-    directory.remove().map_err(failure)
+/// Deletes the runs that the user names, and says of each that it did. One with a tag stays unless
+/// these are meant, too.
+fn remove_named(names: &[String], tagged: bool, output: &Output) -> Result<(), Failure> {
+    for name in names {
+        let path = runs_folder::find(name)?;
+        let row = RunRow::read(name, &path);
+        let tags = row.labels.map(|labels| labels.tags.join(" "));
+        let kept = match &tags {
+            Ok(tags) if tags.is_empty() => None,
+            Ok(tags) => Some(format!("it has the tag {tags}")),
+            Err(error) => Some(format!("its tags can't be read: {error}")),
+        };
+        if let Some(reason) = kept.filter(|_| !tagged) {
+            return Err(Failure::usage(format!(
+                "{} is kept, for {reason}; --tagged deletes it",
+                path.display()
+            )));
+        }
+        remove(&path)?;
+        output.remark(&format!("{} deleted\n", path.display()));
+    }
+    Ok(())
 }
 
-/// Deletes the runs that the rule finds, or names them.
+/// Deletes a run, and the link to it if it lies elsewhere.
+fn remove(path: &Path) -> Result<(), Failure> {
+    Directory::open(path)
+        .and_then(Directory::remove)
+        .map_err(failure)?;
+    if path.is_symlink() {
+        let wrong = |error| Failure::failed(format!("can't delete {}: {error}", path.display()));
+        fs::remove_file(path).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// Deletes the runs that the rules find, or names them.
 fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
     let Some(runs) = runs_folder::runs() else {
         return Ok(());
@@ -141,36 +198,60 @@ fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
             Some(text.parse::<Nanos>().map_err(wrong)?)
         }
     };
-    let keep = flags.keep.unwrap_or(0);
-    let rows = rows(output)?
-        .into_iter()
-        .skip(usize::try_from(keep).unwrap_or(usize::MAX));
+    let keep = usize::try_from(flags.keep.unwrap_or(0)).unwrap_or(usize::MAX);
     let is_old = |row: &RunRow| {
-        let age = Nanos(now.saturating_sub(row.started_at_unix_ns));
-        oldest.is_none_or(|oldest| age > oldest)
+        let age = row
+            .started_at_unix_ns()
+            .map(|at| Nanos(now.saturating_sub(at)));
+        oldest.is_none_or(|oldest| age.is_some_and(|age| age > oldest))
     };
-    let found = rows.filter(|row| row.labels.tags.is_empty() && is_old(row));
-    let mut lines = Vec::new();
-    for row in found {
-        let [id, began, _, target, ..] = cells(&row);
-        if flags.yes
-            && let Err(error) = remove(runs.join(&row.id))
-        {
-            // One that is being written, or has other files in it: it stays.
-            output.complain(&error.message);
-            continue;
-        }
-        lines.push(format!("{id}  {began}  {target}"));
+    let found = rows(output)?.into_iter().skip(keep);
+    let (mut found, kept): (Vec<RunRow>, Vec<RunRow>) =
+        found.partition(|row| row.may_be_pruned() && is_old(row));
+    if flags.yes {
+        found.retain(|row| match remove(&runs.join(&row.id)) {
+            Ok(()) => true,
+            Err(error) => {
+                // One that is being written, or has other files in it: it stays.
+                output.complain(&error.message);
+                false
+            }
+        });
     }
-    output.print_foreign(&lines)?;
-    let (count, what) = match (lines.len(), flags.yes) {
-        (count, true) => (count, "deleted"),
-        (count, false) => (count, "to be deleted with --yes"),
+    let began: Vec<String> = found.iter().map(began).collect();
+    let listed = found.iter().zip(&began);
+    let listed: Vec<Listed<'_>> = listed.map(|(row, began)| listed_of(row, began)).collect();
+    if !listed.is_empty() {
+        output.print(listing::page(&listed, &style(output)).as_bytes())?;
+    }
+    let what = match flags.yes {
+        true => "deleted",
+        false => "to be deleted with --yes",
     };
-    let runs = match count {
-        1 => "run",
-        _ => "runs",
-    };
-    output.remark(&format!("{count} {runs} {what}\n"));
+    output.remark(&format!("{} {what}\n", counted(found.len(), "run")));
+    remark_kept(
+        kept.iter().filter(|row| row.run.is_err() || is_old(row)),
+        output,
+    );
     Ok(())
+}
+
+/// Says why runs stay that a rule of age or number would find.
+fn remark_kept<'a>(kept: impl Iterator<Item = &'a RunRow>, output: &Output) {
+    let (mut tagged, mut elsewhere, mut unreadable) = (0, 0, 0);
+    for row in kept {
+        match (&row.run, &row.labels) {
+            (Err(_), _) | (_, Err(_)) => unreadable += 1,
+            _ if row.is_elsewhere => elsewhere += 1,
+            _ => tagged += 1,
+        }
+    }
+    let kept = [
+        (tagged, "with a tag"),
+        (elsewhere, "in a directory of its own (-o)"),
+        (unreadable, "that can't be read"),
+    ];
+    for (count, which) in kept.into_iter().filter(|(count, _)| *count > 0) {
+        output.remark(&format!("{} {which} kept\n", counted(count, "run")));
+    }
 }

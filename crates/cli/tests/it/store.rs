@@ -354,10 +354,16 @@ fn runs_are_listed_tagged_and_pruned() {
     let list = home("runs").stdout;
     let line = list.lines().last().unwrap();
     assert!(line.ends_with("nightly (before the upgrade)"), "{list}");
+    let row: Vec<&str> = line.split_whitespace().collect();
+    assert!(
+        row.windows(3).any(|cells| cells[1..] == ["kept", "ok"]),
+        "{list}"
+    );
     assert!(list.contains(&serve.url) && list.contains("p99"), "{list}");
     let dry = home("runs prune --keep 1");
     assert_eq!(dry.stderr, "1 run to be deleted with --yes\n");
-    assert!(dry.stdout.starts_with(&all[1]), "{}", dry.stdout);
+    let pruned = dry.stdout.lines().nth(1).unwrap();
+    assert!(pruned.starts_with(&all[1]), "{}", dry.stdout);
     assert_eq!(ids().len(), 3);
     assert_eq!(
         home("runs prune --older-than 1d --yes").stderr,
@@ -365,14 +371,102 @@ fn runs_are_listed_tagged_and_pruned() {
     );
     assert_eq!(
         home("runs prune --older-than 0s --yes").stderr,
-        "2 runs deleted\n"
+        "2 runs deleted\n1 run with a tag kept\n"
     );
     assert_eq!(ids(), all[2..]);
     for no_rule in ["runs prune", "runs prune --yes"] {
         assert_eq!(home(no_rule).code, Some(2));
     }
-    assert_eq!(home(&format!("runs rm {}", &all[2])).code, Some(0));
+    let kept = home(&format!("runs rm {}", &all[2]));
+    assert_eq!(kept.code, Some(2));
+    assert!(
+        kept.stderr.contains("it has the tag nightly"),
+        "{}",
+        kept.stderr
+    );
+    let removed = home(&format!("runs rm {} --tagged", &all[2]));
+    assert!(removed.stderr.ends_with(&format!("{} deleted\n", &all[2])));
+    assert_eq!(removed.code, Some(0));
     assert_eq!(ids().len(), 0);
+}
+
+#[test]
+fn a_list_tells_how_each_run_went() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let home = |line: &str| at_home(&folder, line);
+    let url = &serve.url;
+    home(&format!("http -q -n 3 {url}?status=404"));
+    home(&format!("http -q -n 3 --threshold 'max<1ns' {url}"));
+    home(&format!(
+        "http -q -r 40 -c 1 -z 1s --timeout 5s {url}?delay=100ms"
+    ));
+    let list = home("runs").stdout;
+    let rows: Vec<&str> = list.lines().skip(1).collect();
+    let has = |row: &str, words: &[&str]| words.iter().all(|word| row.contains(word));
+    assert!(has(rows[0], &[" sent", " ok"]), "{list}");
+    assert!(has(rows[1], &["✗ 1 of 1", " 99 "]), "{list}");
+    assert!(has(rows[2], &["kept", "failed", "100 %", " 1 "]), "{list}");
+    // What does not fit is left out.
+    let newest = home("runs --limit 1");
+    assert_eq!(newest.stdout.lines().count(), 2);
+    assert_eq!(newest.stderr, "2 older runs: --limit 3 shows all\n");
+    let json: serde_json::Value = serde_json::from_str(&home("runs --json").stdout).unwrap();
+    assert_eq!(json["schema"], "drumfire.runs.v1");
+    let failed = &json["runs"][2];
+    assert_eq!(failed["exit_code"], 1);
+    assert_eq!((&failed["failed"], &failed["sent"]), (&3.into(), &3.into()));
+    assert_eq!(failed["target_state"], "failed");
+    assert_eq!(json["runs"][1]["thresholds_failed"], 1);
+    assert_eq!(json["runs"][0]["load_kept"], false);
+}
+
+#[test]
+fn runs_in_directories_of_their_own_are_listed_and_not_pruned() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let home = |line: &str| at_home(&folder, line);
+    let own = folder.path().join("own");
+    home(&format!("http -q -n 1 {}", serve.url));
+    home(&format!("http -q -n 7 -o {} {}", own.display(), serve.url));
+    let rows = || -> serde_json::Value {
+        let list: serde_json::Value = serde_json::from_str(&home("runs --json").stdout).unwrap();
+        list["runs"].clone()
+    };
+    assert_eq!(rows()[0]["sent"], 7);
+    assert_eq!(rows()[0]["is_elsewhere"], true);
+    assert!(home("report last").stdout.contains("7 sent"));
+    let pruned = home("runs prune --older-than 0s --yes").stderr;
+    assert_eq!(
+        pruned,
+        "1 run deleted\n1 run in a directory of its own (-o) kept\n"
+    );
+    assert!(own.join("intervals.log").exists());
+    assert_eq!(home("runs rm last").code, Some(0));
+    assert!(!own.exists());
+    assert_eq!(rows().as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_run_that_cannot_be_read_is_never_pruned() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let home = |line: &str| at_home(&folder, line);
+    home(&format!("http -q -n 1 {}", serve.url));
+    home(&format!("http -q -n 1 {}", serve.url));
+    let json: serde_json::Value = serde_json::from_str(&home("runs --json").stdout).unwrap();
+    let id = json["runs"][0]["id"].as_str().unwrap();
+    let log = folder.at(&format!("drumfire/runs/{id}/intervals.log"));
+    let mut bytes = fs::read(&log).unwrap();
+    bytes[7] = 200;
+    fs::write(&log, bytes).unwrap();
+    let pruned = home("runs prune --older-than 0s --yes");
+    assert_eq!(
+        pruned.stderr,
+        "1 run deleted\n1 run that can't be read kept\n"
+    );
+    let list = home("runs").stdout;
+    assert!(list.contains(id) && list.contains("unreadable"), "{list}");
 }
 
 #[test]

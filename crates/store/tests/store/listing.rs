@@ -2,10 +2,12 @@
 
 use crate::folder::Folder;
 use crate::runs;
+use drumfire_measure::{Digest, TargetState};
 use drumfire_store::{Directory, Index, Labels, RunRow};
 use drumfire_units::Nanos;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 use std::time::Duration;
 
 /// What the index says, which is what the directories say.
@@ -15,6 +17,10 @@ fn rows(folder: &Folder) -> Vec<RunRow> {
     let rows = index.rows().unwrap();
     assert_eq!(rows, RunRow::all(&runs));
     rows
+}
+
+fn digest(row: &RunRow) -> &Digest {
+    row.run.as_ref().unwrap()
 }
 
 #[test]
@@ -30,16 +36,25 @@ fn it_lists_what_is_there() {
     let listed = rows(&folder);
     let ids: Vec<&str> = listed.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(ids, ["c", "b", "a"]);
-    assert!(!listed[0].is_whole && listed[1].is_whole);
-    assert_eq!(listed[0].duration, Nanos::from_secs(1));
-    assert_eq!(listed[2].requests, 40);
-    assert_eq!(listed[2].target, "http://127.0.0.1/");
+    assert!(!digest(&listed[0]).is_whole && digest(&listed[1]).is_whole);
+    assert_eq!(digest(&listed[0]).duration, Nanos::from_secs(1));
+    assert_eq!(digest(&listed[2]).requests, 40);
+    assert_eq!(digest(&listed[2]).failed, 4);
+    assert_eq!(digest(&listed[2]).achieved_per_s, 19.0);
+    assert_eq!(digest(&listed[2]).target, "http://127.0.0.1/");
+    assert_eq!(digest(&listed[2]).target_state, TargetState::Degraded);
+    assert_eq!(digest(&listed[2]).thresholds, 2);
     // It grows, gets labels, and is deleted.
     cut.interval(&runs::interval(&info, 1)).unwrap();
-    let mut labels = Labels::default();
-    labels.add_tags(["nightly", "v2", "nightly"]);
-    labels.note = "before the\nupgrade".to_owned();
-    labels.write(&folder.join("runs/b")).unwrap();
+    let labels = Labels {
+        tags: vec!["nightly".to_owned(), "v2".to_owned()],
+        note: "before the\nupgrade".to_owned(),
+    };
+    Labels::change(&folder.join("runs/b"), &mut |own| {
+        own.add_tags(["nightly", "v2", "nightly"]);
+        own.note.clone_from(&labels.note);
+    })
+    .unwrap();
     drop(cut);
     Directory::open(&folder.join("runs/a"))
         .unwrap()
@@ -47,9 +62,8 @@ fn it_lists_what_is_there() {
         .unwrap();
     let listed = rows(&folder);
     assert_eq!(listed.len(), 2);
-    assert_eq!(listed[0].duration, Nanos::from_secs(2));
-    assert_eq!(listed[1].labels, labels);
-    assert_eq!(listed[1].labels.tags, ["nightly", "v2"]);
+    assert_eq!(digest(&listed[0]).duration, Nanos::from_secs(2));
+    assert_eq!(listed[1].labels, Ok(labels));
 }
 
 #[test]
@@ -69,7 +83,7 @@ fn an_index_that_is_damaged_is_made_again() {
     for damaged in [&b"no database"[..], &good[..good.len() / 2], &page, &newer] {
         fs::write(&path, damaged).unwrap();
         assert_eq!(rows(&folder).len(), 1);
-        assert_eq!(rows(&folder)[0].requests, 40);
+        assert_eq!(digest(&rows(&folder)[0]).requests, 40);
     }
 }
 
@@ -78,7 +92,7 @@ fn a_row_is_read_again_only_when_its_run_changed() {
     let folder = Folder::new();
     let run = folder.join("runs/a");
     runs::whole(&run, 2);
-    assert!(rows(&folder)[0].error.is_none());
+    assert!(rows(&folder)[0].run.is_ok());
     // Bytes of the same length at the same time: nothing that a stamp shows.
     let log = run.join("intervals.log");
     let changed = fs::metadata(&log).unwrap().modified().unwrap();
@@ -91,8 +105,8 @@ fn a_row_is_read_again_only_when_its_run_changed() {
         let index = Index::open(&folder.join("index.sqlite"), &runs).unwrap();
         index.rows().unwrap().remove(0)
     };
-    assert!(listed(changed).error.is_none());
-    assert!(listed(changed + Duration::from_secs(1)).error.is_some());
+    assert!(listed(changed).run.is_ok());
+    assert!(listed(changed + Duration::from_secs(1)).run.is_err());
 }
 
 #[test]
@@ -112,4 +126,113 @@ fn only_what_is_a_run_s_is_removed() {
     symlink(&path, &link).unwrap();
     Directory::open(&link).unwrap().remove().unwrap();
     assert!(!path.exists());
+}
+
+#[test]
+fn only_a_run_of_known_age_without_a_tag_may_be_pruned() {
+    let folder = Folder::new();
+    let names = [
+        "damaged",
+        "elsewhere",
+        "newer",
+        "overlong",
+        "plain",
+        "tagged",
+    ];
+    for name in names {
+        let path = match name {
+            "elsewhere" => folder.join("own"),
+            name => folder.join("runs").join(name),
+        };
+        runs::whole(&path, 1);
+        let log = path.join("intervals.log");
+        match name {
+            "damaged" => fs::write(&log, b"no log").unwrap(),
+            "elsewhere" => symlink(&path, folder.join("runs").join(name)).unwrap(),
+            "newer" => {
+                let mut bytes = fs::read(&log).unwrap();
+                bytes[7] = 200;
+                fs::write(&log, bytes).unwrap();
+            }
+            "overlong" => fs::write(path.join("labels.txt"), vec![b'x'; 70_000]).unwrap(),
+            "tagged" => Labels::change(&path, &mut |labels| labels.add_tags(["keep"])).unwrap(),
+            _ => {}
+        }
+    }
+    let rows = rows(&folder);
+    assert_eq!(rows.len(), names.len());
+    let prunable = rows.iter().filter(|row| row.may_be_pruned());
+    let prunable: Vec<&str> = prunable.map(|row| row.id.as_str()).collect();
+    assert_eq!(prunable, ["plain"]);
+    let known = rows.iter().filter(|row| row.started_at_unix_ns().is_some());
+    assert_eq!(known.count(), 4);
+}
+
+#[test]
+fn labels_that_would_be_too_long_to_read_are_not_written() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    runs::whole(&path, 1);
+    let tag = |tag: &str| Labels::change(&path, &mut |labels| labels.add_tags([tag]));
+    tag("keep").unwrap();
+    let error = tag(&"n".repeat(66_000)).unwrap_err();
+    assert!(error.to_string().contains("too large"), "{error}");
+    assert_eq!(Labels::read(&path).unwrap().tags, ["keep"]);
+    // What can't be read is not replaced.
+    fs::write(path.join("labels.txt"), vec![b'x'; 70_000]).unwrap();
+    assert!(tag("v2").is_err());
+    assert_eq!(fs::metadata(path.join("labels.txt")).unwrap().len(), 70_000);
+}
+
+#[test]
+fn all_changes_of_labels_at_the_same_time_count() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    runs::whole(&path, 1);
+    std::thread::scope(|scope| {
+        for n in 0..30 {
+            let path = &path;
+            scope.spawn(move || {
+                let tag = format!("t{n}");
+                Labels::change(path, &mut |labels| labels.add_tags([tag.as_str()])).unwrap();
+            });
+        }
+    });
+    assert_eq!(Labels::read(&path).unwrap().tags.len(), 30);
+}
+
+#[test]
+fn nothing_is_written_through_a_link_and_no_pipe_is_waited_for() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    runs::whole(&path, 1);
+    let victim = folder.join("victim");
+    fs::write(&victim, "precious").unwrap();
+    for name in ["labels.txt", "labels.txt.tmp", "summary.json"] {
+        let _absent = fs::remove_file(path.join(name));
+        symlink(&victim, path.join(name)).unwrap();
+    }
+    let tag = |tag: &str| Labels::change(&path, &mut |labels| labels.add_tags([tag]));
+    tag("nightly").unwrap();
+    Directory::open(&path)
+        .unwrap()
+        .write_summary(b"{}")
+        .unwrap();
+    assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    // A link in the place of the lock is not followed to where nothing is.
+    fs::remove_file(path.join("lock")).unwrap();
+    symlink(folder.join("made"), path.join("lock")).unwrap();
+    assert!(Directory::open(&path).is_err());
+    assert!(!folder.join("made").exists());
+    for name in ["labels.txt", "lock"] {
+        fs::remove_file(path.join(name)).unwrap();
+        let made = Command::new("mkfifo").arg(path.join(name)).status();
+        assert!(made.unwrap().success());
+    }
+    assert!(Labels::read(&path).is_err());
+    assert!(Directory::open(&path).is_err());
+    assert!(RunRow::read("run", &path).run.is_ok());
+    fs::remove_file(path.join("labels.txt")).unwrap();
+    symlink("/dev/zero", path.join("labels.txt")).unwrap();
+    assert!(Labels::read(&path).is_err());
 }

@@ -1,0 +1,75 @@
+//! The figures of a run that fit into one row of a list of runs.
+
+use crate::{Summary, TargetState, Validity};
+use drumfire_units::Nanos;
+
+/// The quantile of a list.
+const P99: f64 = 0.99;
+
+/// The figures of a run that fit into one row of a list of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Digest {
+    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC.
+    pub started_at_unix_ns: u64,
+    /// The measured span.
+    pub duration: Nanos,
+    /// The target as the user named it.
+    pub target: String,
+    /// The answer on the measurement.
+    pub validity: Validity,
+    /// Whether the load was kept.
+    pub load_kept: bool,
+    /// The share of the load that was sent, 0 to 1.
+    pub sent_share: f64,
+    /// The answer on the target.
+    pub target_state: TargetState,
+    /// Thresholds that were judged.
+    pub thresholds: u64,
+    /// Those of them that failed.
+    pub thresholds_failed: u64,
+    /// Requests that ended, per second of the measured span.
+    pub achieved_per_s: f64,
+    /// The 99th percentile of the latency of its model, where the samples support it.
+    pub p99: Option<Nanos>,
+    /// Whether that is only a lower bound: requests that timed out or were not sent reach up to it.
+    pub p99_is_at_least: bool,
+    /// Requests that were sent.
+    pub requests: u64,
+    /// Those of them that ended as the plan expects.
+    pub ok: u64,
+    /// Those of them that failed.
+    pub failed: u64,
+    /// Whether its record goes to its end.
+    pub is_whole: bool,
+}
+
+impl Digest {
+    /// The digest of a run; `is_whole` says whether its record goes to its end.
+    #[must_use]
+    pub fn of(summary: &Summary, is_whole: bool) -> Self {
+        let latency = summary.model().latency(&summary.total.latency);
+        let counts = &summary.total.counts;
+        let failed = summary.thresholds.iter().filter(|rule| !rule.passed);
+        Self {
+            started_at_unix_ns: summary.info.started_at_unix_ns,
+            duration: summary.duration,
+            target: summary.info.target.clone(),
+            validity: summary.verdict.validity,
+            load_kept: summary.load.kept,
+            sent_share: summary.load.sent_share,
+            target_state: summary.target.state,
+            thresholds: summary.thresholds.len() as u64,
+            thresholds_failed: failed.count() as u64,
+            achieved_per_s: match summary.achieved_per_s() {
+                rate if rate.is_finite() => rate,
+                _ => 0.0,
+            },
+            p99: latency.quantile(P99),
+            p99_is_at_least: latency.is_at_least(P99),
+            requests: counts.sent,
+            ok: counts.ok,
+            failed: counts.failed,
+            is_whole,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! A list of runs as JSON, for other programs.
+
+use super::escaped;
+use crate::calendar::rfc3339;
+use crate::listing::Listed;
+use crate::secret;
+use drumfire_measure::Digest;
+use serde::Serialize;
+
+/// The name and version of the form.
+const SCHEMA: &str = "drumfire.runs.v1";
+
+#[derive(Serialize)]
+struct List<'a> {
+    schema: &'static str,
+    runs: Vec<Row<'a>>,
+}
+
+/// A run. What is not known of it is absent.
+#[derive(Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    /// Outside of the folder of runs, by `-o`.
+    is_elsewhere: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tags: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u8>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    run: Option<Figures>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<&'a str>,
+}
+
+/// Its figures: the words are those of `drumfire.summary.v1`.
+#[derive(Serialize)]
+struct Figures {
+    started_at: String,
+    duration_ns: u64,
+    target: String,
+    is_whole: bool,
+    validity: &'static str,
+    load_kept: bool,
+    sent_share: f64,
+    target_state: &'static str,
+    thresholds: u64,
+    thresholds_failed: u64,
+    sent: u64,
+    ok: u64,
+    failed: u64,
+    achieved_per_s: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p99_ns: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p99_is_at_least: Option<bool>,
+}
+
+/// Runs as one JSON object, indented, with a line feed at its end; described in the manual.
+#[must_use]
+#[expect(
+    clippy::expect_used,
+    reason = "string keys only, and its own types never fail to serialize"
+)]
+pub fn runs(runs: &[Listed<'_>]) -> Vec<u8> {
+    let list = List {
+        schema: SCHEMA,
+        runs: runs.iter().map(row).collect(),
+    };
+    let text = serde_json::to_string_pretty(&list).expect("string keys only");
+    escaped(&text).into_bytes()
+}
+
+fn row<'a>(listed: &Listed<'a>) -> Row<'a> {
+    let labels = listed.labels.ok();
+    let errors = [listed.run.err(), listed.labels.err()];
+    Row {
+        id: listed.id,
+        is_elsewhere: listed.is_elsewhere,
+        tags: labels.map(|labels| labels.tags),
+        note: labels.map(|labels| labels.note),
+        exit_code: listed.exit,
+        run: listed.run.ok().map(figures),
+        errors: errors.into_iter().flatten().collect(),
+    }
+}
+
+fn figures(run: &Digest) -> Figures {
+    Figures {
+        started_at: rfc3339(run.started_at_unix_ns),
+        duration_ns: run.duration.0,
+        target: secret::url(&run.target),
+        is_whole: run.is_whole,
+        validity: run.validity.name(),
+        load_kept: run.load_kept,
+        sent_share: run.sent_share,
+        target_state: run.target_state.name(),
+        thresholds: run.thresholds,
+        thresholds_failed: run.thresholds_failed,
+        sent: run.requests,
+        ok: run.ok,
+        failed: run.failed,
+        achieved_per_s: run.achieved_per_s,
+        p99_ns: run.p99.map(|p99| p99.0),
+        p99_is_at_least: run.p99.map(|_| run.p99_is_at_least),
+    }
+}

@@ -1,0 +1,172 @@
+//! A list of runs: a row for each, with the three answers.
+
+use crate::line::{Ink, Line};
+use crate::quantity::{latency, latency_at_least, share, share_of, span};
+use crate::secret;
+use crate::style::Style;
+use crate::table::{Column, Side, Table};
+use crate::untrusted::Untrusted;
+use drumfire_measure::{Digest, TargetState, Validity};
+use drumfire_units::rounded;
+
+/// Characters that a target gets at least where the page is narrow, and at most.
+const TARGET_LEAST: usize = 16;
+const TARGET_MOST: usize = 60;
+
+/// A run in a list.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// The name by which commands know it.
+    pub id: &'a str,
+    /// The beginning, as clocks show it here; empty where it is not known.
+    pub began: &'a str,
+    /// Its tags and the note on it, or why they can't be read.
+    pub labels: Result<Labelled<'a>, &'a str>,
+    /// Its figures, or why its record can't be read.
+    pub run: Result<&'a Digest, &'a str>,
+    /// The exit code that it ended with, `--strict` apart; none for a run without an end.
+    pub exit: Option<u8>,
+    /// Whether its directory lies outside of the folder of runs.
+    pub is_elsewhere: bool,
+}
+
+/// The user's words on a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Labelled<'a> {
+    /// Words by which runs are found.
+    pub tags: &'a [String],
+    /// A text of any kind.
+    pub note: &'a str,
+}
+
+/// The runs as a table, in the order given. Where the page is narrow, targets are cut short and
+/// columns are left out.
+#[must_use]
+pub fn page(runs: &[Listed<'_>], style: &Style) -> String {
+    let width = style.width();
+    let whole = table(runs, style, TARGET_MOST).lines(usize::MAX);
+    let widest = whole.iter().map(Line::width).max().unwrap_or(0);
+    let targets = runs.iter().filter_map(|run| run.run.ok());
+    let longest = targets.map(|run| run.target.chars().count()).max();
+    let longest = longest.unwrap_or(0).min(TARGET_MOST);
+    let room = longest.saturating_sub(widest.saturating_sub(width));
+    let mut out = String::new();
+    for line in table(runs, style, room.max(TARGET_LEAST)).lines(width) {
+        line.print(style, &mut out);
+    }
+    out
+}
+
+fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
+    let words = |heading, dispensable| Column {
+        heading,
+        side: Side::Left,
+        dispensable,
+    };
+    let mut table = Table::new([
+        Column::names("id"),
+        words("began", 4),
+        Column::numbers("lasted", 8),
+        words("target", 2),
+        words("run", 0),
+        words("load", 1),
+        words("answers", 1),
+        words("rules", 3),
+        Column::numbers("exit", 6),
+        Column::numbers("rate", 7),
+        Column::numbers("failed", 3),
+        Column::numbers("p99", 5),
+        words("tags", 7),
+    ]);
+    for listed in runs {
+        let mut row = vec![
+            Line::of(Untrusted::new(listed.id).escaped(style.unicode), Ink::Bold),
+            Line::plain(listed.began),
+        ];
+        match listed.run {
+            Ok(run) => row.extend(cells(run, listed.exit, style, room)),
+            Err(_) => {
+                row.extend([Line::new(), Line::new()]);
+                row.push(Line::of("unreadable", Ink::Bad));
+                row.extend(std::iter::repeat_n(Line::new(), 7));
+            }
+        }
+        row.push(labels(listed, style));
+        table.row(row);
+    }
+    table
+}
+
+/// The cells of a run's figures, from how long it lasted to its p99.
+fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
+    let unicode = style.unicode;
+    let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
+    let target = foreign(&secret::url(&run.target), room, style);
+    let validity = match (run.is_whole, run.validity) {
+        (false, _) => Line::of("cut off", Ink::Warn),
+        (true, Validity::Valid) => Line::of("valid", Ink::Good),
+        (true, Validity::Suspect) => Line::of("suspect", Ink::Warn),
+        (true, Validity::Invalid) => Line::of("invalid", Ink::Bad),
+    };
+    let load = match run.load_kept {
+        true => Line::of("kept", Ink::Good),
+        false => Line::of(format!("{} sent", share_of(run.sent_share)), Ink::Bad),
+    };
+    let state = match run.target_state {
+        TargetState::Ok => Ink::Good,
+        TargetState::Unknown => Ink::Dim,
+        TargetState::Degraded => Ink::Warn,
+        TargetState::Failed => Ink::Bad,
+    };
+    let rules = match (run.thresholds_failed, run.thresholds) {
+        (_, 0) => Line::new(),
+        (0, all) => Line::of(format!("{tick} {all}"), Ink::Good),
+        (failed, all) => Line::of(format!("{cross} {failed} of {all}"), Ink::Bad),
+    };
+    let failed = match run.failed {
+        0 => Line::of("0 %", Ink::Dim),
+        failed => Line::of(share(failed, run.requests), Ink::Bad),
+    };
+    let p99 = match (run.p99, run.p99_is_at_least) {
+        (None, _) => String::new(),
+        (Some(p99), false) => latency(p99, unicode),
+        (Some(p99), true) => latency_at_least(p99, unicode),
+    };
+    [
+        Line::plain(span(run.duration, unicode)),
+        Line::plain(target),
+        validity,
+        load,
+        Line::of(run.target_state.name(), state),
+        rules,
+        Line::plain(exit.map_or_else(String::new, |code| code.to_string())),
+        Line::plain(rounded::rate(run.achieved_per_s)),
+        failed,
+        Line::plain(p99),
+    ]
+}
+
+/// A foreign text of at most `room` characters.
+fn foreign(text: &str, room: usize, style: &Style) -> String {
+    let limit = match text.chars().count() > room {
+        true => room - 1,
+        false => room,
+    };
+    Untrusted::new(text).escaped_up_to(limit, style.unicode)
+}
+
+/// Tags, and the note in brackets.
+fn labels(listed: &Listed<'_>, style: &Style) -> Line {
+    let shown = |text: &str| Untrusted::new(text).escaped(style.unicode);
+    let mut words = Vec::new();
+    match listed.labels {
+        Ok(labels) => {
+            words.extend(labels.tags.iter().map(|tag| shown(tag)));
+            if !labels.note.is_empty() {
+                words.push(format!("({})", shown(&labels.note.replace('\n', " "))));
+            }
+        }
+        Err(_) => words.push("(labels unreadable)".to_owned()),
+    }
+    Line::plain(words.join(" "))
+}
