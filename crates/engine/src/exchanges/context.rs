@@ -5,6 +5,7 @@
 //! puts on the worker's lists.
 
 use super::exchange::Exchange;
+use super::look::seen_status;
 use super::rules::Rules;
 use super::tools::Tools;
 use crate::blame::Failure;
@@ -87,7 +88,7 @@ impl KindContext<'_> {
     /// Inspects a response that is ok by its status.
     pub(super) fn inspect(&mut self) -> Failure {
         let time = self.now - self.exchange.account.intended();
-        let status = self.exchange.account.status();
+        let status = seen_status(self.exchange.account.status());
         let inspection = self.request.inspection();
         let (Some(inspection), Some(look)) = (inspection, self.exchange.look_mut()) else {
             return Failure::of(Outcome::Ok);
