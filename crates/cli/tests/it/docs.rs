@@ -375,7 +375,7 @@ fn every_command_line_runs() {
 }
 
 /// Commands beside those that have pages of their own.
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 13] = [
     "demo",
     "run",
     "check",
@@ -384,6 +384,7 @@ const COMMANDS: [&str; 12] = [
     "ctl",
     "report",
     "resume",
+    "runs",
     "runs tag",
     "runs note",
     "runs rm",

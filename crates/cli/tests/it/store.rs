@@ -361,7 +361,10 @@ fn runs_are_listed_tagged_and_pruned() {
     );
     assert!(list.contains(&serve.url) && list.contains("p99"), "{list}");
     let dry = home("runs prune --keep 1");
-    assert_eq!(dry.stderr, "1 run to be deleted with --yes\n");
+    assert_eq!(
+        dry.stderr,
+        "1 run to be deleted with --yes\n1 run with a tag kept\n"
+    );
     let pruned = dry.stdout.lines().nth(1).unwrap();
     assert!(pruned.starts_with(&all[1]), "{}", dry.stdout);
     assert_eq!(ids().len(), 3);
