@@ -17,7 +17,7 @@ use crate::id::{PoolId, Shard};
 use crate::limits::{COMMAND_LEAD, COMMANDS_MAX};
 use crate::population::Population;
 use drumfire_net::Clock;
-use drumfire_plan::{Change, Command, Plan, StopReason};
+use drumfire_plan::{Change, Command, Plan, StopReason, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
@@ -88,6 +88,8 @@ pub enum ControlError {
     OwnRates,
     /// A load with a rate has no users of its own.
     NoUsers,
+    /// There would be more than [`Users::MOST`] users.
+    TooManyUsers,
     /// The law can't be scheduled.
     Schedule(ScheduleError),
     /// There were [`COMMANDS_MAX`] commands already.
@@ -114,6 +116,7 @@ impl fmt::Display for ControlError {
                 f.write_str("each user follows a rate of its own: change the number of users")
             }
             Self::NoUsers => f.write_str("requests start at a rate: change that"),
+            Self::TooManyUsers => f.write_str("a pool has at most 10,000,000 users"),
             Self::Schedule(error) => error.fmt(f),
             Self::TooMany => write!(f, "a run takes no more than {COMMANDS_MAX} commands"),
             Self::NoPool(pool) => write!(f, "there is no pool {pool}; they count from 0"),
@@ -307,6 +310,7 @@ impl Book {
         let load = &self.loads[usize::from(command.pool.unwrap_or(0))];
         match &command.change {
             Change::Users { .. } if load.is_open() => Err(ControlError::NoUsers),
+            Change::Users { law } if law.most() > Users::MOST => Err(ControlError::TooManyUsers),
             Change::Rate { .. } if load.has_own_rates() => Err(ControlError::OwnRates),
             Change::Rate { law } => {
                 let number = self.orders.len() as u64 + 1;

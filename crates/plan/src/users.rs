@@ -8,6 +8,9 @@ use drumfire_units::{Nanos, Rate};
 pub struct Users(Vec<(Nanos, u32)>);
 
 impl Users {
+    /// The most users that a pool may have: memory is taken for each.
+    pub const MOST: u32 = 10_000_000;
+
     /// The same number from the start to the end.
     #[must_use]
     pub fn constant(count: u32) -> Self {
@@ -107,6 +110,9 @@ fn piece(law: &Law, start: Nanos, changes: &mut Vec<(Nanos, u32)>) -> Result<Nan
     }
 }
 
+/// The answer to more than [`Users::MOST`].
+pub(crate) const TOO_MANY: &str = "a pool has at most 10,000,000 users; write fewer";
+
 /// From `at` on there are `count`; of two changes at one time the later one holds.
 fn set(changes: &mut Vec<(Nanos, u32)>, at: Nanos, count: u32) {
     match changes.last_mut() {
@@ -119,7 +125,9 @@ fn set(changes: &mut Vec<(Nanos, u32)>, at: Nanos, count: u32) {
 fn whole(rate: Rate) -> Result<u32, String> {
     let per_second = rate.events.checked_mul(1_000_000_000);
     match per_second.map(|events| (events / rate.per.0, events % rate.per.0)) {
-        Some((count, 0)) if count <= u64::from(u32::MAX) => Ok(count as u32),
+        // Before a law is laid out: it takes memory for each change of the number.
+        Some((count, 0)) if count > u64::from(Users::MOST) => Err(TOO_MANY.to_owned()),
+        Some((count, 0)) => Ok(count as u32),
         _ => Err("a number of users is whole; write one such as 50".to_owned()),
     }
 }
@@ -130,6 +138,21 @@ mod tests {
 
     fn law(text: &str) -> Result<(Users, Nanos), String> {
         Users::of_law(&text.parse().expect("a law"))
+    }
+
+    #[test]
+    fn more_users_than_memory_is_taken_for_are_refused_before_they_are_laid_out() {
+        for text in [
+            "line(1,4294967295,1s)",
+            "step(1,1000000000,1,1ns)",
+            "const(10000001,1s)",
+        ] {
+            assert_eq!(law(text), Err(TOO_MANY.to_owned()), "{text}");
+        }
+        assert_eq!(
+            law("const(10000000,1s)").map(|(users, _)| users.most()),
+            Ok(Users::MOST)
+        );
     }
 
     fn changes(text: &str) -> Vec<(u64, u32)> {

@@ -348,6 +348,10 @@ fn a_command_without_effect_is_refused() {
         [Err(ControlError::NoUsers)]
     );
     assert_eq!(
+        given(closed(3).lasts(secs(2)), &[(secs(1), users(1_000_000_000))]),
+        [Err(ControlError::TooManyUsers)]
+    );
+    assert_eq!(
         given(closed(3).lasts(secs(2)), &[(secs(1), rate("5/s"))]),
         [Err(ControlError::NoRate)]
     );

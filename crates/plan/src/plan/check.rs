@@ -2,6 +2,7 @@
 
 use super::PlanParts;
 use crate::nearest::{suggestion, suggestion_and};
+use crate::users::TOO_MANY;
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
     KeepAliveHints, Law, Load, Metric, Pause, Pool, STEPS_MAX, Sequence, Step, Threads, Threshold,
@@ -14,8 +15,6 @@ use std::fmt;
 const INTERVAL_MIN: Nanos = Nanos::from_millis(100);
 /// Pools of a plan; each has figures of its own on every thread.
 pub const POOLS_MAX: usize = 256;
-/// Users of a pool; each takes memory when it begins.
-const USERS_MAX: u32 = 10_000_000;
 /// Streams of a connection at a time.
 const STREAMS_MAX: u32 = 100_000;
 /// Requests of a pool at a time.
@@ -227,11 +226,7 @@ fn check_rate(rate: &Sequence, found: &mut Findings) {
 fn check_users(pool: &Pool, found: &mut Findings) {
     let changing = pool.users.as_ref().map_or(0, Users::most);
     let most = changing.max(pool.load.users().unwrap_or(0));
-    found.note_if(
-        most > USERS_MAX,
-        "users",
-        "a pool has at most 10,000,000 users; write fewer",
-    );
+    found.note_if(most > Users::MOST, "users", TOO_MANY);
 }
 
 fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
