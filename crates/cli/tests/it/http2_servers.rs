@@ -68,7 +68,11 @@ fn nginx(identity: &Identity, processes: Processes, more: &str) -> Option<(Peer,
         format!("http://127.0.0.1:{clear}/"),
         format!("https://localhost:{sealed}/"),
     ];
-    Some((nginx.start()?, bases))
+    let mut peer = nginx.start()?;
+    for port in [clear, sealed] {
+        peer.await_port(port);
+    }
+    Some((peer, bases))
 }
 
 fn localhost(authority: &Authority) -> Identity {

@@ -273,13 +273,15 @@ impl Peer {
             port,
             tls_port,
         };
-        peer.await_port();
+        peer.await_port(port);
         peer
     }
 
-    fn await_port(&mut self) {
+    /// Waits until it listens at a port of this machine. A server with several opens one after the
+    /// other.
+    pub(crate) fn await_port(&mut self, port: u16) {
         let end = Instant::now() + PATIENCE;
-        while TcpStream::connect(self.address()).is_err() {
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             assert!(
                 Instant::now() < end && self.process.is_running(),
                 "the server does not start: {} {}",
@@ -349,7 +351,7 @@ impl Peer {
         self.process.wait(PATIENCE);
         thread::sleep(pause);
         self.process = Process::start(nginx(&self.folder).stdin(Stdio::null()));
-        self.await_port();
+        self.await_port(self.port);
     }
 }
 
