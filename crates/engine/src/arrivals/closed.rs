@@ -183,11 +183,12 @@ impl Closed {
         if self.own.is_some() {
             return self.take_own(now, population);
         }
-        if self.ready.first_at() > now {
+        let ready = self.ready.pop_ready(now)?;
+        let Some(index) = self.numbering.take() else {
+            self.ready.push_first(ready);
             return None;
-        }
-        let index = self.numbering.take()?;
-        let Ready { at: intended, user } = self.ready.pop_ready(now)?;
+        };
+        let Ready { at: intended, user } = ready;
         self.intended += u64::from(intended >= self.measure_from);
         Some(Arrival {
             index,

@@ -53,6 +53,12 @@ impl Resting {
         }
     }
 
+    /// Puts back the user that was taken last.
+    #[cold]
+    pub(super) fn push_first(&mut self, user: Ready) {
+        self.queue.push_front(user);
+    }
+
     #[cold]
     fn push_between(&mut self, user: Ready) {
         self.heap.push(Reverse(user));
@@ -76,12 +82,7 @@ impl Resting {
     #[inline]
     pub(super) fn pop_ready(&mut self, now: Nanos) -> Option<Ready> {
         if self.heap.is_empty() {
-            let first = *self.queue.front()?;
-            if first.at > now {
-                return None;
-            }
-            self.queue.pop_front();
-            return Some(first);
+            return self.queue.pop_front_if(|first| first.at <= now);
         }
         self.pop_any_ready(now)
     }

@@ -128,11 +128,12 @@ impl WireProtocol for Http1 {
             ExpectContinue::Wait(time) => Some(now + time),
         };
         let due = self.sending.begin(message, continue_at);
+        self.machine.send(message.kind, persistence);
+        let first = self.sending.write_first(port, message);
         self.exchange = Some(id);
         self.carried += 1;
         self.answered = false;
-        self.machine.send(message.kind, persistence);
-        self.sending.write_first(port, id, handler, now);
+        self.sending.go_on(port, id, first, handler, now);
         Submitted::Carried {
             handle: Handle::Connection,
             due,

@@ -20,6 +20,15 @@ pub(super) struct Sending {
     failure: Option<Box<Failure>>,
 }
 
+/// The result of a request's first write.
+pub(super) struct FirstWrite {
+    /// Bytes of the piece that was to be written.
+    wanted: usize,
+    /// Bytes of the request that may be written now.
+    end: usize,
+    sent: Result<usize, IoError>,
+}
+
 impl Sending {
     pub(super) const NOTHING: Self = Self {
         unwritten: 0,
@@ -101,20 +110,32 @@ impl Sending {
 
     /// Writes the first bytes of a request that has begun.
     #[inline(always)]
-    pub(super) fn write_first<I: Io, H: Handler>(
+    pub(super) fn write_first<I: Io>(
+        &self,
+        port: &mut Port<'_, I>,
+        message: &Rendered,
+    ) -> FirstWrite {
+        let end = self.may_write_to(message);
+        let piece = message.piece(0, end);
+        FirstWrite {
+            wanted: piece.len(),
+            end,
+            sent: port.send(piece),
+        }
+    }
+
+    /// Notes the result of the first write, and goes on where more can follow: a long body lies in
+    /// a piece of its own.
+    #[inline(always)]
+    pub(super) fn go_on<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
         id: ExchangeId,
+        first: FirstWrite,
         handler: &mut H,
         now: Nanos,
     ) {
-        let Some(message) = handler.message(id) else {
-            return;
-        };
-        let end = self.may_write_to(message);
-        let piece = message.piece(0, end);
-        let (wanted, sent) = (piece.len(), port.send(piece));
-        // More follows where a long body lies in a piece of its own.
+        let FirstWrite { wanted, end, sent } = first;
         if self.note_sent(id, wanted, sent, handler, now) && wanted < end {
             self.write(port, id, handler, now);
         }
