@@ -7,6 +7,7 @@
 //! request of a user that stays here, which comes back as a [`Returned`].
 
 use crate::arrivals::{Arrival, Arrivals};
+use crate::control::Orders;
 use crate::freed::Freed;
 use crate::id::{LaneId, LaneSet, UserId};
 use crate::population::Population;
@@ -136,6 +137,22 @@ impl Demand {
         self.arrivals.is_over(now, &self.population) && self.waiting.arrivals() == 0
     }
 
+    /// Applies the orders that are due to the arrivals, and to the users whose number they change.
+    #[inline]
+    pub(crate) fn carry_out(&mut self, orders: &mut Orders, now: Nanos) {
+        orders.carry_out(&mut self.arrivals, &self.population, now);
+    }
+
+    /// The time at which the load has to be looked at for its end.
+    pub(crate) fn next_end(&self, now: Nanos) -> Nanos {
+        self.arrivals.next_end(now, &self.population)
+    }
+
+    /// The time until which the load was asked for or has lasted.
+    pub(crate) fn used_time(&self, now: Nanos) -> Nanos {
+        self.arrivals.used_time(now, &self.population)
+    }
+
     /// Takes the next arrival that may begin now.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
@@ -187,7 +204,7 @@ impl Demand {
         figures: &mut Figures,
     ) {
         self.arrivals.stop(now);
-        let stopped_at = self.arrivals.used_time(now, &self.population);
+        let stopped_at = self.used_time(now);
         let mut unsent = Unsent::new(&self.users, requests, measure_from, figures);
         for arrival in self.waiting.drain_arrivals() {
             unsent.arrival(arrival, stopped_at);

@@ -265,12 +265,6 @@ impl Exchanges {
         &mut self.lists
     }
 
-    /// Whether there is anything on the lists.
-    #[inline]
-    pub(crate) fn has_listed(&self) -> bool {
-        self.lists.has_ended() || self.lists.has_todo()
-    }
-
     /// Ends an exchange.
     #[inline]
     pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {

@@ -180,6 +180,17 @@ impl Handover {
         }
     }
 
+    /// Whether any worker of the pool offers anything to the others.
+    #[inline]
+    pub(crate) fn has_offers(&self) -> bool {
+        self.offers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether no worker of the pool begins anything more.
+    pub(crate) fn is_over(&self) -> bool {
+        self.active.load(Ordering::SeqCst) == 0
+    }
+
     /// The peers that offer something, those whose first is due earliest first.
     fn offering(&self) -> Vec<(Nanos, u32)> {
         let dues = (0..)
@@ -238,6 +249,11 @@ impl Member {
         self.me
     }
 
+    /// The state that the pool's workers share.
+    pub(crate) const fn handover(&self) -> &Arc<Handover> {
+        &self.handover
+    }
+
     fn peer(&self) -> &Peer {
         &self.handover.peers[self.me as usize]
     }
@@ -245,7 +261,7 @@ impl Member {
     /// Whether another worker offers anything.
     #[inline]
     pub(crate) fn sees_offers(&self) -> bool {
-        self.handover.offers.load(Ordering::Relaxed) > 0
+        self.handover.has_offers()
     }
 
     /// Takes what `lend` gives of the demand whose first is due earliest, before `own`; with the
@@ -404,7 +420,7 @@ impl Member {
 
     /// Whether no worker of the pool begins anything more.
     pub(crate) fn is_over(&self) -> bool {
-        self.handover.active.load(Ordering::SeqCst) == 0
+        self.handover.is_over()
     }
 
     /// Notes that all users of its worker have left for good; `true` where those of all have.

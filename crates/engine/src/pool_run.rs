@@ -1,25 +1,27 @@
-//! One pool of a worker under way: its share of the pool's load, and all parts that carry it.
+//! One pool of a worker under way: the worker's share of the pool's load, and the order in which its
+//! parts move.
 //!
 //! ```text
-//!   arrivals ──► users ──► exchanges ◄──► transport ◄──► io
-//!      ▲                       │
-//!      └──────── ended ────────┴──► recorder
+//!   Orders ──► Admission { Demand, Dispatcher { Exchanges ◄─► Transport ◄─► io } } ──► recorder
+//!                  ▲                                                    │
+//!                  └── Membership ◄──► the pool's other workers         └─► ends, settled here
 //! ```
 //!
-//! Arrivals and users are its [`Demand`], which other workers may serve while this one sleeps. Each
-//! part owns its state; the pool moves what one gives to the next. The driver and the recorder are
-//! the worker's, which lends them as a [`Site`].
+//! The pool keeps the orders that it is given and its [`Course`], from under way to accounted for.
+//! [`Admission`] begins iterations and requests, [`Dispatcher`] carries exchanges to their ends, and
+//! [`Membership`] is the way to the pool's other workers. The driver and the recorder are the
+//! worker's, which lends them as a [`Site`].
 //!
-//! The worker calls, before the run, the methods of [`opening`]; then in each turn of its loop:
+//! Before the run the worker calls `open_more` in each turn, until all connections are open or have
+//! failed; then in each turn of its loop:
 //!
 //! ```text
 //!   carry_out, has_to_stop ─► stop     orders first: they move the horizon of arrivals
 //!   start_next*                        until it starts nothing, or the portion of a turn is used
 //!   is_done ─► finish                  once; afterwards the pool is left alone
 //!   next_wake, rest … resume           around the wait; in between the demand is others' to take
-//!   begin_turn, transmit*              for each socket that is ready
-//!   overdue ─► time_out, due ─► wake, take_back
-//!                                      for everything whose time has come
+//!   take_back                          what others have ended meanwhile
+//!   the turn of the dispatcher         for sockets that are ready and all whose time has come
 //! ```
 //!
 //! It calls [`PoolRun::settle`] after each of these that may have ended an exchange. There alone an
@@ -27,25 +29,29 @@
 //! ended. Where an exchange has ended beyond the edge of an interval, `settle` stops before it and
 //! the worker closes the interval first.
 
-use crate::blame::Failure;
+mod admission;
+mod dispatcher;
+mod membership;
+
+use self::admission::Admission;
+use self::dispatcher::Dispatcher;
+use self::membership::Membership;
 use crate::channel::Channel;
 use crate::control::Orders;
 use crate::course::{Course, Finish};
-use crate::demand::Demand;
-use crate::exchanges::{Due, ExchangeHandler, Exchanges, Todo};
-use crate::freed::Freed;
+use crate::demand::{Demand, Returned, Room};
+use crate::exchanges::{End, Held};
 use crate::handover::Member;
-use crate::id::{ExchangeId, LaneId, PoolId};
+use crate::id::PoolId;
 use crate::limits::{STARTS_PER_TURN, STREAMS_PER_TURN};
-use crate::pool_io::{PoolIo, Site};
-use crate::prepare::{Lookup, PreparedPool};
+use crate::pool_io::Site;
+use crate::prepare::PreparedPool;
 use crate::protocol::Protocol;
 use crate::recorder::Recorder;
-use crate::timers::{Timers, Wake};
-use crate::transport::{Context, Found, Seat, Transport};
-use drumfire_measure::Outcome;
+use crate::timers::Wake;
+use crate::transport::Transport;
 use drumfire_net::Io;
-use drumfire_plan::{Affinity, Drain};
+use drumfire_plan::Drain;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -54,37 +60,12 @@ pub(crate) struct PoolRun {
     prepared: Arc<PreparedPool>,
     id: PoolId,
     orders: Orders,
-    demand: Demand,
-    exchanges: Exchanges,
-    transport: Transport,
-    timers: Timers,
-    lookup: Lookup,
     course: Course,
-    affinity: Affinity,
-    /// Whether connections carry many exchanges, and one may end for want of more.
-    multiplexes: bool,
-    /// The way to the pool's other workers, where there are any.
-    member: Option<Member>,
+    admission: Admission,
+    membership: Membership,
+    /// The largest number of exchanges that start in a turn.
+    portion: u32,
 }
-
-/// Lends the transport the parts that it needs for a call.
-macro_rules! context {
-    ($pool:ident, $site:ident) => {
-        &mut Context {
-            io: &mut $site.io,
-            handler: &mut ExchangeHandler::new(
-                &mut $pool.exchanges,
-                $site.recorder.figures($pool.id),
-            ),
-            timers: &mut $pool.timers,
-        }
-    };
-}
-
-mod ending;
-mod helping;
-mod opening;
-mod starting;
 
 impl PoolRun {
     /// A worker's part of a pool with these connections and this demand; `member` where the pool
@@ -96,96 +77,109 @@ impl PoolRun {
         orders: Orders,
         member: Option<Member>,
     ) -> Self {
-        let pool = prepared.pool();
-        let room = transport.seats().share_count() * pool.connections.streams as usize;
+        let membership = Membership::new(member);
+        let dispatcher = Dispatcher::new(prepared, transport);
+        let (home, handover) = (membership.number(), membership.handover());
+        let is_exclusive = Protocol::from(prepared.pool().http.version).is_exclusive();
         Self {
             id: prepared.id(),
-            exchanges: Exchanges::new(Arc::clone(prepared), room),
-            lookup: Lookup::new(prepared),
-            timers: Timers::default(),
-            course: Course::new(prepared.generator().warmup.span()),
-            affinity: pool.connections.affinity,
-            multiplexes: !Protocol::from(pool.http.version).is_exclusive(),
-            prepared: Arc::clone(prepared),
             orders,
-            demand,
-            member,
-            transport,
+            course: Course::new(prepared.generator().warmup.span()),
+            admission: Admission::new(prepared, demand, dispatcher, home, handover),
+            membership,
+            portion: match is_exclusive {
+                true => STARTS_PER_TURN,
+                false => STREAMS_PER_TURN,
+            },
+            prepared: Arc::clone(prepared),
         }
     }
 
-    /// The connections, for questions that change nothing.
-    pub(crate) const fn transport(&self) -> &Transport {
-        &self.transport
+    /// The exchanges on their way, for questions that change nothing.
+    #[inline]
+    pub(crate) const fn dispatcher(&self) -> &Dispatcher {
+        self.admission.dispatcher()
     }
 
-    /// Lets the connections do something, with the parts that they need for it.
+    /// The same, for a turn of the worker's loop.
     #[inline]
-    pub(crate) fn transmit<I: Io, T>(
+    pub(crate) const fn dispatcher_mut(&mut self) -> &mut Dispatcher {
+        self.admission.dispatcher_mut()
+    }
+
+    /// Dials shares from `next` on, `at_once` at a time; `true` when all are open or have failed,
+    /// or when the run stops before it has begun.
+    pub(crate) fn open_more<I: Io>(
         &mut self,
         site: &mut Site<'_, I>,
-        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>) -> T,
-    ) -> T {
-        act(&mut self.transport, context!(self, site))
+        next: &mut usize,
+        at_once: usize,
+    ) -> bool {
+        self.dispatcher_mut().open_more(site, next, at_once) || self.orders.is_stopping()
     }
 
     /// Applies the orders that are due.
     #[inline]
     pub(crate) fn carry_out(&mut self, now: Nanos) {
-        self.orders
-            .carry_out(&mut self.demand.arrivals, &self.demand.population, now);
+        self.admission.demand_mut().carry_out(&mut self.orders, now);
     }
 
     /// Whether the load ends now.
     #[inline]
     pub(crate) fn has_to_stop(&self, now: Nanos) -> bool {
-        let stops = self.demand.arrivals.is_timed_out(now)
+        let demand = self.admission.demand();
+        let stops = demand.arrivals.is_timed_out(now)
             || self.orders.is_stopping()
-            || self.demand.population.are_gone() && self.is_deserted();
+            || demand.population.are_gone() && self.membership.is_deserted();
         stops && !self.course.is_stopped()
     }
 
     /// The largest number of exchanges that start in a turn.
     pub(crate) const fn portion(&self) -> u32 {
-        if self.multiplexes {
-            STREAMS_PER_TURN
+        self.portion
+    }
+
+    /// Starts one exchange, or an iteration that begins with a pause; `false` when none is due or
+    /// no seat is free for it. Of what is due here and what others leave, the older goes first.
+    #[inline]
+    pub(crate) fn start_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+        if self.membership.sees_offers() {
+            return self.start_older(site, now);
+        }
+        self.admission.start_next(site, now)
+    }
+
+    /// Starts the arrival or request that has been due for longest, here or with a worker that has
+    /// no room for it.
+    #[cold]
+    fn start_older<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+        let own = if self.admission.is_blocked() {
+            Nanos::MAX
         } else {
-            STARTS_PER_TURN
-        }
+            let arrivals = &mut self.admission.demand_mut().arrivals;
+            arrivals.drop_late(now);
+            arrivals.next_due()
+        };
+        let own = own.min(self.admission.demand().waiting.first_request());
+        self.help(site, own, now)
+            || self.admission.start_next(site, now)
+            || self.help(site, Nanos::MAX, now)
     }
 
-    /// Begins a turn: slots that were left unread before are read after those that are ready.
-    #[inline]
-    pub(crate) fn begin_turn(&mut self) {
-        self.transport.begin_turn();
-    }
-
-    /// Whether the turn has more to do than what is ready: input that was left, or something whose
-    /// time has come.
-    #[inline]
-    pub(crate) fn has_more(&self, now: Nanos) -> bool {
-        let timeout = self.exchanges.next_timeout();
-        self.transport.has_input() || now >= timeout.min(self.timers.next())
-    }
-
-    /// The exchanges whose time is up.
-    pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
-        if now < self.exchanges.next_timeout() {
-            return Vec::new();
-        }
-        self.exchanges.overdue(now)
-    }
-
-    /// Ends an exchange whose time is up.
-    pub(crate) fn time_out<I: Io>(&mut self, site: &mut Site<'_, I>, id: ExchangeId, now: Nanos) {
-        let cancelled = self.transport.cancel(context!(self, site), id, now);
-        self.exchanges.time_out(id, cancelled, now);
-    }
-
-    /// The next wake that is due.
-    #[inline]
-    pub(crate) fn due(&mut self, now: Nanos) -> Option<Wake> {
-        self.timers.due(now)
+    /// Does the first thing that another worker has left and that has been due for longer than
+    /// `own`; `false` when there is none for which there is room here.
+    fn help<I: Io>(&mut self, site: &mut Site<'_, I>, own: Nanos, now: Nanos) -> bool {
+        let admits = self.admission.demand_mut().population.admits(now);
+        let seats = self.admission.dispatcher().transport().seats();
+        let unix_time = || site.io.unix_time();
+        let lent = self.membership.take(own, now, |demand| {
+            demand.lend(now, admits, |lane| !seats.is_full(lane), unix_time)
+        });
+        let Some((home, lent)) = lent else {
+            return false;
+        };
+        self.admission.begin_lent(site, home, lent, now);
+        true
     }
 
     /// Ends the exchanges that are over and continues those that ask for it, until both lists are
@@ -195,196 +189,173 @@ impl PoolRun {
     /// When the interval must be closed first that lies before this time.
     #[inline]
     pub(crate) fn settle<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
-        if self.has_to_settle() {
-            self.settle_all(site)
-        } else {
+        if self.dispatcher_mut().lists().is_empty() {
             Ok(())
+        } else {
+            self.settle_all(site)
         }
-    }
-
-    #[inline]
-    fn has_to_settle(&self) -> bool {
-        self.exchanges.has_listed()
     }
 
     fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
         let edge = site.recorder.edge();
         loop {
-            while let Some(end) = self.exchanges.lists().next_ended(edge)? {
+            while let Some(end) = self.dispatcher_mut().lists().next_ended(edge)? {
                 self.end(site, end);
             }
-            match self.exchanges.lists().next_todo() {
-                Some(todo) => self.go_on(site, todo),
-                None if self.exchanges.lists().has_ended() => {}
-                None => return Ok(()),
-            }
+            let Some(todo) = self.dispatcher_mut().lists().next_todo() else {
+                return Ok(());
+            };
+            let further = self.admission.further();
+            self.dispatcher_mut().go_on(site, todo, further);
         }
     }
 
-    /// Goes on with an exchange that is not over.
+    /// Records an exchange that is over, lets its user go on, and uses its seat again.
+    #[inline]
+    fn end<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) {
+        let now = end.now;
+        let held = self.account(site, end);
+        // A turn that takes long looks for orders again, so that what is due may start.
+        if now > self.admission.demand().arrivals.horizon() {
+            self.carry_out(now);
+        }
+        let transport = self.admission.dispatcher().transport();
+        let usable_from = transport.usable_from(held.share, now);
+        let rests_until = usable_from.max(now + end.rest);
+        let ready = self.admission.ready_from(rests_until, now);
+        if held.home == self.admission.home() {
+            self.admission.go_on(site, end, held, ready);
+        } else {
+            self.give_back(end, held, ready);
+        }
+        self.admission.reuse_seat(site, end, held, rests_until);
+    }
+
+    /// Makes the sample of an exchange that is over.
+    #[inline]
+    fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Held {
+        self.course.note_end(end.now);
+        self.dispatcher_mut().account(site, end)
+    }
+
+    /// Makes the samples of the exchanges that are over, and starts nothing.
+    ///
+    /// # Errors
+    /// As [`Self::settle`].
+    pub(crate) fn account_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
+        let edge = site.recorder.edge();
+        while let Some(end) = self.dispatcher_mut().lists().next_ended(edge)? {
+            self.account(site, end);
+        }
+        Ok(())
+    }
+
+    /// Gives the end of a request back to the worker whose user made it.
     #[cold]
-    fn go_on<I: Io>(&mut self, site: &mut Site<'_, I>, todo: Todo) {
-        match todo {
-            Todo::Resend { id, pause, now } if pause == Nanos::ZERO => self.submit(site, id, now),
-            Todo::Resend { id, pause, now } => {
-                let wake = Wake::Exchange(id, self.exchanges.generation(id));
-                self.timers.at(now + pause, wake);
-            }
-            Todo::Message { id, at } => {
-                let wake = Wake::Exchange(id, self.exchanges.generation(id));
-                self.timers.at(at, wake);
-            }
-            Todo::Follow { id, now } => match self.exchanges.follow(id) {
-                Ok(()) => self.submit(site, id, now),
-                Err(failure) => self.exchanges.end(id, failure, now),
-            },
-        }
-    }
-
-    /// Submits an exchange to the connection that it wants by now: its seat's, or one that a
-    /// redirect leads to.
-    fn submit<I: Io>(&mut self, site: &mut Site<'_, I>, id: ExchangeId, now: Nanos) {
-        let share = self.exchanges.share(id);
-        let further = self.further();
-        let Some(origin) = self.exchanges.heads_for(id) else {
-            return self
-                .transport
-                .submit(context!(self, site), id, share, further, now);
+    fn give_back(&mut self, end: End, held: Held, ready: Nanos) {
+        let (jar, taken) = self.admission.dispatcher_mut().belongings(end.id);
+        let returned = Returned {
+            user: held.user,
+            outcome: end.outcome,
+            jar,
+            taken: taken.cloned(),
+            ready,
         };
-        let found = self
-            .transport
-            .reach(context!(self, site), id, share, &origin, &self.lookup);
-        let reached = found.and_then(|found| match found {
-            Found::Sought => Ok(None),
-            Found::Share(share, form) => {
-                self.exchanges.prepare_hop(id, form)?;
-                Ok(Some(share))
-            }
-        });
-        match reached {
-            Ok(None) => {}
-            Ok(Some(share)) => {
-                self.transport
-                    .submit(context!(self, site), id, share, further, now);
-            }
-            Err(failure) => self.exchanges.end(id, failure, now),
-        }
-    }
-
-    /// Goes on with the exchanges whose origins have been looked up.
-    fn take_look_ups<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
-        while let Some(answered) = self.transport.looked_up(context!(self, site), now) {
-            for id in answered.exchanges {
-                match &answered.failure {
-                    Some(failure) => self.exchanges.end(id, failure.clone(), now),
-                    None => self.submit(site, id, now),
-                }
-            }
-        }
+        self.membership.give_back(held.home, returned);
     }
 
     /// Handles a wake.
     #[cold]
     pub(crate) fn wake<I: Io>(&mut self, site: &mut Site<'_, I>, wake: Wake, now: Nanos) {
-        match wake {
-            Wake::Seat(share) => {
-                let since = self.transport.rest_of(share);
-                let seats = self.transport.seats_mut();
-                if seats.keeps_one(share) {
-                    let since = Freed::at(since);
-                    seats.give(Seat { share, since });
-                }
-            }
-            Wake::Dial(_) | Wake::Connection(..) => {
-                self.transport.wake(context!(self, site), wake, now);
-            }
-            Wake::LookUps => self.take_look_ups(site, now),
-            Wake::Names(lane) => {
-                let (lookup, timers) = (&self.lookup, &mut self.timers);
-                self.transport.look_up(lane, lookup, timers, now);
-            }
-            Wake::User(user, generation) => {
-                let unix_time = || site.io.unix_time();
-                if let Some(next) = self.demand.users.wake(user, generation, unix_time) {
-                    self.carry_on(site, next, now);
-                }
-            }
-            Wake::Exchange(id, generation) => {
-                let phase = self.transport.phase_of(id);
-                let figures = site.recorder.figures(self.id);
-                match self
-                    .exchanges
-                    .timer_step(id, generation, phase, figures, now)
-                {
-                    Due::Nothing => {}
-                    Due::Submit => self.submit(site, id, now),
-                    Due::Send => self.transport.send_more(context!(self, site), id, now),
-                    Due::Over(failure) => {
-                        self.transport.cancel(context!(self, site), id, now);
-                        self.exchanges.end(id, failure, now);
-                    }
-                }
-            }
+        if let Wake::User(user, generation) = wake {
+            return self.admission.wake_user(site, user, generation, now);
         }
-    }
-
-    /// Whether no arrival can begin here, however long it has been due.
-    #[inline]
-    fn is_blocked(&self) -> bool {
-        let takes_seat = self.demand.waiting.has_one_lane() && self.demand.needs_seat();
-        takes_seat && self.transport.seats().is_full(LaneId(0)) || self.demand.population.is_full()
+        let further = self.admission.further();
+        self.dispatcher_mut().wake(site, wake, further, now);
     }
 
     /// The time by which the loop must turn again by itself, as of `now`.
     pub(crate) fn next_wake(&self, now: Nanos) -> Nanos {
-        if self.transport.is_pressing() {
-            return Nanos::ZERO;
-        }
         // An arrival that is due and has no room is started when there is some, here or elsewhere.
-        let due = self.demand.arrivals.next_due();
-        let due = if self.is_blocked() && (self.member.is_none() || due <= now) {
-            Nanos::MAX
-        } else {
-            due
+        let demand = self.admission.demand();
+        let due = demand.arrivals.next_due();
+        let waits = self.membership.is_alone() || due <= now;
+        let due = match waits && self.admission.is_blocked() {
+            true => Nanos::MAX,
+            false => due,
         };
         let drained = self.course.drained_by();
-        let end =
-            drained.unwrap_or_else(|| self.demand.arrivals.next_end(now, &self.demand.population));
+        let end = drained.unwrap_or_else(|| demand.next_end(now));
         due.min(end)
-            .min(self.demand.population.next_change())
-            .min(self.timers.next())
-            .min(self.exchanges.next_timeout())
+            .min(demand.population.next_change())
+            .min(self.dispatcher().next_wake())
+    }
+
+    /// The worker is about to sleep. Gives the time by which to wake for the pool's others.
+    #[inline]
+    pub(crate) fn rest(&mut self, now: Nanos) -> Nanos {
+        match self.membership.is_alone() {
+            true => Nanos::MAX,
+            false => self.rest_beside(now),
+        }
+    }
+
+    fn rest_beside(&mut self, now: Nanos) -> Nanos {
+        let is_blocked = self.admission.is_blocked();
+        let room = match self.course.is_stopped() {
+            true => Room::NONE,
+            false => self.admission.room(),
+        };
+        let demand = self.admission.demand_mut();
+        let offer = demand.offer(is_blocked);
+        self.membership.rest(demand, offer, room, now)
+    }
+
+    /// The worker is awake again, with its demand and its users' requests that others carried out.
+    #[inline]
+    pub(crate) fn resume(&mut self) -> Vec<Returned> {
+        self.membership.resume(self.admission.demand_mut())
+    }
+
+    /// Whether a user's step followed while the demand was left to others.
+    #[inline]
+    pub(crate) const fn has_left_steps(&self) -> bool {
+        self.admission.demand().has_steps()
+    }
+
+    /// Continues the iterations whose requests others have ended while the worker slept.
+    #[cold]
+    pub(crate) fn take_back<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        returned: Vec<Returned>,
+        now: Nanos,
+    ) {
+        self.admission.take_back(site, returned, now);
     }
 
     /// Takes over from the arrivals what became due and what was dropped before a time.
     pub(crate) fn tally(&mut self, recorder: &mut Recorder<Channel>, end: Nanos) {
         let figures = recorder.figures(self.id);
-        self.demand.tally(end, figures);
-        figures.under_way += self.course.note_under_way(self.exchanges.open());
-        recorder.hand_over(self.exchanges.take_written());
+        self.admission.demand_mut().tally(end, figures);
+        let dispatcher = self.admission.dispatcher_mut();
+        figures.under_way += self.course.note_under_way(dispatcher.open());
+        recorder.hand_over(dispatcher.take_written());
     }
 
     /// Ends the load: records what was due and has no seat, and cancels where the plan says so.
     pub(crate) fn stop<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         // What came too late for a seat is dropped, whether or not one was asked for since.
-        self.demand.arrivals.drop_late(now);
+        self.admission.demand_mut().arrivals.drop_late(now);
         self.tally(site.recorder, now + Nanos(1));
         let figures = site.recorder.figures(self.id);
         let (requests, measure_from) = (self.prepared.requests(), self.course.measure_from());
-        self.demand.stop(now, requests, measure_from, figures);
+        let demand = self.admission.demand_mut();
+        demand.stop(now, requests, measure_from, figures);
         let drain = self.prepared.pool().stop.drain;
         self.course.stop(now, drain);
         if drain == Drain::Close {
-            self.cancel_all(site, now);
-        }
-    }
-
-    /// Ends all that is under way.
-    fn cancel_all<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
-        for id in self.exchanges.ids() {
-            self.transport.cancel(context!(self, site), id, now);
-            self.exchanges
-                .end(id, Failure::of(Outcome::LocalCancelled), now);
+            self.dispatcher_mut().cancel_all(site, now);
         }
     }
 
@@ -393,29 +364,22 @@ impl PoolRun {
         if self.orders.is_ending() {
             return true;
         }
-        if self.exchanges.open() > 0 || self.demand.is_under_way() {
+        let demand = self.admission.demand();
+        if self.dispatcher().open() > 0 || demand.is_under_way() {
             return self.course.drained_by().is_some_and(|until| now >= until);
         }
-        if self.course.is_stopped() {
-            return true;
-        }
-        self.demand.is_over(now)
-            && self.member.as_mut().is_none_or(|member| {
-                member.note_over();
-                member.is_over()
-            })
+        self.course.is_stopped() || demand.is_over(now) && self.membership.is_over()
     }
 
     /// Accounts for everything and closes all connections; called once.
     pub(crate) fn finish<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
         self.tally(site.recorder, now + Nanos(1));
+        let in_flight = self.dispatcher_mut().finish(site, now);
         let figures = site.recorder.figures(self.id);
-        let in_flight = self.exchanges.record_in_flight(now, figures);
         let (requests, measure_from) = (self.prepared.requests(), self.course.measure_from());
-        self.demand.finish(now, requests, measure_from, figures);
-        self.transport.close_all(context!(self, site));
-        let used_until = self.demand.arrivals.used_time(now, &self.demand.population);
-        self.course.finish(now, used_until, in_flight);
+        let demand = self.admission.demand();
+        demand.finish(now, requests, measure_from, figures);
+        self.course.finish(now, demand.used_time(now), in_flight);
     }
 
     /// The end of it, once it is accounted for.

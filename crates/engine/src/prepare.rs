@@ -103,6 +103,12 @@ impl PreparedPool {
         &self.requests
     }
 
+    /// The lane of a request of the list.
+    #[inline]
+    pub(crate) fn lane_of(&self, request: u32) -> LaneId {
+        self.requests[request as usize].lane()
+    }
+
     /// The pool's settings.
     #[inline]
     #[must_use]

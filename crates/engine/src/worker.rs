@@ -72,16 +72,20 @@ impl<I: Io> Worker<I> {
         index: usize,
         act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>),
     ) {
-        self.act(index, |pool, site| pool.transmit(site, act));
+        self.act(index, |pool, site| {
+            pool.dispatcher_mut().transmit(site, act)
+        });
         self.flush(index, Output::Requests);
     }
 
     /// Writes a pool's output, and what writing lets go on.
     #[inline]
     fn flush(&mut self, index: usize, output: Output) {
-        while self.pools[index].transport().has_output(output) {
+        let has_output = |pool: &PoolRun| pool.dispatcher().transport().has_output(output);
+        while has_output(&self.pools[index]) {
             self.act(index, |pool, site| {
-                pool.transmit(site, |it, parts| it.flush(parts, output));
+                let dispatcher = pool.dispatcher_mut();
+                dispatcher.transmit(site, |it, cx| it.flush(cx, output));
             });
         }
     }
@@ -122,12 +126,14 @@ impl<I: Io> Worker<I> {
             if opening.is_empty() || now > until {
                 break;
             }
-            let pools = self.pools.iter().map(PoolRun::next_opening_wake);
-            let wake = pools.fold(now + OPENING_LOOK, Nanos::min);
+            let wakes = self.pools.iter().map(|pool| pool.dispatcher().next_wake());
+            let wake = wakes.fold(now + OPENING_LOOK, Nanos::min);
             self.io.wait(wake, &mut ready)?;
             self.turn(wake, &mut ready)?;
         }
-        self.pools.iter_mut().for_each(PoolRun::opened);
+        for pool in &mut self.pools {
+            pool.dispatcher_mut().opened();
+        }
         Ok(())
     }
 
@@ -141,7 +147,9 @@ impl<I: Io> Worker<I> {
     /// Makes a point in time the run's start: all times count from there.
     pub(crate) fn begin_at(&mut self, start: Nanos) {
         self.io.set_epoch(start);
-        self.pools.iter_mut().for_each(PoolRun::begin);
+        for pool in &mut self.pools {
+            pool.dispatcher_mut().begin_run();
+        }
     }
 
     /// Makes this very moment the run's start.
@@ -228,10 +236,13 @@ impl<I: Io> Worker<I> {
     /// that it starts are written, before the next.
     fn turn(&mut self, until: Nanos, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         let now = self.io.now();
-        self.pools.iter_mut().for_each(PoolRun::begin_turn);
+        for pool in &mut self.pools {
+            pool.dispatcher_mut().begin_turn();
+        }
         self.handle_ready(ready);
         for index in 0..self.pools.len() {
-            if self.pools[index].has_more(now) && self.pools[index].finished().is_none() {
+            let pool = &self.pools[index];
+            if pool.dispatcher().has_more(now) && pool.finished().is_none() {
                 if now > until + STOOD_STILL {
                     self.catch_up(ready)?;
                 }
@@ -266,13 +277,15 @@ impl<I: Io> Worker<I> {
     /// Goes on with what a pool has left unread, and with what time has come for.
     #[cold]
     fn go_on(&mut self, index: usize, now: Nanos) {
-        while self.pools[index].transport().has_input() {
+        while self.pools[index].dispatcher().transport().has_input() {
             self.transmit(index, |it, cx| it.read_rest(cx));
         }
-        for id in self.pools[index].overdue(now) {
-            self.act(index, |pool, site| pool.time_out(site, id, now));
+        for id in self.pools[index].dispatcher_mut().overdue(now) {
+            self.act(index, |pool, site| {
+                pool.dispatcher_mut().time_out(site, id, now)
+            });
         }
-        while let Some(wake) = self.pools[index].due(now) {
+        while let Some(wake) = self.pools[index].dispatcher_mut().due(now) {
             self.act(index, |pool, site| pool.wake(site, wake, now));
         }
     }
@@ -345,7 +358,8 @@ impl<I: Io> Worker<I> {
     /// Accounts for everything of a pool, once.
     fn finish_pool(&mut self, index: usize) {
         let (pool, mut site) = self.at(index);
-        pool.transmit(&mut site, |it, parts| it.drain_input(parts));
+        let dispatcher = pool.dispatcher_mut();
+        dispatcher.transmit(&mut site, |it, cx| it.drain_input(cx));
         self.account(index);
         let now = self.io.now();
         self.roll(now);

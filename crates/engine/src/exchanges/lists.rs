@@ -61,16 +61,10 @@ impl Lists {
         self.todo.push_back(todo);
     }
 
-    /// Whether an exchange is over.
+    /// Whether no exchange is over or asks for an action.
     #[inline]
-    pub(crate) fn has_ended(&self) -> bool {
-        !self.ended.is_empty()
-    }
-
-    /// Whether there is an action on an exchange that is not over.
-    #[inline]
-    pub(super) fn has_todo(&self) -> bool {
-        !self.todo.is_empty()
+    pub(crate) fn is_empty(&self) -> bool {
+        self.ended.is_empty() && self.todo.is_empty()
     }
 
     /// Takes the next exchange that is over.

@@ -1,0 +1,545 @@
+//! The beginnings of a pool's iterations and of their requests, from one request of a user to the
+//! next.
+//!
+//! ```text
+//!   start_next ─► arrival ─► turn of a user ─► request on a seat ─► Dispatcher
+//!                    ▲                               ▲                  │
+//!                    └── free user ◄── carry_on ─────┘   reuse_seat ◄── end
+//! ```
+//!
+//! It owns the demand, whose arrivals ask for users, and the dispatcher, whose seats these need; an
+//! arrival begins where both are free. What is due and finds no seat waits in the demand, in the
+//! order in which it came; a seat that is freed goes to a request of an iteration under way before
+//! it goes to an arrival.
+//!
+//! The pool calls `start_next` until it starts nothing. When an exchange has ended and is accounted
+//! for, it calls `go_on` for a user of this worker, then `reuse_seat`, once each; either may start
+//! an exchange at once. `begin_lent` and `take_back` are for what workers do for each other: the
+//! first on the side that helps, the second on that of the user, with its demand at hand again.
+
+use super::dispatcher::Dispatcher;
+use crate::arrivals::Arrival;
+use crate::demand::{Demand, Lent, LentRequest, Returned, Room};
+use crate::exchanges::{End, Held};
+use crate::freed::Freed;
+use crate::handover::Handover;
+use crate::id::{Generation, LaneId, LaneSet, PoolId, UserId};
+use crate::limits::WAITING_MAX;
+use crate::pool_io::Site;
+use crate::prepare::PreparedPool;
+use crate::protocol::Protocol;
+use crate::transport::{Further, Seat};
+use crate::users::{DueRequest, NextStep, Turn};
+use drumfire_measure::Outcome;
+use drumfire_net::Io;
+use drumfire_plan::Affinity;
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// A worker's users of a pool, and the exchanges of their requests.
+pub(crate) struct Admission {
+    prepared: Arc<PreparedPool>,
+    id: PoolId,
+    demand: Demand,
+    dispatcher: Dispatcher,
+    /// This worker's number among those of the pool.
+    home: u32,
+    /// The state that the pool's workers share, where there are others.
+    handover: Option<Arc<Handover>>,
+    affinity: Affinity,
+    /// Whether connections carry many exchanges, and one may end for want of more.
+    multiplexes: bool,
+    /// What is intended earlier is the warm-up's.
+    measure_from: Nanos,
+}
+
+impl Admission {
+    /// Of the worker `home` of those that share a state, where there are others.
+    pub(super) fn new(
+        prepared: &Arc<PreparedPool>,
+        demand: Demand,
+        dispatcher: Dispatcher,
+        home: u32,
+        handover: Option<Arc<Handover>>,
+    ) -> Self {
+        let pool = prepared.pool();
+        Self {
+            id: prepared.id(),
+            demand,
+            dispatcher,
+            home,
+            handover,
+            affinity: pool.connections.affinity,
+            multiplexes: !Protocol::from(pool.http.version).is_exclusive(),
+            measure_from: prepared.generator().warmup.span(),
+            prepared: Arc::clone(prepared),
+        }
+    }
+
+    /// The arrivals and the users.
+    #[inline]
+    pub(super) const fn demand(&self) -> &Demand {
+        &self.demand
+    }
+
+    /// The same, for orders, tallies and the hand-over.
+    #[inline]
+    pub(super) const fn demand_mut(&mut self) -> &mut Demand {
+        &mut self.demand
+    }
+
+    /// The exchanges on their way.
+    #[inline]
+    pub(super) const fn dispatcher(&self) -> &Dispatcher {
+        &self.dispatcher
+    }
+
+    /// The same, to move them on.
+    #[inline]
+    pub(super) const fn dispatcher_mut(&mut self) -> &mut Dispatcher {
+        &mut self.dispatcher
+    }
+
+    /// This worker's number among those of the pool.
+    #[inline]
+    pub(super) const fn home(&self) -> u32 {
+        self.home
+    }
+
+    /// Whether a further request may come.
+    pub(super) fn further(&self) -> Further {
+        let is_last = self.demand.arrivals.is_exhausted(&self.demand.population)
+            && !self.demand.users.has_steps()
+            && self.handover.as_ref().is_none_or(|all| all.is_over());
+        match is_last {
+            true => Further::None,
+            false => Further::Expected,
+        }
+    }
+
+    /// Whether no arrival can begin here, however long it has been due.
+    #[inline]
+    pub(super) fn is_blocked(&self) -> bool {
+        let takes_seat = self.demand.waiting.has_one_lane() && self.demand.needs_seat();
+        let seats = self.dispatcher.transport().seats();
+        takes_seat && seats.is_full(LaneId(0)) || self.demand.population.is_full()
+    }
+
+    /// The room here for the demands that others leave.
+    pub(super) fn room(&self) -> Room {
+        let free = self.dispatcher.transport().seats().lanes_with_room();
+        Room {
+            seats: free.fold(LaneSet::UNSEATED, LaneSet::with),
+            users: !self.demand.population.is_full(),
+        }
+    }
+
+    /// Starts one exchange, or an iteration that begins with a pause, of this worker's own demand;
+    /// `false` when none is due or no seat is free for it.
+    pub(super) fn start_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+        let admits = self.demand.population.admits(now);
+        if !self.demand.waiting.is_empty() && self.start_waiting(site, admits, now) {
+            return true;
+        }
+        if !admits {
+            return false;
+        }
+        if !self.demand.needs_seat() {
+            return self.begin_without_seat(site, now);
+        }
+        if self.demand.waiting.has_one_lane() {
+            if self.dispatcher.transport().seats().is_full(LaneId(0)) {
+                return false;
+            }
+            let Some(arrival) = self.demand.take(now) else {
+                return false;
+            };
+            let Some(seat) = self.dispatcher.take_seat(LaneId(0)) else {
+                return false;
+            };
+            self.begin_on(site, seat, arrival, now);
+            return true;
+        }
+        if self.demand.waiting.arrivals() >= WAITING_MAX {
+            return false;
+        }
+        let Some(arrival) = self.demand.take(now) else {
+            return false;
+        };
+        let lane = self
+            .prepared
+            .lane_of(self.demand.users.first_request(arrival));
+        match self.dispatcher.take_seat(lane) {
+            Some(seat) => self.begin_on(site, seat, arrival, now),
+            None => self.demand.waiting.push_arrival(lane, arrival),
+        }
+        true
+    }
+
+    /// Begins an iteration that needs no free seat: on its user's own connection, or with a pause.
+    /// `false` when none is due.
+    fn begin_without_seat<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+        let Some(arrival) = self.demand.take(now) else {
+            return false;
+        };
+        self.begin_unseated(site, arrival, now);
+        true
+    }
+
+    /// Begins an arrival's iteration that needs no free seat.
+    fn begin_unseated<I: Io>(&mut self, site: &mut Site<'_, I>, arrival: Arrival, now: Nanos) {
+        let turn = self.demand.begin(arrival);
+        let unix_time = || site.io.unix_time();
+        let next = self.demand.users.first_step(turn, arrival, now, unix_time);
+        self.carry_on(site, next, now);
+    }
+
+    /// Begins what the worker `home` has left: an arrival with a user of this worker, or a request
+    /// of a user that stays there.
+    pub(super) fn begin_lent<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        home: u32,
+        lent: Lent,
+        now: Nanos,
+    ) {
+        match lent {
+            Lent::Arrival(lane, arrival) => {
+                if !self.demand.needs_seat() {
+                    self.begin_unseated(site, arrival, now);
+                } else if let Some(seat) = self.dispatcher.take_seat(lane) {
+                    self.begin_on(site, seat, arrival, now);
+                }
+            }
+            Lent::Request(lane, LentRequest { due, belongings }) => {
+                if let Some(seat) = self.dispatcher.take_seat(lane) {
+                    let id = self.dispatcher.begin(seat, home, due, now);
+                    if self.demand.users.keep_belongings() {
+                        self.dispatcher.lend(id, belongings);
+                    }
+                    let further = self.further_of_first();
+                    self.dispatcher
+                        .submit_first(site, id, seat.share, further, now);
+                }
+            }
+        }
+    }
+
+    /// Starts a request on its user's own connection.
+    fn start_own<I: Io>(&mut self, site: &mut Site<'_, I>, request: DueRequest, now: Nanos) {
+        let lane = self.prepared.lane_of(request.request);
+        let seats = self.dispatcher.transport().seats();
+        let seat = Seat {
+            share: seats.share_of(lane, request.turn.user),
+            since: self.demand.population.free_since(),
+        };
+        self.start_apart(site, seat, request, now);
+    }
+
+    /// Gives a free seat of its lane to a request of an iteration that waits, or to an arrival
+    /// where users admit one; `false` when there is none.
+    #[cold]
+    fn start_waiting<I: Io>(&mut self, site: &mut Site<'_, I>, admits: bool, now: Nanos) -> bool {
+        for lane in self.demand.waiting.lanes() {
+            while !self.dispatcher.transport().seats().is_full(lane) {
+                if let Some(request) = self.demand.waiting.pop_request(lane) {
+                    if let Some(seat) = self.dispatcher.take_seat(lane) {
+                        self.start_apart(site, seat, request, now);
+                        return true;
+                    }
+                } else if admits && let Some(arrival) = self.demand.waiting.pop_arrival(lane) {
+                    if self.demand.arrivals.still_wanted(arrival, now)
+                        && let Some(seat) = self.dispatcher.take_seat(lane)
+                    {
+                        self.begin_on(site, seat, arrival, now);
+                        return true;
+                    }
+                } else {
+                    break;
+                }
+            }
+        }
+        false
+    }
+
+    /// Begins an iteration on a seat for its first request.
+    #[inline(always)]
+    fn begin_on<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        mut seat: Seat,
+        arrival: Arrival,
+        now: Nanos,
+    ) {
+        let turn = self.demand.begin(arrival);
+        seat.since = seat.since.and(self.demand.population.free_since());
+        if self.demand.users.has_steps() {
+            return self.begin_steps_on(site, seat, turn, arrival, now);
+        }
+        let request = self.demand.users.only_request(turn, arrival);
+        self.start(site, seat, request, now);
+    }
+
+    /// Begins an iteration with steps on a seat for its first request.
+    #[cold]
+    fn begin_steps_on<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        seat: Seat,
+        turn: Turn,
+        arrival: Arrival,
+        now: Nanos,
+    ) {
+        let unix_time = || site.io.unix_time();
+        match self.demand.users.first_step(turn, arrival, now, unix_time) {
+            NextStep::Request(request) => self.start_apart(site, seat, request, now),
+            // A seat is taken only for iterations that begin with a request.
+            next => {
+                self.dispatcher.seats_mut().give(seat);
+                self.carry_on(site, next, now);
+            }
+        }
+    }
+
+    /// Begins an exchange for a user, and gives it to the transport.
+    #[inline(always)]
+    fn start<I: Io>(&mut self, site: &mut Site<'_, I>, seat: Seat, due: DueRequest, now: Nanos) {
+        let id = self.dispatcher.begin(seat, self.home, due, now);
+        if self.demand.users.keep_belongings() {
+            let belongings = self.demand.users.lend(due.turn.user);
+            self.dispatcher.lend(id, belongings);
+        }
+        let further = self.further_of_first();
+        self.dispatcher
+            .submit_first(site, id, seat.share, further, now);
+    }
+
+    /// Whether a further request may come, as far as it matters to one that is submitted for the
+    /// first time.
+    #[inline(always)]
+    fn further_of_first(&self) -> Further {
+        match self.multiplexes {
+            true => self.further(),
+            false => Further::Expected,
+        }
+    }
+
+    /// [`Self::start`] where it is not the way of every request.
+    #[cold]
+    #[inline(never)]
+    fn start_apart<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        seat: Seat,
+        due: DueRequest,
+        now: Nanos,
+    ) {
+        self.start(site, seat, due, now);
+    }
+
+    /// The time from which a user is ready to go on after a request that ended now, where its seat
+    /// rests until then: a user that keeps to a connection is ready when that is.
+    #[inline]
+    pub(super) const fn ready_from(&self, rests_until: Nanos, now: Nanos) -> Nanos {
+        match self.affinity {
+            Affinity::User => rests_until,
+            Affinity::Shared => now,
+        }
+    }
+
+    /// Lets the user of an exchange that has ended go on from `ready` on: in its iteration, or as a
+    /// free one.
+    #[inline]
+    pub(super) fn go_on<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        end: End,
+        held: Held,
+        ready: Nanos,
+    ) {
+        let (user, End { outcome, now, .. }) = (held.user, end);
+        if self.demand.users.keep_belongings() {
+            let (jar, taken) = self.dispatcher.belongings(end.id);
+            self.demand.users.take_back(user, outcome, jar, taken);
+        }
+        if self.demand.users.has_steps() {
+            self.go_on_in_steps(site, user, outcome, ready, now);
+        } else {
+            self.demand
+                .free_user(user, ready, Freed::after_stop(now, held.owed));
+        }
+    }
+
+    /// Lets a user go on in an iteration of several steps, whose request has ended.
+    #[cold]
+    fn go_on_in_steps<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        user: UserId,
+        outcome: Outcome,
+        ready: Nanos,
+        now: Nanos,
+    ) {
+        let unix_time = || site.io.unix_time();
+        let users = &mut self.demand.users;
+        if let Some(next) = users.go_on(user, outcome, ready, now, unix_time) {
+            self.carry_on(site, next, now);
+        }
+    }
+
+    /// Lets a user go on whose pause is over.
+    pub(super) fn wake_user<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        user: UserId,
+        generation: Generation,
+        now: Nanos,
+    ) {
+        let unix_time = || site.io.unix_time();
+        if let Some(next) = self.demand.users.wake(user, generation, unix_time) {
+            self.carry_on(site, next, now);
+        }
+    }
+
+    /// Continues the iterations whose requests others have ended while the worker slept.
+    #[cold]
+    pub(super) fn take_back<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        returned: Vec<Returned>,
+        now: Nanos,
+    ) {
+        for returned in returned {
+            self.demand.take_back();
+            let Returned {
+                user,
+                outcome,
+                jar,
+                taken,
+                ready,
+            } = returned;
+            if self.demand.users.keep_belongings() {
+                let users = &mut self.demand.users;
+                users.take_back(user, outcome, jar, taken.as_ref());
+            }
+            if self.demand.users.has_steps() {
+                self.go_on_in_steps(site, user, outcome, ready, ready);
+            } else {
+                self.demand.free_user(user, ready, Freed::at(ready));
+            }
+        }
+        while let Some(step) = self.demand.next_step() {
+            self.carry_on(site, step, now);
+        }
+    }
+
+    /// Carries out the action that continues an iteration of several steps.
+    #[cold]
+    fn carry_on<I: Io>(&mut self, site: &mut Site<'_, I>, next: NextStep, now: Nanos) {
+        match next {
+            NextStep::Request(due) => {
+                if !due.came_with_arrival && due.intended >= self.measure_from {
+                    site.recorder.figures(self.id).record_intended(1);
+                }
+                if self.affinity == Affinity::User {
+                    return self.start_own(site, due, now);
+                }
+                let lane = self.prepared.lane_of(due.request);
+                self.demand.waiting.push_request(lane, due);
+            }
+            NextStep::Pause {
+                user,
+                generation,
+                until,
+            } => self.dispatcher.pause(user, generation, until),
+            NextStep::Over {
+                user,
+                sample,
+                stops_user,
+            } => {
+                if sample.intended >= self.measure_from {
+                    let figures = site.recorder.figures(self.id);
+                    figures.record_iteration(&sample);
+                }
+                if stops_user {
+                    self.demand.retire_user(user);
+                } else {
+                    self.demand.free_user(user, sample.end, Freed::at(now));
+                }
+            }
+        }
+    }
+
+    /// Uses the seat of an exchange that has ended again: at once, or after its rest. Where users
+    /// have connections of their own, that is the next iteration of one that is ready.
+    #[inline]
+    pub(super) fn reuse_seat<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        end: End,
+        held: Held,
+        rests_until: Nanos,
+    ) {
+        let (share, now) = (held.share, end.now);
+        if self.affinity == Affinity::User {
+            if self.demand.population.admits(now) {
+                self.begin_without_seat(site, now);
+            }
+            return;
+        }
+        if rests_until > now {
+            return self.dispatcher.rest_seat(share, rests_until);
+        }
+        let since = Freed::after_stop(now, held.owed);
+        self.free_seat(site, Seat { share, since }, now);
+    }
+
+    /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the
+    /// open model an arrival gets it only where no other seat is free, so that connections take
+    /// turns.
+    #[inline]
+    fn free_seat<I: Io>(&mut self, site: &mut Site<'_, I>, seat: Seat, now: Nanos) {
+        if self.multiplexes && !self.dispatcher.seats_mut().keeps_one(seat.share) {
+            return;
+        }
+        let seats = self.dispatcher.transport().seats();
+        let lane = seats.lane_of(seat.share);
+        if self.demand.waiting.has_requests() {
+            return self.free_for_request(site, lane, seat, now);
+        }
+        // What others leave may be older than what is due here; the next turn looks.
+        let sees_offers = self.handover.as_ref().is_some_and(|all| all.has_offers());
+        let next_in_turn = seats.is_full(lane) || !self.demand.arrivals.is_open();
+        let reuses = self.demand.waiting.has_one_lane()
+            && next_in_turn
+            && self.demand.users.begins_with_request();
+        let next = if reuses && !sees_offers && self.demand.population.admits(now) {
+            self.demand.take(now)
+        } else {
+            None
+        };
+        match next {
+            Some(arrival) => self.begin_on(site, seat, arrival, now),
+            None => self.dispatcher.seats_mut().give(seat),
+        }
+    }
+
+    /// Gives a seat to a request that waits for one of its lane, or frees it for those that wait
+    /// for others.
+    #[cold]
+    fn free_for_request<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        lane: LaneId,
+        seat: Seat,
+        now: Nanos,
+    ) {
+        match self.demand.waiting.pop_request(lane) {
+            Some(request) => self.start_apart(site, seat, request, now),
+            None => {
+                self.dispatcher.seats_mut().give(seat);
+                self.start_waiting(site, false, now);
+            }
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! The exchanges of a pool on their way, each from its start to its end.
+//!
+//! ```text
+//!   begin ─► (lend) ─► submit_first ─► Transport ─► lists ─┬─ End ──► account ─► belongings
+//!                          ▲                               │
+//!                          └── submit ◄── go_on, wake ◄────┴─ Todo
+//! ```
+//!
+//! It owns the exchanges, the transport that carries them, the timers of both, and the look-up of
+//! the names to which redirects lead. It knows no users and no arrivals: its callers say whether
+//! [`Further`] exchanges are expected, for which a spent connection is replaced.
+//!
+//! Before the run the worker calls `open_more` in each turn, until all connections are open or have
+//! failed; then `opened`, and `begin_run` at the run's start. In each turn of the run it calls
+//! `begin_turn`, `transmit` for each socket that is ready, and, where there `has_more` to do,
+//! `time_out` for each exchange that is `overdue` and the pool's wake for each timer that is `due`.
+//!
+//! None of these methods ends an exchange or starts one: whatever ends is on the lists afterwards,
+//! and the pool takes it from there before it calls the next. The last exchange with an id keeps
+//! its belongings until the next `begin`.
+
+use crate::blame::Failure;
+use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Finished, Held, Lists, Task, Todo};
+use crate::freed::Freed;
+use crate::id::{ExchangeId, Generation, LaneId, PoolId, ShareId, UserId};
+use crate::pool_io::{PoolIo, Site};
+use crate::prepare::{Lookup, PreparedPool};
+use crate::timers::{Timers, Wake};
+use crate::transport::{Context, Found, Further, Seat, Seats, Transport};
+use crate::users::{Belongings, DueRequest};
+use drumfire_cookies::Jar;
+use drumfire_measure::{Outcome, Written};
+use drumfire_net::Io;
+use drumfire_plan::Taken;
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// A worker's exchanges of a pool, and all that carries them.
+pub(crate) struct Dispatcher {
+    id: PoolId,
+    exchanges: Exchanges,
+    transport: Transport,
+    timers: Timers,
+    lookup: Lookup,
+}
+
+/// Lends the transport the parts that it needs for a call.
+macro_rules! context {
+    ($own:ident, $site:ident) => {
+        &mut Context {
+            io: &mut $site.io,
+            handler: &mut ExchangeHandler::new(
+                &mut $own.exchanges,
+                $site.recorder.figures($own.id),
+            ),
+            timers: &mut $own.timers,
+        }
+    };
+}
+
+impl Dispatcher {
+    /// No exchanges, over these connections.
+    pub(super) fn new(prepared: &Arc<PreparedPool>, transport: Transport) -> Self {
+        let streams = prepared.pool().connections.streams as usize;
+        let room = transport.seats().share_count() * streams;
+        Self {
+            id: prepared.id(),
+            exchanges: Exchanges::new(Arc::clone(prepared), room),
+            transport,
+            timers: Timers::default(),
+            lookup: Lookup::new(prepared),
+        }
+    }
+
+    /// The connections, for questions that change nothing.
+    #[inline]
+    pub(crate) const fn transport(&self) -> &Transport {
+        &self.transport
+    }
+
+    /// Lets the connections do something, with the parts that they need for it.
+    #[inline]
+    pub(crate) fn transmit<I: Io, T>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>) -> T,
+    ) -> T {
+        act(&mut self.transport, context!(self, site))
+    }
+
+    /// Dials shares from `next` on, `at_once` at a time; `true` when all are open or have failed.
+    pub(super) fn open_more<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        next: &mut usize,
+        at_once: usize,
+    ) -> bool {
+        self.transport
+            .open_more(context!(self, site), next, at_once)
+    }
+
+    /// Ends the wait for connections: those that are open give their seats out first.
+    pub(crate) fn opened(&mut self) {
+        self.timers.clear();
+        self.transport.list_seats();
+    }
+
+    /// Begins the run: the connections count all times from here.
+    pub(crate) fn begin_run(&mut self) {
+        self.transport.begin_run(&mut self.timers);
+    }
+
+    /// Begins a turn: slots that were left unread before are read after those that are ready.
+    #[inline]
+    pub(crate) fn begin_turn(&mut self) {
+        self.transport.begin_turn();
+    }
+
+    /// Whether the turn has more to do than what is ready: input that was left, or something whose
+    /// time has come.
+    #[inline]
+    pub(crate) fn has_more(&self, now: Nanos) -> bool {
+        let timeout = self.exchanges.next_timeout();
+        self.transport.has_input() || now >= timeout.min(self.timers.next())
+    }
+
+    /// The time by which the loop must turn again by itself.
+    pub(crate) fn next_wake(&self) -> Nanos {
+        match self.transport.is_pressing() {
+            true => Nanos::ZERO,
+            false => self.timers.next().min(self.exchanges.next_timeout()),
+        }
+    }
+
+    /// The exchanges whose time is up.
+    pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
+        if now < self.exchanges.next_timeout() {
+            return Vec::new();
+        }
+        self.exchanges.overdue(now)
+    }
+
+    /// Ends an exchange whose time is up.
+    pub(crate) fn time_out<I: Io>(&mut self, site: &mut Site<'_, I>, id: ExchangeId, now: Nanos) {
+        let cancelled = self.transport.cancel(context!(self, site), id, now);
+        self.exchanges.time_out(id, cancelled, now);
+    }
+
+    /// Takes the next wake that is due.
+    #[inline]
+    pub(crate) fn due(&mut self, now: Nanos) -> Option<Wake> {
+        self.timers.due(now)
+    }
+
+    /// Handles a wake of a seat, a connection, a name or an exchange.
+    #[cold]
+    pub(super) fn wake<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        wake: Wake,
+        further: Further,
+        now: Nanos,
+    ) {
+        match wake {
+            Wake::Seat(share) => {
+                let since = Freed::at(self.transport.rest_of(share));
+                let seats = self.transport.seats_mut();
+                if seats.keeps_one(share) {
+                    seats.give(Seat { share, since });
+                }
+            }
+            Wake::Dial(_) | Wake::Connection(..) => {
+                self.transport.wake(context!(self, site), wake, now);
+            }
+            Wake::LookUps => self.take_look_ups(site, further, now),
+            Wake::Names(lane) => {
+                let (lookup, timers) = (&self.lookup, &mut self.timers);
+                self.transport.look_up(lane, lookup, timers, now);
+            }
+            Wake::Exchange(id, generation) => {
+                let phase = self.transport.phase_of(id);
+                let figures = site.recorder.figures(self.id);
+                let exchanges = &mut self.exchanges;
+                match exchanges.timer_step(id, generation, phase, figures, now) {
+                    Due::Nothing => {}
+                    Due::Submit => self.submit(site, id, further, now),
+                    Due::Send => self.transport.send_more(context!(self, site), id, now),
+                    Due::Over(failure) => {
+                        self.transport.cancel(context!(self, site), id, now);
+                        self.exchanges.end(id, failure, now);
+                    }
+                }
+            }
+            // The population's, which lies above.
+            Wake::User(..) => {}
+        }
+    }
+
+    /// Goes on with the exchanges whose origins have been looked up.
+    fn take_look_ups<I: Io>(&mut self, site: &mut Site<'_, I>, further: Further, now: Nanos) {
+        while let Some(answered) = self.transport.looked_up(context!(self, site), now) {
+            for id in answered.exchanges {
+                match &answered.failure {
+                    Some(failure) => self.exchanges.end(id, failure.clone(), now),
+                    None => self.submit(site, id, further, now),
+                }
+            }
+        }
+    }
+
+    /// The lists of exchanges that are over, and of those that ask for an action.
+    #[inline]
+    pub(super) const fn lists(&mut self) -> &mut Lists {
+        self.exchanges.lists()
+    }
+
+    /// Carries out an action on an exchange that is not over.
+    #[cold]
+    pub(super) fn go_on<I: Io>(&mut self, site: &mut Site<'_, I>, todo: Todo, further: Further) {
+        match todo {
+            Todo::Resend { id, pause, now } if pause == Nanos::ZERO => {
+                self.submit(site, id, further, now);
+            }
+            Todo::Resend { id, pause, now } => {
+                let wake = Wake::Exchange(id, self.exchanges.generation(id));
+                self.timers.at(now + pause, wake);
+            }
+            Todo::Message { id, at } => {
+                let wake = Wake::Exchange(id, self.exchanges.generation(id));
+                self.timers.at(at, wake);
+            }
+            Todo::Follow { id, now } => match self.exchanges.follow(id) {
+                Ok(()) => self.submit(site, id, further, now),
+                Err(failure) => self.exchanges.end(id, failure, now),
+            },
+        }
+    }
+
+    /// Begins an exchange on a seat, for a user of the worker `home`.
+    #[inline(always)]
+    pub(super) fn begin(
+        &mut self,
+        seat: Seat,
+        home: u32,
+        due: DueRequest,
+        now: Nanos,
+    ) -> ExchangeId {
+        let task = Task {
+            request: due.request,
+            number: due.number,
+            turn: due.turn,
+            share: seat.share,
+            home,
+            owed: seat.since.owed(due.intended, now),
+        };
+        let due_at = seat.since.due(due.intended);
+        self.exchanges.start(task, due.intended, due_at, now)
+    }
+
+    /// Lends an exchange that has begun the belongings of its user.
+    #[inline]
+    pub(super) fn lend(&mut self, id: ExchangeId, belongings: Belongings) {
+        self.exchanges.lend(id, belongings);
+    }
+
+    /// Gives an exchange that has begun to the transport.
+    #[inline(always)]
+    pub(super) fn submit_first<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        id: ExchangeId,
+        share: ShareId,
+        further: Further,
+        now: Nanos,
+    ) {
+        self.transport
+            .submit(context!(self, site), id, share, further, now);
+    }
+
+    /// Submits an exchange to the connection that it wants by now: its seat's, or one that a
+    /// redirect leads to.
+    fn submit<I: Io>(
+        &mut self,
+        site: &mut Site<'_, I>,
+        id: ExchangeId,
+        further: Further,
+        now: Nanos,
+    ) {
+        let share = self.exchanges.share(id);
+        let Some(origin) = self.exchanges.heads_for(id) else {
+            return self
+                .transport
+                .submit(context!(self, site), id, share, further, now);
+        };
+        let found = self
+            .transport
+            .reach(context!(self, site), id, share, &origin, &self.lookup);
+        let reached = found.and_then(|found| match found {
+            Found::Sought => Ok(None),
+            Found::Share(share, form) => {
+                self.exchanges.prepare_hop(id, form)?;
+                Ok(Some(share))
+            }
+        });
+        match reached {
+            Ok(None) => {}
+            Ok(Some(share)) => {
+                self.transport
+                    .submit(context!(self, site), id, share, further, now);
+            }
+            Err(failure) => self.exchanges.end(id, failure, now),
+        }
+    }
+
+    /// Makes the sample of an exchange that is over. Gives what the exchange held.
+    #[inline]
+    pub(super) fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Held {
+        let id = end.id;
+        let Finished { sample, held } = self.exchanges.finish(end, site.recorder.figures(self.id));
+        site.recorder
+            .record(self.id, &sample, || self.exchanges.particulars(id));
+        if sample.outcome != Outcome::Ok
+            && let Some(detail) = self.exchanges.account_failure(id, &sample)
+        {
+            site.recorder.detail(self.id, &sample, &detail);
+        }
+        held
+    }
+
+    /// The cookies that the last exchange with this id was lent, and what was taken from its
+    /// response.
+    pub(super) fn belongings(&mut self, id: ExchangeId) -> (Option<Box<Jar>>, Option<&Taken>) {
+        self.exchanges.belongings(id)
+    }
+
+    /// The seats of the connections, to give one back.
+    #[inline]
+    pub(super) const fn seats_mut(&mut self) -> &mut Seats {
+        self.transport.seats_mut()
+    }
+
+    /// Takes a free seat of a lane.
+    #[inline]
+    pub(super) fn take_seat(&mut self, lane: LaneId) -> Option<Seat> {
+        self.transport.take_seat(lane)
+    }
+
+    /// Lets a share's seat rest, with its connection, until a time.
+    pub(super) fn rest_seat(&mut self, share: ShareId, until: Nanos) {
+        self.transport.rest_seat(share, until);
+        self.timers.at(until, Wake::Seat(share));
+    }
+
+    /// Sets the timer for the end of a user's pause.
+    pub(super) fn pause(&mut self, user: UserId, generation: Generation, until: Nanos) {
+        self.timers.at(until, Wake::User(user, generation));
+    }
+
+    /// The number of exchanges under way.
+    #[inline]
+    pub(super) const fn open(&self) -> u32 {
+        self.exchanges.open()
+    }
+
+    /// Takes what was written down of exchanges since the last call.
+    pub(super) fn take_written(&mut self) -> Written {
+        self.exchanges.take_written()
+    }
+
+    /// Ends all that is under way.
+    pub(super) fn cancel_all<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
+        for id in self.exchanges.ids() {
+            self.transport.cancel(context!(self, site), id, now);
+            self.exchanges
+                .end(id, Failure::of(Outcome::LocalCancelled), now);
+        }
+    }
+
+    /// Records the exchanges that never ended, and closes all connections. Gives the number of
+    /// those exchanges that are measured.
+    pub(super) fn finish<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> u64 {
+        let figures = site.recorder.figures(self.id);
+        let in_flight = self.exchanges.record_in_flight(now, figures);
+        self.transport.close_all(context!(self, site));
+        in_flight
+    }
+}
