@@ -13,29 +13,52 @@ const UNITS: [(&str, f64); 6] = [
 /// A number of nanoseconds: `850 ns`, `12.3 µs`, `1.20 ms`, `2.05 s`, `20.5 min`.
 #[must_use]
 pub fn time(nanos: f64) -> String {
+    time_to(nanos, 0)
+}
+
+/// The same with `more` decimals than three digits leave, to tell two near values apart:
+/// `999.8 ms` beside `1.0000 s`.
+#[must_use]
+pub fn time_to(nanos: f64, more: usize) -> String {
     if nanos < 0.5 {
         return "0".to_owned();
     }
     // A value moves on to the next unit as soon as rounding would give it four digits.
-    let fitting = UNITS.iter().find(|(_, length)| nanos / length < 999.5);
+    let limit = 1000.0 - 0.5 * 0.1_f64.powi(more as i32);
+    let fitting = UNITS.iter().find(|(_, length)| nanos / length < limit);
     let (name, length) = *fitting.unwrap_or(&UNITS[5]);
     let value = nanos / length;
     match name {
         "ns" => format!("{value:.0} ns"),
-        _ => format!("{} {name}", three_digits(value)),
+        _ => format!("{} {name}", digits_to(value, more)),
     }
 }
 
 /// A value of at least 1 with three significant digits, whole above 100.
 #[must_use]
 pub fn three_digits(value: f64) -> String {
+    digits_to(value, 0)
+}
+
+/// The same with `more` decimals.
+#[must_use]
+pub fn digits_to(value: f64, more: usize) -> String {
     let decimals = match value {
         v if v < 9.995 => 2,
         v if v < 99.95 => 1,
-        v if v < 999.5 => 0,
+        v if v < 999.5 || more > 0 => 0,
         v => return count(v.round() as u64),
     };
-    format!("{value:.decimals$}")
+    with_separators(&format!("{value:.*}", decimals + more))
+}
+
+/// A decimal number with its thousands separated.
+fn with_separators(number: &str) -> String {
+    let (whole, decimals) = number.split_at(number.find('.').unwrap_or(number.len()));
+    match whole.parse() {
+        Ok(whole) => format!("{}{decimals}", count(whole)),
+        Err(_) => number.to_owned(),
+    }
 }
 
 /// A count with separators: `1,234,567`.
@@ -55,14 +78,22 @@ pub fn count(n: u64) -> String {
 /// A rate per second, with three digits below a thousand: `12,345/s`, `995/s`, `0.2/s`.
 #[must_use]
 pub fn rate(per_second: f64) -> String {
+    rate_to(per_second, 0)
+}
+
+/// The same with up to `more` decimals.
+#[must_use]
+pub fn rate_to(per_second: f64, more: usize) -> String {
     let decimals = match per_second {
-        v if !v.is_finite() || v >= 999.5 => return format!("{}/s", count(v.round() as u64)),
+        v if !v.is_finite() || v >= 999.5 && more == 0 => {
+            return format!("{}/s", count(v.round() as u64));
+        }
         v if v < 0.995 => 3,
         v if v < 9.995 => 2,
         v if v < 99.95 => 1,
         _ => 0,
     };
-    let text = format!("{per_second:.decimals$}");
+    let text = with_separators(&format!("{per_second:.*}", decimals + more));
     let text = match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.'),
         false => &text,
