@@ -74,7 +74,7 @@ impl Ending {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Excerpt, FailedBody, Outcome, SlowRequest};
+    use crate::{Certainty, Excerpt, FailedBody, Outcome, SlowRequest};
     use proptest::prelude::*;
 
     fn slowest() -> Slowest {
@@ -117,6 +117,7 @@ mod tests {
                     is_condition: true,
                     passed: true,
                     actual: Some(0.5),
+                    certainty: Certainty::AtLeast,
                     actual_text: "0.5".to_owned(),
                     ended_run_at: Some(Nanos(9)),
                 },
@@ -125,6 +126,7 @@ mod tests {
                     is_condition: false,
                     passed: false,
                     actual: None,
+                    certainty: Certainty::Exact,
                     actual_text: "hunter2".to_owned(),
                     ended_run_at: None,
                 },

@@ -12,6 +12,7 @@
 //! [`Reading::close`] for a run that was seen to its end, with what the machine adds to it, and by
 //! [`Reading::restore`] for one whose ending was stored; either consumes the reading.
 
+use crate::figure::{Figure, Judgement};
 use crate::overview::Aspect;
 use crate::threshold::{Aim, View};
 use crate::{
@@ -235,16 +236,18 @@ impl Reading {
         let mut thresholds = self.thresholds.iter().enumerate();
         let found = thresholds.find_map(|(index, threshold)| {
             threshold.role.ends_from().filter(|from| *from <= now)?;
-            let result = self.evaluate(index, threshold, span);
             let fails = match threshold.window {
                 Some(_) => self.windows.fails_now(index),
-                None => result.actual.is_some() && !result.passed,
+                None => {
+                    let figure = self.figure(threshold, span);
+                    figure.is_ok_and(|figure| figure.judge(threshold) == Judgement::Fails)
+                }
             };
-            fails.then_some(EndedBy {
+            fails.then(|| EndedBy {
                 index,
                 result: ThresholdResult {
                     ended_run_at: Some(now),
-                    ..result
+                    ..self.evaluate(index, threshold, span)
                 },
             })
         });
@@ -315,15 +318,18 @@ impl Reading {
 
     /// A threshold's result on what was absorbed, which spans this long.
     fn evaluate(&self, index: usize, threshold: &Threshold, span: Nanos) -> ThresholdResult {
-        if threshold.window.is_some() {
-            return self.windows.result(index, threshold);
+        match threshold.window {
+            Some(_) => self.windows.result(index, threshold),
+            None => ThresholdResult::of(threshold, self.figure(threshold, span)),
         }
+    }
+
+    /// The figure of a threshold without a window, or why there is none.
+    fn figure(&self, threshold: &Threshold, span: Nanos) -> Result<Figure, String> {
         let summary = &self.summary;
-        let figure = Aim::of(&threshold.metric, &summary.info).and_then(|aim| {
-            let view = View::of(&aim, &summary.total, summary.pool_figures(), span)?;
-            view.figure(&aim.metric)
-        });
-        ThresholdResult::of(threshold, figure)
+        let aim = Aim::of(&threshold.metric, &summary.info)?;
+        let view = View::of(&aim, &summary.total, summary.pool_figures(), span)?;
+        view.figure(&aim.metric)
     }
 }
 

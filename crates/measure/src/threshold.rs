@@ -2,15 +2,15 @@
 //!
 //! An [`Aim`] finds the place that a metric names, a pool or a step, once and before the run. A
 //! [`View`] is the data at that place, of the whole run or of one window, and the same code turns
-//! either into a figure. A figure that the data can't support, such as a p99 of twenty samples, is
-//! no number: it ends no run, and at the end the rule fails with the number of samples that it
-//! takes.
+//! either into a [`Figure`]. A figure that the data can't support, such as a p99 of twenty samples,
+//! is no number: it ends no run, and at the end the rule fails with the number of samples that it
+//! takes, unless the greatest of them already lies below the rule's bound.
 
+use crate::figure::{Certainty, Figure, Judgement};
 use crate::quantile::count_needed;
-use crate::words::{quantile_text, share_text};
 use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
 use drumfire_plan::{Metric, Threshold, Times};
-use drumfire_units::{Nanos, rounded};
+use drumfire_units::Nanos;
 
 /// The result of one threshold.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +25,8 @@ pub struct ThresholdResult {
     /// The figure that was seen, in the metric's unit (nanoseconds, per second, share, count); of
     /// a windowed one, the worst window's. `None` when it cannot be evaluated.
     pub actual: Option<f64>,
+    /// Whether that is the figure or a bound of it.
+    pub certainty: Certainty,
     /// The same in words, or why it cannot be evaluated.
     pub actual_text: String,
     /// When it ended the run, if it did: the end of the interval that showed it, from the run's
@@ -196,97 +198,115 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The figure of `metric`, in its unit, or why there is none.
-    pub(crate) fn figure(&self, metric: &Metric) -> Result<f64, String> {
+    /// The figure of `metric`, or why there is none.
+    pub(crate) fn figure(&self, metric: &Metric) -> Result<Figure, String> {
         match metric {
             Metric::Iteration(inner) => self.figure_of(inner, "iteration"),
             metric => self.figure_of(metric, "request"),
         }
     }
 
-    fn figure_of(&self, metric: &Metric, what: &str) -> Result<f64, String> {
+    fn figure_of(&self, metric: &Metric, what: &str) -> Result<Figure, String> {
+        let counts = &self.counts;
+        let share = |part: u64, of: u64| Ok(Figure::Exact(part as f64 / of as f64));
         match metric {
             Metric::Rate if self.span == Nanos::ZERO => Err("the run had no length".to_owned()),
-            Metric::Rate => Ok(self.counts.finished() as f64 / self.span.as_secs_f64()),
-            Metric::Failed | Metric::TimedOut if self.counts.finished() == 0 => {
+            Metric::Rate => Ok(Figure::Exact(
+                counts.finished() as f64 / self.span.as_secs_f64(),
+            )),
+            Metric::Failed | Metric::TimedOut if counts.finished() == 0 => {
                 Err(format!("no {what} ended"))
             }
-            Metric::Failures => Ok(self.counts.failed as f64),
-            Metric::Failed => Ok(self.counts.failed as f64 / self.counts.sent as f64),
-            Metric::TimedOut => Ok(self.counts.timed_out as f64 / self.counts.sent as f64),
-            Metric::Dropped | Metric::Unsent if self.counts.intended == 0 => {
+            Metric::Failures => Ok(Figure::Exact(counts.failed as f64)),
+            Metric::Failed => share(counts.failed, counts.sent),
+            Metric::TimedOut => share(counts.timed_out, counts.sent),
+            Metric::Dropped | Metric::Unsent if counts.intended == 0 => {
                 Err(format!("no {what} was due"))
             }
-            Metric::Dropped => Ok(self.counts.dropped as f64 / self.counts.intended as f64),
+            Metric::Dropped => share(counts.dropped, counts.intended),
             Metric::Unsent => {
-                let unsent = self.counts.dropped.saturating_add(self.counts.pending);
-                Ok(unsent as f64 / self.counts.intended as f64)
+                let unsent = counts.dropped.saturating_add(counts.pending);
+                share(unsent, counts.intended)
             }
-            Metric::Status(_) | Metric::StatusClass(_) => Ok(self.responses as f64),
+            Metric::Status(_) | Metric::StatusClass(_) => Ok(Figure::Exact(self.responses as f64)),
             Metric::Of(_, inner) => self.time_figure(inner),
             times => self.time_figure(times),
         }
     }
 
-    fn time_figure(&self, metric: &Metric) -> Result<f64, String> {
+    /// A figure of times; where requests without an end may have made it too small, a lower bound.
+    fn time_figure(&self, metric: &Metric) -> Result<Figure, String> {
         let times = self.times.ok_or("it has no distribution of times")?;
         let count = times.count();
         if count == 0 {
             return Err("there were no samples".to_owned());
         }
+        let has_bounds = times.at_least_from().is_some();
+        let quantile = |q, time: Nanos| Figure::bounded(time.0 as f64, times.is_at_least(q));
         match metric {
-            Metric::Quantile(q) => times.quantile(*q).map(|time| time.0 as f64).ok_or_else(|| {
-                format!(
-                    "{} needs {} samples and there were {}",
-                    quantile_text(*q),
-                    rounded::count(count_needed(*q)),
-                    rounded::count(count)
-                )
+            Metric::Quantile(q) => Ok(match times.quantile(*q) {
+                Some(time) => quantile(*q, time),
+                None => {
+                    // Where one of them has no end yet, none is the greatest.
+                    let most = match has_bounds {
+                        true => f64::INFINITY,
+                        false => times.max().0 as f64,
+                    };
+                    Figure::scarce(*q, count_needed(*q), count, most)
+                }
             }),
-            Metric::Mean => Ok(times.mean()),
-            Metric::Min => Ok(times.min().0 as f64),
-            Metric::Max => Ok(times.max().0 as f64),
+            Metric::Mean => Ok(Figure::bounded(times.mean(), has_bounds)),
+            Metric::Min => Ok(quantile(0.0, times.min())),
+            Metric::Max => Ok(quantile(1.0, times.max())),
             _ => Err("it is not a figure of times".to_owned()),
-        }
-    }
-}
-
-/// The figure with its unit.
-pub(crate) fn figure_text(metric: &Metric, actual: f64) -> String {
-    match metric {
-        Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
-            rounded::time(actual)
-        }
-        Metric::Rate => rounded::rate(actual),
-        Metric::Failed | Metric::TimedOut | Metric::Dropped | Metric::Unsent => share_text(actual),
-        Metric::Failures | Metric::Status(_) | Metric::StatusClass(_) => {
-            rounded::count(actual as u64)
-        }
-        Metric::Iteration(inner) | Metric::Step(_, inner) | Metric::Pool(_, inner) => {
-            figure_text(inner, actual)
         }
     }
 }
 
 impl ThresholdResult {
     /// The result for one figure over the whole run.
-    pub(crate) fn of(threshold: &Threshold, actual: Result<f64, String>) -> Self {
-        let (passed, actual, actual_text) = match actual {
-            Ok(actual) => (
-                threshold.passes(actual),
-                Some(actual),
-                figure_text(&threshold.metric, actual),
-            ),
-            // What was never seen to hold has not ended the run.
-            Err(why) => (threshold.is_condition(), None, why),
+    pub(crate) fn of(threshold: &Threshold, figure: Result<Figure, String>) -> Self {
+        let figure = match figure {
+            Ok(figure) => figure,
+            Err(why) => return Self::unknown(threshold, why),
+        };
+        let judgement = figure.judge(threshold);
+        let text = figure.text(threshold);
+        let text = match (&figure, undecided_text(threshold, judgement)) {
+            (Figure::Scarce { why, .. }, _) if judgement == Judgement::Undecided => {
+                return Self::unknown(threshold, why.clone());
+            }
+            (Figure::Scarce { why, .. }, _) => format!("{text} ({why})"),
+            (_, Some(why)) => format!("{text}, {why}"),
+            (_, None) => text,
         };
         Self {
             expression: threshold.expression.clone(),
             is_condition: threshold.is_condition(),
-            passed,
-            actual,
-            actual_text,
+            passed: judgement.passes(threshold),
+            actual: Some(figure.value()),
+            certainty: figure.certainty(),
+            actual_text: text,
             ended_run_at: None,
         }
     }
+
+    /// The result where there is no figure.
+    pub(crate) fn unknown(threshold: &Threshold, why: String) -> Self {
+        Self {
+            expression: threshold.expression.clone(),
+            is_condition: threshold.is_condition(),
+            passed: Judgement::Undecided.passes(threshold),
+            actual: None,
+            certainty: Certainty::Exact,
+            actual_text: why,
+            ended_run_at: None,
+        }
+    }
+}
+
+/// Why a rule fails that may hold.
+pub(crate) fn undecided_text(threshold: &Threshold, judgement: Judgement) -> Option<&'static str> {
+    let is_undecided = judgement == Judgement::Undecided && !threshold.is_condition();
+    is_undecided.then_some("a lower bound that can't decide the rule")
 }

@@ -4,7 +4,8 @@
 //! [`WindowedThresholds::fails_now`] says whether the newest window breaks a rule, by which a run
 //! is ended; the result at the end is that of the worst window.
 
-use crate::threshold::{Aim, figure_text};
+use crate::figure::{Figure, Judgement};
+use crate::threshold::{Aim, undecided_text};
 use crate::window_series::{Series, Window};
 use crate::{Interval, RunInfo, ThresholdResult};
 use drumfire_plan::Threshold;
@@ -14,7 +15,9 @@ use drumfire_plan::Threshold;
 /// A window is as many whole intervals as its length takes, rounded up, and moves by one. Its cost
 /// does not depend on its length, except for the memory: a few kilobytes for each interval within
 /// the window. A window in which the metric cannot be evaluated (too few samples for a quantile) is
-/// passed over; a threshold of which no window could be evaluated fails.
+/// passed over; a threshold of which no window could be evaluated fails, unless the greatest sample
+/// of each lies below its bound. A window whose figure is a lower bound that decides nothing is not
+/// passed over: with it a rule can't pass.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowedThresholds {
     trackers: Vec<Tracker>,
@@ -34,14 +37,25 @@ struct Tracker {
 /// The result of the windows so far.
 #[derive(Clone, Debug, Default)]
 struct Worst {
-    evaluated: u64,
-    failed: u64,
-    /// Whether the last window that could be evaluated failed.
-    last_failed: bool,
+    /// The windows that could be evaluated.
+    evaluated: Judged,
+    /// The windows with too few samples.
+    scarce: Judged,
     /// Whether the window that ended with the last interval failed.
     fails_now: bool,
-    actual: Option<f64>,
     why_not: Option<String>,
+}
+
+/// Windows of one kind.
+#[derive(Clone, Debug, Default)]
+struct Judged {
+    count: u64,
+    failed: u64,
+    undecided: u64,
+    /// The judgement of the last one.
+    last: Option<Judgement>,
+    /// The worst figure, as it was judged.
+    worst: Option<(Judgement, Figure)>,
 }
 
 impl WindowedThresholds {
@@ -81,7 +95,7 @@ impl WindowedThresholds {
         let tracker = trackers.find(|tracker| tracker.index == index);
         match tracker {
             Some(tracker) => tracker.result(),
-            None => ThresholdResult::of(threshold, Err("its windows were not followed".to_owned())),
+            None => ThresholdResult::unknown(threshold, "its windows were not followed".to_owned()),
         }
     }
 }
@@ -108,56 +122,98 @@ impl Tracker {
     fn result(&self) -> ThresholdResult {
         let threshold = &self.threshold;
         if let Err(why) = &self.series {
-            return ThresholdResult::of(threshold, Err(why.clone()));
+            return ThresholdResult::unknown(threshold, why.clone());
         }
-        let Some(actual) = self.worst.actual else {
-            let why = match &self.worst.why_not {
-                Some(why) => format!("no window could be evaluated: {why}"),
-                None => "the run was shorter than the window".to_owned(),
-            };
-            return ThresholdResult::of(threshold, Err(why));
-        };
-        let figure = figure_text(&threshold.metric, actual);
-        let Worst {
-            evaluated, failed, ..
-        } = self.worst;
-        ThresholdResult {
-            passed: failed == 0,
-            actual_text: match evaluated {
-                1 => format!("{figure} in the only window"),
-                _ => format!("{figure} in the worst of {evaluated} windows, {failed} failed"),
-            },
-            ..ThresholdResult::of(threshold, Ok(actual))
+        let evaluated = &self.worst.evaluated;
+        if let Some((_, figure)) = &evaluated.worst {
+            return evaluated.result(threshold, figure);
+        }
+        let scarce = &self.worst.scarce;
+        match (&scarce.worst, &self.worst.why_not) {
+            (Some((Judgement::Passes, figure)), _) => scarce.result(threshold, figure),
+            (_, Some(why)) => {
+                let why = format!("no window could be evaluated: {why}");
+                ThresholdResult::unknown(threshold, why)
+            }
+            (_, None) => {
+                let why = "the run was shorter than the window".to_owned();
+                ThresholdResult::unknown(threshold, why)
+            }
         }
     }
 }
 
 impl Worst {
     /// Takes one window's figure.
-    fn see(&mut self, threshold: &Threshold, window: Window, figure: Result<f64, String>) {
-        let actual = match figure {
-            Ok(actual) => actual,
-            Err(why) => {
-                self.why_not = Some(why);
-                return;
+    fn see(&mut self, threshold: &Threshold, window: Window, figure: Result<Figure, String>) {
+        match figure {
+            Err(why) => self.why_not = Some(why),
+            Ok(figure) => {
+                if let Figure::Scarce { why, .. } = &figure {
+                    self.why_not = Some(why.clone());
+                    self.scarce.add(threshold, window, figure);
+                } else {
+                    let judgement = self.evaluated.add(threshold, window, figure);
+                    self.fails_now = judgement == Judgement::Fails;
+                }
             }
-        };
-        let failed = !threshold.passes(actual);
-        if window == Window::Next || self.evaluated == 0 {
-            self.evaluated += 1;
-        } else if self.last_failed {
-            self.failed -= 1;
         }
-        self.last_failed = failed;
-        self.fails_now = failed;
-        let worse = self.actual.is_none_or(|worst| match threshold.worse() {
-            Some(worse) => actual.partial_cmp(&worst) == Some(worse),
-            // Any figure that fails is as bad as another: the first one is reported.
-            None => failed && self.failed == 0,
+    }
+}
+
+impl Judged {
+    /// Judges one more window, or the last one anew.
+    fn add(&mut self, threshold: &Threshold, window: Window, figure: Figure) -> Judgement {
+        let judgement = figure.judge(threshold);
+        match self.last.filter(|_| window == Window::Extended) {
+            None => self.count += 1,
+            Some(Judgement::Passes) => {}
+            Some(Judgement::Undecided) => self.undecided -= 1,
+            Some(Judgement::Fails) => self.failed -= 1,
+        }
+        self.last = Some(judgement);
+        self.failed += u64::from(judgement == Judgement::Fails);
+        self.undecided += u64::from(judgement == Judgement::Undecided);
+        let is_worse = self.worst.as_ref().is_none_or(|(worst, before)| {
+            judgement > *worst
+                || judgement == *worst
+                    // Where the comparison does not tell, the first is as bad as any other.
+                    && threshold.worse().is_some_and(|worse| {
+                        figure.value().partial_cmp(&before.value()) == Some(worse)
+                    })
         });
-        if worse {
-            self.actual = Some(actual);
+        if is_worse {
+            self.worst = Some((judgement, figure));
         }
-        self.failed += u64::from(failed);
+        judgement
+    }
+
+    /// The result of all windows, the worst of which had this figure.
+    fn result(&self, threshold: &Threshold, worst: &Figure) -> ThresholdResult {
+        let judgement = match (self.failed, self.undecided) {
+            (0, 0) => Judgement::Passes,
+            (0, _) => Judgement::Undecided,
+            _ => Judgement::Fails,
+        };
+        let figure = worst.text(threshold);
+        let mut text = match (self.count, self.undecided) {
+            (1, _) => format!("{figure} in the only window"),
+            (count, 0) => format!(
+                "{figure} in the worst of {count} windows, {} failed",
+                self.failed
+            ),
+            (count, undecided) => format!(
+                "{figure} in the worst of {count} windows, {} failed, {undecided} undecided",
+                self.failed
+            ),
+        };
+        if let Some(why) = undecided_text(threshold, judgement) {
+            text.push_str(&format!(": {why}"));
+        }
+        ThresholdResult {
+            passed: judgement.passes(threshold),
+            actual_text: text,
+            ..ThresholdResult::of(threshold, Ok(worst.clone()))
+        }
     }
 }

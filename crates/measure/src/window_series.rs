@@ -5,6 +5,7 @@
 //! Subtraction loses the exact extremes of what remains: each part has its own beside the bytes.
 
 use crate::codec::Input;
+use crate::figure::Figure;
 use crate::histogram::form::{decode_histogram, encode_histogram};
 use crate::threshold::{Aim, View};
 use crate::{Counts, Histogram, Interval};
@@ -65,7 +66,7 @@ impl Series {
     pub(crate) fn absorb(
         &mut self,
         interval: &Interval,
-        mut see: impl FnMut(Window, Result<f64, String>),
+        mut see: impl FnMut(Window, Result<Figure, String>),
     ) {
         let span = interval.end - interval.start;
         let view = match View::of(&self.aim, &interval.total, interval.pools(), span) {
@@ -111,7 +112,7 @@ impl Series {
     }
 
     /// Moves the window by one part, whose times are in the sum already.
-    fn push(&mut self, part: Part, see: &mut impl FnMut(Window, Result<f64, String>)) {
+    fn push(&mut self, part: Part, see: &mut impl FnMut(Window, Result<Figure, String>)) {
         self.parts.push_back(part);
         while self.parts.len() > self.length
             && let Some(left) = self.parts.pop_front()
@@ -125,7 +126,7 @@ impl Series {
         }
     }
 
-    fn figure(&mut self) -> Result<f64, String> {
+    fn figure(&mut self) -> Result<Figure, String> {
         let mut counts = Counts::default();
         let mut responses = 0;
         let mut span = Nanos::ZERO;

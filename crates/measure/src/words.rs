@@ -1,16 +1,21 @@
 //! Shares and quantiles as words, for reasons and thresholds.
 
-use drumfire_units::rounded::three_digits;
+use drumfire_units::rounded::digits_to;
 
 /// A share from 0 to 1, such as `97.0 %`.
 pub(crate) fn share_text(share: f64) -> String {
+    share_text_to(share, 0)
+}
+
+/// The same with `more` decimals, to tell two near shares apart.
+pub(crate) fn share_text_to(share: f64, more: usize) -> String {
     match share * 100.0 {
         p if p <= 0.0 => "0 %".to_owned(),
-        p if p < 0.01 => "<0.01 %".to_owned(),
+        p if more == 0 && p < 0.01 => "<0.01 %".to_owned(),
         100.0 => "100 %".to_owned(),
-        p if (99.995..100.0).contains(&p) => ">99.99 %".to_owned(),
-        p if (99.95..99.995).contains(&p) => format!("{p:.2} %"),
-        p => format!("{} %", three_digits(p)),
+        p if more == 0 && (99.995..100.0).contains(&p) => ">99.99 %".to_owned(),
+        p if (99.95..99.995).contains(&p) => format!("{p:.*} %", 2 + more),
+        p => format!("{} %", digits_to(p, more)),
     }
 }
 

@@ -52,7 +52,10 @@ pub(crate) fn latency_f64(nanos: f64, unicode: Unicode) -> String {
 pub(crate) fn in_letters(text: &str, unicode: Unicode) -> String {
     match unicode {
         Unicode::On => text.to_owned(),
-        Unicode::Off => text.replace('µ', "u"),
+        Unicode::Off => {
+            let text = text.replace('µ', "u").replace('≥', ">=");
+            text.replace('≤', "<=")
+        }
     }
 }
 

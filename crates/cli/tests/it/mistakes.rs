@@ -382,6 +382,10 @@ fn thresholds_and_strictness_have_exit_codes() {
         ),
         (
             format!("-r 100 -n 20 --threshold 'p99.9<10s' {}", serve.url),
+            0,
+        ),
+        (
+            format!("-r 100 -n 20 --threshold 'p99.9>0ms' {}", serve.url),
             99,
         ),
         (

@@ -2,11 +2,16 @@
 
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
 use crate::transcript::form::{decode_excerpt, encode_excerpt};
-use crate::{Ending, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
+use crate::{Certainty, Ending, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
 
 /// The version of the form, its first number.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
+/// The version before it, whose figures of thresholds are all exact.
+const VERSION_EXACT: u64 = 1;
+
+/// What is known of a figure, in the order of their numbers.
+const CERTAINTIES: [Certainty; 3] = [Certainty::Exact, Certainty::AtLeast, Certainty::AtMost];
 
 /// The bytes of an ending.
 pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
@@ -21,6 +26,8 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
         put(&mut out, threshold.is_condition.into());
         put(&mut out, threshold.passed.into());
         put_optional(&mut out, threshold.actual.map(f64::to_bits));
+        let certainty = CERTAINTIES.iter().position(|c| *c == threshold.certainty);
+        put(&mut out, certainty.unwrap_or_default() as u64);
         put_text(&mut out, &threshold.actual_text);
         put_optional(&mut out, threshold.ended_run_at.map(|at| at.0));
     }
@@ -44,12 +51,15 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
 pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;
-    input.version(VERSION)?;
+    let version = input.number()?;
+    if !(VERSION_EXACT..=VERSION).contains(&version) {
+        return Err(CodecError::Version(version));
+    }
     let ending = Ending {
         duration: Nanos(input.number()?),
         steal_share: share(input)?,
         connections_max: input.optional()?,
-        thresholds: input.several(threshold)?,
+        thresholds: input.several(|input| threshold(input, version))?,
         notes: input.several(|input| input.text().map(str::to_owned))?,
         failed_bodies: bodies(input)?,
         slowest: slowest(input)?,
@@ -66,15 +76,26 @@ fn share(input: &mut Input<'_>) -> Result<f64, CodecError> {
     }
 }
 
-fn threshold(input: &mut Input<'_>) -> Result<ThresholdResult, CodecError> {
+fn threshold(input: &mut Input<'_>, version: u64) -> Result<ThresholdResult, CodecError> {
     Ok(ThresholdResult {
         expression: input.text()?.to_owned(),
         is_condition: input.flag()?,
         passed: input.flag()?,
         actual: input.optional()?.map(f64::from_bits),
+        certainty: match version {
+            VERSION_EXACT => Certainty::Exact,
+            _ => certainty(input)?,
+        },
         actual_text: input.text()?.to_owned(),
         ended_run_at: input.optional()?.map(Nanos),
     })
+}
+
+fn certainty(input: &mut Input<'_>) -> Result<Certainty, CodecError> {
+    const UNKNOWN: CodecError = CodecError::Malformed("what is known of a figure");
+    let number = usize::try_from(input.number()?).ok();
+    let certainty = number.and_then(|number| CERTAINTIES.get(number));
+    certainty.copied().ok_or(UNKNOWN)
 }
 
 fn encode_body(body: &FailedBody, out: &mut Vec<u8>) {

@@ -1,7 +1,7 @@
 //! Thresholds on merged data: whole runs, steps, and every sliding window.
 
 use crate::samples;
-use drumfire_measure::{Histogram, Interval, Model, Outcome, Reading, ThresholdResult};
+use drumfire_measure::{Certainty, Histogram, Interval, Model, Outcome, Reading, ThresholdResult};
 use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
@@ -324,6 +324,147 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
         (seen.passed, &*seen.actual_text),
         (false, "there were no samples")
     );
+}
+
+/// A second of a hundred requests of 10 ms, of which so many were given up after 40 ms.
+fn given_up(number: u64, count: u64) -> Interval {
+    let mut second = interval(number);
+    for n in 0..100 {
+        let sample = match n < count {
+            true => samples::failed(ms(n), ms(40), Outcome::TimeoutTotal),
+            false => samples::ok(ms(n), ms(10)),
+        };
+        second.total.record_intended(1);
+        second.total.record(&sample);
+    }
+    second
+}
+
+#[test]
+fn a_rule_never_passes_on_a_lower_bound() {
+    let rule = |text: &str| text.parse::<Threshold>().expect("a rule");
+    let rules = [
+        (
+            "p90<50ms",
+            false,
+            "≥ 40.0 ms, a lower bound that can't decide the rule",
+        ),
+        ("p95<39ms", false, "≥ 40.0 ms"),
+        ("p50<50ms", true, "10.0 ms"),
+        ("p90>=40ms", true, "≥ 40.0 ms"),
+        (
+            "avg<20ms",
+            false,
+            "≥ 16.0 ms, a lower bound that can't decide the rule",
+        ),
+        (
+            "max==40ms",
+            false,
+            "≥ 40.0 ms, a lower bound that can't decide the rule",
+        ),
+        ("min<11ms", true, "10.0 ms"),
+    ];
+    let texts: Vec<_> = rules.iter().map(|(text, ..)| rule(text)).collect();
+    let seen = fates(Model::Open, &[given_up(0, 20)], &texts);
+    for ((text, passed, actual), seen) in rules.iter().zip(seen) {
+        assert_eq!(
+            (seen.passed, &*seen.actual_text),
+            (*passed, *actual),
+            "{text}"
+        );
+        assert_eq!(
+            seen.certainty == Certainty::AtLeast,
+            actual.starts_with('≥'),
+            "{text}"
+        );
+    }
+    // What was due and never sent has waited at least so long.
+    let mut unsent = given_up(0, 0);
+    unsent.total.record_pending(0, ms(40), 25);
+    let seen = &fates(Model::Open, &[unsent], &[rule("p90<50ms")])[0];
+    assert!(!seen.passed, "{}", seen.actual_text);
+}
+
+#[test]
+fn a_window_with_a_lower_bound_lets_no_rule_pass_and_ends_nothing() {
+    let seconds = [given_up(0, 0), given_up(1, 20), given_up(2, 0)];
+    let rule = |text: &str| text.parse::<Threshold>().expect("a rule");
+    let seen = fates(Model::Open, &seconds, &[rule("p90<50ms over 1s")]);
+    assert_eq!(
+        (seen[0].passed, &*seen[0].actual_text),
+        (
+            false,
+            "≥ 40.0 ms in the worst of 3 windows, 0 failed, 1 undecided: a lower bound that can't \
+             decide the rule"
+        )
+    );
+    for text in ["p95<50ms over 1s abort", "p95<50ms abort"] {
+        let (at, seen) = ends(&seconds[..2], &[rule(text)]);
+        assert_eq!((at, seen[0].passed), (vec![], false), "{text}");
+    }
+    let (at, _) = ends(&seconds, &[rule("p90<30ms over 1s abort")]);
+    assert_eq!(at, [2]);
+    let condition = |text: &str| Threshold::abort_on(text).expect("a condition");
+    let (at, seen) = ends(&seconds, &[condition("p90>50ms over 1s")]);
+    assert_eq!((at, seen[0].passed), (vec![], true), "it may not have come");
+    let (at, _) = ends(&seconds, &[condition("p90>30ms over 1s")]);
+    assert_eq!(at, [2]);
+}
+
+#[test]
+fn too_few_samples_do_where_the_greatest_is_below_the_bound() {
+    let few = |number, took| {
+        let mut few = interval(number);
+        for n in 0..50 {
+            few.total.record_intended(1);
+            few.total.record(&samples::ok(ms(n), took));
+        }
+        few
+    };
+    let rule = |text: &str| text.parse::<Threshold>().expect("a rule");
+    let rules = [
+        rule("p95<100ms"),
+        rule("p95<5ms"),
+        rule("p95>1ms"),
+        rule("p95<100ms over 1s"),
+    ];
+    let seen = fates(Model::Open, &[few(0, ms(5))], &rules);
+    assert_eq!(
+        (seen[0].passed, seen[0].certainty, &*seen[0].actual_text),
+        (
+            true,
+            Certainty::AtMost,
+            "≤ 5.00 ms (p95 needs 72 samples and there were 50)"
+        )
+    );
+    for seen in &seen[1..3] {
+        let why = "p95 needs 72 samples and there were 50";
+        assert_eq!(
+            (seen.passed, seen.actual, &*seen.actual_text),
+            (false, None, why)
+        );
+    }
+    assert_eq!(
+        (seen[3].passed, &*seen[3].actual_text),
+        (true, "≤ 5.00 ms in the only window")
+    );
+    // One scarce window above the bound is enough for nothing to be known.
+    let seconds = [few(0, ms(5)), few(1, ms(200)), few(2, ms(5))];
+    let seen = fates(Model::Open, &seconds, &rules[3..]);
+    assert!(!seen[0].passed, "{}", seen[0].actual_text);
+    // Where there are enough samples in some windows, those with too few are passed over.
+    let seconds = [few(0, ms(200)), given_up(1, 0)];
+    let seen = fates(Model::Open, &seconds, &rules[3..]);
+    assert!(seen[0].passed, "{}", seen[0].actual_text);
+    // A request without an end may have been greater.
+    let mut cut = few(0, ms(5));
+    cut.total
+        .record(&samples::failed(ms(0), ms(4), Outcome::TimeoutTotal));
+    let seen = fates(Model::Open, &[cut], &rules[..1]);
+    assert!(!seen[0].passed);
+    // No single slow request ends a run.
+    let (at, _) = ends(&[few(0, ms(200))], &[rule("p95<100ms abort")]);
+    assert_eq!(at, []);
 }
 
 #[test]

@@ -15,8 +15,8 @@ use crate::secret;
 use crate::show::content;
 use crate::style::Unicode;
 use drumfire_measure::{
-    ErrorRow, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, PoolInfo, Reason, RunInfo,
-    Settling, Step, Summary, TargetAnswer, status_name,
+    Certainty, ErrorRow, Figures, GeneratorHealth, Leniency, LoadAnswer, Outcome, PoolInfo, Reason,
+    RunInfo, Settling, Step, Summary, TargetAnswer, status_name,
 };
 use drumfire_units::Nanos;
 use serde::Serialize;
@@ -104,6 +104,9 @@ struct Threshold {
     expression: String,
     passed: bool,
     actual: Option<f64>,
+    /// Only where that is a bound of the figure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actual_is: Option<&'static str>,
     actual_text: String,
     /// Only of a condition that ends the run.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -428,6 +431,11 @@ impl Verdict {
             expression: prose(&threshold.expression),
             passed: threshold.passed,
             actual: threshold.actual.filter(|actual| actual.is_finite()),
+            actual_is: match threshold.certainty {
+                Certainty::Exact => None,
+                Certainty::AtLeast => Some("at_least"),
+                Certainty::AtMost => Some("at_most"),
+            },
             actual_text: prose(&threshold.actual_text),
             is_condition: threshold.is_condition,
             ended_run_at_ns: threshold.ended_run_at.map(|at| at.0),
