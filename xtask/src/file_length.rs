@@ -14,7 +14,6 @@ const EXCEPTIONS: &[&str] = &[
     // Files that are to be divided.
     "crates/cli/src/habits.rs",
     "crates/dialects/src/ghz/args.rs",
-    "crates/engine/src/transport/connections.rs",
 ];
 
 /// Every Rust file that is too long, tests not counted, and every exception that is none.

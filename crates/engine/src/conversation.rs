@@ -7,7 +7,7 @@ use crate::prepare::{PrepareError, Resolver, Route, StreamHead, TargetForm, USER
 use crate::prepare::{Routes, authority, routes_of};
 use crate::protocol::Protocol;
 use crate::timers::Timers;
-use crate::transport::{Context, Further, Lane, Output, Transport};
+use crate::transport::{Context, Further, Lane, LinkState, Output, Transport};
 use crate::wire::{Ahead, Chunk, GivenUp, Handler, Opening, Pump, WireEvent};
 use crate::wire::{Settings, Then};
 use drumfire_grpc::{
@@ -196,7 +196,7 @@ impl<I: Io> Line<I> {
         (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
         let lanes = vec![Lane::new(route, settings)];
         let mut transport = Transport::new(lanes, Shard { index: 0, of: 1 }, 0);
-        transport.add_shares(1);
+        transport.bindings_mut().add_shares(1);
         Self {
             deadline: io.now() + limit,
             io,
@@ -215,12 +215,13 @@ impl<I: Io> Line<I> {
             timers: &mut self.timers,
         };
         self.transport.dial(&mut cx, SHARE, now);
-        while self.transport.is_unsecured(SHARE) {
+        while self.transport.link_state(SHARE) == LinkState::Opening {
             if self.turn(call, self.deadline).is_err() {
                 return false;
             }
         }
-        self.transport.is_agreed(SHARE)
+        let state = self.transport.link_state(SHARE);
+        matches!(state, LinkState::Silent | LinkState::Ready)
     }
 
     /// Closes the connection.
@@ -264,7 +265,7 @@ impl<I: Io> Line<I> {
             if call.speaker.is_done() {
                 return Ok(());
             }
-            let is_silent = self.transport.is_silent(SHARE);
+            let is_silent = self.transport.link_state(SHARE) == LinkState::Silent;
             if is_silent && now >= settings_until {
                 return Err(ConversationError::Silent);
             }
@@ -281,7 +282,7 @@ impl<I: Io> Line<I> {
 
     /// Waits once, at most `until`, then handles ready sockets and due timers.
     fn turn<H: Handler>(&mut self, handler: &mut H, until: Nanos) -> Result<(), ConversationError> {
-        let pressed = self.transport.is_pressing();
+        let pressed = self.transport.pending().is_pressing();
         let until = if pressed { Nanos::ZERO } else { until };
         let until = until.min(self.timers.next());
         let mut ready = std::mem::take(&mut self.ready);

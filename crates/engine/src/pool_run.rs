@@ -220,7 +220,7 @@ impl PoolRun {
             self.carry_out(now);
         }
         let transport = self.admission.dispatcher().transport();
-        let usable_from = transport.usable_from(held.share, now);
+        let usable_from = transport.bindings().usable_from(held.share, now);
         let rests_until = usable_from.max(now + end.rest);
         let ready = self.admission.ready_from(rests_until, now);
         if held.home == self.admission.home() {

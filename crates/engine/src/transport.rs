@@ -11,7 +11,7 @@
 //!   submit, cancel, send_more   for an exchange, at any time outside of a handler
 //!   begin_turn                  after a wait; then
 //!   handle_ready                for each slot that is ready,
-//!   read_rest                   until `has_input` is over,
+//!   read_rest                   while `Pending::has_input`,
 //!   wake                        for each entry of `Timers` that is due
 //!   flush                       requests after each of them, all output before the next wait
 //! ```
@@ -19,12 +19,15 @@
 //! [`Transport::turn`] is all of that for an owner with nothing to do in between. None of the calls
 //! starts an exchange: what one ends is put on the handler's list, which the owner reads after the
 //! call. A seat ([`Seat`]) is the right to have one exchange on a share; it is taken from the
-//! transport, held by an exchange until that is over, and given back to its [`Seats`].
+//! [`Bindings`], held by an exchange until that is over, and given back to its [`Seats`].
 //!
-//! Its parts own their state: [`Traffic`] moves exchanges and bytes, over [`Connections`] (their slots
-//! and seats) and the list of sockets with something to do; [`Origins`] are those of redirects.
+//! Its parts own their state. [`Traffic`] moves exchanges and bytes over the wires of [`Connections`],
+//! and has the list of sockets with something to do ([`Pending`]); the connections' lives are led
+//! over the [`Bindings`], which have the slots, the shares and the lanes. [`Origins`] are those of
+//! redirects, and [`Names`] those of lanes that are looked up again.
 
 mod alarm;
+mod bindings;
 mod change;
 mod connection;
 mod connections;
@@ -39,14 +42,17 @@ mod share;
 mod slots;
 mod traffic;
 
+pub(crate) use bindings::Bindings;
+pub(crate) use connection::LinkState;
 pub(crate) use connections::Further;
 pub(crate) use context::Context;
 pub(crate) use lane::{Lane, Seat};
 pub(crate) use origins::{Answered, Found};
-pub(crate) use pending::Output;
+pub(crate) use pending::{Output, Pending};
 pub(crate) use seats::Seats;
 
 use self::connections::Connections;
+use self::names::Names;
 use self::origins::{Origins, Reached};
 use self::traffic::Traffic;
 use crate::blame::Failure;
@@ -65,6 +71,7 @@ use drumfire_units::Nanos;
 pub(crate) struct Transport {
     traffic: Traffic,
     origins: Origins,
+    names: Names,
 }
 
 impl Transport {
@@ -73,103 +80,48 @@ impl Transport {
         Self {
             traffic: Traffic::new(Connections::new(lanes, shard, seed)),
             origins: Origins::default(),
+            names: Names::default(),
         }
     }
 
-    /// Adds shares to each lane, whose connections are closed.
-    pub(crate) fn add_shares(&mut self, count: u32) {
-        for lane in self.traffic.connections.seats.lanes().ids() {
-            for _ in 0..count {
-                self.traffic.connections.add_planned_share(lane);
-            }
-        }
+    /// The shares, the slots that serve them, and the seats on them.
+    #[inline]
+    pub(crate) const fn bindings(&self) -> &Bindings {
+        self.traffic.connections().bindings()
     }
 
-    /// Lets up to this many shares be added to each lane as they are needed.
-    pub(crate) fn make_room(&mut self, count: usize) {
-        for lane in self.traffic.connections.seats.lanes().ids() {
-            self.traffic
-                .connections
-                .seats
-                .lane_mut(lane)
-                .make_room(count);
-        }
+    /// The same, to take seats, or to let them rest.
+    #[inline]
+    pub(crate) const fn bindings_mut(&mut self) -> &mut Bindings {
+        self.traffic.connections_mut().bindings_mut()
     }
 
     /// The seats of its connections.
     #[inline]
     pub(crate) const fn seats(&self) -> &Seats {
-        &self.traffic.connections.seats
+        self.bindings().seats()
     }
 
     /// The same, to give one back.
     #[inline]
     pub(crate) const fn seats_mut(&mut self) -> &mut Seats {
-        &mut self.traffic.connections.seats
+        self.bindings_mut().seats_mut()
     }
 
-    /// Takes a seat of a lane, and adds a share for it where that is needed and may be.
+    /// The sockets with something to do before the next wait.
     #[inline]
-    pub(crate) fn take_seat(&mut self, lane: LaneId) -> Option<Seat> {
-        let seat = self.traffic.connections.seats.take(lane);
-        if seat.is_none() && self.traffic.connections.seats.can_grow(lane) {
-            return Some(self.grow(lane));
-        }
-        seat
+    pub(crate) const fn pending(&self) -> &Pending {
+        self.traffic.pending()
     }
 
-    #[cold]
-    fn grow(&mut self, lane: LaneId) -> Seat {
-        let share = self.traffic.connections.add_planned_share(lane);
-        self.traffic.connections.seats.take_of_new(share)
-    }
-
-    /// Until when a share's seat rests, where its only connection does.
-    pub(crate) fn rest_of(&self, share: ShareId) -> Nanos {
-        self.traffic.connections.rest_of(share)
-    }
-
-    /// When a share's seat may be used again: now, unless its only connection rests.
-    #[inline]
-    pub(crate) fn usable_from(&self, share: ShareId, now: Nanos) -> Nanos {
-        if self.traffic.connections.slots.is_awake(now) {
-            now
-        } else {
-            self.rest_of(share).max(now)
-        }
-    }
-
-    /// Lets a share's seat rest, whose last exchange could not be made.
-    pub(crate) fn rest_seat(&mut self, share: ShareId, until: Nanos) {
-        let slot = self.traffic.connections.seats.share(share).slot();
-        self.traffic.connections.slots.rest_until(slot, until);
-    }
-
-    /// Connections are waited for no more: lists the seats, those of open ones first. Timers of
-    /// before the run do not hold in it.
-    pub(crate) fn list_seats(&mut self) {
-        self.traffic.connections.list_seats();
-    }
-
-    /// The run begins: all times count from here.
+    /// Begins the run: all times count from here.
     pub(crate) fn begin_run(&mut self, timers: &mut Timers) {
-        self.traffic.connections.begin_run(timers);
+        self.traffic.connections_mut().begin_run(timers);
     }
 
-    /// Whether a share's connection is being dialed, or in a handshake.
-    pub(crate) fn is_unsecured(&self, share: ShareId) -> bool {
-        let connection = self.traffic.connections.of_share(share);
-        connection.is_opening() && !connection.is_silent()
-    }
-
-    /// Whether a share's connection is open, so that both sides have agreed on its protocol.
-    pub(crate) fn is_agreed(&self, share: ShareId) -> bool {
-        self.traffic.connections.of_share(share).wire().is_some()
-    }
-
-    /// Whether a share's connection is open and nothing has come of the server's greeting.
-    pub(crate) fn is_silent(&self, share: ShareId) -> bool {
-        self.traffic.connections.of_share(share).is_silent()
+    /// The state of a share's connection.
+    pub(crate) fn link_state(&self, share: ShareId) -> LinkState {
+        self.bindings().of_share(share).state()
     }
 
     /// Starts to open a share's connection.
@@ -179,8 +131,8 @@ impl Transport {
         share: ShareId,
         now: Nanos,
     ) {
-        let slot = self.traffic.connections.seats.share(share).slot();
-        let change = self.traffic.connections.dial(cx, slot, now);
+        let slot = self.bindings().share(share).slot();
+        let change = self.traffic.connections_mut().dial(cx, slot, now);
         self.traffic.follow(cx, change);
     }
 
@@ -191,16 +143,17 @@ impl Transport {
         next: &mut usize,
         at_once: usize,
     ) -> bool {
-        if !self.traffic.connections.are_kept() {
+        if !self.bindings().are_kept() {
             return true;
         }
-        let mut under_way = self.traffic.connections.slots.opening(*next);
+        let slots = self.bindings().slots();
+        let mut under_way = slots.opening(*next);
         let now = cx.io.now();
-        for slot in self.traffic.connections.slots.all().skip(*next) {
+        for slot in slots.all().skip(*next) {
             if under_way >= at_once {
                 return false;
             }
-            let change = self.traffic.connections.dial(cx, slot, now);
+            let change = self.traffic.connections_mut().dial(cx, slot, now);
             self.traffic.follow(cx, change);
             *next += 1;
             under_way += 1;
@@ -208,15 +161,15 @@ impl Transport {
         under_way == 0
     }
 
-    /// How far an exchange has come on its way.
-    pub(crate) fn phase_of(&self, id: ExchangeId) -> Phase {
-        self.traffic.underway.get(id).phase
+    /// The progress of an exchange on its way.
+    pub(crate) fn phase_of(&mut self, id: ExchangeId) -> Phase {
+        self.traffic.underway_mut().get(id).phase
     }
 
-    /// A turn of the owner's loop begins, after its wait.
+    /// Begins a turn of the owner's loop, after its wait.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {
-        self.traffic.pending.begin_turn();
+        self.traffic.begin_turn();
     }
 
     /// One turn of an owner that has nothing to do between its steps.
@@ -229,7 +182,7 @@ impl Transport {
         for readiness in ready {
             self.handle_ready(cx, *readiness);
         }
-        while self.has_input() {
+        while self.pending().has_input() {
             self.read_rest(cx);
         }
         let now = cx.io.now();
@@ -239,38 +192,9 @@ impl Transport {
         self.flush(cx, Output::All);
     }
 
-    /// Whether this turn has input to read of which no readiness tells.
-    #[inline]
-    pub(crate) const fn has_input(&self) -> bool {
-        self.traffic.pending.has_input()
-    }
-
     /// Reads one slot that was not read to the end before this turn, or on which a send failed.
     pub(crate) fn read_rest<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        if let Some(slot) = self.traffic.pending.next_unread() {
-            self.traffic
-                .connections
-                .slots
-                .at_mut(slot)
-                .listed
-                .leave_unread();
-            self.traffic.read(cx, slot);
-        } else if let Some(slot) = self.traffic.pending.next_failed() {
-            self.traffic.read(cx, slot);
-            self.traffic.fail_sends(cx, slot);
-        }
-    }
-
-    /// Whether there is something to do before any wait.
-    #[inline]
-    pub(crate) fn is_pressing(&self) -> bool {
-        self.traffic.pending.is_pressing()
-    }
-
-    /// Whether there is such output.
-    #[inline]
-    pub(crate) fn has_output(&self, output: Output) -> bool {
-        self.traffic.pending.has_output(output)
+        self.traffic.read_rest(cx);
     }
 
     /// Writes output, that of each slot with one call.
@@ -281,8 +205,8 @@ impl Transport {
 
     /// Reads the remaining input of all connections: one closed over unread bytes is reset.
     pub(crate) fn drain_input<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
-        for slot in self.traffic.connections.slots.all() {
-            let wire = self.traffic.connections.slots.at(slot).wire();
+        for slot in self.bindings().slots().all() {
+            let wire = self.bindings().at(slot).wire();
             if wire.is_some_and(Wire::has_farewell) {
                 self.traffic.read(cx, slot);
             }
@@ -304,7 +228,7 @@ impl Transport {
     ) {
         match wake {
             Wake::Dial(slot) => {
-                let change = self.traffic.connections.end_rest(cx, slot, now);
+                let change = self.traffic.connections_mut().end_rest(cx, slot, now);
                 self.traffic.follow(cx, change);
             }
             Wake::Connection(slot, generation) => self.traffic.ring(cx, slot, generation, now),
@@ -324,18 +248,19 @@ impl Transport {
         origin: &Origin,
         lookup: &Lookup,
     ) -> Result<Found, Failure> {
-        let lane = self.traffic.connections.seats.lane_of(home);
-        let lanes = self.traffic.connections.seats.lanes_mut();
+        let bindings = self.traffic.connections_mut().bindings_mut();
+        let lane = bindings.seats().lane_of(home);
+        let lanes = bindings.seats_mut().lanes_mut();
         let reached = self.origins.lane_to(origin, lane, id, lanes, lookup)?;
         if let Reached::Lane(lane) = reached {
             let form = lanes.get(lane).route().form;
-            let share = self.traffic.connections.redirect_share(cx, home, lane);
+            let share = bindings.redirect_share(cx, home, lane);
             return Ok(Found::Share(share, form));
         }
         if reached == Reached::LookUpBegun {
             cx.timers.at(cx.io.now() + LOOK_UP, Wake::LookUps);
         }
-        self.traffic.underway.seek(id, home);
+        self.traffic.underway_mut().seek(id, home);
         Ok(Found::Sought)
     }
 
@@ -347,7 +272,8 @@ impl Transport {
         timers: &mut Timers,
         now: Nanos,
     ) {
-        self.traffic.connections.look_up(lane, lookup, timers, now);
+        let seats = self.traffic.connections().bindings().seats();
+        self.names.look_up(lane, seats, lookup, timers, now);
     }
 
     /// Takes the answer to one look-up that has come; `None` when no further answer has.
@@ -356,13 +282,19 @@ impl Transport {
         cx: &mut Context<'_, I, H>,
         now: Nanos,
     ) -> Option<Answered> {
-        for slot in self.traffic.connections.take_names(cx.timers, now) {
+        let bindings = self.traffic.connections_mut().bindings_mut();
+        for slot in self.names.take_answers(bindings, cx.timers, now) {
             self.traffic.leave(cx, slot, now, Closing::Moved);
         }
-        let lanes = self.traffic.connections.seats.lanes_mut();
+        let lanes = self
+            .traffic
+            .connections_mut()
+            .bindings_mut()
+            .seats_mut()
+            .lanes_mut();
         let answered = self.origins.take_answer(lanes, cx.io);
         for id in answered.iter().flat_map(|answered| &answered.exchanges) {
-            self.traffic.underway.clear(*id);
+            self.traffic.underway_mut().clear(*id);
         }
         if answered.is_none() && self.origins.seeks() {
             cx.timers.at(now + LOOK_UP, Wake::LookUps);

@@ -81,7 +81,8 @@ impl<I: Io> Worker<I> {
     /// Writes a pool's output, and what writing lets go on.
     #[inline]
     fn flush(&mut self, index: usize, output: Output) {
-        let has_output = |pool: &PoolRun| pool.dispatcher().transport().has_output(output);
+        let has_output =
+            |pool: &PoolRun| pool.dispatcher().transport().pending().has_output(output);
         while has_output(&self.pools[index]) {
             self.act(index, |pool, site| {
                 let dispatcher = pool.dispatcher_mut();
@@ -277,7 +278,12 @@ impl<I: Io> Worker<I> {
     /// Goes on with what a pool has left unread, and with what time has come for.
     #[cold]
     fn go_on(&mut self, index: usize, now: Nanos) {
-        while self.pools[index].dispatcher().transport().has_input() {
+        while self.pools[index]
+            .dispatcher()
+            .transport()
+            .pending()
+            .has_input()
+        {
             self.transmit(index, |it, cx| it.read_rest(cx));
         }
         for id in self.pools[index].dispatcher_mut().overdue(now) {

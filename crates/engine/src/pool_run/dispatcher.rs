@@ -102,7 +102,7 @@ impl Dispatcher {
     /// Ends the wait for connections: those that are open give their seats out first.
     pub(crate) fn opened(&mut self) {
         self.timers.clear();
-        self.transport.list_seats();
+        self.transport.bindings_mut().list_seats();
     }
 
     /// Begins the run: the connections count all times from here.
@@ -121,12 +121,12 @@ impl Dispatcher {
     #[inline]
     pub(crate) fn has_more(&self, now: Nanos) -> bool {
         let timeout = self.exchanges.next_timeout();
-        self.transport.has_input() || now >= timeout.min(self.timers.next())
+        self.transport.pending().has_input() || now >= timeout.min(self.timers.next())
     }
 
     /// The time by which the loop must turn again by itself.
     pub(crate) fn next_wake(&self) -> Nanos {
-        match self.transport.is_pressing() {
+        match self.transport.pending().is_pressing() {
             true => Nanos::ZERO,
             false => self.timers.next().min(self.exchanges.next_timeout()),
         }
@@ -163,7 +163,7 @@ impl Dispatcher {
     ) {
         match wake {
             Wake::Seat(share) => {
-                let since = Freed::at(self.transport.rest_of(share));
+                let since = Freed::at(self.transport.bindings().rest_of(share));
                 let seats = self.transport.seats_mut();
                 if seats.keeps_one(share) {
                     seats.give(Seat { share, since });
@@ -342,12 +342,12 @@ impl Dispatcher {
     /// Takes a free seat of a lane.
     #[inline]
     pub(super) fn take_seat(&mut self, lane: LaneId) -> Option<Seat> {
-        self.transport.take_seat(lane)
+        self.transport.bindings_mut().take_seat(lane)
     }
 
     /// Lets a share's seat rest, with its connection, until a time.
     pub(super) fn rest_seat(&mut self, share: ShareId, until: Nanos) {
-        self.transport.rest_seat(share, until);
+        self.transport.bindings_mut().rest_seat(share, until);
         self.timers.at(until, Wake::Seat(share));
     }
 

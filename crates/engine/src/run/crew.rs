@@ -157,8 +157,8 @@ fn transport(prepared: &PreparedPool, shard: Shard, first_stream_id: u32) -> Tra
     let mut transport = Transport::new(lanes.collect(), shard, prepared.seed());
     let count = part(prepared.connections(), shard);
     match pool.connections.growth {
-        Growth::AsNeeded => transport.make_room(count as usize),
-        _ => transport.add_shares(count),
+        Growth::AsNeeded => transport.seats_mut().make_room(count as usize),
+        _ => transport.bindings_mut().add_shares(count),
     }
     transport
 }

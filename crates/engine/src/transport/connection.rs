@@ -10,7 +10,7 @@ use crate::limits::RECEIVES_PER_TURN;
 use crate::wire::{Handler, Input, Life, Note, Wire, WireProtocol};
 use drumfire_http1::Machine;
 use drumfire_measure::{Closing, Outcome};
-use drumfire_net::{Io, Received, Slot};
+use drumfire_net::{Io, Readiness, Received, Slot};
 use drumfire_units::Nanos;
 use std::net::SocketAddr;
 
@@ -29,6 +29,29 @@ pub(super) enum Link {
     Securing,
     /// It is open, and the wire speaks on it.
     Open(Wire),
+}
+
+/// The state of a connection as its owner asks for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LinkState {
+    /// There is none.
+    Closed,
+    /// It is being dialed, or in a handshake.
+    Opening,
+    /// It is open, both sides have agreed on its protocol, and nothing has come of the server's
+    /// greeting.
+    Silent,
+    /// It carries exchanges.
+    Ready,
+}
+
+/// A step of opening a connection whose socket has become ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OpeningStep {
+    /// The attempt goes on.
+    GoOn,
+    /// The same, and the connection is read afterwards.
+    GoOnAndRead,
 }
 
 /// A slot: a connection or the room for one.
@@ -141,6 +164,36 @@ impl Connection {
         }
     }
 
+    /// Its state, for the owner of the transport.
+    pub(super) fn state(&self) -> LinkState {
+        match self.wire() {
+            Some(wire) if wire.is_ready() => LinkState::Ready,
+            Some(_) => LinkState::Silent,
+            None if self.is_closed() => LinkState::Closed,
+            None => LinkState::Opening,
+        }
+    }
+
+    /// The step of opening it that a socket's readiness allows, if any. Bytes that came with the
+    /// connection, or with the end of a handshake, have no event of their own.
+    pub(super) const fn opening_step(
+        &self,
+        readiness: Readiness,
+        server_speaks_first: bool,
+    ) -> Option<OpeningStep> {
+        let (goes_on, reads) = match self.link {
+            Link::Dialing => (readiness.writable, readiness.readable),
+            Link::SecuringProxy | Link::Securing => (true, server_speaks_first),
+            Link::Tunneling(_) => (readiness.readable, false),
+            Link::Closed | Link::Open(_) => (false, false),
+        };
+        match (goes_on, reads) {
+            (false, _) => None,
+            (true, false) => Some(OpeningStep::GoOn),
+            (true, true) => Some(OpeningStep::GoOnAndRead),
+        }
+    }
+
     pub(super) const fn is_closed(&self) -> bool {
         matches!(self.link, Link::Closed)
     }
@@ -156,11 +209,6 @@ impl Connection {
     /// Whether it is on its way to carrying exchanges.
     pub(super) fn is_opening(&self) -> bool {
         !self.is_closed() && !self.is_ready()
-    }
-
-    /// Whether it is open and nothing has come of the server's greeting.
-    pub(super) fn is_silent(&self) -> bool {
-        self.wire().is_some() && !self.is_ready()
     }
 
     /// The outcome of a timeout while it is being opened.

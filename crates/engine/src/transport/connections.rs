@@ -1,44 +1,43 @@
 //! The life of a pool's connections: each is opened for a share, carries exchanges, retires, fails
 //! or leaves by the plan, and makes room for the next.
 //!
-//! They hold what the [`Slots`] (connections) and the [`Seats`] (lanes, shares) own together. They
-//! know exchanges only as ids that wait for a share, and put none on a wire: that is the
-//! transport's part, to which each call gives a [`Change`] to follow.
+//! They lead each connection over the [`Bindings`] of its share. They know exchanges only as ids
+//! that wait for a share, and put none on a wire: that is the transport's part, to which each call
+//! gives a [`Change`] to follow.
 //!
 //! ```text
 //!   closed ─► opened (Attempt) ─► ready ─► retires, when it takes no more ─► closed, a spare
 //!     ▲           │                 │
 //!     └── rests ◄─┴──── failed ◄────┘
 //! ```
+//!
+//! `dial`, `go_on_opening` and `time_out_opening` move a connection on while it is opened. Once it
+//! is ready, `watch` sets when its silence is looked at, and `doubt` after an exchange was given up
+//! on it. It ends by `lose` where it has failed; by `leave` or `retire_if_spent`, then
+//! `close_if_done`, where it takes no further exchange and may still carry some.
 
+use super::bindings::Bindings;
 use super::change::{Change, Lost};
 use super::connection::{Connection, discard_input};
 use super::context::Context;
-use super::lane::{Lane, Seat};
-use super::names::Names;
+use super::lane::Lane;
 use super::opening::{Attempt, Way};
-use super::seats::Seats;
-use super::slots::Slots;
+use super::share::Share;
 use crate::blame::Failure;
-use crate::freed::Freed;
-use crate::id::{LaneId, Shard, ShareId};
-use crate::limits::{DOUBT_MAX, LOOK_UP, LOOK_UP_AGAIN, REDIALS_AT_START};
-use crate::prepare::Lookup;
+use crate::id::{Shard, ShareId};
+use crate::limits::DOUBT_MAX;
 use crate::timers::{Timers, Wake};
 use crate::wire::{Handler, Input, Patience, Port, WireProtocol};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Slot};
-use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
 /// A worker's connections of a pool.
 #[derive(Debug)]
 pub(super) struct Connections {
-    pub(super) slots: Slots,
-    pub(super) seats: Seats,
-    /// Where the ages of connections come from.
+    bindings: Bindings,
+    /// The seed of the ages of connections.
     seed: u64,
-    names: Names,
     /// How often servers refused our pings as too frequent (ENHANCE_YOUR_CALM): each halves their
     /// rate.
     pings_halved: u32,
@@ -56,123 +55,63 @@ impl Connections {
     /// No connections, along these lanes.
     pub(super) fn new(lanes: Vec<Lane>, shard: Shard, seed: u64) -> Self {
         Self {
-            slots: Slots::default(),
-            seats: Seats::new(lanes, shard),
+            bindings: Bindings::new(lanes, shard),
             seed,
-            names: Names::default(),
             pings_halved: 0,
         }
     }
 
-    /// Adds one of the plan's shares to a lane.
-    pub(super) fn add_planned_share(&mut self, lane: LaneId) -> ShareId {
-        let number = self.seats.next_number(lane);
-        let choice = number.wrapping_mul(self.seats.lane(lane).stride());
-        let share = self.add_share(lane, number, choice);
-        self.seats.lane_mut(lane).add_share(share);
-        share
+    /// The slots and the shares that they serve.
+    #[inline]
+    pub(super) const fn bindings(&self) -> &Bindings {
+        &self.bindings
     }
 
-    /// Adds a share that leads along a lane; `number` counts over all workers, and `choice` is the
-    /// index of the lane's address that its connection tries first.
-    fn add_share(&mut self, lane: LaneId, number: u32, choice: u32) -> ShareId {
-        let share = self.seats.next_share();
-        let slot = self.slots.add(Connection::new(lane, share, choice));
-        self.seats.add(lane, number, slot)
+    /// The same, to change them.
+    #[inline]
+    pub(super) const fn bindings_mut(&mut self) -> &mut Bindings {
+        &mut self.bindings
     }
 
-    /// The connection that serves a share.
-    pub(super) fn of_share(&self, share: ShareId) -> &Connection {
-        self.slots.at(self.seats.share(share).slot())
+    /// The connection in a slot.
+    #[inline]
+    pub(super) fn at(&self, slot: Slot) -> &Connection {
+        self.bindings.at(slot)
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(super) fn at_mut(&mut self, slot: Slot) -> &mut Connection {
+        self.bindings.at_mut(slot)
     }
 
     /// The connection in a slot and its lane.
     #[inline]
     pub(super) fn with_lane(&mut self, slot: Slot) -> (&mut Connection, &mut Lane) {
-        let connection = self.slots.at_mut(slot);
-        let lane = self.seats.lane_mut(connection.lane());
-        (connection, lane)
+        self.bindings.with_lane(slot)
+    }
+
+    /// A share.
+    #[inline]
+    pub(super) fn share(&self, share: ShareId) -> &Share {
+        self.bindings.share(share)
+    }
+
+    /// The same, to change it.
+    #[inline]
+    pub(super) fn share_mut(&mut self, share: ShareId) -> &mut Share {
+        self.bindings.share_mut(share)
     }
 
     /// How a connection's silence is borne.
     pub(super) fn patience(&self, slot: Slot) -> Patience {
-        let lane = self.seats.lane(self.slots.at(slot).lane());
+        let lane = self.bindings.seats().lane(self.bindings.at(slot).lane());
         lane.settings().patience(lane.ping(self.pings_halved))
     }
 
     /// A server has refused our pings as too frequent.
     pub(super) const fn halve_pings(&mut self) {
         self.pings_halved += 1;
-    }
-
-    /// Lists the free seats, in turn over the connections; of connections that carry one exchange,
-    /// the open ones first.
-    pub(super) fn list_seats(&mut self) {
-        for id in self.seats.lanes().ids() {
-            let shares = self.seats.lane(id).shares().to_vec();
-            let settings = self.seats.lane(id).settings();
-            let (streams, exclusive) =
-                (settings.streams as usize, settings.protocol.is_exclusive());
-            let listed = match exclusive {
-                true => self.open_first(shares.clone()),
-                false => shares
-                    .iter()
-                    .copied()
-                    .cycle()
-                    .take(shares.len() * streams)
-                    .collect(),
-            };
-            let lane = self.seats.lane_mut(id);
-            lane.clear_seats(shares.len() * streams + 1);
-            let since = Freed::default();
-            for share in listed {
-                lane.give(Seat { share, since });
-            }
-        }
-    }
-
-    /// The shares whose seats are given out now, those with open connections first. The others
-    /// withhold theirs: those that failed are dialed one after the other, but for the first.
-    fn open_first(&mut self, shares: Vec<ShareId>) -> Vec<ShareId> {
-        let (mut open, mut closed) = (Vec::new(), Vec::new());
-        for share in shares {
-            let connection = self.slots.at_mut(self.seats.share(share).slot());
-            let has_failed = connection.failures > 0 && closed.len() >= REDIALS_AT_START;
-            if connection.is_ready() {
-                open.push(share);
-            } else if connection.is_closed() && !has_failed {
-                closed.push(share);
-            } else {
-                connection.withholds_seat = true;
-            }
-        }
-        open.append(&mut closed);
-        open
-    }
-
-    /// Gives out the seat of a connection that was opened in advance and not in time.
-    fn give_withheld_seat(&mut self, slot: Slot, since: Nanos) {
-        let (connection, lane) = self.with_lane(slot);
-        if std::mem::take(&mut connection.withholds_seat) {
-            let (share, since) = (connection.share(), Freed::at(since));
-            lane.give(Seat { share, since });
-        }
-    }
-
-    /// Until when a share's seat rests, where its only connection does.
-    pub(super) fn rest_of(&self, share: ShareId) -> Nanos {
-        let lane = self.seats.lane(self.seats.lane_of(share));
-        if lane.settings().protocol.is_exclusive() {
-            self.of_share(share).rest_until
-        } else {
-            Nanos::ZERO
-        }
-    }
-
-    /// Lets a connection rest that has failed.
-    fn rest(&mut self, slot: Slot, timers: &mut Timers, now: Nanos) {
-        let lane = self.seats.lane_mut(self.slots.at(slot).lane());
-        self.slots.rest(slot, lane, timers, now);
     }
 
     /// Starts to open a slot's connection.
@@ -213,23 +152,23 @@ impl Connections {
         slot: Slot,
         act: impl FnOnce(Attempt<'_, '_, I, H>) -> Way,
     ) -> Change {
-        let (connection, lane) = self.with_lane(slot);
+        let (connection, lane) = self.bindings.with_lane(slot);
         let way = act(Attempt {
             connection,
             lane,
             slot,
             cx,
         });
-        let connection = self.slots.at(slot);
+        let connection = self.bindings.at(slot);
         let (share, since) = (connection.share(), connection.phase_start);
         if matches!(way, Way::Open | Way::Greets) {
             self.begin_life(slot, since);
         }
-        self.slots.arm(slot, cx.timers);
+        self.bindings.arm(slot, cx.timers);
         match way {
             Way::Pending => Change::None,
             Way::Open => {
-                self.give_withheld_seat(slot, since);
+                self.bindings.give_withheld_seat(slot, since);
                 Change::Open { share, since }
             }
             Way::Greets => Change::Greets(slot),
@@ -244,11 +183,11 @@ impl Connections {
         failure: Failure,
         at: Nanos,
     ) -> Change {
-        let connection = self.slots.at_mut(slot);
+        let connection = self.bindings.at_mut(slot);
         let share = connection.share();
         connection.close(cx, slot, Closing::Failed);
-        self.rest(slot, cx.timers, at);
-        if self.seats.share(share).slot() == slot {
+        self.bindings.rest(slot, cx.timers, at);
+        if self.bindings.share(share).slot() == slot {
             Change::Failed { share, failure, at }
         } else {
             Change::None
@@ -263,15 +202,15 @@ impl Connections {
         share: ShareId,
         now: Nanos,
     ) -> Option<Outcome> {
-        let slot = self.seats.share(share).slot();
-        let (connection, lane) = self.with_lane(slot);
+        let slot = self.bindings.share(share).slot();
+        let (connection, lane) = self.bindings.with_lane(slot);
         if !lane.settings().protocol.is_exclusive() || !connection.is_opening() {
             return None;
         }
         let outcome = connection.opening_timeout();
         connection.try_another(lane, now);
         connection.close(cx, slot, Closing::Failed);
-        self.rest(slot, cx.timers, now);
+        self.bindings.rest(slot, cx.timers, now);
         Some(outcome)
     }
 
@@ -283,8 +222,8 @@ impl Connections {
         share: ShareId,
         now: Nanos,
     ) -> Change {
-        let share = self.seats.share(share);
-        let connection = self.slots.at(share.slot());
+        let share = self.bindings.share(share);
+        let connection = self.bindings.at(share.slot());
         let rests = connection.rest_until > now;
         if share.is_clear() || rests || !connection.is_closed() {
             return Change::None;
@@ -299,12 +238,12 @@ impl Connections {
         slot: Slot,
         now: Nanos,
     ) -> Change {
-        let connection = self.slots.at(slot);
+        let connection = self.bindings.at(slot);
         let (share, rested) = (connection.share(), connection.rest_until);
         if connection.is_closed() {
-            self.give_withheld_seat(slot, rested);
+            self.bindings.give_withheld_seat(slot, rested);
         }
-        if self.seats.share(share).slot() == slot {
+        if self.bindings.share(share).slot() == slot {
             self.dial_if_needed(cx, share, now)
         } else {
             Change::None
@@ -322,7 +261,7 @@ impl Connections {
         further: Further,
         now: Nanos,
     ) -> Change {
-        let connection = self.slots.at_mut(slot);
+        let connection = self.bindings.at_mut(slot);
         let wire = connection.wire().filter(|wire| wire.is_spent());
         let Some((unwilling, fruitless)) = wire.map(|it| (it.unwilling(), it.is_fruitless()))
         else {
@@ -334,21 +273,21 @@ impl Connections {
         if !fruitless {
             connection.failures = 0;
         }
-        let new = self.replace(slot);
-        let share = self.slots.at(new).share();
+        let new = self.bindings.replace(slot);
+        let share = self.bindings.at(new).share();
         let Some(unwilling) = unwilling else {
             // An idle one has a successor when it is needed.
-            let is_idle = self.slots.at(slot).leaving == Some(Closing::Idle);
+            let is_idle = self.bindings.at(slot).leaving == Some(Closing::Idle);
             let is_needed = further == Further::Expected && !is_idle;
-            return if !is_needed && self.seats.share(share).is_clear() {
+            return if !is_needed && self.bindings.share(share).is_clear() {
                 Change::None
             } else {
                 self.dial(cx, new, now)
             };
         };
-        self.rest(new, cx.timers, now);
+        self.bindings.rest(new, cx.timers, now);
         // Once may be a server on its way out. One that greets each connection so refuses us.
-        if unwilling.took_none && self.slots.at(new).failures > 1 {
+        if unwilling.took_none && self.bindings.at(new).failures > 1 {
             Change::Failed {
                 share,
                 failure: unwilling.failure,
@@ -368,72 +307,10 @@ impl Connections {
         departure: Departure,
     ) -> Change {
         let Departure { why, further, now } = departure;
-        self.slots.at_mut(slot).leave(cx, slot, why);
+        self.bindings.at_mut(slot).leave(cx, slot, why);
         let change = self.retire_if_spent(cx, slot, further, now);
         self.close_if_done(cx, slot);
         change
-    }
-
-    /// Looks up again where a lane leads.
-    #[cold]
-    pub(super) fn look_up(&mut self, id: LaneId, lookup: &Lookup, timers: &mut Timers, now: Nanos) {
-        if let Some(named) = &self.seats.lane(id).route().named {
-            let origin = named.origin.clone();
-            self.names.look_up(id, origin, lookup, timers, now);
-        }
-    }
-
-    /// Takes the answers to look-ups of lanes that have come. Gives the slots whose connections lead
-    /// elsewhere than their shares by now; where there was no answer, all stays.
-    #[cold]
-    pub(super) fn take_names(&mut self, timers: &mut Timers, now: Nanos) -> Vec<Slot> {
-        let mut moved = Vec::new();
-        while let Some((id, place)) = self.names.take_answer() {
-            let is_known = place.is_some();
-            let lane = self.seats.lane_mut(id);
-            if place.is_some_and(|place| lane.lead_to(place)) {
-                self.move_shares(id, &mut moved);
-            }
-            let again = self.seats.lane(id).looked_up_at(now);
-            let soon = now + LOOK_UP_AGAIN;
-            let again = again.map(|at| if is_known { at } else { at.min(soon) });
-            if let Some(at) = again {
-                timers.at(at, Wake::Names(id));
-            }
-        }
-        if self.names.seek() {
-            timers.at(now + LOOK_UP, Wake::LookUps);
-        }
-        moved
-    }
-
-    /// Finds the connections of a lane that lead elsewhere than their shares by now.
-    fn move_shares(&mut self, id: LaneId, moved: &mut Vec<Slot>) {
-        let lane = self.seats.lane(id);
-        for share in lane.shares() {
-            let share = self.seats.share(*share);
-            let slot = share.slot();
-            let choice = share.number().wrapping_mul(lane.stride());
-            let assigned = lane.address_of(choice);
-            let connection = self.slots.at_mut(slot);
-            let stays = connection.address.is_none_or(|address| match assigned {
-                Some(assigned) => address == assigned,
-                None => lane.has_address(address),
-            });
-            connection.choice = choice;
-            if !stays && !connection.is_opening() {
-                moved.push(slot);
-            }
-        }
-    }
-
-    /// Puts a new slot in the place of one whose connection retires, for the same share.
-    fn replace(&mut self, old: Slot) -> Slot {
-        let retired = self.slots.at(old);
-        let share = retired.share();
-        let new = self.slots.put(retired.successor());
-        self.seats.share_mut(share).move_to(new);
-        new
     }
 
     /// Closes a connection that has given its place to another and has nothing more to carry. Only
@@ -444,7 +321,7 @@ impl Connections {
         cx: &mut Context<'_, I, H>,
         slot: Slot,
     ) {
-        let connection = self.slots.at_mut(slot);
+        let connection = self.bindings.at_mut(slot);
         let is_retiring = connection.is_retiring;
         let leaving = connection.leaving;
         if let Some(wire) = connection.wire_mut()
@@ -457,7 +334,7 @@ impl Connections {
                 false => leaving.unwrap_or(Closing::Spent),
             };
             connection.close(cx, slot, why);
-            self.slots.release(slot);
+            self.bindings.release(slot);
         }
     }
 
@@ -469,7 +346,7 @@ impl Connections {
         failure: &Failure,
         now: Nanos,
     ) -> Lost {
-        let connection = self.slots.at_mut(slot);
+        let connection = self.bindings.at_mut(slot);
         let is_retiring = connection.is_retiring;
         let Some(wire) = connection.lose(cx, slot, failure) else {
             return Lost::Opening(Change::None);
@@ -482,29 +359,21 @@ impl Connections {
             connection.failures = 0;
         }
         if is_retiring {
-            self.slots.release(slot);
+            self.bindings.release(slot);
         } else if wire.is_fruitless() {
-            self.rest(slot, cx.timers, now);
+            self.bindings.rest(slot, cx.timers, now);
         }
         Lost::Carried(wire.outstanding())
     }
 
-    /// Whether connections are kept, so that it helps to open them before the run.
-    pub(super) fn are_kept(&self) -> bool {
-        self.seats
-            .lanes()
-            .iter()
-            .any(|(_, lane)| lane.settings().keep_alive != KeepAlive::No)
-    }
-
     /// A connection is open: sets when it leaves by the plan.
     fn begin_life(&mut self, slot: Slot, now: Nanos) {
-        let connection = self.slots.at_mut(slot);
-        let lane = self.seats.lane(connection.lane());
-        let life = lane.settings().life;
+        let (connection, lane) = self.bindings.with_lane(slot);
+        let (share, life) = (connection.share(), lane.settings().life);
         if life.ends() && !lane.is_transient() {
-            let share = self.seats.share_mut(connection.share());
+            let share = self.bindings.share_mut(share);
             let age = life.age_of(self.seed, share.number(), share.begin_life());
+            let connection = self.bindings.at_mut(slot);
             connection.alarm.set_leaving(now + age);
         }
     }
@@ -512,11 +381,11 @@ impl Connections {
     /// A connection carries exchanges from now on: sets when its silence is looked at first.
     pub(super) fn watch(&mut self, slot: Slot, timers: &mut Timers, now: Nanos) {
         let patience = self.patience(slot);
-        let connection = self.slots.at_mut(slot);
+        let connection = self.bindings.at_mut(slot);
         if let Some(wire) = connection.wire_mut() {
             let first_look = wire.first_look(patience, now);
             connection.alarm.set_deadline(first_look);
-            self.slots.arm(slot, timers);
+            self.bindings.arm(slot, timers);
         }
     }
 
@@ -524,32 +393,32 @@ impl Connections {
     /// to give a sign of life, or is replaced.
     pub(super) fn doubt(&mut self, slot: Slot, timers: &mut Timers, sent: Nanos, now: Nanos) {
         let refused = self.pings_halved > 0;
-        let (connection, lane) = self.with_lane(slot);
+        let (connection, lane) = self.bindings.with_lane(slot);
         let ping = lane.ping(0);
         if refused || !connection.wire_mut().is_some_and(|it| it.doubt(sent, now)) {
             return;
         }
         let limit = ping.map_or(DOUBT_MAX, |ping| ping.timeout);
         connection.alarm.set_deadline(now + limit);
-        self.slots.arm(slot, timers);
+        self.bindings.arm(slot, timers);
     }
 
     /// All times count from the run's start from now on.
     pub(super) fn begin_run(&mut self, timers: &mut Timers) {
-        for id in self.seats.lanes().ids() {
-            let lane = self.seats.lane_mut(id);
+        for id in self.bindings.seats().lanes().ids() {
+            let lane = self.bindings.seats_mut().lane_mut(id);
             lane.begin_run();
             if let Some(at) = lane.looked_up_at(Nanos::ZERO) {
                 timers.at(at, Wake::Names(id));
             }
         }
-        for slot in self.slots.all() {
+        for slot in self.bindings.slots().all() {
             self.begin_run_of(slot, timers);
         }
     }
 
     fn begin_run_of(&mut self, slot: Slot, timers: &mut Timers) {
-        let (connection, lane) = self.with_lane(slot);
+        let (connection, lane) = self.bindings.with_lane(slot);
         connection.rest_until = Nanos::ZERO;
         connection.phase_start = Nanos::ZERO;
         connection.alarm.forget_entry();
@@ -564,7 +433,7 @@ impl Connections {
             let limit = lane.settings().connect_limit;
             connection.alarm.set_deadline(limit);
         }
-        self.slots.arm(slot, timers);
+        self.bindings.arm(slot, timers);
     }
 
     /// Ends all connections, each as its protocol has it.
@@ -573,8 +442,8 @@ impl Connections {
         cx: &mut Context<'_, I, H>,
         input: &mut Input,
     ) {
-        for slot in self.slots.all() {
-            let connection = self.slots.at_mut(slot);
+        for slot in self.bindings.slots().all() {
+            let connection = self.bindings.at_mut(slot);
             if let Some(wire) = connection.wire_mut()
                 && wire.has_farewell()
             {
@@ -583,50 +452,6 @@ impl Connections {
             }
             connection.close(cx, slot, Closing::Ended);
         }
-    }
-
-    /// Where a share's exchange goes elsewhere: the share that serves it there. A connection that
-    /// carried the exchange alone is closed, for nothing else uses it meanwhile.
-    pub(super) fn redirect_share<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        home: ShareId,
-        lane: LaneId,
-    ) -> ShareId {
-        if lane == self.seats.lane_of(home) {
-            return home;
-        }
-        let exclusive = self.seats.lane(lane).settings().protocol.is_exclusive();
-        if exclusive {
-            let slot = self.seats.share(home).slot();
-            self.slots.at_mut(slot).close(cx, slot, Closing::Redirected);
-        }
-        let known = self.seats.share(home).redirect_shares().iter().copied();
-        let fits = |share: &ShareId| exclusive || self.seats.lane_of(*share) == lane;
-        if let Some(share) = known.into_iter().find(fits) {
-            self.lead(cx, share, lane);
-            return share;
-        }
-        let number = self.seats.share(home).number();
-        let share = self.add_share(lane, number, home.0);
-        self.seats.share_mut(home).add_redirect_share(share);
-        share
-    }
-
-    /// Leads a share along a lane; a connection along another is closed.
-    fn lead<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        share: ShareId,
-        lane: LaneId,
-    ) {
-        let slot = self.seats.share(share).slot();
-        let connection = self.slots.at_mut(slot);
-        if connection.lane() != lane {
-            connection.close(cx, slot, Closing::Redirected);
-            connection.lead(lane);
-        }
-        self.seats.share_mut(share).lead(lane);
     }
 }
 

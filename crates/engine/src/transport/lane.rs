@@ -1,12 +1,11 @@
 //! Lanes: the way to one origin, how its connections are treated, and the seats on them.
 
-use super::names::known_for;
 use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
-use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
+use crate::limits::{ADDRESS_REST, LOOK_UP_AGAIN, LOOK_UP_LEAST, REDIAL_BURST, REDIAL_INTERVAL};
 use crate::prepare::{Peers, Place, Route};
 use crate::wire::Settings;
-use drumfire_plan::{Ping, Spread};
+use drumfire_plan::{Ping, Renewal, Spread};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -236,6 +235,15 @@ impl Lane {
             after: Nanos(ping.after.0.saturating_mul(1 << halved.min(32))),
             ..ping
         })
+    }
+}
+
+/// The time for which a place is known before its name is looked up again; `None` is for ever.
+fn known_for(renewal: Renewal, ttl: Option<Nanos>) -> Option<Nanos> {
+    match renewal {
+        Renewal::Never => None,
+        Renewal::Each(time) => Some(time),
+        Renewal::Ttl => Some(ttl.unwrap_or(LOOK_UP_AGAIN).max(LOOK_UP_LEAST)),
     }
 }
 

@@ -1,38 +1,77 @@
-//! Names that are looked up again while a run goes on.
+//! Names: the names of lanes' peers, looked up again while a run goes on.
+//!
+//! A lane's timer ([`Wake::Names`]) begins a look-up on a thread of its own; [`Wake::LookUps`] asks
+//! for its answer from time to time, which sets the lane's timer again. Connections are moved by the
+//! transport alone: an answer only says which of them lead elsewhere by now.
 
+use super::bindings::Bindings;
+use super::seats::Seats;
 use crate::id::LaneId;
-use crate::limits::{LOOK_UP, LOOK_UP_AGAIN, LOOK_UP_LEAST};
+use crate::limits::{LOOK_UP, LOOK_UP_AGAIN};
 use crate::prepare::{Lookup, Place, Sought};
 use crate::timers::{Timers, Wake};
-use drumfire_plan::{Origin, Renewal};
+use drumfire_net::Slot;
 use drumfire_units::Nanos;
 use std::sync::mpsc::TryRecvError;
 
 /// The look-ups of lanes' names that are under way.
 #[derive(Debug, Default)]
-pub(crate) struct Names(Vec<(LaneId, Sought)>);
+pub(super) struct Names(Vec<(LaneId, Sought)>);
 
 impl Names {
-    /// Begins to look a lane's name up; where there is no thread for it, later.
+    /// Begins to look the name up to which a lane leads; where there is no thread for it, later.
+    #[cold]
     pub(super) fn look_up(
         &mut self,
-        lane: LaneId,
-        origin: Origin,
+        id: LaneId,
+        seats: &Seats,
         lookup: &Lookup,
         timers: &mut Timers,
         now: Nanos,
     ) {
-        match lookup.place_of(origin) {
+        let Some(named) = &seats.lane(id).route().named else {
+            return;
+        };
+        match lookup.place_of(named.origin.clone()) {
             Ok(sought) => {
-                self.0.push((lane, sought));
+                self.0.push((id, sought));
                 timers.at(now + LOOK_UP, Wake::LookUps);
             }
-            Err(_no_thread) => timers.at(now + LOOK_UP_AGAIN, Wake::Names(lane)),
+            Err(_no_thread) => timers.at(now + LOOK_UP_AGAIN, Wake::Names(id)),
         }
     }
 
-    /// Takes an answer that has come; no place where there is none now.
-    pub(super) fn take_answer(&mut self) -> Option<(LaneId, Option<Place>)> {
+    /// Takes the answers that have come, and leads lanes to them. Gives the slots whose connections
+    /// lead elsewhere than their shares by now; where there was no answer, all stays.
+    #[cold]
+    pub(super) fn take_answers(
+        &mut self,
+        bindings: &mut Bindings,
+        timers: &mut Timers,
+        now: Nanos,
+    ) -> Vec<Slot> {
+        let mut moved = Vec::new();
+        while let Some((id, place)) = self.next_answer() {
+            let is_known = place.is_some();
+            let lane = bindings.seats_mut().lane_mut(id);
+            if place.is_some_and(|place| lane.lead_to(place)) {
+                bindings.move_shares(id, &mut moved);
+            }
+            let again = bindings.seats().lane(id).looked_up_at(now);
+            let soon = now + LOOK_UP_AGAIN;
+            let again = again.map(|at| if is_known { at } else { at.min(soon) });
+            if let Some(at) = again {
+                timers.at(at, Wake::Names(id));
+            }
+        }
+        if !self.0.is_empty() {
+            timers.at(now + LOOK_UP, Wake::LookUps);
+        }
+        moved
+    }
+
+    /// Takes an answer that has come; without a place where the look-up has found none.
+    fn next_answer(&mut self) -> Option<(LaneId, Option<Place>)> {
         for at in 0..self.0.len() {
             let answer = match self.0[at].1.try_recv() {
                 Err(TryRecvError::Empty) => continue,
@@ -43,19 +82,5 @@ impl Names {
             return Some((lane, answer));
         }
         None
-    }
-
-    /// Whether any look-up is under way.
-    pub(super) const fn seek(&self) -> bool {
-        !self.0.is_empty()
-    }
-}
-
-/// How long a place is known before its name is looked up again; `None` is for ever.
-pub(super) fn known_for(renewal: Renewal, ttl: Option<Nanos>) -> Option<Nanos> {
-    match renewal {
-        Renewal::Never => None,
-        Renewal::Each(time) => Some(time),
-        Renewal::Ttl => Some(ttl.unwrap_or(LOOK_UP_AGAIN).max(LOOK_UP_LEAST)),
     }
 }

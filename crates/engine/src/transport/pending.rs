@@ -62,7 +62,7 @@ impl Listed {
 
 /// A transport's slots with input or output to be moved before its worker waits.
 #[derive(Debug, Default)]
-pub(super) struct Pending {
+pub(crate) struct Pending {
     /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
     /// only this list knows of it.
     unread: Vec<Slot>,
@@ -85,7 +85,7 @@ impl Pending {
 
     /// Whether this turn has input to read of which no readiness tells.
     #[inline]
-    pub(super) const fn has_input(&self) -> bool {
+    pub(crate) const fn has_input(&self) -> bool {
         self.unread_before > 0 || !self.failed_sends.is_empty()
     }
 
@@ -157,7 +157,7 @@ impl Pending {
 
     /// Whether there is such output.
     #[inline]
-    pub(super) fn has_output(&self, output: Output) -> bool {
+    pub(crate) fn has_output(&self, output: Output) -> bool {
         match output {
             Output::Requests => !self.requesting.is_empty(),
             Output::All => !self.dirty.is_empty(),
@@ -166,7 +166,7 @@ impl Pending {
 
     /// Whether there is something to do before any wait.
     #[inline]
-    pub(super) fn is_pressing(&self) -> bool {
+    pub(crate) fn is_pressing(&self) -> bool {
         !self.unread.is_empty() || !self.failed_sends.is_empty() || !self.dirty.is_empty()
     }
 }

@@ -1,6 +1,6 @@
 //! Seats: the lanes of a pool, the shares of each, and the right to have an exchange on a share.
 //!
-//! A pool takes a seat before it starts an exchange ([`super::Transport::take_seat`]), and gives it
+//! A pool takes a seat before it starts an exchange ([`super::Bindings::take_seat`]), and gives it
 //! back when the exchange is over, unless [`Seats::keeps_one`] withdraws it then. The seats know which
 //! slot serves a share, and nothing of the connection in it.
 
@@ -67,6 +67,13 @@ impl Seats {
     #[inline]
     pub(crate) fn keeps_one(&mut self, share: ShareId) -> bool {
         self.share_mut(share).seats_mut().keeps_one()
+    }
+
+    /// Lets up to this many shares be added to each lane as they are needed.
+    pub(crate) fn make_room(&mut self, count: usize) {
+        for lane in self.lanes.ids() {
+            self.lane_mut(lane).make_room(count);
+        }
     }
 
     /// Takes a free seat of a lane.

@@ -5,7 +5,7 @@
 //! [`Transport`](super::Transport)'s, to which all of this belongs.
 
 use super::change::{Change, Lost};
-use super::connection::{Connection, Link, discard_input};
+use super::connection::{Connection, Link, OpeningStep, discard_input};
 use super::connections::{Connections, Departure, Further};
 use super::context::Context;
 use super::pending::{Output, Pending};
@@ -13,8 +13,7 @@ use crate::blame::Failure;
 use crate::id::{ExchangeId, Generation, ShareId};
 use crate::wire::{
     Broken, Cancelled, ConnectionEvents, Dropped, Expiry, Flow, Flushed, Handle, Handler, Input,
-    Note, Phase, Port, Read, Refusal, Seen, Submitted, Terms, Underway, WireEvent, WireProtocol,
-    each,
+    Note, Phase, Port, Read, Refusal, Seen, Submitted, Terms, Underway, WireProtocol, each,
 };
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Readiness, Slot};
@@ -23,10 +22,10 @@ use drumfire_units::Nanos;
 /// A pool's exchanges under way, and the connections between which they move.
 #[derive(Debug)]
 pub(super) struct Traffic {
-    pub(super) connections: Connections,
-    /// Where each exchange travels.
-    pub(super) underway: Underway,
-    pub(super) pending: Pending,
+    connections: Connections,
+    /// The way of each exchange.
+    underway: Underway,
+    pending: Pending,
     input: Input,
     /// Whether further exchanges were expected when the last one was submitted.
     further: Further,
@@ -46,6 +45,35 @@ impl Traffic {
         }
     }
 
+    /// The connections.
+    #[inline]
+    pub(super) const fn connections(&self) -> &Connections {
+        &self.connections
+    }
+
+    /// The same, to change them; a [`Change`] that comes of it is to be followed.
+    #[inline]
+    pub(super) const fn connections_mut(&mut self) -> &mut Connections {
+        &mut self.connections
+    }
+
+    /// The way of each exchange.
+    pub(super) const fn underway_mut(&mut self) -> &mut Underway {
+        &mut self.underway
+    }
+
+    /// The sockets with something to do before the next wait.
+    #[inline]
+    pub(super) const fn pending(&self) -> &Pending {
+        &self.pending
+    }
+
+    /// Begins a turn: slots that are left unread from now on are the next one's.
+    #[inline]
+    pub(super) fn begin_turn(&mut self) {
+        self.pending.begin_turn();
+    }
+
     /// Puts an exchange on a share's connection, or lets it wait for one.
     #[inline]
     pub(super) fn submit<I: Io, H: Handler>(
@@ -58,9 +86,9 @@ impl Traffic {
     ) {
         self.underway.admit(id);
         self.further = further;
-        let serving = self.connections.seats.share(share);
+        let serving = self.connections.share(share);
         let (slot, is_clear) = (serving.slot(), serving.is_clear());
-        let connection = self.connections.slots.at_mut(slot);
+        let connection = self.connections.at_mut(slot);
         let Link::Open(wire) = &connection.link else {
             return self.wait(cx, id, share, now);
         };
@@ -80,7 +108,7 @@ impl Traffic {
         }
     }
 
-    /// Lets an exchange wait for its share's connection, and sees to it that there is one.
+    /// Lets an exchange wait for its share's connection, and has one dialed where there is none.
     fn wait<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -89,37 +117,23 @@ impl Traffic {
         now: Nanos,
     ) {
         self.underway.wait(id, share);
-        self.has_waited |= self.connections.seats.share_mut(share).wait(id);
+        self.has_waited |= self.connections.share_mut(share).wait(id);
         let change = self.connections.dial_if_needed(cx, share, now);
         self.follow(cx, change);
     }
 
-    /// Does what a change of a share's connection means for the exchanges that wait for it.
+    /// Carries out the effect of a change of a share's connection on the exchanges that wait for it.
     pub(super) fn follow<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, change: Change) {
         match change {
             Change::None => {}
             Change::Open { share, since } => self.fill(cx, share, since),
             Change::Greets(slot) => self.flush_slot(cx, slot),
             Change::Failed { share, failure, at } => {
-                for id in self.connections.seats.share_mut(share).all_waiting() {
-                    self.fail(cx.handler, id, failure.clone(), at);
+                for id in self.connections.share_mut(share).all_waiting() {
+                    self.underway.fail(cx.handler, id, failure.clone(), at);
                 }
             }
         }
-    }
-
-    /// Lets the handler make what varies in an exchange's request; `false` when it can't.
-    #[inline]
-    fn begin<I: Io, H: Handler>(
-        &self,
-        cx: &mut Context<'_, I, H>,
-        id: ExchangeId,
-        share: ShareId,
-        now: Nanos,
-    ) -> bool {
-        let number = self.connections.seats.share(share).number();
-        let (io, handler) = (&*cx.io, &mut *cx.handler);
-        handler.begin(id, number, now, || io.unix_time()).is_ok()
     }
 
     /// Puts an exchange on the wire of an open connection with room.
@@ -133,7 +147,9 @@ impl Traffic {
         slot: Slot,
         now: Nanos,
     ) {
-        if !self.begin(cx, id, share, now) {
+        let number = self.connections.share(share).number();
+        let (io, handler) = (&*cx.io, &mut *cx.handler);
+        if handler.begin(id, number, now, || io.unix_time()).is_err() {
             return;
         }
         let (connection, lane) = self.connections.with_lane(slot);
@@ -152,7 +168,7 @@ impl Traffic {
                 self.underway.carry(id, share, slot, handle);
                 if due != Nanos::MAX {
                     connection.alarm.lower_deadline(due);
-                    self.connections.slots.arm(slot, cx.timers);
+                    self.connections.bindings_mut().arm(slot, cx.timers);
                 }
             }
             Submitted::GivenUp => {}
@@ -162,21 +178,23 @@ impl Traffic {
             }
         }
         if is_spent {
-            self.retire_if_spent(cx, slot, now);
+            let further = self.further;
+            let change = self.connections.retire_if_spent(cx, slot, further, now);
+            self.follow(cx, change);
         }
     }
 
     /// Gives what room a share's connection has to the exchanges that wait for it.
     #[cold]
     fn fill<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, share: ShareId, now: Nanos) {
-        while !self.connections.seats.share(share).is_clear() {
-            let slot = self.connections.seats.share(share).slot();
-            let wire = self.connections.slots.at(slot).wire();
+        while !self.connections.share(share).is_clear() {
+            let slot = self.connections.share(share).slot();
+            let wire = self.connections.at(slot).wire();
             if !wire.is_some_and(|wire| wire.has_room()) {
                 self.has_waited = true;
                 return;
             }
-            let Some(id) = self.connections.seats.share_mut(share).next_waiting() else {
+            let Some(id) = self.connections.share_mut(share).next_waiting() else {
                 return;
             };
             cx.handler.seated(id, now);
@@ -192,22 +210,22 @@ impl Traffic {
         (slot, handle): (Slot, Handle),
         now: Nanos,
     ) -> Seen {
-        let Connection { link, listed, .. } = self.connections.slots.at_mut(slot);
+        let Connection { link, listed, .. } = self.connections.at_mut(slot);
         let Link::Open(wire) = link else {
             return Seen::default();
         };
         match wire.cancel(id, handle) {
             Dropped::Connection(seen) => {
-                let connection = self.connections.slots.at_mut(slot);
+                let connection = self.connections.at_mut(slot);
                 connection.close(cx, slot, Closing::Failed);
-                self.serve_next(cx, slot);
+                self.serve_waiting(cx, slot, None);
                 seen
             }
             Dropped::Stream => {
                 self.pending.note(slot, listed, wire.outgoing());
                 let sent = cx.handler.sent_at(id);
                 self.connections.doubt(slot, cx.timers, sent, now);
-                let share = self.connections.slots.at(slot).share();
+                let share = self.connections.at(slot).share();
                 self.fill(cx, share, now);
                 self.connections.close_if_done(cx, slot);
                 Seen::default()
@@ -229,7 +247,7 @@ impl Traffic {
         match assignment.phase {
             Phase::Waiting => {
                 let share = assignment.share;
-                self.connections.seats.share_mut(share).forget(id);
+                self.connections.share_mut(share).forget(id);
                 opening = self.connections.give_up_opening(cx, share, now);
             }
             Phase::Carried(handle) => {
@@ -255,7 +273,7 @@ impl Traffic {
         let (slot, Some(handle)) = (assignment.slot, assignment.handle()) else {
             return;
         };
-        let Connection { link, listed, .. } = self.connections.slots.at_mut(slot);
+        let Connection { link, listed, .. } = self.connections.at_mut(slot);
         if let Link::Open(wire) = link {
             if !wire.send_more(id, handle, cx.handler, now) {
                 self.underway.clear(id);
@@ -272,7 +290,7 @@ impl Traffic {
         readiness: Readiness,
     ) {
         let slot = readiness.slot;
-        let connection = self.connections.slots.at_mut(slot);
+        let connection = self.connections.at_mut(slot);
         connection.peer_closed |= readiness.peer_closed;
         let Connection { link, listed, .. } = connection;
         let Link::Open(wire) = link else {
@@ -298,22 +316,14 @@ impl Traffic {
         readiness: Readiness,
     ) {
         let slot = readiness.slot;
-        // Bytes that came with the connection, or with the end of a handshake, have no event of
-        // their own.
         let (connection, lane) = self.connections.with_lane(slot);
         let speaks_first = lane.settings().protocol.server_speaks_first();
-        let (goes_on, reads) = match connection.link {
-            Link::Dialing => (readiness.writable, readiness.readable),
-            Link::SecuringProxy | Link::Securing => (true, speaks_first),
-            Link::Tunneling(_) => (readiness.readable, false),
-            Link::Closed | Link::Open(_) => (false, false),
-        };
-        if !goes_on {
+        let Some(step) = connection.opening_step(readiness, speaks_first) else {
             return;
-        }
+        };
         let change = self.connections.go_on_opening(cx, slot, &mut self.input);
         self.follow(cx, change);
-        if reads {
+        if step == OpeningStep::GoOnAndRead {
             self.read(cx, slot);
         }
     }
@@ -355,7 +365,7 @@ impl Traffic {
         slot: Slot,
         read: Read,
     ) {
-        let connection = self.connections.slots.at_mut(slot);
+        let connection = self.connections.at_mut(slot);
         if read.unread {
             self.pending.leave_unread(slot, &mut connection.listed);
         }
@@ -372,17 +382,11 @@ impl Traffic {
             }
             Flow::Close(why) => {
                 connection.close(cx, slot, why);
-                self.serve_next(cx, slot);
+                if self.has_waited {
+                    self.serve_waiting(cx, slot, None);
+                }
             }
             Flow::Events(events) => self.handle_events(cx, slot, events),
-        }
-    }
-
-    /// A connection has become free or was closed: serves what waits for it.
-    #[inline]
-    fn serve_next<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        if self.has_waited {
-            self.serve_waiting(cx, slot, None);
         }
     }
 
@@ -394,8 +398,8 @@ impl Traffic {
         slot: Slot,
         since: Option<Nanos>,
     ) {
-        let share = self.connections.slots.at(slot).share();
-        if !self.connections.seats.share(share).is_clear() {
+        let share = self.connections.at(slot).share();
+        if !self.connections.share(share).is_clear() {
             let now = cx.io.now();
             self.fill(cx, share, since.unwrap_or(now));
             let change = self.connections.dial_if_needed(cx, share, now);
@@ -415,15 +419,20 @@ impl Traffic {
         if events.refusal == Some(Refusal::TooManyPings) {
             self.connections.halve_pings();
         }
-        let connection = self.connections.slots.at(slot);
+        let connection = self.connections.at(slot);
         let share = connection.share();
         if let Some(ready) = events.ready {
             let capacity = connection.wire().and_then(|wire| wire.peer_capacity());
             self.connections.watch(slot, cx.timers, ready);
-            self.connections.seats.fit(share, capacity);
+            self.connections
+                .bindings_mut()
+                .seats_mut()
+                .fit(share, capacity);
         }
         if events.refusal.is_some() {
-            self.retire_if_spent(cx, slot, now);
+            let further = self.further;
+            let change = self.connections.retire_if_spent(cx, slot, further, now);
+            self.follow(cx, change);
         }
         if let Some(failure) = events.failed {
             // Our GOAWAY names the mistake; a close over unread bytes would reset the connection
@@ -432,22 +441,11 @@ impl Traffic {
             discard_input(cx.io, slot, &mut self.input);
             return self.close_failed(cx, slot, now, *failure);
         }
-        if !self.connections.seats.share(share).is_clear() {
+        if !self.connections.share(share).is_clear() {
             // What waited for room since before has it since the first bytes.
             self.fill(cx, share, events.since.unwrap_or(now));
         }
         self.connections.close_if_done(cx, slot);
-    }
-
-    fn retire_if_spent<I: Io, H: Handler>(
-        &mut self,
-        cx: &mut Context<'_, I, H>,
-        slot: Slot,
-        now: Nanos,
-    ) {
-        let further = self.further;
-        let change = self.connections.retire_if_spent(cx, slot, further, now);
-        self.follow(cx, change);
     }
 
     /// Closes a connection that has failed, and fails every exchange on it.
@@ -458,12 +456,12 @@ impl Traffic {
         now: Nanos,
         failure: Failure,
     ) {
-        let share = self.connections.slots.at(slot).share();
+        let share = self.connections.at(slot).share();
         match self.connections.lose(cx, slot, &failure, now) {
             Lost::Opening(change) => self.follow(cx, change),
             Lost::Carried(exchanges) => {
                 for id in exchanges {
-                    self.fail(cx.handler, id, failure.clone(), now);
+                    self.underway.fail(cx.handler, id, failure.clone(), now);
                 }
                 let change = self.connections.dial_if_needed(cx, share, now);
                 self.follow(cx, change);
@@ -471,16 +469,20 @@ impl Traffic {
         }
     }
 
-    /// Fails an exchange that never came to a wire, or whose wire is gone.
-    fn fail<H: Handler>(&mut self, handler: &mut H, id: ExchangeId, failure: Failure, now: Nanos) {
-        self.underway.clear(id);
-        handler.on_event(id, WireEvent::failed(failure), now);
-    }
-
-    /// Fails what a failed send has left on a slot that was read once more.
-    pub(super) fn fail_sends<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
+    /// Reads one slot that was not read to the end before this turn; or one on which a send failed,
+    /// and fails there what the read has not ended.
+    pub(super) fn read_rest<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
+        if let Some(slot) = self.pending.next_unread() {
+            self.connections.at_mut(slot).listed.leave_unread();
+            self.read(cx, slot);
+            return;
+        }
+        let Some(slot) = self.pending.next_failed() else {
+            return;
+        };
+        self.read(cx, slot);
         let now = cx.io.now();
-        let connection = self.connections.slots.at_mut(slot);
+        let connection = self.connections.at_mut(slot);
         let Link::Open(wire) = &mut connection.link else {
             return;
         };
@@ -488,7 +490,7 @@ impl Traffic {
             None => {}
             Some(Broken::Close(why)) => {
                 connection.close(cx, slot, why);
-                self.serve_next(cx, slot);
+                self.serve_waiting(cx, slot, None);
             }
             Some(Broken::Fail(failure)) => self.close_failed(cx, slot, now, failure),
         }
@@ -498,14 +500,14 @@ impl Traffic {
     #[inline]
     pub(super) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, output: Output) {
         while let Some(slot) = self.pending.next_dirty(output) {
-            self.connections.slots.at_mut(slot).listed.leave(output);
+            self.connections.at_mut(slot).listed.leave(output);
             self.flush_slot(cx, slot);
         }
     }
 
     #[inline]
     fn flush_slot<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let Some(wire) = self.connections.slots.at_mut(slot).wire_mut() else {
+        let Some(wire) = self.connections.at_mut(slot).wire_mut() else {
             return;
         };
         let mut port = Port { io: cx.io, slot };
@@ -519,7 +521,7 @@ impl Traffic {
     /// Lets exchanges send on that waited for output to be written.
     #[cold]
     fn resume<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let Connection { link, listed, .. } = self.connections.slots.at_mut(slot);
+        let Connection { link, listed, .. } = self.connections.at_mut(slot);
         let Link::Open(wire) = link else {
             return;
         };
@@ -537,7 +539,7 @@ impl Traffic {
         generation: Generation,
         now: Nanos,
     ) {
-        let alarm = &mut self.connections.slots.at_mut(slot).alarm;
+        let alarm = &mut self.connections.at_mut(slot).alarm;
         let Some(ring) = alarm.ring(generation, now) else {
             return;
         };
@@ -547,7 +549,7 @@ impl Traffic {
         if ring.leaves {
             self.leave(cx, slot, now, Closing::Aged);
         }
-        self.connections.slots.arm(slot, cx.timers);
+        self.connections.bindings_mut().arm(slot, cx.timers);
     }
 
     /// A connection carries no further exchange, by the plan.
@@ -566,12 +568,12 @@ impl Traffic {
 
     /// A connection's time is up.
     fn expire<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, now: Nanos) {
-        if self.connections.slots.at(slot).is_opening() {
+        if self.connections.at(slot).is_opening() {
             let change = self.connections.time_out_opening(cx, slot, now);
             return self.follow(cx, change);
         }
         let patience = self.connections.patience(slot);
-        let connection = self.connections.slots.at_mut(slot);
+        let connection = self.connections.at_mut(slot);
         let Link::Open(wire) = &mut connection.link else {
             return;
         };

@@ -4,11 +4,13 @@
 //! where no wire does, clears the entry with the exchange's last event; the id may then be given to
 //! another exchange.
 
-use super::handler::Seen;
+use super::handler::{Handler, Seen, WireEvent};
+use crate::blame::Failure;
 use crate::id::{ExchangeId, ShareId};
 use drumfire_http2::StreamRef;
 use drumfire_measure::Outcome;
 use drumfire_net::Slot;
+use drumfire_units::Nanos;
 
 /// A wire's own name for an exchange that it carries. Only that wire reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,18 @@ impl Underway {
     #[inline]
     pub(crate) fn clear(&mut self, id: ExchangeId) {
         self.0[id.index()].phase = Phase::Nowhere;
+    }
+
+    /// Fails an exchange that never came to a wire, or whose wire is gone.
+    pub(crate) fn fail<H: Handler>(
+        &mut self,
+        handler: &mut H,
+        id: ExchangeId,
+        failure: Failure,
+        now: Nanos,
+    ) {
+        self.clear(id);
+        handler.on_event(id, WireEvent::failed(failure), now);
     }
 }
 
