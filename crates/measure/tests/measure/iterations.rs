@@ -163,7 +163,7 @@ fn iterations_of_single_requests_take_nothing() {
 fn a_rule_may_be_about_iterations() {
     let rules = [
         ("iteration.p50<900ms", true, "800 ms"),
-        ("iteration.max<2s", false, "5.00 s"),
+        ("iteration.max<2s", false, "≥ 5.00 s"),
         ("iteration.failed<5%", true, "4.17 %"),
         ("iteration.unsent<1%", false, "4.00 %"),
         ("iteration.dropped<=1%", true, "1.00 %"),
@@ -177,7 +177,7 @@ fn a_rule_may_be_about_iterations() {
         (
             "iteration.max<2s over 1s",
             false,
-            "5.00 s in the only window",
+            "≥ 5.00 s in the only window",
         ),
     ];
     let thresholds: Vec<Threshold> = rules.map(|(rule, ..)| rule.parse().unwrap()).to_vec();
