@@ -29,6 +29,10 @@ const POINTS_MIN: usize = 50;
 const SPAN_MIN: Nanos = Nanos(50_000_000_000);
 /// The depth to which a figure is cut in two: there are at most 2ⁿ − 1 changes.
 const CUTS: u32 = 3;
+/// A movement over fewer points is no trend, but a change.
+const TREND_POINTS_MIN: usize = 10;
+/// One over less than this part of the points neither.
+const TREND_PART: usize = 10;
 /// Nanoseconds of an hour.
 const HOUR: f64 = 3.6e12;
 
@@ -193,6 +197,14 @@ fn movement(track: &Track, of: usize) -> Movement {
         Shape::LineFrom { at } => at..values.len(),
         Shape::LineUntil { at } => 0..at,
     };
+    if found.len() < TREND_POINTS_MIN.max(values.len() / TREND_PART) {
+        let at = if found.start == 0 {
+            found.end
+        } else {
+            found.start
+        };
+        return changes(track, &[at]);
+    }
     let trend = track.trend(found);
     match track.figure.matters(trend.from, trend.to) {
         true => Movement::Trend(trend),

@@ -14,6 +14,10 @@ const PARTS: f64 = 0.02;
 /// A difference of so many standard deviations of a Poisson process is no chance.
 const DEVIATIONS: f64 = 6.0;
 
+/// What the generator's memory does in this time from the run's start is no drift: its threads, the
+/// buckets of its histograms and the buffers of its observers come into use.
+const START_UP: Nanos = Nanos::from_secs(30);
+
 /// One figure over time.
 #[derive(Clone, Debug)]
 pub(super) struct Track {
@@ -146,12 +150,18 @@ pub(super) fn tracks(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos)
     };
     let tracks = DriftFigure::ALL.iter().filter_map(|figure| {
         let sights = match figure {
-            DriftFigure::P99 => wide.as_ref().unwrap_or(&single),
-            _ => &single,
+            DriftFigure::P99 => wide.as_deref().unwrap_or(&single),
+            DriftFigure::Memory => after_start_up(&single),
+            _ => &single[..],
         };
         track(*figure, sights)
     });
     tracks.collect()
+}
+
+fn after_start_up(sights: &[Sight]) -> &[Sight] {
+    let first = sights.partition_point(|sight| sight.start < START_UP);
+    &sights[first..]
 }
 
 /// A figure that is known nearly everywhere, and not always the same.

@@ -254,6 +254,65 @@ fn a_short_run_is_not_judged() {
     assert!(!steady(52, 1).drift().is_empty());
 }
 
+/// The memory of a run of so many seconds, with the growth of a start.
+fn start_up(seconds: u64, leak: f64) -> Vec<Drift> {
+    let mut info = info();
+    info.interval = Nanos::from_secs(1);
+    let mut timeline = Timeline::of_run(&info, Resolution::AtMost(300));
+    let mut interval = Interval::of_pools(&info.pools);
+    let mut random = Random::new(5, 1, 2, 3);
+    for index in 0..seconds {
+        interval.reset(index, Nanos::from_secs(index));
+        interval.end = Nanos::from_secs(index + 1);
+        // As a steady run was seen to begin: 18.9, 21.6, 24.9, 28.1 MB, and flat from there on.
+        let grown = 18.9 + 3.1 * (index as f64).min(3.0) + leak * index as f64;
+        interval.health.memory = ((grown + 0.01 * random.unit()) * 1e6) as u64;
+        interval.total.record_intended(20);
+        for _ in 0..20 {
+            let time = Nanos((MEDIAN * (0.5 + random.unit())) as u64);
+            interval.total.record(&samples::ok(interval.start, time));
+        }
+        interval.sum_up();
+        timeline.absorb(&interval);
+    }
+    Drift::of_run(&info, &timeline, Nanos::ZERO)
+}
+
+#[test]
+fn the_generators_own_start_is_no_drift() {
+    for seconds in [62, 75, 90, 125, 300] {
+        let moved: Vec<_> = start_up(seconds, 0.0)
+            .into_iter()
+            .filter(|drift| moves(drift))
+            .collect();
+        assert_eq!(moved, [], "{seconds} s");
+    }
+    // A run of a minute is too short to tell a leak from a start.
+    let judged = start_up(62, 0.0);
+    assert!(
+        judged
+            .iter()
+            .all(|drift| drift.figure != DriftFigure::Memory)
+    );
+    let leak = trend(&start_up(300, 0.1), DriftFigure::Memory);
+    assert!((28.0..32.0).contains(&(leak.from / 1e6)), "{leak:?}");
+    assert!((56.0..60.0).contains(&(leak.to / 1e6)), "{leak:?}");
+}
+
+/// A movement over a few points is told as what it is, without a rate that it never had for long.
+#[test]
+fn a_short_movement_is_a_change() {
+    let run = Run {
+        memory: &|minutes| 18.9 + 3.1 * minutes.min(4.0),
+        ..steady(62, 11)
+    };
+    let points = changes(&run.drift(), DriftFigure::Memory);
+    assert!(
+        points.iter().all(|point| point.after > point.before),
+        "{points:?}"
+    );
+}
+
 /// Where an interval has too few samples for p99, neighbours are taken together.
 #[test]
 fn few_requests_have_a_tail_too() {

@@ -12,6 +12,7 @@ use drumfire_measure::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, S
 use drumfire_units::{ByteSize, Nanos};
 
 const HOUR: Nanos = Nanos::from_secs(3_600);
+const MINUTE: Nanos = Nanos::from_secs(60);
 const DAY: Nanos = Nanos::from_secs(86_400);
 
 /// Prints a sentence for each figure that moved, and one for the others.
@@ -107,11 +108,17 @@ impl Words {
             (false, true) => "grew",
             (false, false) => "fell",
         };
-        let (per, unit) = match trend.until - trend.since >= HOUR {
-            true => (trend.per_hour, "hour"),
-            false => (trend.per_hour / 60.0, "minute"),
+        let length = trend.until - trend.since;
+        let (amount, unit) = match length {
+            length if length >= HOUR => (trend.per_hour, "per hour".to_owned()),
+            length if length >= MINUTE => (trend.per_hour / 60.0, "per minute".to_owned()),
+            // It did not last long enough to be carried on to a minute.
+            length => (
+                trend.per_hour * length.0 as f64 / HOUR.0 as f64,
+                format!("in {}", span(length, self.unicode)),
+            ),
         };
-        let amount = percent(per.abs() * 100.0);
+        let amount = percent(amount.abs() * 100.0);
         let amount = match drift.figure.is_relative() {
             true => format!("{amount} %"),
             false => format!("by {amount} percentage points"),
@@ -128,7 +135,7 @@ impl Words {
                 self.time(trend.until)
             ),
         };
-        format!("{name} {verb} {amount} per {unit}{when} ({from} to {to})")
+        format!("{name} {verb} {amount} {unit}{when} ({from} to {to})")
     }
 
     fn changes(&self, figure: DriftFigure, points: &[ChangePoint]) -> String {
