@@ -262,8 +262,7 @@ impl Figures {
     /// Records an exchange that was under way when the drain ended, which is its sample's end. It
     /// stands in response time and service time as "at least this long".
     pub fn record_in_flight(&mut self, sample: &Sample) {
-        self.latency.lag.record(sample.lag());
-        self.latency.waiting.record(sample.waiting());
+        self.latency.record_in_flight(sample);
         match self.step_mut(sample.step) {
             Some(step) => step.record_in_flight(sample),
             None => self.sums_mut().record_in_flight(sample),

@@ -26,8 +26,9 @@ pub struct Latency {
     pub first_byte_bad: Histogram,
     /// Due to sent, of all that was sent: our own lateness.
     pub lag: Histogram,
-    /// Intended start to due, of all requests sent, and as "at least this long" of those due and
-    /// not sent: the wait for a free connection.
+    /// Intended start to due, of all requests that began, and as "at least this long" of those due
+    /// and not sent and of those whose time was up before their connection was open: the wait for
+    /// a free connection.
     pub waiting: Histogram,
     /// Intended start to end, of failed samples, those that timed out included.
     pub failed: Histogram,
@@ -63,14 +64,31 @@ impl Latency {
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
-        let waiting = sample.waiting();
-        if waiting > Nanos::ZERO {
-            self.waiting.record(waiting);
+        if sample.waiting() > Nanos::ZERO {
+            self.record_waiting(sample);
         }
         if sample.outcome != Outcome::Ok {
             self.record_failed(sample);
         } else if sample.first_byte != Nanos::MAX {
             self.first_byte.record(sample.first_byte - sample.sent);
+        }
+    }
+
+    /// Records the wait for a connection: a lower bound, where time was up before one was open.
+    #[inline]
+    fn record_waiting(&mut self, sample: &Sample) {
+        match sample.outcome.is_cut_off() && !sample.was_sent() {
+            true => self.waiting.record_at_least(sample.waiting()),
+            false => self.waiting.record(sample.waiting()),
+        }
+    }
+
+    /// Records what is kept of an exchange that was under way when the drain ended.
+    pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
+        self.lag.record(sample.lag());
+        match sample.was_sent() {
+            true => self.waiting.record(sample.waiting()),
+            false => self.waiting.record_at_least(sample.waiting()),
         }
     }
 

@@ -13,8 +13,8 @@ pub struct Sample {
     /// The later of `intended` and the moment a connection was free to take the request. What lies
     /// between is waiting that the target caused; what follows until `sent` is our own lag.
     pub due: Nanos,
-    /// Just before the first write was handed to the kernel. Where nothing was written (a refused
-    /// connection), the moment the attempt began.
+    /// Just before the first write was handed to the kernel. Where nothing was written since no
+    /// connection could be opened for it, its end: all of its time is waiting and lag.
     pub sent: Nanos,
     /// The first byte of the response; [`Nanos::MAX`] where none came.
     pub first_byte: Nanos,
@@ -80,6 +80,14 @@ impl Sample {
     #[must_use]
     pub fn waiting(&self) -> Nanos {
         self.due - self.intended
+    }
+
+    /// Whether it came to a connection. One that ended while its connection was opened did not, and
+    /// has no service time.
+    #[inline]
+    #[must_use]
+    pub fn was_sent(&self) -> bool {
+        self.sent < self.end || self.bytes_sent > 0
     }
 
     /// `sent − due`: our own lateness.

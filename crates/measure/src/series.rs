@@ -46,7 +46,9 @@ impl SeriesMut<'_> {
     /// Records the times of an exchange whose end was not seen.
     fn record_unfinished(&mut self, sample: &Sample) {
         self.response_time.record_at_least(sample.response_time());
-        self.service_time.record_at_least(sample.service_time());
+        if sample.was_sent() {
+            self.service_time.record_at_least(sample.service_time());
+        }
     }
 
     /// Records requests that were due and not sent.

@@ -63,7 +63,9 @@ impl CallResult {
     pub(super) fn of(kept: &Kept, since: Since, peer: &Peer) -> Self {
         let sample = &kept.sample;
         let latency = match since {
-            Since::Sent => sample.service_time(),
+            Since::Sent if sample.was_sent() => sample.service_time(),
+            // The opening of the connection on which it ended.
+            Since::Sent => sample.end - kept.particulars.began,
             Since::Due => sample.response_time(),
         };
         let code = grpc_code::of(sample);

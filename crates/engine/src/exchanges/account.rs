@@ -59,6 +59,8 @@ pub(super) struct Account {
     has_head: bool,
     /// Whether the whole request is written.
     is_written: bool,
+    /// Whether it came to a wire. One that never did has waited all the while.
+    is_seated: bool,
     /// The response's status, of a call the one that the server gave; 0 before there is one.
     status: u16,
     interim: u16,
@@ -76,6 +78,7 @@ impl Account {
             times,
             has_head: false,
             is_written: false,
+            is_seated: false,
             status: 0,
             interim: 0,
             leniencies: Leniencies(0),
@@ -128,6 +131,7 @@ impl Account {
         if self.times.sent == Nanos::MAX {
             self.times.due += now - self.times.started;
         }
+        self.is_seated = true;
     }
 
     /// Bytes of the request were written or queued, its last ones where it is `whole`. From then on
@@ -291,15 +295,16 @@ impl Account {
     #[inline]
     pub(super) fn sample(&self, end: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
         let times = &self.times;
+        let (due, sent) = match (times.sent, self.is_seated) {
+            // What ended while its connection was opened has waited for that to its end.
+            (Nanos::MAX, false) => (times.due + (end - times.started), end),
+            (Nanos::MAX, true) => (times.due, times.started.max(times.due)),
+            (sent, _) => (times.due, sent),
+        };
         Sample {
             intended: times.intended,
-            due: times.due,
-            // An attempt that wrote nothing counts from when it began.
-            sent: if times.sent == Nanos::MAX {
-                times.started.max(times.due)
-            } else {
-                times.sent
-            },
+            due,
+            sent,
             first_byte: times.first_byte,
             end,
             bytes_sent: self.bytes_sent,

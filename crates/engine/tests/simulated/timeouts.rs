@@ -2,6 +2,7 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::Outcome;
+use drumfire_plan::{Drain, Growth};
 use drumfire_testkit::{Answer, Client, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
@@ -79,6 +80,45 @@ fn opening_a_connection_has_a_time() {
     // The first four were dialed before the start, within two seconds in vain.
     assert!(total.latency.failed.max() >= ms(700));
     assert!(total.latency.failed.max() <= ms(702));
+}
+
+/// A request that ends while its connection is opened has waited; it was never served.
+#[test]
+fn what_ends_while_its_connection_is_opened_has_waited() {
+    let plan = || {
+        let plan = open("const(10/s,2s)").connections(50);
+        plan.with(|plan| plan.connections.growth = Growth::AsNeeded)
+    };
+    let dead = plan().with(|plan| plan.timeouts.connect = ms(300));
+    let summary = run(dead, World::of(Server::swallowing())).summary;
+    failures(&summary, &[(Outcome::TimeoutConnect, 20)]);
+    let latency = &summary.total.latency;
+    assert_eq!(latency.service_time.count(), 0);
+    assert_eq!(latency.waiting.count(), 20);
+    assert!(latency.waiting.min() >= ms(300) && latency.waiting.is_at_least(0.5));
+    assert_eq!(latency.response_time.min(), latency.waiting.min());
+    assert_eq!(latency.lag.max(), Nanos::ZERO);
+
+    // The same where the run ends first.
+    let cut = plan().with(|plan| plan.stop.drain = Drain::Ignore);
+    let summary = run(cut, World::of(Server::swallowing())).summary;
+    let latency = &summary.total.latency;
+    assert_eq!(latency.service_time.count(), 0);
+    assert_eq!(
+        (latency.waiting.count(), latency.lag.max()),
+        (20, Nanos::ZERO)
+    );
+    assert!(latency.waiting.is_at_least(0.5));
+
+    // A connection that is refused has taken its time, too.
+    let summary = run(plan(), World::of(Server::refusing())).summary;
+    let latency = &summary.total.latency;
+    assert_eq!(
+        (latency.service_time.count(), latency.waiting.count()),
+        (0, 20)
+    );
+    assert_eq!(latency.waiting.max(), latency.failed.max());
+    assert!(!latency.waiting.is_at_least(0.5));
 }
 
 #[test]
