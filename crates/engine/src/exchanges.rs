@@ -455,7 +455,7 @@ impl Exchanges {
         let pool = self.rules.pool();
         let Entry { exchange, kind } = &mut self.entries[id.index()];
         exchange.account.begin_attempt();
-        if !Protocol::from(pool.http.version).is_exclusive() {
+        if !Protocol::of(pool).is_exclusive() {
             exchange.allow_resend();
         }
         match kind.response_mut() {

@@ -80,7 +80,7 @@ impl PoolRun {
         let membership = Membership::new(member);
         let dispatcher = Dispatcher::new(prepared, transport);
         let (home, handover) = (membership.number(), membership.handover());
-        let is_exclusive = Protocol::from(prepared.pool().http.version).is_exclusive();
+        let is_exclusive = Protocol::of(prepared.pool()).is_exclusive();
         Self {
             id: prepared.id(),
             orders,

@@ -1,7 +1,7 @@
 //! The protocols that a pool may speak, as answers to what the engine asks before there is a
 //! connection. What a connection can do once it is open, its [`crate::wire::Wire`] answers.
 
-use drumfire_plan::HttpVersion;
+use drumfire_plan::{HttpVersion, Pool};
 
 /// The protocol of a pool's connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,20 +10,40 @@ pub(crate) enum Protocol {
     Http2,
 }
 
-impl From<HttpVersion> for Protocol {
-    fn from(version: HttpVersion) -> Self {
-        match version {
+impl Protocol {
+    /// The protocol that any HTTP proxy speaks before its tunnel is open.
+    pub(crate) const OF_PROXIES: Self = Self::Http1;
+
+    /// The protocol of a plan's pool.
+    pub(crate) const fn of(pool: &Pool) -> Self {
+        match pool.http.version {
             HttpVersion::Http1 => Self::Http1,
             HttpVersion::Http2 => Self::Http2,
         }
     }
-}
 
-impl Protocol {
     /// Whether a connection carries one exchange at a time, and so belongs to the exchange that
     /// waits for it.
     #[inline]
     pub(crate) const fn is_exclusive(self) -> bool {
+        match self {
+            Self::Http1 => true,
+            Self::Http2 => false,
+        }
+    }
+
+    /// Whether a request is a head and data of a stream (RFC 9113 section 8.1), rather than text.
+    #[inline]
+    pub(crate) const fn has_streams(self) -> bool {
+        match self {
+            Self::Http1 => false,
+            Self::Http2 => true,
+        }
+    }
+
+    /// Whether a request to a proxy without a tunnel may name its target in absolute form (RFC 9112
+    /// section 3.2.2).
+    pub(crate) const fn has_absolute_form(self) -> bool {
         match self {
             Self::Http1 => true,
             Self::Http2 => false,

@@ -70,7 +70,7 @@ impl Admission {
             home,
             handover,
             affinity: pool.connections.affinity,
-            multiplexes: !Protocol::from(pool.http.version).is_exclusive(),
+            multiplexes: !Protocol::of(pool).is_exclusive(),
             measure_from: prepared.generator().warmup.span(),
             prepared: Arc::clone(prepared),
         }

@@ -7,7 +7,8 @@ use super::render::{Rendered, TargetForm, render};
 use super::stream::{CallRequest, StreamRequest, call, stream};
 use super::varying::{VaryingRequest, varying};
 use crate::id::LaneId;
-use drumfire_plan::{Expect, HttpRequest, HttpVersion, Inspection, Pool, RequestData, TRACEPARENT};
+use crate::protocol::Protocol;
+use drumfire_plan::{Expect, HttpRequest, Inspection, Pool, RequestData, TRACEPARENT};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -137,8 +138,8 @@ pub(crate) fn message(
     request: &HttpRequest,
     form: TargetForm,
 ) -> Result<Message, String> {
-    let multiplexes = pool.http.version == HttpVersion::Http2;
-    if multiplexes && form == TargetForm::Absolute {
+    let protocol = Protocol::of(pool);
+    if form == TargetForm::Absolute && !protocol.has_absolute_form() {
         let message = "a proxy carries HTTP/2 to targets of http only through a tunnel: \
                        `proxy_tunnel: true` in a plan";
         return Err(message.to_owned());
@@ -147,7 +148,7 @@ pub(crate) fn message(
         let varying = varying(pool, request, data, form)?;
         return Ok(Message::Varying(Box::new(varying)));
     }
-    Ok(match (&request.call, multiplexes) {
+    Ok(match (&request.call, protocol.has_streams()) {
         (Some(planned), _) => Message::Call(Box::new(call(pool, request, planned)?)),
         (None, true) => Message::Stream(Box::new(stream(pool, request)?)),
         (None, false) => Message::Rendered(render(pool, request, form)?),

@@ -2,13 +2,13 @@
 
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, basic_credentials};
+use crate::protocol::Protocol;
 use drumfire_measure::Outcome;
 use drumfire_net::{
     Address, Resolved, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsTexts, TlsVerify,
 };
 use drumfire_plan::{
-    Host, HttpVersion, Origin, Pem, Pool, Proxy, Renewal, Scheme, Spread, Tls, Tunnels, Unresolved,
-    Verify,
+    Host, Origin, Pem, Pool, Proxy, Renewal, Scheme, Spread, Tls, Tunnels, Unresolved, Verify,
 };
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
@@ -345,7 +345,7 @@ pub(crate) fn tls_config(
 ) -> Result<TlsConfig, PrepareError> {
     let host = bare(&origin.host);
     let name = pool.reach.tls.server_name.as_deref().unwrap_or(&host);
-    config(pool, name, (material, identity), pool.http.version)
+    config(pool, name, (material, identity), Protocol::of(pool))
 }
 
 /// TLS settings for a proxy, which is spoken with in HTTP/1.1 and sees no certificate of the client.
@@ -356,14 +356,14 @@ fn proxy_config(
 ) -> Result<TlsConfig, PrepareError> {
     let name = bare(&proxy.url.origin.host);
     let withheld = TlsIdentity::Withheld;
-    config(pool, &name, (material, withheld), HttpVersion::Http1)
+    config(pool, &name, (material, withheld), Protocol::OF_PROXIES)
 }
 
 fn config(
     pool: &Pool,
     name: &str,
     (material, identity): (&TlsMaterial, TlsIdentity),
-    version: HttpVersion,
+    protocol: Protocol,
 ) -> Result<TlsConfig, PrepareError> {
     let tls = &pool.reach.tls;
     TlsConfig::new(&TlsOptions {
@@ -374,10 +374,7 @@ fn config(
             Verify::Yes => TlsVerify::Yes,
             Verify::No => TlsVerify::No,
         },
-        alpn: match version {
-            HttpVersion::Http1 => &[b"http/1.1"],
-            HttpVersion::Http2 => &[b"h2"],
-        },
+        alpn: &[protocol.alpn()],
         resumed_per_million: tls.resumption.per_million,
     })
     .map_err(PrepareError::Tls)

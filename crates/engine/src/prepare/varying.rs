@@ -6,11 +6,12 @@
 
 use super::render::{Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render};
 use super::stream::{StreamRequest, stream_outline};
+use crate::protocol::Protocol;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
 use drumfire_plan::{
-    Body, Cookies, DataError, Header, HttpRequest, HttpVersion, Pool, RenderedFields,
-    RequestContext, RequestData, Url, Varying,
+    Body, Cookies, DataError, Header, HttpRequest, Pool, RenderedFields, RequestContext,
+    RequestData, Url, Varying,
 };
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -26,14 +27,15 @@ pub(crate) struct VaryingRequest {
 /// The fixed part, in the form that its protocol sends.
 #[derive(Debug)]
 enum Outline {
-    Http1(Http1Outline),
-    /// Without the fields that vary.
-    Http2(Box<StreamRequest>),
+    /// A head in text, with a body.
+    Text(TextOutline),
+    /// A head and data of a stream, without the fields that vary.
+    Stream(Box<StreamRequest>),
 }
 
-/// The fixed part of a request over HTTP/1.1.
+/// The fixed part of a request in text.
 #[derive(Debug)]
-struct Http1Outline {
+struct TextOutline {
     method: String,
     /// The text before the target: the origin, to a proxy that takes the whole URL.
     prefix: String,
@@ -88,9 +90,9 @@ pub(super) fn varying(
 ) -> Result<VaryingRequest, String> {
     let mut varying = data.varying();
     varying.fields |= pool.cookies != Cookies::Ignore;
-    let outline = match pool.http.version {
-        HttpVersion::Http1 => Outline::Http1(http1_outline(pool, request, form)?),
-        HttpVersion::Http2 => Outline::Http2(Box::new(stream_outline(pool, request, varying)?)),
+    let outline = match Protocol::of(pool).has_streams() {
+        false => Outline::Text(text_outline(pool, request, form)?),
+        true => Outline::Stream(Box::new(stream_outline(pool, request, varying)?)),
     };
     Ok(VaryingRequest {
         data: Arc::clone(data),
@@ -99,11 +101,11 @@ pub(super) fn varying(
     })
 }
 
-fn http1_outline(
+fn text_outline(
     pool: &Pool,
     request: &HttpRequest,
     form: TargetForm,
-) -> Result<Http1Outline, String> {
+) -> Result<TextOutline, String> {
     let fixed = render(pool, request, form)?;
     let own = own_fields(pool, request, form).into_iter();
     let own = own.map(|(name, value)| Header::new(name, value.as_bytes()));
@@ -112,7 +114,7 @@ fn http1_outline(
         .map_err(|error| error.to_string())?;
     let given = request.headers.iter().filter(|header| !header.is("host"));
     fields.extend(given.cloned());
-    Ok(Http1Outline {
+    Ok(TextOutline {
         method: request.method.as_str().to_owned(),
         prefix: match form {
             TargetForm::Origin => String::new(),
@@ -139,8 +141,8 @@ impl VaryingRequest {
     /// The fixed part of its stream; `None` where HTTP/1.1 sends it.
     pub(crate) const fn stream(&self) -> Option<&StreamRequest> {
         match &self.outline {
-            Outline::Http1(_) => None,
-            Outline::Http2(stream) => Some(stream),
+            Outline::Text(_) => None,
+            Outline::Stream(stream) => Some(stream),
         }
     }
 
@@ -157,7 +159,7 @@ impl VaryingRequest {
     /// The whole body that its stream sends.
     pub(crate) fn stream_body<'a>(&'a self, parts: &'a Parts) -> &'a [u8] {
         match &self.outline {
-            Outline::Http2(stream) if !self.varying.body => stream.body(),
+            Outline::Stream(stream) if !self.varying.body => stream.body(),
             _ => &parts.body,
         }
     }
@@ -168,8 +170,8 @@ impl VaryingRequest {
     /// In words, when the head would be ambiguous or malformed.
     pub(crate) fn write(&self, parts: &mut Parts, out: &mut Rendered) -> Result<(), String> {
         match &self.outline {
-            Outline::Http1(outline) => outline.write(self.varying, parts, out),
-            Outline::Http2(_) => Ok(()),
+            Outline::Text(outline) => outline.write(self.varying, parts, out),
+            Outline::Stream(_) => Ok(()),
         }
     }
 
@@ -187,7 +189,7 @@ impl VaryingRequest {
 
     /// Whether sending it twice does no more than sending it once, over HTTP/1.1.
     pub(crate) const fn is_idempotent(&self) -> bool {
-        matches!(&self.outline, Outline::Http1(outline) if outline.idempotent)
+        matches!(&self.outline, Outline::Text(outline) if outline.idempotent)
     }
 
     /// Renders what varies. The same context gives the same bytes.
@@ -214,7 +216,7 @@ impl VaryingRequest {
         if varying.body {
             data.message(context, 0, &mut parts.body)?;
         }
-        if matches!(self.outline, Outline::Http2(_)) {
+        if matches!(self.outline, Outline::Stream(_)) {
             parts.fields.lower_names();
             if varying.body {
                 let length = parts.body.len();
@@ -229,7 +231,7 @@ impl VaryingRequest {
     }
 }
 
-impl Http1Outline {
+impl TextOutline {
     /// Writes the request with its rendered parts.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ impl Settings {
             ..
         } = pool;
         Self {
-            protocol: http.version.into(),
+            protocol: Protocol::of(pool),
             streams: connections.streams,
             first_stream_id,
             keep_alive: connections.keep_alive,
