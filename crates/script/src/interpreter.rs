@@ -1,10 +1,12 @@
 //! One interpreter with a script in it, on one thread.
 
-use crate::{ScriptError, host};
+use crate::{ScriptError, host, search};
 use drumfire_plan::{Datum, Random, RequestContext};
 use rquickjs::context::{EvalOptions, intrinsic};
 use rquickjs::function::Args;
-use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Persistent, Runtime, Value};
+use rquickjs::{
+    CatchResultExt, CaughtError, Context, Ctx, Exception, Function, Persistent, Runtime, Value,
+};
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -13,8 +15,8 @@ use std::rc::Rc;
 pub const MEMORY_MAX: usize = 32 * 1024 * 1024;
 /// Stack of one interpreter.
 pub const STACK_MAX: usize = 256 * 1024;
-/// Steps that one call may take, as the interpreter counts them: loops, calls and matches. Some
-/// tenths of a second.
+/// Steps that one call may take, as the interpreter counts them: loops, calls and matches, and what
+/// the work of native functions is worth. Some tenths of a second.
 pub const STEPS_MAX: u64 = 10_000_000;
 
 /// Steps between two looks at how many there were; the interpreter's own constant.
@@ -23,6 +25,7 @@ const STEPS_PER_LOOK: u64 = 10_000;
 const PLACE: u64 = u64::MAX - 1;
 
 const PRELUDE: &str = include_str!("prelude.js");
+const BOUNDS: &str = include_str!("bounds.js");
 
 /// What a script may use: everything but clocks and other threads.
 type Intrinsics = (
@@ -43,8 +46,34 @@ pub(crate) struct Interpreter {
     begin: Persistent<Function<'static>>,
     context: Context,
     _runtime: Runtime,
-    /// Looks that the present call has left.
-    looks: Rc<Cell<u64>>,
+    /// Steps that the present call has left.
+    steps: Steps,
+}
+
+/// Steps that a call has left. The interpreter takes them in its looks, and native functions, in
+/// which it counts nothing, as they are charged ([`BOUNDS`]).
+#[derive(Clone)]
+struct Steps(Rc<Cell<u64>>);
+
+impl Steps {
+    fn new() -> Self {
+        Self(Rc::new(Cell::new(STEPS_MAX)))
+    }
+
+    /// Begins a call.
+    fn reset(&self) {
+        self.0.set(STEPS_MAX);
+    }
+
+    fn are_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+
+    /// Takes steps; whether none is left.
+    fn take(&self, count: u64) -> bool {
+        self.0.set(self.0.get().saturating_sub(count));
+        self.are_spent()
+    }
 }
 
 /// Why a call failed, and whether the interpreter is still good.
@@ -61,23 +90,20 @@ impl Interpreter {
         let runtime = Runtime::new().map_err(unusable)?;
         runtime.set_memory_limit(MEMORY_MAX);
         runtime.set_max_stack_size(STACK_MAX);
-        let looks = Rc::new(Cell::new(STEPS_MAX / STEPS_PER_LOOK));
-        let left = Rc::clone(&looks);
-        runtime.set_interrupt_handler(Some(Box::new(move || {
-            left.set(left.get().saturating_sub(1));
-            left.get() == 0
-        })));
+        let steps = Steps::new();
+        let left = steps.clone();
+        runtime.set_interrupt_handler(Some(Box::new(move || left.take(STEPS_PER_LOOK))));
         let context = Context::custom::<Intrinsics>(&runtime).map_err(unusable)?;
         let begin = context.with(|ctx| {
-            let loaded = load(&ctx, name, source).catch(&ctx);
-            loaded.map_err(|error| described(&error, looks.get()).error)
+            let loaded = load(&ctx, name, source, &steps).catch(&ctx);
+            loaded.map_err(|error| described(&error, &steps).error)
         })?;
         Ok(Self {
             functions: HashMap::new(),
             begin,
             context,
             _runtime: runtime,
-            looks,
+            steps,
         })
     }
 
@@ -125,7 +151,7 @@ impl Interpreter {
                 is_spent: false,
             });
         };
-        self.looks.set(STEPS_MAX / STEPS_PER_LOOK);
+        self.steps.reset();
         let begin = self.begin.clone();
         self.context.with(|ctx| {
             let run = || {
@@ -140,7 +166,7 @@ impl Interpreter {
             };
             run()
                 .catch(&ctx)
-                .map_err(|error| described(&error, self.looks.get()))
+                .map_err(|error| described(&error, &self.steps))
         })
     }
 }
@@ -150,9 +176,22 @@ fn load<'js>(
     ctx: &Ctx<'js>,
     name: &str,
     source: &str,
+    steps: &Steps,
 ) -> rquickjs::Result<Persistent<Function<'static>>> {
     let begin: Function<'js> = ctx.eval(PRELUDE)?;
     host::add(ctx)?;
+    let bound: Function<'js> = ctx.eval(BOUNDS)?;
+    let left = steps.clone();
+    // What catches this exception meets it at the next charge, and the interpreter's next look.
+    let charge = move |ctx: Ctx<'js>, count: f64| match left.take(count as u64) {
+        true => Err(Exception::throw_range(&ctx, "too many steps")),
+        false => Ok(()),
+    };
+    bound.call::<_, ()>((
+        Function::new(ctx.clone(), charge)?,
+        Function::new(ctx.clone(), search::find)?,
+        Function::new(ctx.clone(), search::split)?,
+    ))?;
     let begin = Persistent::save(ctx, begin);
     start(ctx, begin.clone(), &RequestContext::default())?;
     let mut options = EvalOptions::default();
@@ -200,8 +239,8 @@ fn datum_of<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Option<D
 }
 
 /// An error in words.
-fn described(error: &CaughtError<'_>, looks: u64) -> Failed {
-    if looks == 0 {
+fn described(error: &CaughtError<'_>, steps: &Steps) -> Failed {
+    if steps.are_spent() {
         return Failed {
             error: ScriptError(format!(
                 "it takes more than {STEPS_MAX} steps, and was ended"
@@ -218,6 +257,10 @@ fn described(error: &CaughtError<'_>, looks: u64) -> Failed {
                 "" => message,
                 place => format!("{message} ({place})"),
             }
+        }
+        // Without memory for the error itself, nothing is thrown in its place.
+        CaughtError::Value(value) if value.is_null() => {
+            format!("out of memory: it takes more than {} MiB", MEMORY_MAX >> 20)
         }
         CaughtError::Value(value) => match value.as_string().and_then(|s| s.to_string().ok()) {
             Some(text) => text,

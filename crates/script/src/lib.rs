@@ -8,6 +8,7 @@ mod error;
 mod host;
 mod interpreter;
 mod script;
+mod search;
 
 pub use error::ScriptError;
 pub use interpreter::{MEMORY_MAX, STACK_MAX, STEPS_MAX};

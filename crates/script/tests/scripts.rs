@@ -217,3 +217,155 @@ fn memory_does_not_grow_from_call_to_call() {
         assert!(called.is_ok(), "{n}: {called:?}");
     }
 }
+
+/// The interpreter counts no steps within a native function, and a response may choose what such a
+/// function is given: each ends within what a call may take, or does its work in one pass.
+#[test]
+fn native_functions_are_bounded_too() {
+    let body = format!("a{}{}", "\u{315}".repeat(60_000), "\u{316}".repeat(60_000));
+    let flat = "a".repeat(950_000);
+    let spent = format!("it takes more than {STEPS_MAX} steps, and was ended");
+    let marks = "a letter has more than 30 marks";
+    for (source, arguments, words) in [
+        (
+            "function f(b) { return b.normalize('NFC').length }",
+            &[text(&body)][..],
+            marks,
+        ),
+        (
+            "function f(b) { return b.localeCompare('a') }",
+            &[text(&body)],
+            marks,
+        ),
+        (
+            "function f(n) { const a = []; a.length = +n; a.reverse() }",
+            &[text("4294967295")],
+            &spent,
+        ),
+        (
+            "function f(l) { return Array.prototype.join.call(l, '') }",
+            &[json(r#"{"length": 1e15}"#)],
+            &spent,
+        ),
+        (
+            "function f() { return [Array(4294967295)].flat().length }",
+            &[],
+            &spent,
+        ),
+        (
+            "function f() { return new Set(Array(4294967295)).size }",
+            &[],
+            &spent,
+        ),
+        (
+            "function f(b) { for (;;) try { sha256(b) } catch {} }",
+            &[text(&flat)],
+            &spent,
+        ),
+        (
+            "function f(b) { for (;;) b.split('b') }",
+            &[text(&flat)],
+            &spent,
+        ),
+        (
+            "function f(b) { for (;;) b.toUpperCase() }",
+            &[text(&flat)],
+            &spent,
+        ),
+        (
+            "function f(b) { for (;;) JSON.parse(JSON.stringify(b)) }",
+            &[text(&flat)],
+            &spent,
+        ),
+    ] {
+        let failed = call(source, arguments).unwrap_err();
+        assert!(failed.contains(words), "{source}: {failed}");
+    }
+}
+
+/// A list that is longer than memory has holes, each of which is looked for.
+#[test]
+fn lists_without_elements_are_bounded_too() {
+    for method in [
+        "join",
+        "reverse",
+        "sort",
+        "slice",
+        "copyWithin",
+        "fill",
+        "indexOf",
+        "includes",
+        "concat",
+        "forEach",
+        "splice",
+        "unshift",
+        "toString",
+        "lastIndexOf",
+        "toSorted",
+        "with",
+        "some",
+    ] {
+        let source = format!("function f() {{ return Array(4294967295).{method}(0).length }}");
+        let failed = call(&source, &[]).unwrap_err();
+        let spent = format!("it takes more than {STEPS_MAX} steps, and was ended");
+        assert_eq!(failed, spent, "{method}");
+    }
+}
+
+/// Searches take one pass over a text, and find what those of the language find.
+#[test]
+fn searches_take_one_pass() {
+    let flat = "a".repeat(950_000);
+    let needle = format!("{}b", "a".repeat(100_000));
+    for (source, expected) in [
+        ("function f(t, p) { return t.includes(p) }", "false"),
+        (
+            "function f(t, p) { return t.includes(p.slice(0, -1)) }",
+            "true",
+        ),
+        ("function f(t, p) { return t.indexOf(p) }", "-1"),
+        (
+            "function f(t, p) { return ('ä' + t).indexOf(p.slice(0, -1)) }",
+            "1",
+        ),
+        ("function f(t, p) { return t.split(p).length }", "1"),
+        (
+            "function f(t, p) { return t.split(p.slice(0, 50000)).length }",
+            "20",
+        ),
+    ] {
+        let given = [text(&flat), text(&needle)];
+        assert_eq!(call(source, &given), Ok(Some(json(expected))), "{source}");
+    }
+}
+
+/// What bounds a function changes nothing else of it.
+#[test]
+fn bounded_functions_are_those_of_the_language() {
+    for source in [
+        "[3, 1, 2].sort().join() === '1,2,3'",
+        "[[1, [2]], 3].flat(Infinity).length === 3",
+        "[1, 2].flatMap((n) => [n, [n]]).length === 4",
+        "[...'äb', ...[1, 2]].length === 4",
+        "Array.from({ length: 3 }, (_, n) => n).at(-1) === 2",
+        "Array.from(new Set([1, 1, 2])).length === 2",
+        "[1, 2].concat(3, [4]).length === 4",
+        "Math.max(...[1, 9, 3]) === 9",
+        "'a\\u0301'.normalize('NFC') === 'á'",
+        "'b'.localeCompare('a') === 1",
+        "'a,b'.split(',').length === 2 && 'abc'.split('').length === 3",
+        "'a1b2'.split(/[0-9]/).length === 3 && 'a,b,c'.split(',', 2).length === 2",
+        "'xayax'.indexOf('a', 2) === 3 && 'xax'.lastIndexOf('x') === 2",
+        "'aaa'.replaceAll('a', 'b') === 'bbb' && 'aXa'.replace(/x/i, (m) => m + '!') === 'aX!a'",
+        "JSON.stringify({ a: [1] }, null, 1).includes('\\n')",
+        "JSON.parse('[1,2]', (k, v) => v).length === 2",
+        "Array.prototype.indexOf.name === 'indexOf' && [].slice.length === 2",
+        "Object.keys([1]).join() === '0' && Object.keys('').length === 0",
+        "encodeURIComponent('ä b') === '%C3%A4%20b'",
+        "(() => { let s = 0; for (const n of [1, 2, 3]) s += n; return s === 6 })()",
+        "String.raw`a${1}b` === 'a1b'",
+    ] {
+        let whole = format!("function f() {{ return {source} }}");
+        assert_eq!(call(&whole, &[]), Ok(Some(json("true"))), "{source}");
+    }
+}
