@@ -26,7 +26,7 @@ use drumfire_data::Sources;
 use drumfire_document::Layer as _;
 use drumfire_document::form::Draft;
 use drumfire_document::{
-    Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
+    Count, Document, Fields, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_document::{Diagnostic, Findings};
 use drumfire_plan::{
@@ -61,13 +61,14 @@ fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 /// # Errors
 /// Everything that keeps it from being run, in the order of its lines.
 pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
+    let mut scope = Scope::new(host);
+    scope.private_headers = private_headers(draft);
     if draft.found.is_empty() {
-        return compile(&draft.document, host);
+        return compile_in(&draft.document, scope).map_err(in_order);
     }
     if !draft.is_checkable {
         return Err(draft.found.clone());
     }
-    let mut scope = Scope::new(host);
     scope.found = draft.found.clone().into();
     let first = scope.found.len();
     let plan = compile_in(&draft.document, scope);
@@ -77,6 +78,29 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
         found.drop_from(first, &draft.unresolved);
         in_order(found.into_inner())
     })
+}
+
+/// The names of the header fields whose values have a secret in them that the document marks.
+fn private_headers(draft: &Draft) -> Vec<String> {
+    let document = &draft.document;
+    let common = [&document.defaults.fields]
+        .into_iter()
+        .chain(document.pools.iter().map(|pool| &pool.settings.fields))
+        .flat_map(|fields| &fields.headers);
+    let requests = document.pools.iter().flat_map(Pool::every_request);
+    let own = requests.flat_map(|request| match &request.fields {
+        Fields::Listed(fields) => fields.as_slice(),
+        Fields::File(_) => &[],
+    });
+    let marked = common.chain(own).filter(|field| {
+        let value = &field.value.value;
+        let mut secrets = draft.secrets.iter();
+        secrets.any(|secret| !secret.is_empty() && value.contains(secret.as_str()))
+    });
+    let mut names: Vec<String> = marked.map(|field| field.name.value.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Diagnostic>> {

@@ -20,6 +20,8 @@ pub(crate) struct Scope<'a> {
     files: HashMap<String, Option<Arc<[u8]>>>,
     /// Whether a server has answered what it was asked for a schema.
     pub(crate) has_answer: bool,
+    /// Names of header fields whose values the document marks as secrets.
+    pub(crate) private_headers: Vec<String>,
 }
 
 impl<'a> Scope<'a> {
@@ -29,6 +31,7 @@ impl<'a> Scope<'a> {
             found: Findings::default(),
             files: HashMap::new(),
             has_answer: false,
+            private_headers: Vec::new(),
         }
     }
 

@@ -45,6 +45,7 @@ pub(crate) fn http(
         compressed: compressed(settings, scope),
         redirects: redirects(http.redirects.as_ref(), scope),
         redirect_style: redirect_style(http.redirect_style.as_ref(), scope),
+        private_headers: scope.private_headers.clone(),
         expect_continue: match is_on(&http.expect_continue) {
             true => ExpectContinue::Wait(CONTINUE_WAIT),
             false => ExpectContinue::No,

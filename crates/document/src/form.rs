@@ -240,6 +240,12 @@ pub fn print_without_secrets(document: &Document) -> String {
     secrets::without(tree(document)).print()
 }
 
+/// The values of all that could be a secret in a document: they are masked wherever they come back.
+#[must_use]
+pub fn secret_values(document: &Document) -> Vec<String> {
+    secrets::values(tree(document))
+}
+
 fn tree(document: &Document) -> Tree {
     let mut entries = vec![("drumfire".to_owned(), Tree::Scalar(VERSION.to_owned()))];
     document.show(&mut entries);

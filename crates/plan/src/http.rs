@@ -44,7 +44,7 @@ pub enum HttpVersion {
 }
 
 /// The protocol of a target.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct HttpOptions {
     /// The version to speak.
     pub version: HttpVersion,
@@ -54,6 +54,9 @@ pub struct HttpOptions {
     pub redirects: Redirects,
     /// The request that a redirect leads to.
     pub redirect_style: RedirectStyle,
+    /// Names of header fields that stay at their origin as those do whose names speak of secrets:
+    /// the plan marks their values as such.
+    pub private_headers: Vec<String>,
     /// Whether to send `Expect: 100-continue` before a body.
     pub expect_continue: ExpectContinue,
 }

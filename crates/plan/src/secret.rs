@@ -192,6 +192,51 @@ fn echoed<'a>(values: &[&'a str]) -> impl Iterator<Item = &'a str> {
     words.filter(|word| word.len() >= ECHO_MIN)
 }
 
+/// The secrets in a text, by the same text with a mask in the place of each: values by which they
+/// are known wherever they come back. Of a header's value and of a cookie's it is the words.
+#[must_use]
+pub fn values(text: &str, masked: &str) -> Vec<String> {
+    let mut pieces = masked.split(MASK);
+    let first = pieces.next().unwrap_or_default();
+    let Some(mut rest) = text.strip_prefix(first) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for piece in pieces {
+        let end = match piece.is_empty() {
+            true => Some(rest.len()),
+            false => rest.find(piece),
+        };
+        let Some(end) = end else {
+            break;
+        };
+        found.extend(words(&rest[..end]));
+        rest = &rest[end + piece.len()..];
+    }
+    found
+}
+
+/// The words of a secret that are long enough to be looked for, and those behind a name: the value
+/// of a cookie, the password of a user.
+fn words(secret: &str) -> Vec<String> {
+    let cut = |c: char| c.is_whitespace() || [';', ',', '"'].contains(&c);
+    let words = secret.split(cut);
+    let with_values = words.flat_map(|word| {
+        let value = word.split_once('=').map(|(_, value)| value);
+        let password = word.split_once(':').map(|(_, password)| password);
+        [Some(word), value, password]
+    });
+    let whole = std::iter::once(secret.trim());
+    let words = whole.chain(with_values.flatten());
+    let mut words: Vec<String> = words
+        .filter(|word| word.len() >= ECHO_MIN)
+        .flat_map(|word| [word.to_owned(), percent_decoded(word).into_owned()])
+        .collect();
+    words.sort();
+    words.dedup();
+    words
+}
+
 /// A name in a text, and where its value begins.
 struct Named {
     start: usize,
@@ -300,22 +345,62 @@ fn mask_user<'a>(text: &'a str, out: &mut String) -> &'a str {
     tail
 }
 
-/// Copies `?a=1&token=2#key=3` with the values of secret names masked.
-fn mask_pairs(query: &str, out: &mut String) {
-    const SEPARATORS: [char; 5] = ['?', '&', ';', '#', '/'];
-    for piece in query.split_inclusive(SEPARATORS) {
-        let (pair, separator) = match piece.char_indices().next_back() {
-            Some((at, c)) if SEPARATORS.contains(&c) => piece.split_at(at),
-            _ => (piece, ""),
-        };
-        match pair.split_once('=') {
-            Some((name, value)) if !value.is_empty() && is_secret(&percent_decoded(name)) => {
-                out.extend([name, "=", MASK]);
+/// Copies `;a=1/b?a=1&token=2#key=3` with the values of secret names masked. `/` and `?` end a
+/// parameter of the path, and are data in a query and in a fragment (RFC 3986 section 3.4), where a
+/// URL may stand in a value.
+fn mask_pairs(text: &str, out: &mut String) {
+    const IN_PATH: [char; 5] = ['?', '&', ';', '#', '/'];
+    const IN_QUERY: [char; 3] = ['&', ';', '#'];
+    let (mut rest, mut is_path, mut was_secret) = (text, !text.starts_with(['?', '#']), false);
+    loop {
+        let separators: &[char] = if is_path { &IN_PATH } else { &IN_QUERY };
+        // The first character is itself a separator.
+        let end = rest.find(separators).unwrap_or(rest.len());
+        let (pair, behind) = rest.split_at(end);
+        was_secret = match pair.contains('=') {
+            true => mask_pair(pair, out),
+            // `a;b` behind a secret's name is one value.
+            false if was_secret && !is_path && out.ends_with(';') => {
+                out.push_str(if pair.is_empty() { "" } else { MASK });
+                true
             }
-            _ => out.push_str(pair),
+            false => {
+                out.push_str(pair);
+                false
+            }
+        };
+        let mut behind = behind.chars();
+        match behind.next() {
+            None => return,
+            Some(separator) => {
+                out.push(separator);
+                is_path &= !['?', '#'].contains(&separator);
+            }
         }
-        out.push_str(separator);
+        rest = behind.as_str();
     }
+}
+
+/// Copies `name=value`, in whose value a URL may stand with parameters of its own; whether the value
+/// is masked.
+fn mask_pair(pair: &str, out: &mut String) -> bool {
+    let Some((name, value)) = pair.split_once('=') else {
+        out.push_str(pair);
+        return false;
+    };
+    out.extend([name, "="]);
+    if is_secret(&percent_decoded(name)) {
+        out.push_str(if value.is_empty() { "" } else { MASK });
+        return true;
+    }
+    match value.split_once('?') {
+        None => out.push_str(value),
+        Some((before, query)) => {
+            out.extend([before, "?"]);
+            mask_pair(query, out);
+        }
+    }
+    false
 }
 
 /// `%74oken` as `token`: a name is secret however it is spelled.

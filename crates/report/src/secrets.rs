@@ -188,6 +188,22 @@ fn percent(c: char, text: &str) -> Option<usize> {
 
 /// `\u00e4`, `\n`
 fn json_escape(c: char, text: &str) -> Option<usize> {
+    // Within a string that was escaped again, each backslash is two, or four.
+    let again = match c {
+        '\\' => 0,
+        _ => text
+            .bytes()
+            .take_while(|byte| *byte == b'\\')
+            .count()
+            .min(8)
+            .saturating_sub(1),
+    };
+    let once = json_escape_once(c, &text[again..])?;
+    Some(again + once)
+}
+
+/// The same of what was escaped once.
+fn json_escape_once(c: char, text: &str) -> Option<usize> {
     const SHORT: [(char, char); 5] = [
         ('n', '\n'),
         ('r', '\r'),

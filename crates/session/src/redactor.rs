@@ -13,7 +13,10 @@ use std::sync::{Arc, OnceLock};
 /// that are no clones of each other share nothing: two plans of one process have one each.
 #[derive(Clone, Default)]
 pub struct Redactor {
+    /// Those that the plan marks.
     secrets: Arc<OnceLock<Secrets>>,
+    /// Those that are known by the names beside them.
+    named: Arc<OnceLock<Secrets>>,
 }
 
 impl Redactor {
@@ -22,24 +25,32 @@ impl Redactor {
         let _first = self.secrets.get_or_init(|| Secrets::new(secrets));
     }
 
+    /// Masks these too, which stand beside names that speak of secrets: a server repeats them
+    /// without the name. The first call counts.
+    pub fn hide_named(&self, values: &[String]) {
+        let _first = self.named.get_or_init(|| Secrets::new(values));
+    }
+
     /// The secrets, if there are any.
-    fn secrets(&self) -> Option<&Secrets> {
-        self.secrets.get().filter(|secrets| !secrets.is_empty())
+    fn secrets(&self) -> impl Iterator<Item = &Secrets> {
+        let all = [self.secrets.get(), self.named.get()].into_iter().flatten();
+        all.filter(|secrets| !secrets.is_empty())
     }
 
     /// Whether there are secrets to mask.
     #[must_use]
     pub fn has_secrets(&self) -> bool {
-        self.secrets().is_some()
+        self.secrets().next().is_some()
     }
 
     /// A text without secrets.
     #[must_use]
     pub fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        match self.secrets() {
-            None => Cow::Borrowed(text),
-            Some(secrets) => secrets.masked(text),
-        }
+        self.secrets()
+            .fold(Cow::Borrowed(text), |text, secrets| match text {
+                Cow::Borrowed(text) => secrets.masked(text),
+                Cow::Owned(text) => Cow::Owned(secrets.masked(&text).into_owned()),
+            })
     }
 
     /// The bytes of a text without secrets. Bytes that are not UTF-8 are replaced only where there
@@ -72,12 +83,10 @@ impl Redactor {
         bytes: &'b [u8],
         mask: impl Fn(&Secrets, &str) -> String,
     ) -> Cow<'b, [u8]> {
-        match self.secrets() {
-            None => Cow::Borrowed(bytes),
-            Some(secrets) => {
-                Cow::Owned(mask(secrets, &String::from_utf8_lossy(bytes)).into_bytes())
-            }
-        }
+        self.secrets().fold(Cow::Borrowed(bytes), |bytes, secrets| {
+            let masked = mask(secrets, &String::from_utf8_lossy(&bytes));
+            Cow::Owned(masked.into_bytes())
+        })
     }
 }
 

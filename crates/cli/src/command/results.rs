@@ -44,6 +44,8 @@ pub(crate) fn of_plan(
     let document = &written.document;
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?;
+    let named = form::secret_values(document);
+    output.redactor().hide_named(&named);
     if !flags.show {
         store_place::check(flags)?;
     }
@@ -128,7 +130,7 @@ fn show_once(
     let style = output.stdout_style().naming(written.naming);
     let text = show::exchanges(&transcripts, &summary, &style);
     destinations.write_text(&text, output)?;
-    destinations.write_files(&summary, output)?;
+    destinations.write_whole(&summary, output, |_| true)?;
     Ok(session::exit_of(&summary, false))
 }
 
@@ -176,7 +178,8 @@ impl Destinations {
         Ok(Self { whole, streamed })
     }
 
-    /// Writes every result, the text first: a file that can't be written takes nothing with it.
+    /// Writes every result, files before standard output: a file that can't be written takes
+    /// nothing with it, and a reader that does not read keeps no file back.
     pub(super) fn write(
         &self,
         summary: &Summary,
@@ -196,9 +199,10 @@ impl Destinations {
             }
             _ => text,
         };
+        let files = self.write_whole(summary, output, |to| !matches!(to, Destination::Stdout));
         let printed = self.write_text(&text, output);
-        let files = self.write_files(summary, output);
-        printed.and(files)
+        let stdout = self.write_whole(summary, output, |to| matches!(to, Destination::Stdout));
+        printed.and(stdout).and(files)
     }
 
     /// Prints a text, unless another result takes its place.
@@ -211,11 +215,16 @@ impl Destinations {
         }
     }
 
-    /// Writes the results that have a place of their own.
-    fn write_files(&self, summary: &Summary, output: &Output) -> Result<(), Failure> {
+    /// Writes the results that have a place of their own, where it is such a one.
+    fn write_whole(
+        &self,
+        summary: &Summary,
+        output: &Output,
+        is_wanted: impl Fn(&Destination) -> bool,
+    ) -> Result<(), Failure> {
         let redactor = output.redactor();
         let mut written = Ok(());
-        for (row, to) in &self.whole {
+        for (row, to) in self.whole.iter().filter(|(_, to)| is_wanted(to)) {
             if let Content::Whole { render, redact } = &row.content {
                 // One that can't be written takes no other with it.
                 let one = to.write(&redact(redactor, &render(summary)));

@@ -19,6 +19,7 @@ mod check;
 mod conservation_and_arrivals;
 mod ctl;
 mod docs;
+mod echoed_secrets;
 mod examples;
 mod expectations;
 mod faults;

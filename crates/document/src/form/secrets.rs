@@ -12,12 +12,24 @@ const BODIES: [&str; 4] = ["body", "bodies", "data", "message"];
 
 /// The tree of a document with a reference in the place of each secret.
 pub(super) fn without(tree: Tree) -> Tree {
-    Hidden { count: 0 }.tree(tree, "", "")
+    Hidden::default().tree(tree, "", "")
 }
 
+/// The values of the secrets in a document's tree.
+pub(super) fn values(tree: Tree) -> Vec<String> {
+    let mut hidden = Hidden::default();
+    let _without = hidden.tree(tree, "", "");
+    hidden.values.sort();
+    hidden.values.dedup();
+    hidden.values
+}
+
+#[derive(Default)]
 struct Hidden {
     /// How many secrets were found so far.
     count: usize,
+    /// The values by which they are known.
+    values: Vec<String>,
 }
 
 impl Hidden {
@@ -41,11 +53,15 @@ impl Hidden {
                 let masked = guarded(&text, |text| secret::body(text, &[]));
                 match masked == text {
                     true => Tree::Json(text),
-                    false => Tree::Json(self.with_references(&masked)),
+                    false => {
+                        self.values.extend(values_beside(&text, &masked));
+                        Tree::Json(self.with_references(&masked))
+                    }
                 }
             }
             Tree::Written { written, value } => {
                 let masked = masked(&written, key, above);
+                self.values.extend(values_beside(&written, &masked));
                 Tree::Written {
                     written: match masked == written {
                         true => written,
@@ -63,6 +79,7 @@ impl Hidden {
         if masked == text {
             return Tree::Scalar(text);
         }
+        self.values.extend(values_beside(&text, &masked));
         let written = self.with_references(&escaped(&masked));
         Tree::Written {
             written,
@@ -81,6 +98,14 @@ impl Hidden {
         }
         out
     }
+}
+
+/// The secrets of a text, without those that have placeholders in them: those are made in the run,
+/// or known as what the document marks.
+fn values_beside(text: &str, masked: &str) -> Vec<String> {
+    let mut values = secret::values(text, masked);
+    values.retain(|value| PLACEHOLDERS.iter().all(|(open, _)| !value.contains(open)));
+    values
 }
 
 /// The text at a key, which stands below `above`, with a mask in the place of each secret.

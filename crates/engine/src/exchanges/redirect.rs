@@ -11,8 +11,8 @@ use crate::wire::Fields;
 use drumfire_measure::Outcome;
 use drumfire_plan::secret::is_secret;
 use drumfire_plan::{
-    Body, Header, HttpRequest, JoinError, Method, Origin, Pool, RedirectStyle, Redirects, Scheme,
-    Url,
+    Body, Header, HttpOptions, HttpRequest, JoinError, Method, Origin, Pool, RedirectStyle,
+    Redirects, Scheme, Url,
 };
 
 /// The redirects of an exchange, beyond its own request.
@@ -184,8 +184,7 @@ fn after_redirect<'h>(
         let reason = format!("after {limit}");
         return Some(Next::Refused(Failure::with(Outcome::RedirectLimit, reason)));
     }
-    let style = pool.http.redirect_style;
-    Some(match redirected(previous, status, location, style) {
+    Some(match redirected(previous, status, location, &pool.http) {
         Ok(request) => Next::Hop(Box::new(Hop {
             request,
             number: previous.number + 1,
@@ -202,8 +201,9 @@ fn redirected(
     previous: &Previous<'_>,
     status: u16,
     location: &[u8],
-    style: RedirectStyle,
+    options: &HttpOptions,
 ) -> Result<HttpRequest, String> {
+    let style = options.redirect_style;
     let request = previous.request;
     let mut url: Url = request.url.join(location).map_err(|error| match error {
         JoinError::Scheme(scheme) => format!("to the scheme {}", scheme.escape_default()),
@@ -220,7 +220,12 @@ fn redirected(
     }
     let becomes_get = becomes_get(request.method.as_str(), status, style);
     let keeps = |header: &&Header| {
-        let is_private = |header: &Header| is_secret(header.name()) || header.is("host");
+        let is_marked = |header: &Header| {
+            let mut marked = options.private_headers.iter();
+            marked.any(|name| header.is(name))
+        };
+        let is_private =
+            |header: &Header| is_secret(header.name()) || header.is("host") || is_marked(header);
         (same || !is_private(header))
             && (!becomes_get || !OF_BODY.iter().any(|name| header.is(name)))
     };
