@@ -16,6 +16,8 @@ pub(crate) enum Exit {
     Usage,
     /// `--strict` was asked for, and the run is not valid or its load was not kept.
     NotStrict,
+    /// A signal or a command ended the run before its plan did.
+    CutShort,
     /// A threshold failed.
     Threshold,
     /// As another tool would.
@@ -31,6 +33,8 @@ impl Exit {
             Self::NotStrict
         } else if run.ok == 0 {
             Self::Failed
+        } else if run.is_cut_short {
+            Self::CutShort
         } else {
             Self::Done
         }
@@ -49,6 +53,7 @@ impl From<Exit> for u8 {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::NotStrict => 3,
+            Exit::CutShort => 4,
             Exit::Threshold => 99,
             Exit::Dialect(code) => code,
         }

@@ -33,8 +33,8 @@ use std::path::PathBuf;
 `drumfire http -h` has the flags that are used most, `drumfire http --help` all.
 
 Exit codes: 0 done · 1 nothing measured, or every request failed ·
-  2 usage · 3 not valid or load not kept (--strict) · 99 a threshold failed ·
-  130 interrupted three times
+  2 usage · 3 not valid or load not kept (--strict) · 4 ended before its plan,
+  by Ctrl-C or ctl · 99 a threshold failed · 130 interrupted three times
 Manual: docs/manual, and `drumfire man DIR` for pages of man(1)")]
 pub(crate) struct Cli {
     #[command(subcommand)]

@@ -1,18 +1,30 @@
 //! Signals: the first stops the load, the second the wait for requests in flight, the third the
 //! program.
+//!
+//! After the second the program ends in any case: what has not come to its end [`PATIENCE`] later,
+//! for a script or a reader of the report holds it, is given up as after a third signal.
 
 use drumfire_engine::Control;
 use drumfire_plan::StopReason;
 use drumfire_session::{EndRequests, Observer, RunContext, SessionError};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
 use signal_hook::iterator::Signals as Iterator;
 use signal_hook::low_level;
-use std::io;
+use std::io::{self, Write as _};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// Exit code after a third SIGINT or SIGTERM.
 const INTERRUPTED: i32 = 130;
+
+/// The time that the report and the last results have after the second signal.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The time that its message then has.
+const LAST_WORD: Duration = Duration::from_millis(200);
 
 /// Signals of the whole process, from now until its end.
 ///
@@ -42,6 +54,9 @@ impl Signals {
         if !ignores_hangup() {
             watched.push(SIGHUP);
         }
+        // A limit on the size of files (`ulimit -f`) is then an error of the write, as a full disk
+        // is, and storing ends while the run goes on.
+        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
         let mut signals = Iterator::new(watched)?;
         let body = {
             let state = Arc::clone(&state);
@@ -78,6 +93,12 @@ impl State {
             end_requests.add();
         }
         self.act();
+        if self.count == 2 {
+            // Without a thread the third signal remains.
+            let _none = thread::Builder::new()
+                .name("last patience".to_owned())
+                .spawn(give_up);
+        }
     }
 
     fn act(&self) {
@@ -88,6 +109,27 @@ impl State {
             _ => low_level::exit(INTERRUPTED),
         }
     }
+}
+
+/// Ends a program that has not ended by itself.
+fn give_up() {
+    thread::sleep(PATIENCE);
+    // Standard error may be what holds the program, so nothing waits for this message.
+    let _unsaid = thread::Builder::new().spawn(|| {
+        let _closed = writeln!(
+            io::stderr(),
+            "drumfire: ended without the last results: a script did not return, or what was \
+             written was not read"
+        );
+    });
+    thread::sleep(LAST_WORD);
+    low_level::exit(INTERRUPTED);
+}
+
+/// Ends the program as SIGPIPE does, which other tools leave at its default.
+pub(crate) fn die_of_closed_pipe() -> ! {
+    let _dead = low_level::emulate_default_handler(SIGPIPE);
+    low_level::exit(128 + SIGPIPE)
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {

@@ -7,6 +7,10 @@ use drumfire_units::Nanos;
 const P99: f64 = 0.99;
 
 /// The figures of a run that fit into one row of a list of runs.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "a row of a list has facts that do not depend on each other"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
     /// When it began, in nanoseconds since 1970-01-01 00:00 UTC.
@@ -39,6 +43,8 @@ pub struct Digest {
     pub ok: u64,
     /// Those of them that failed.
     pub failed: u64,
+    /// Whether a signal or a command ended it before its plan did.
+    pub is_cut_short: bool,
     /// Whether its record goes to its end.
     pub is_whole: bool,
 }
@@ -69,6 +75,7 @@ impl Digest {
             requests: counts.sent,
             ok: counts.ok,
             failed: counts.failed,
+            is_cut_short: summary.is_cut_short(),
             is_whole,
         }
     }

@@ -11,6 +11,7 @@
 mod form;
 
 use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
+use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
 /// The facts of a run's end that do not follow from its intervals. With them and the facts of its
@@ -31,6 +32,8 @@ pub struct Ending {
     pub failed_bodies: FailedBodies,
     /// The slowest requests that carried traces.
     pub slowest: Slowest,
+    /// The first reason for which the load ended; `None` in the first version of the form.
+    pub stopped: Option<StopReason>,
 }
 
 impl Ending {
@@ -134,6 +137,7 @@ mod tests {
             notes: vec!["as hunter2 said".to_owned()],
             failed_bodies,
             slowest: slowest(),
+            stopped: Some(StopReason::Command),
         }
     }
 

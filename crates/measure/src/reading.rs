@@ -118,14 +118,20 @@ impl Reading {
             RunEvent::Changed(command) => {
                 self.note_change(&Changed::by(command, String::new()));
             }
-            RunEvent::Stopping { reason } => match (self.state, reason) {
-                (RunState::Drain(_), StopReason::Signal) | (RunState::Load, _) => {
-                    self.state = RunState::Drain(*reason);
-                }
-                (RunState::Drain(_) | RunState::Over, _) => {}
-            },
+            RunEvent::Stopping { reason } => self.note_stop(*reason),
             RunEvent::Finished(_) => self.state = RunState::Over,
             RunEvent::Started(_) | RunEvent::Kept(_) | RunEvent::Transcripts(_) => {}
+        }
+    }
+
+    /// Takes the reason for which the load ends, or ends with even less patience.
+    pub fn note_stop(&mut self, reason: StopReason) {
+        self.summary.stopped.get_or_insert(reason);
+        match (self.state, reason) {
+            (RunState::Drain(_), StopReason::Signal) | (RunState::Load, _) => {
+                self.state = RunState::Drain(reason);
+            }
+            (RunState::Drain(_) | RunState::Over, _) => {}
         }
     }
 
@@ -298,6 +304,7 @@ impl Reading {
         }
         summary.failed_bodies = ending.failed_bodies;
         summary.slowest = ending.slowest;
+        summary.stopped = ending.stopped;
         summary.close(ending.duration, generator, ending.thresholds)
     }
 

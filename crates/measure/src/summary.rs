@@ -16,7 +16,7 @@ use crate::{
     Resolution, Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult, Timeline,
     Verdict, WorkerHealth,
 };
-use drumfire_plan::{ChangeKind, Stage, Warmup};
+use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
@@ -106,6 +106,9 @@ pub struct Summary {
     pub failed_bodies: FailedBodies,
     /// The slowest requests that carried traces.
     pub slowest: Slowest,
+    /// The first reason for which the load ended; `None` while it goes on, and where the record of
+    /// the run does not have it.
+    pub stopped: Option<StopReason>,
 }
 
 impl Summary {
@@ -154,7 +157,14 @@ impl Summary {
             drift: Vec::new(),
             failed_bodies: FailedBodies::default(),
             slowest: Slowest::default(),
+            stopped: None,
         }
+    }
+
+    /// Whether a signal or a command ended the load before the plan did.
+    #[must_use]
+    pub const fn is_cut_short(&self) -> bool {
+        matches!(self.stopped, Some(StopReason::Signal | StopReason::Command))
     }
 
     /// Takes a change of one pool's load, or of all, before the interval within which it holds:
@@ -185,6 +195,7 @@ impl Summary {
     /// Goes on with a further part of the run, which began at this time with these pools.
     pub(crate) fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
         self.break_off();
+        self.stopped = None;
         if let Some(last) = self.parts.last_mut() {
             last.end = self.timeline.end();
         }
@@ -372,6 +383,7 @@ impl Summary {
             notes: self.info.notes.clone(),
             failed_bodies: self.failed_bodies.clone(),
             slowest: self.slowest.clone(),
+            stopped: self.stopped,
         }
     }
 

@@ -1,7 +1,11 @@
 //! Results of each interval, written while a run goes on: lines of text, of JSON, of CSV.
 
-use crate::{Note, Observer, StreamError, StreamPlace, StreamWriter, Streams};
+use crate::{
+    EndRequests, Note, Observer, RunContext, SessionError, StreamError, StreamPlace, StreamWriter,
+    Streams,
+};
 use drumfire_measure::{Interval, IntervalRow, Rows, RunEvent, RunInfo, Summary};
+use drumfire_plan::StopReason;
 use drumfire_report::interval::Lines;
 use drumfire_report::style::{Style, Unicode};
 use drumfire_report::{csv, json};
@@ -13,7 +17,11 @@ pub struct IntervalOutputs {
     streams: Streams,
     forms: Vec<Form>,
     run: Option<Run>,
+    end_requests: EndRequests,
 }
+
+/// The note on a run whose results nobody reads any more.
+const UNREAD: &str = "the reader of its results has gone";
 
 /// The run whose intervals they are.
 struct Run {
@@ -94,6 +102,7 @@ impl IntervalOutputs {
             streams,
             forms,
             run: None,
+            end_requests: EndRequests::default(),
         })
     }
 
@@ -122,6 +131,15 @@ impl IntervalOutputs {
 }
 
 impl Observer for IntervalOutputs {
+    /// Ends the load when a reader of the results goes: nobody looks at it any more.
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.end_requests = run.end_requests.clone();
+        let control = run.control.clone();
+        self.streams
+            .when_unread(move || control.stop(StopReason::Signal));
+        Ok(())
+    }
+
     fn observe(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started(info) => self.start_run(info),
@@ -130,15 +148,18 @@ impl Observer for IntervalOutputs {
         }
     }
 
-    /// Waits until everything is written.
+    /// Waits until everything is written, or the user asks once more for the end.
     fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
         let failed = self.forms.into_iter().find_map(|form| form.failure);
-        let finished = self.streams.finish();
+        let unread = self.streams.is_unread();
+        let finished = self.streams.finish(&self.end_requests);
         let failure = match failed {
             Some(error) => Some(format!("can't write intervals: {error}")),
             None => finished.err().map(|error| error.to_string()),
         };
-        failure.into_iter().map(Note::Failure).collect()
+        let unread = unread.then(|| Note::Report(UNREAD.to_owned()));
+        let failure = failure.map(Note::Failure);
+        unread.into_iter().chain(failure).collect()
     }
 }
 

@@ -1,12 +1,23 @@
 //! Files and terminals that are written to while a run goes on, each by a thread of its own behind
 //! a queue with a bound, so that a slow disk delays nothing else.
+//!
+//! A pipe whose reader has gone takes nothing more: [`Streams::when_unread`] says what is done then.
+//! One whose reader is there and does not read blocks its thread for ever: [`Streams::finish`] waits
+//! for it until the user asks once more for the end.
 
+use crate::EndRequests;
 use std::fmt;
 use std::io::{self, Write};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::thread;
+use std::time::Duration;
+
+/// The interval between two looks at whether the user has asked again for the end.
+const LOOK: Duration = Duration::from_millis(20);
+/// The time that a place has for its last bytes once the user has asked twice for the end.
+const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Bytes that may wait for a place; what comes then is lost, and counted.
 const WAITING_BYTES_MAX: u64 = 256 << 20;
@@ -38,6 +49,11 @@ pub enum StreamError {
         /// How much is lost, in bytes.
         bytes: u64,
     },
+    /// The place was not read to its end before the user asked once more for the end.
+    Unread {
+        /// Its name.
+        name: String,
+    },
 }
 
 impl fmt::Display for StreamError {
@@ -49,6 +65,10 @@ impl fmt::Display for StreamError {
                 f,
                 "{bytes} bytes of results are lost: {name} could not be written as fast as they \
                  came"
+            ),
+            Self::Unread { name } => write!(
+                f,
+                "the last results did not go to {name}: its reader did not read on"
             ),
         }
     }
@@ -63,7 +83,8 @@ pub struct Streams(Vec<Writing>);
 struct Writing {
     name: String,
     writer: StreamWriter,
-    thread: JoinHandle<()>,
+    /// Closed when its thread has written everything.
+    done: Receiver<()>,
 }
 
 /// The way to a place's thread: a write puts bytes into its queue and waits for nothing. It fails
@@ -80,13 +101,44 @@ struct State {
     waiting_bytes: AtomicU64,
     lost_bytes: AtomicU64,
     failure: Mutex<Option<io::Error>>,
+    /// The reader has gone.
+    is_unread: AtomicBool,
+    when_unread: Mutex<Option<Unread>>,
 }
 
+/// What is done when the reader of a place has gone.
+type Unread = Box<dyn FnOnce() + Send>;
+
 impl State {
-    fn take_failure(&self) -> Option<io::Error> {
-        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        failure.take()
+    /// The reader has gone. Whichever comes second, this or [`Self::when_unread`], acts.
+    fn lose_reader(&self) {
+        self.is_unread.store(true, Ordering::SeqCst);
+        self.act_if_unread();
     }
+
+    fn when_unread(&self, act: Unread) {
+        let mut slot = lock(&self.when_unread);
+        *slot = Some(act);
+        drop(slot);
+        self.act_if_unread();
+    }
+
+    fn act_if_unread(&self) {
+        if self.is_unread.load(Ordering::SeqCst)
+            && let Some(act) = lock(&self.when_unread).take()
+        {
+            act();
+        }
+    }
+
+    fn take_failure(&self) -> Option<io::Error> {
+        lock(&self.failure).take()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    // Nothing that could panic is done under the lock.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Write for StreamWriter {
@@ -130,13 +182,31 @@ impl Streams {
         self.0.iter().map(writer).collect()
     }
 
-    /// Waits until everything is written. The writers must be gone.
+    /// Has this done once for each place whose reader goes, or has gone.
+    pub fn when_unread(&self, act: impl Fn() + Clone + Send + 'static) {
+        for writing in &self.0 {
+            writing.writer.state.when_unread(Box::new(act.clone()));
+        }
+    }
+
+    /// Whether the reader of any place has gone.
+    #[must_use]
+    pub fn is_unread(&self) -> bool {
+        let mut all = self.0.iter();
+        all.any(|writing| writing.writer.state.is_unread.load(Ordering::SeqCst))
+    }
+
+    /// Waits until everything is written, or the user asks once more for the end. The writers must
+    /// be gone.
     ///
     /// # Errors
     /// When something could not be written.
-    pub fn finish(self) -> Result<(), StreamError> {
+    pub fn finish(self, end_requests: &EndRequests) -> Result<(), StreamError> {
         // Each thread is waited for, whatever became of another.
-        let done: Vec<Result<(), StreamError>> = self.0.into_iter().map(Writing::finish).collect();
+        let writings = self.0.into_iter();
+        let done: Vec<Result<(), StreamError>> = writings
+            .map(|writing| writing.finish(end_requests))
+            .collect();
         done.into_iter().collect()
     }
 }
@@ -146,27 +216,34 @@ impl Writing {
         let StreamPlace { name, mut out } = place;
         let (chunks, waiting) = channel();
         let state = Arc::new(State::default());
+        let (finished, done) = channel();
         let body = {
             let state = Arc::clone(&state);
-            move || write_all(&mut *out, &waiting, &state)
+            move || {
+                write_all(&mut *out, &waiting, &state);
+                drop(finished);
+            }
         };
         let thread = thread::Builder::new().name("results".to_owned());
+        // It ends with its last bytes, or with the process.
+        thread.spawn(body).map_err(StreamError::Thread)?;
         Ok(Self {
             name,
             writer: StreamWriter { chunks, state },
-            thread: thread.spawn(body).map_err(StreamError::Thread)?,
+            done,
         })
     }
 
-    fn finish(self) -> Result<(), StreamError> {
+    fn finish(self, end_requests: &EndRequests) -> Result<(), StreamError> {
         let Self {
             name,
             writer: StreamWriter { chunks, state },
-            thread,
+            done,
         } = self;
         drop(chunks);
-        // Nothing in the thread panics.
-        let _ended = thread.join();
+        if !is_done(&done, end_requests) {
+            return Err(StreamError::Unread { name });
+        }
         if let Some(error) = state.take_failure() {
             return Err(StreamError::Write { name, error });
         }
@@ -177,6 +254,20 @@ impl Writing {
     }
 }
 
+/// Waits for a thread's end; `false` when the user asked once more for the end before it came.
+fn is_done(done: &Receiver<()>, end_requests: &EndRequests) -> bool {
+    let before = end_requests.count();
+    if before > 1 {
+        return done.recv_timeout(LAST_PATIENCE) == Err(RecvTimeoutError::Disconnected);
+    }
+    while end_requests.count() == before {
+        if done.recv_timeout(LOOK) == Err(RecvTimeoutError::Disconnected) {
+            return true;
+        }
+    }
+    false
+}
+
 /// Writes chunks until their senders are gone, or something goes wrong. A reader that has gone away
 /// is no error.
 fn write_all(file: &mut dyn Write, chunks: &Receiver<Vec<u8>>, state: &State) {
@@ -185,11 +276,13 @@ fn write_all(file: &mut dyn Write, chunks: &Receiver<Vec<u8>>, state: &State) {
         let count = chunk.len() as u64;
         if done.is_ok() {
             done = file.write_all(&chunk).and_then(|()| file.flush());
-            if let Err(error) = &done
-                && error.kind() != io::ErrorKind::BrokenPipe
-            {
-                let mut failure = state.failure.lock().unwrap_or_else(PoisonError::into_inner);
-                *failure = Some(io::Error::new(error.kind(), error.to_string()));
+            match &done {
+                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => state.lose_reader(),
+                Err(error) => {
+                    let error = io::Error::new(error.kind(), error.to_string());
+                    *lock(&state.failure) = Some(error);
+                }
+                Ok(()) => {}
             }
         }
         state.waiting_bytes.fetch_sub(count, Ordering::Relaxed);

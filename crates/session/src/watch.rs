@@ -158,6 +158,18 @@ impl Watch {
         }
     }
 
+    /// Says that the signal has come, on a pipe too.
+    fn acknowledge(&self) {
+        match self.shown {
+            Shown::Live => self.replace(&self.stopping()),
+            Shown::Heartbeat | Shown::Remarks => {
+                let in_flight = self.reading.as_ref().map_or(0, Reading::in_flight);
+                self.console.note(&stopping(in_flight, usize::MAX));
+            }
+            Shown::Nothing => {}
+        }
+    }
+
     /// The message after the signal that ended the load.
     fn stopping(&self) -> String {
         let in_flight = self.reading.as_ref().map_or(0, Reading::in_flight);
@@ -194,7 +206,7 @@ impl Observer for Watch {
             }
             RunEvent::Stopping { .. } => {
                 if self.state() == RunState::Drain(StopReason::Signal) {
-                    self.replace(&self.stopping());
+                    self.acknowledge();
                 }
             }
             RunEvent::Finished(_) => self.replace(""),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The version of the tables; another one is made again.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// The separator of a run's tags.
 const BLANK: char = ' ';
@@ -48,12 +48,13 @@ const TABLES: &str = "
         requests INTEGER,
         ok INTEGER,
         failed INTEGER,
+        is_cut_short INTEGER,
         is_whole INTEGER
     );";
 
 /// A row of the table, its columns in their order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23)";
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)";
 
 /// An index of the runs in a folder.
 #[derive(Debug)]
@@ -192,6 +193,7 @@ fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()>
             run.map(|run| signed(run.requests)),
             run.map(|run| signed(run.ok)),
             run.map(|run| signed(run.failed)),
+            run.map(|run| run.is_cut_short),
             run.map(|run| run.is_whole),
         ],
     )?;
@@ -243,6 +245,7 @@ fn digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
         requests: number("requests")?,
         ok: number("ok")?,
         failed: number("failed")?,
+        is_cut_short: row.get("is_cut_short")?,
         is_whole: row.get("is_whole")?,
     })
 }

@@ -299,6 +299,9 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     let duration = spans.fold(Nanos::ZERO, |sum, span| sum + span);
     let steal = endings.iter().map(|ending| ending.steal_share);
     let mut summary = reading.close(duration, steal.fold(0.0, f64::max));
+    let is_ended = parts.last().is_some_and(|part| part.is_whole);
+    let last = endings.last().filter(|_| is_ended);
+    summary.stopped = last.and_then(|ending| ending.stopped);
     let info = Arc::make_mut(&mut summary.info);
     for note in endings.iter().flat_map(|ending| &ending.notes) {
         if !info.notes.contains(note) {

@@ -3,14 +3,16 @@
 use crate::exit::{Exit, Failure};
 use crate::host::Machine;
 use crate::output::{Destination, Output};
-use crate::{session, spool, streams};
+use crate::{session, signals, spool, streams};
 use drumfire_dialects::{Dialect, Outcome, Presentation, Stream, parse};
 use drumfire_document::form;
 use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, TextServer};
 use drumfire_plan::{Plan, StopReason};
-use drumfire_session::{Console as _, Note, Observer, RunContext, SessionError, Streams};
+use drumfire_session::{
+    Console as _, EndRequests, Note, Observer, RunContext, SessionError, Streams,
+};
 use std::path::Path;
 
 /// The flag of our own that every dialect has.
@@ -84,14 +86,16 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
             .map(|writer| Box::new(writer) as Box<dyn Stream>)
             .collect(),
     );
-    let showing = Showing::of(presentation, output)?;
+    let mut end_requests = EndRequests::default();
+    let showing = Showing::of(presentation, &streams, &mut end_requests, output)?;
     let outcome = session::of(plan, &[], output)?.observed_by(showing).run()?;
     session::lacking(&outcome)?;
     let summary = &outcome.summary;
     presentation.finish(summary);
     // What is left of the lines is written now.
     presentation.set_streams(Vec::new());
-    streams.finish()?;
+    let is_unread = streams.is_unread();
+    streams.finish(&end_requests)?;
     output.draw(&presentation.epilogue(summary, &output.style()));
     if let Some(fault) = presentation.fault() {
         return Err(Failure::failed(fault));
@@ -103,12 +107,18 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
         written = written.and(one);
     }
     written?;
+    if is_unread {
+        signals::die_of_closed_pipe();
+    }
     Ok(Exit::from_dialect(presentation.exit_code(summary)))
 }
 
 /// The observer that shows a run as the tool does.
 struct Showing<'a> {
     presentation: &'a mut dyn Presentation,
+    streams: &'a Streams,
+    /// Those of the run, once it has begun.
+    end_requests: &'a mut EndRequests,
     counters: Option<TextServer>,
     output: &'a Output,
     control: Option<Control>,
@@ -118,7 +128,12 @@ struct Showing<'a> {
 
 impl<'a> Showing<'a> {
     /// Listens where the presentation has a page of counters.
-    fn of(presentation: &'a mut dyn Presentation, output: &'a Output) -> Result<Self, Failure> {
+    fn of(
+        presentation: &'a mut dyn Presentation,
+        streams: &'a Streams,
+        end_requests: &'a mut EndRequests,
+        output: &'a Output,
+    ) -> Result<Self, Failure> {
         let counters = match presentation.counters_page() {
             None => None,
             Some(page) => {
@@ -130,6 +145,8 @@ impl<'a> Showing<'a> {
         };
         Ok(Self {
             presentation,
+            streams,
+            end_requests,
             counters,
             output,
             control: None,
@@ -147,6 +164,11 @@ impl Observer for Showing<'_> {
 
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.control = Some(run.control.clone());
+        *self.end_requests = run.end_requests.clone();
+        // As SIGPIPE ends the tool itself.
+        let control = run.control.clone();
+        self.streams
+            .when_unread(move || control.end(StopReason::Command));
         Ok(())
     }
 

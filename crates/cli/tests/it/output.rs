@@ -211,7 +211,7 @@ fn a_stopped_run_says_so_until_its_report() {
         let Some(run) = on_terminal(stopped, columns, &line) else {
             return;
         };
-        assert_eq!(run.code, Some(0), "{}", run.stdout);
+        assert_eq!(run.code, Some(4), "it was cut short: {}", run.stdout);
         let (_, after) = run.stdout.split_once("\r\x1b[Kstopping").unwrap();
         let (waiting, _) = after.split_once("Verdict").unwrap();
         // Whatever takes its place until the report says so too.

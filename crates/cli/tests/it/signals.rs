@@ -1,7 +1,7 @@
 //! The effects of signals on a run, as a person at a terminal sees them.
 
 use crate::support::process::Signal;
-use crate::support::{PATIENCE, Process, Serve, alone, drumfire, wait_until};
+use crate::support::{Folder, PATIENCE, Process, Serve, alone, drumfire, wait_until};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -130,4 +130,105 @@ fn the_third_ends_the_program() {
     assert!(process.is_running(), "its report is not read");
     process.signal(Signal::INT);
     assert_eq!(process.finish(PATIENCE).code, Some(130));
+}
+
+/// On a pipe, too, one signal is acknowledged, and a run that it cut short is no success.
+#[test]
+fn a_run_that_was_cut_short_has_a_code_of_its_own() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!("http -r 50 -z 2m -o {dir} {}", serve.url);
+    let process = Process::start(&mut drumfire(line.split(' ')));
+    serve.await_requests(5);
+    process.signal(Signal::INT);
+    let run = process.finish(PATIENCE);
+    assert_eq!(run.code, Some(4), "{}", run.stderr);
+    let said = "in flight (again to report now)";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    // The stored run deserves the same.
+    let report = Process::start(&mut drumfire(["report", &dir])).finish(PATIENCE);
+    assert_eq!(report.code, Some(4), "{}", report.stderr);
+    let whole = format!("http -n 5 {}", serve.url);
+    let run = Process::start(&mut drumfire(whole.split(' '))).finish(PATIENCE);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+}
+
+/// Lines that are not read hold neither the end of the program nor its other results.
+#[test]
+fn the_second_ends_a_run_whose_lines_are_not_read() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let json = folder.at("result.json");
+    for flag in ["--json-lines", "--csv-intervals"] {
+        let (_reader, stdout) = full_pipe();
+        let line = format!(
+            "http -r 50 -z 2m --interval 100ms --no-store {flag} - --json {json} {}",
+            serve.url
+        );
+        let mut command = drumfire(line.split(' '));
+        command.stdout(stdout).stderr(std::process::Stdio::piped());
+        let before = serve.count("requests");
+        let process = Process::start_as_it_is(&mut command);
+        serve.await_requests(before + 10);
+        process.signal(Signal::INT);
+        sleep(Duration::from_millis(300));
+        process.signal(Signal::INT);
+        let run = process.finish(PATIENCE);
+        assert_eq!(run.code, Some(1), "{flag}: {}", run.stderr);
+        assert!(run.stderr.contains("did not read on"), "{}", run.stderr);
+        let json = std::fs::read_to_string(&json).expect("the other result");
+        assert!(json.contains("a signal ended the run"), "{json}");
+    }
+}
+
+/// Whatever holds the program after the second, its end comes.
+#[test]
+fn the_second_ends_the_program_in_any_case() {
+    let serve = Serve::new("--delay const:5m");
+    let terminal = Terminal::open();
+    let (_reader, stdout) = full_pipe();
+    let line = terminal.line.try_clone().unwrap();
+    let process = start(&serve, line, Some(stdout));
+    process.signal(Signal::INT);
+    wait_until("it is acknowledged", || terminal.shows("stopping"));
+    process.signal(Signal::INT);
+    assert_eq!(process.finish(PATIENCE).code, Some(130));
+    assert!(terminal.shows("ended without the last results"));
+}
+
+/// A program whose lines are read by nobody any more puts no load on a server.
+#[test]
+fn a_reader_of_lines_that_goes_ends_the_run() {
+    let serve = Serve::new("");
+    let url = &serve.url;
+    for (line, code) in [
+        (
+            format!("http -r 50 -z 2m --interval 100ms --no-store --lines=- {url}"),
+            Some(4),
+        ),
+        (
+            format!("http -r 50 -z 2m --interval 100ms --no-store --json-lines - {url}"),
+            Some(4),
+        ),
+        (
+            format!("slow_cooker -qps 10 -interval 200ms -noLatencySummary {url}"),
+            None,
+        ),
+    ] {
+        let mut command = drumfire(line.split(' '));
+        let cloexec = rustix::pipe::PipeFlags::CLOEXEC;
+        let (reader, stdout) = rustix::pipe::pipe_with(cloexec).unwrap();
+        command.stdout(stdout).stderr(std::process::Stdio::piped());
+        let before = serve.count("requests");
+        let process = Process::start_as_it_is(&mut command);
+        drop(command);
+        serve.await_requests(before + 3);
+        drop(reader);
+        let run = process.finish(PATIENCE);
+        assert_eq!(run.code, code, "{line}: {}", run.stderr);
+        if code.is_none() {
+            assert_eq!(run.signal, Some(Signal::PIPE.as_raw()), "{line}");
+        }
+    }
 }

@@ -223,6 +223,7 @@ impl Collector {
         let is_news = self.stopped.is_none() || reason == StopReason::Signal;
         if is_news && self.stopped != Some(reason) {
             self.stopped = Some(reason);
+            self.reading.note_stop(reason);
             observer(RunEvent::Stopping { reason });
         }
     }

@@ -1,13 +1,16 @@
 //! The end of a run: version, span, and what does not follow from intervals.
 
+use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
 use crate::transcript::form::{decode_excerpt, encode_excerpt};
 use crate::{Certainty, Ending, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
 use drumfire_units::Nanos;
 
 /// The version of the form, its first number.
-const VERSION: u64 = 2;
-/// The version before it, whose figures of thresholds are all exact.
+const VERSION: u64 = 3;
+/// The version before it, which ends before the reason of the stop.
+const VERSION_WITHOUT_STOP: u64 = 2;
+/// The first version, whose figures of thresholds are all exact.
 const VERSION_EXACT: u64 = 1;
 
 /// What is known of a figure, in the order of their numbers.
@@ -44,6 +47,10 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
     for slow in ending.slowest.iter() {
         encode_slow(slow, &mut out);
     }
+    put(&mut out, ending.stopped.is_some().into());
+    if let Some(reason) = ending.stopped {
+        encode_reason(reason, &mut out);
+    }
     out
 }
 
@@ -63,6 +70,10 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
         notes: input.several(|input| input.text().map(str::to_owned))?,
         failed_bodies: bodies(input)?,
         slowest: slowest(input)?,
+        stopped: match version > VERSION_WITHOUT_STOP && input.flag()? {
+            true => Some(decode_reason(input)?),
+            false => None,
+        },
     };
     input.end()?;
     Ok(ending)
