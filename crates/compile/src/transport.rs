@@ -10,8 +10,8 @@ use drumfire_document::{
 };
 use drumfire_plan::{
     Affinity, Compressed, Connections, Cookies, ExpectContinue, HttpOptions, HttpVersion,
-    KeepAlive, KeepAliveHints, Life, Pause, Pem, Ping, Reach, RedirectStyle, Redirects, Renewal,
-    Resolve, Resumption, ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
+    KeepAlive, KeepAliveHints, Life, Opening, Pause, Pem, Ping, Reach, RedirectStyle, Redirects,
+    Renewal, Resolve, Resumption, ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::net::{IpAddr, SocketAddr};
@@ -310,7 +310,14 @@ pub(crate) fn connections(
     let sessions = [("shared", Affinity::Shared), ("user", Affinity::User)];
     let affinity = scope.word(written.session.as_ref(), &sessions, "no kind of session");
     let backoff = scope.found.parse(written.connect_backoff.as_ref());
+    let openings = [("waiting", Opening::Waiting), ("service", Opening::Service)];
+    let opening = scope.word(
+        written.connection_opening.as_ref(),
+        &openings,
+        "no part of a request's time",
+    );
     Connections {
+        opening: opening.unwrap_or_default(),
         count: loaded.connections,
         streams: loaded.streams,
         keep_alive: keep_alive(written, scope),

@@ -296,7 +296,7 @@ impl Exchanges {
         let status = self.with(id, interval, now, |kind, cx| kind.account(cx, outcome));
         let entry = &mut self.entries[id.index()];
         interval.interim += u64::from(entry.exchange.account.interim());
-        let sample = entry.sample(self.rules.request(&entry.exchange), now, outcome, status);
+        let sample = entry.sample(&self.rules, now, outcome, status);
         if self.records.attends(&sample) {
             self.records.attend(&self.rules, entry, &sample);
         }
@@ -351,8 +351,7 @@ impl Exchanges {
         });
         let mut count = 0;
         for entry in open {
-            let request = self.rules.request(&entry.exchange);
-            let sample = entry.sample(request, now, Outcome::LocalCancelled, 0);
+            let sample = entry.sample(&self.rules, now, Outcome::LocalCancelled, 0);
             interval.record_in_flight(&sample);
             count += 1;
         }
@@ -455,6 +454,7 @@ impl Exchanges {
         let pool = self.rules.pool();
         let Entry { exchange, kind } = &mut self.entries[id.index()];
         exchange.account.begin_attempt();
+        exchange.account.forget_first_byte();
         if !Protocol::of(pool).is_exclusive() {
             exchange.allow_resend();
         }

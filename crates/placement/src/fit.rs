@@ -242,6 +242,7 @@ mod tests {
                 ..Stop::default()
             },
             connections: Connections {
+                opening: drumfire_plan::Opening::Waiting,
                 count,
                 streams: 1,
                 keep_alive: KeepAlive::Yes,

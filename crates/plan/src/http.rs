@@ -131,8 +131,21 @@ pub struct Connections {
     pub affinity: Affinity,
     /// Whether silent connections are asked for a sign of life; of HTTP/2 only.
     pub ping: Option<Ping>,
+    /// Where the time counts in which an exchange's connection is opened.
+    pub opening: Opening,
     /// When one leaves though it works.
     pub life: Life,
+}
+
+/// Where the time counts in which an exchange waits for its connection to be opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Opening {
+    /// It is waiting: the service of the exchange begins when its first byte is sent.
+    #[default]
+    Waiting,
+    /// It is service, as clients have it that are asked for a response and open connections
+    /// themselves: service begins when the exchange takes its seat.
+    Service,
 }
 
 /// When connections are opened.

@@ -46,8 +46,8 @@ pub use guard::Guard;
 pub use header::{Header, HeaderError, Method};
 pub use http::{
     Affinity, Body, Compressed, Connections, ExpectContinue, Growth, HttpOptions, HttpRequest,
-    HttpVersion, KeepAlive, KeepAliveHints, Ping, RedirectStyle, Redirects, ReusedClosed, Spread,
-    Timeouts,
+    HttpVersion, KeepAlive, KeepAliveHints, Opening, Ping, RedirectStyle, Redirects, ReusedClosed,
+    Spread, Timeouts,
 };
 pub use life::{Churn, ChurnError, Life};
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};

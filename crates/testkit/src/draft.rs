@@ -95,6 +95,7 @@ fn draft(load: Load) -> Draft {
         reach: Reach::default(),
         http: HttpOptions::default(),
         connections: Connections {
+            opening: drumfire_plan::Opening::Waiting,
             count: 1,
             streams: 1,
             keep_alive: KeepAlive::Yes,

@@ -57,6 +57,7 @@ fn connections(load: &LoadFlags, flags: &TransportFlags) -> Connections {
         connection_age: some("connection_age", flags.connection_age.as_ref()),
         connection_churn: some("connection_churn", flags.connection_churn.as_ref()),
         connection_idle: some("connection_idle", flags.connection_idle.as_ref()),
+        connection_opening: None,
         respect_keepalive: switch("respect_keepalive", flags.respect_keepalive, true),
         retry_reused: switch("retry_reused", flags.retry_reused, true),
         connect_backoff: some("connect_backoff", flags.connect_backoff.as_ref()),

@@ -340,3 +340,27 @@ fn hashes_of_a_share_are_counted() {
     ));
     assert_eq!(lines(&run)[0].hashes, 0);
 }
+
+/// Its times end with the first byte of the last response, redirects included.
+#[test]
+fn a_redirect_is_part_of_a_response() {
+    let script = Script::new(|peer: &mut Peer| {
+        while let Some(head) = peer.request() {
+            if head.starts_with("GET /slow ") {
+                sleep(Duration::from_millis(150));
+                peer.send(OK);
+            } else {
+                peer.send("HTTP/1.1 302 Found\r\nLocation: /slow\r\nContent-Length: 0\r\n\r\n");
+            }
+        }
+    });
+    let url = format!("{}redir", script.url());
+    let run = slow_cooker(&format!(
+        "-qps 4 -interval 1s -iterations 1 -noLatencySummary {url}"
+    ));
+    let lines = lines(&run);
+    assert!(
+        lines[0].quantiles.iter().all(|time| *time >= 150),
+        "{lines:?}"
+    );
+}

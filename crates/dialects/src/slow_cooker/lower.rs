@@ -349,6 +349,8 @@ fn settings(
             // Go's client tries again where a kept connection was closed meanwhile.
             retry_reused: Some(TOOL.switch("", true)),
             connect_backoff: Some(TOOL.text("-qps", &backoff)),
+            // slow_cooker's clock runs while Go's client dials.
+            connection_opening: Some(TOOL.text("", &"service")),
             ..Connections::default()
         },
         timeouts: Timeouts {

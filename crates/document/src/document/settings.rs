@@ -145,6 +145,8 @@ pub struct Connections {
     pub connection_churn: Option<Text>,
     /// The time without a request after which one is closed.
     pub connection_idle: Option<Text>,
+    /// `waiting` or `service`: where the time counts in which a request's connection is opened.
+    pub connection_opening: Option<Text>,
     /// Whether the server's `Keep-Alive` field is obeyed.
     pub respect_keepalive: Option<Switch>,
     /// Whether a request is sent once more when its connection turns out closed.

@@ -129,6 +129,8 @@ fields!(Connections {
         "Which part of all connections is replaced in which time, such as 10%/m",
     "connection_idle" => connection_idle:
         "The time without a request after which a connection is closed, such as 30s",
+    "connection_opening" => connection_opening:
+        "Where the time counts in which a request's connection is opened: waiting or service",
     "respect_keepalive" => respect_keepalive:
         "Whether connections end when the server's Keep-Alive field says so",
     "retry_reused" => retry_reused:

@@ -291,6 +291,13 @@ impl Account {
         }
     }
 
+    /// Counts the opening of its connection as service, in its record.
+    #[cold]
+    pub(super) fn count_opening(&self, sample: &mut Sample) {
+        sample.sent = self.began();
+        sample.due = sample.due.min(sample.sent);
+    }
+
     /// The record of it with this end.
     #[inline]
     pub(super) fn sample(&self, end: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {

@@ -3,7 +3,6 @@
 use super::exchange::Exchange;
 use super::kind::ExchangeKind;
 use super::rules::Rules;
-use crate::prepare::Request;
 use drumfire_measure::{Outcome, Sample, Side};
 use drumfire_units::Nanos;
 
@@ -19,13 +18,18 @@ impl Entry {
     #[inline]
     pub(super) fn sample(
         &self,
-        request: &Request,
+        rules: &Rules,
         end: Nanos,
         outcome: Outcome,
         status: u16,
     ) -> Sample {
         let account = &self.exchange.account;
-        account.sample(end, outcome, status, request.step())
+        let step = rules.request(&self.exchange).step();
+        let mut sample = account.sample(end, outcome, status, step);
+        if rules.opening_is_service() {
+            account.count_opening(&mut sample);
+        }
+        sample
     }
 
     /// The request that it has sent, as it is shown.

@@ -138,9 +138,8 @@ impl Records {
     pub(super) fn transcribe_hop(&mut self, rules: &Rules, entry: &Entry) {
         if self.kinds == Transcripts::Every {
             let account = &entry.exchange.account;
-            let request = rules.request(&entry.exchange);
             let (end, status) = (account.first_byte(), account.status());
-            let sample = entry.sample(request, end, Outcome::Ok, status);
+            let sample = entry.sample(rules, end, Outcome::Ok, status);
             self.transcribe(rules, entry, sample, Part::Hop);
         }
     }

@@ -4,7 +4,8 @@ use super::exchange::Exchange;
 use crate::prepare::{PreparedPool, Request};
 use drumfire_measure::Outcome;
 use drumfire_plan::{
-    Compressed, Cookies, Expect, HttpRequest, Pool, Redirects, ReusedClosed, Timeouts, Transcripts,
+    Compressed, Cookies, Expect, HttpRequest, Opening, Pool, Redirects, ReusedClosed, Timeouts,
+    Transcripts,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub(super) struct Rules {
     renders_late: bool,
     /// Whether every exchange is judged by its status alone, unless that is a redirect's.
     is_plain: bool,
+    opening_is_service: bool,
 }
 
 impl Reading {
@@ -64,6 +66,7 @@ impl Rules {
             expect: pool.expect,
             renders_late: requests.iter().any(Request::is_rendered_late),
             is_plain: reading == Reading::Status && !has_calls,
+            opening_is_service: pool.connections.opening == Opening::Service,
             reading,
             prepared,
         }
@@ -86,6 +89,12 @@ impl Rules {
     /// The request of an exchange, as the plan has it.
     pub(super) fn planned(&self, exchange: &Exchange) -> &HttpRequest {
         &self.pool().requests[exchange.task().request as usize]
+    }
+
+    /// Whether the opening of an exchange's connection is part of its service.
+    #[inline]
+    pub(super) const fn opening_is_service(&self) -> bool {
+        self.opening_is_service
     }
 
     /// The time that an exchange of a request of the list may take.

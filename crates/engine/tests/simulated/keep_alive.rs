@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{Outcome, Validity};
-use drumfire_plan::{KeepAlive, KeepAliveHints, ReusedClosed};
+use drumfire_plan::{KeepAlive, KeepAliveHints, Opening, ReusedClosed};
 use drumfire_testkit::{Answer, Law, Network, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
@@ -221,5 +221,32 @@ fn a_server_that_speaks_first_is_no_http() {
                 "at once"
             );
         }
+    }
+}
+
+/// With a connection for each request, opening is most of what a client waits for.
+#[test]
+fn the_opening_of_a_connection_counts_where_the_plan_says() {
+    for (opening, trips) in [(Opening::Waiting, 1), (Opening::Service, 2)] {
+        let plan = closed(1).requests(10).with(|plan| {
+            plan.connections.keep_alive = KeepAlive::No;
+            plan.connections.opening = opening;
+        });
+        let slow = World::of(Server::new().takes(Law::Const(us(100))));
+        let result = run(plan, slow.network(Network::each_way(ms(10))));
+        answered(&result, 10, 10);
+        // The first connection was opened before the run.
+        let latency = &result.summary.total.latency;
+        let most = us(100) + Nanos(ms(20).0 * trips);
+        let found = latency.first_byte.max();
+        assert!(
+            found >= most && found < most + ms(1),
+            "{opening:?}: {found}"
+        );
+        let found = latency.service_time.max();
+        assert!(
+            found >= most && found < most + ms(1),
+            "{opening:?}: {found}"
+        );
     }
 }

@@ -248,3 +248,12 @@ fn a_redirect_to_a_public_address_is_blocked() {
     failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
     assert_eq!(result.log.requests, 20);
 }
+
+#[test]
+fn the_first_byte_is_that_of_the_last_response() {
+    let server = countdown(302).takes(Law::Const(ms(2)));
+    let result = run(following(3, "http://sut/3"), World::of(server));
+    failures(&result.summary, &[]);
+    let found = result.summary.total.latency.first_byte.min();
+    assert!(found >= ms(8), "four responses of 2 ms each: {found}");
+}

@@ -45,6 +45,7 @@ fn pool() -> Pool {
         reach: Reach::default(),
         http: HttpOptions::default(),
         connections: Connections {
+            opening: drumfire_plan::Opening::Waiting,
             count: 1,
             streams: 1,
             keep_alive: KeepAlive::Yes,
