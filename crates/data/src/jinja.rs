@@ -81,6 +81,7 @@ impl Jinja {
             },
         );
         environment.add_filter("urlencode", urlencode);
+        environment.add_filter("urlescape", urlescape);
         environment.add_filter("item", item);
         environment.add_filter("fromjson", from_text);
         environment.add_filter("go", go);
@@ -386,6 +387,21 @@ fn urlencode(text: Cow<'_, str>) -> String {
         }
     }
     encoded
+}
+
+/// Percent-encodes what can't stand in a path or query at all, and leaves what has a meaning there,
+/// the slash and the percent sign included: blanks, control characters, those beyond ASCII, and
+/// `"#<>\^{|}` with the grave accent (RFC 3986 section 2).
+fn urlescape(text: Cow<'_, str>) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'!'..=b'~' if !b"\"#<>\\^`{|}".contains(&byte) => escaped.push(char::from(byte)),
+            // Writing to a string does not fail.
+            _ => drop(write!(escaped, "%{byte:02X}")),
+        }
+    }
+    escaped
 }
 
 /// An element of a JSON array, or the member of a JSON object, which a step has taken as text: a

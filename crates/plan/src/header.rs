@@ -53,7 +53,17 @@ const FRAMING: [&str; 9] = [
     "upgrade",
 ];
 
+/// Those of them that say where a message ends: they follow from its body.
+const LENGTHS: [&str; 3] = ["content-length", "trailer", "transfer-encoding"];
+
 impl Header {
+    /// Whether a field of this name, in any case, says where a message ends, so that it can't be
+    /// taken from elsewhere than the message.
+    #[must_use]
+    pub fn frames(name: &str) -> bool {
+        LENGTHS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    }
+
     /// Whether a field of this name, in any case, frames the message or belongs to the connection,
     /// and so is no business of a request's data.
     #[must_use]

@@ -10,7 +10,13 @@ use std::collections::HashMap;
 /// A file has at most this many methods and names together.
 const CLASSES_MAX: usize = 10_000;
 /// Fields for which a request has a default that must not stand beside its own.
-const DEFAULTED: [&str; 3] = ["user-agent", "accept-encoding", "authorization"];
+const DEFAULTED: [&str; 5] = [
+    "user-agent",
+    "accept-encoding",
+    "authorization",
+    "connection",
+    "expect",
+];
 
 /// Tags that are made of paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -184,8 +190,10 @@ impl Classes {
         &'a self,
         entry: Entry<'a>,
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
-        entry.fields().filter(|(name, _)| {
-            is_sent(name) && !self.planned(name).is_some_and(AmmoField::is_above)
+        entry.fields().filter(|(name, value)| {
+            is_sent(name)
+                && !is_empty_agent(name, value)
+                && !self.planned(name).is_some_and(AmmoField::is_above)
         })
     }
 
@@ -211,9 +219,15 @@ impl Classes {
     }
 }
 
-/// Whether a field of this name goes out as it stands.
+/// Whether a field of this name goes out as it stands. Those of a connection do: an entry may ask
+/// for its end, or for another protocol.
 fn is_sent(name: &str) -> bool {
-    !name.eq_ignore_ascii_case("host") && !Header::is_framing(name)
+    !name.eq_ignore_ascii_case("host") && !Header::frames(name)
+}
+
+/// Whether a field says that the client does not name itself.
+fn is_empty_agent(name: &str, value: &str) -> bool {
+    value.is_empty() && name.eq_ignore_ascii_case("user-agent")
 }
 
 /// The first elements of a path, with their slashes and without the query.

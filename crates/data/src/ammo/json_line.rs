@@ -6,28 +6,71 @@ use super::target::begin;
 use crate::feed::{JsonNext, JsonValues};
 use drumfire_plan::{Header, Method};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A request. Keys that are not here are passed over.
-#[derive(Deserialize)]
+/// The methods that usually have content.
+const MEANS_CONTENT: [&str; 3] = ["PATCH", "POST", "PUT"];
+
+/// A request. Keys are found in any case, the last of several counts, and one with null is as
+/// absent; keys that are not here are passed over.
+#[derive(Default)]
 struct Request<'a> {
-    #[serde(borrow)]
-    uri: Cow<'a, str>,
-    #[serde(borrow, default)]
-    method: Cow<'a, str>,
-    #[serde(borrow, default)]
-    host: Cow<'a, str>,
-    #[serde(borrow, default)]
-    headers: BTreeMap<Text<'a>, Text<'a>>,
-    #[serde(borrow, default)]
+    uri: Option<Cow<'a, str>>,
+    method: Option<Cow<'a, str>>,
+    host: Option<Cow<'a, str>>,
+    headers: Option<BTreeMap<Text<'a>, Text<'a>>>,
     body: Option<Body<'a>>,
-    #[serde(borrow, default)]
-    tag: Cow<'a, str>,
+    tag: Option<Cow<'a, str>>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(RequestVisitor)
+    }
+}
+
+struct RequestVisitor;
+
+impl<'de> Visitor<'de> for RequestVisitor {
+    type Value = Request<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Request<'de>, A::Error> {
+        let mut request = Request::default();
+        while let Some(Text(key)) = entries.next_key()? {
+            let is = |name: &str| key.eq_ignore_ascii_case(name);
+            if is("uri") {
+                request.uri = text(&mut entries)?;
+            } else if is("method") {
+                request.method = text(&mut entries)?;
+            } else if is("host") {
+                request.host = text(&mut entries)?;
+            } else if is("headers") {
+                request.headers = entries.next_value()?;
+            } else if is("body") {
+                request.body = entries.next_value()?;
+            } else if is("tag") {
+                request.tag = text(&mut entries)?;
+            } else {
+                let IgnoredAny = entries.next_value()?;
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// The text behind a key.
+fn text<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
+    let text: Option<Text<'de>> = entries.next_value()?;
+    Ok(text.map(|Text(text)| text))
 }
 
 /// A text that is not copied where it has no escapes. `Cow` alone, in a map, always is.
@@ -173,29 +216,36 @@ fn no_json(wanted: &str, error: &serde_json::Error) -> String {
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     let request: Request<'_> = serde_json::from_str(json)?;
-    let method = match &*request.method {
-        "" => "GET",
-        method => method,
+    let Some(uri) = &request.uri else {
+        return Err(Mistake::Words(
+            "no request as JSON: missing field `uri`".to_owned(),
+        ));
+    };
+    let method = match request.method.as_deref() {
+        None | Some("") => "GET",
+        Some(method) => method,
     };
     Method::parse(method).map_err(|error| error.to_string())?;
-    begin(method, &request.uri, out)?;
-    out.tag(&request.tag);
-    if !request.host.is_empty() {
-        out.host(&request.host);
+    begin(method, uri, out)?;
+    out.tag(request.tag.as_deref().unwrap_or_default());
+    let host = request.host.as_deref().unwrap_or_default();
+    if !host.is_empty() {
+        out.host(host);
     }
-    for (Text(name), Text(value)) in &request.headers {
+    for (Text(name), Text(value)) in request.headers.iter().flatten() {
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
         match name.eq_ignore_ascii_case("host") {
-            true if request.host.is_empty() => out.host(value),
+            true if host.is_empty() => out.host(value),
             true => {}
             false => out.field(name, value),
         }
     }
     match request.body {
-        None => {}
-        Some(Body::Text(text)) if text.is_empty() => {}
-        Some(Body::Text(text)) => out.body(text.as_bytes()),
+        Some(Body::Text(text)) if !text.is_empty() => out.body(text.as_bytes()),
         Some(Body::Json(json)) => out.body(json.to_string().as_bytes()),
+        // Their length is announced, though it is 0 (RFC 9110 section 8.6).
+        _ if MEANS_CONTENT.contains(&method) => out.body(&[]),
+        _ => {}
     }
     Ok(())
 }

@@ -62,7 +62,7 @@ fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
         is_chunked |= name.eq_ignore_ascii_case("transfer-encoding")
             && value.to_ascii_lowercase().contains("chunked");
-        if !Header::is_framing(name) {
+        if !Header::frames(name) {
             out.field(name, value);
         }
     }

@@ -31,7 +31,7 @@ pub(super) fn begin(method: &str, target: &str, out: &mut Batch) -> Result<(), S
             shown()
         ));
     }
-    if host.is_empty() && !path.starts_with('/') {
+    if host.is_empty() && !path.starts_with(['/', '?']) {
         return Err(format!(
             "`{}` is no path; write one that begins with `/`, or a URL",
             shown()
