@@ -14,6 +14,9 @@ const TYPES: [&str; 7] = [
     "http2/scenario",
 ];
 
+/// How long a connection may be idle where nothing is said.
+const IDLE: Nanos = Nanos::from_secs(90);
+
 /// The time that a call may take where nothing is said.
 const CALL_TIMEOUT: Nanos = Nanos::from_secs(15);
 
@@ -62,6 +65,8 @@ pub(super) struct HttpGun {
     pub(super) tls_to_proxy: bool,
     pub(super) redirects: bool,
     pub(super) keep_alive: bool,
+    /// How long a connection may be idle before it is closed.
+    pub(super) idle: Option<Nanos>,
     /// Whether gzip is asked for.
     pub(super) compressed: bool,
     pub(super) timeouts: HttpTimeouts,
@@ -186,7 +191,7 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
     // What bounds the connections that a client of Go keeps: here they are as many as instances.
     section.count("max-idle-conns", 0, 0);
     section.count("max-idle-conns-per-host", 0, 0);
-    section.span("idle-conn-timeout", Nanos::from_secs(90));
+    let idle = section.span("idle-conn-timeout", IDLE);
     section.span("expect-continue-timeout", Nanos::from_secs(1));
     let mut trace = section.section("httptrace");
     let mut traced = |key| trace.as_mut().is_some_and(|trace| trace.bool(key, false));
@@ -202,6 +207,8 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
         tls_to_proxy,
         redirects: section.bool("redirect", false),
         keep_alive: !section.bool("disable-keep-alives", false),
+        // 0 is no bound.
+        idle: Some(idle).filter(|idle| *idle > Nanos::ZERO),
         compressed: !section.bool("disable-compression", true),
         timeouts,
         clients: clients(section),

@@ -140,7 +140,7 @@ fn pool(
                 stop = stop_requests(ammo);
             }
             let mut settings = http_settings(configured, gun);
-            if gun.way != Way::Http2 && shot::closes(ammo, host)? {
+            if shot::closes(ammo, host)? {
                 settings.connections.keepalive = Some(TOOL.switch("headers", false));
             }
             let defaults = shot::defaults(gun).into_iter();
@@ -201,8 +201,8 @@ fn load(configured: &Configured, law: String) -> Load {
     Load {
         rate: Some(TOOL.text("rps", &law)),
         late: Some(TOOL.text("discard_overflow", &late)),
-        rate_per: configured
-            .rps_per_instance
+        // Without a bound, the rate of each is that of all: as much as each can do.
+        rate_per: (configured.rps_per_instance && !configured.rps.is_unlimited())
             .then(|| TOOL.text("rps-per-instance", &"user")),
         users: configured
             .startup
@@ -269,12 +269,15 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
             redirect_style: gun.redirects.then(|| TOOL.text("redirect", &"go")),
             ..Http::default()
         },
-        connections: connections(
-            configured.startup.most(),
-            gun.clients,
-            http2,
-            gun.keep_alive,
-        ),
+        connections: Connections {
+            connection_idle: gun.idle.map(|idle| TOOL.text("idle-conn-timeout", &idle)),
+            ..connections(
+                configured.startup.most(),
+                gun.clients,
+                http2,
+                gun.keep_alive,
+            )
+        },
         timeouts: timeouts(gun),
         tls: Tls {
             insecure: (gun.tls || gun.tls_to_proxy).then(|| TOOL.switch("ssl", true)),

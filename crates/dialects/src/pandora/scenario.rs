@@ -131,7 +131,7 @@ pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
     let tree = match extension.as_deref() {
         Some("hcl") => hcl_form::read(&text),
         Some("json") => value::read(Format::Json, &text),
-        Some("yaml" | "yml") => value::read(Format::Yaml, &text),
+        Some("yaml" | "yml") => value::read(Format::OldYaml, &text),
         _ => Err("file extension should be .hcl, .yaml, .yml or .json".to_owned()),
     };
     let tree = tree.map_err(|why| format!("{path}: {why}"))?;

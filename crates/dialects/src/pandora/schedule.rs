@@ -64,6 +64,12 @@ impl Schedule {
         Self(pieces)
     }
 
+    /// Whether it has no bound at any time.
+    pub(super) fn is_unlimited(&self) -> bool {
+        let mut pieces = self.0.iter();
+        pieces.all(|piece| matches!(piece, Piece::Unlimited { .. }))
+    }
+
     /// The rate law; `None` where nothing is ever due.
     pub(super) fn law(&self) -> Option<String> {
         let is_due = |piece: &&Piece| piece.count() != Some(0);

@@ -26,6 +26,11 @@ const USER_AGENT_HTTP2: &str = "Go-http-client/2.0";
 /// Methods whose empty body Go's client announces.
 const ANNOUNCING: [&str; 3] = ["POST", "PUT", "PATCH"];
 
+/// Whether Go's client sends `Content-Length: 0` with this method.
+pub(super) fn announces(method: &str) -> bool {
+    ANNOUNCING.contains(&method)
+}
+
 /// The most requests through tunnels, which are made one by one, for each may have a host of its
 /// own.
 const TUNNELLED_MAX: u64 = 1_000_000;
@@ -82,8 +87,11 @@ pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
     if given.any(|(name, value)| is_close(name, value)) {
         return Ok(true);
     }
-    let Source::File(path) = &ammo.source else {
-        return Ok(false);
+    let path = match &ammo.source {
+        Source::File(path) => path,
+        Source::Lines(lines) => {
+            return Ok(stands_in(lines.iter().map(|line| line.trim()), is_close));
+        }
     };
     let read = host.open(path).and_then(|source| {
         let mut bytes = vec![0; BEGINNING_BYTES];
@@ -93,19 +101,15 @@ pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
     });
     let bytes = read.map_err(|error| crate::go_text::open_failed(path, &error))?;
     let text = String::from_utf8_lossy(&bytes);
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let is_field = |line: &str| {
-        let field = line.trim_matches(['[', ']']).split_once(':');
-        field.is_some_and(|(name, value)| is_close(name, value))
-    };
     Ok(match ammo.format {
-        Format::Uri | Format::UriPost => {
-            let mut standing = lines.take_while(|line| line.starts_with('['));
-            standing.any(is_field)
-        }
+        Format::Uri | Format::UriPost => stands_in(text.lines().map(str::trim), is_close),
         Format::Raw => {
             let end = text.find("\r\n\r\n").unwrap_or(text.len());
             let mut head = text[..end].lines().skip(1);
+            let is_field = |line: &str| {
+                let field = line.split_once(':');
+                field.is_some_and(|(name, value)| is_close(name, value))
+            };
             head.any(|line| line.trim_end().ends_with(" HTTP/1.0") || is_field(line.trim()))
         }
         Format::JsonLine => {
@@ -118,6 +122,16 @@ pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
             headers.any(|(name, value)| is_close(name, value.as_str().unwrap_or_default()))
         }
         Format::GrpcJson | Format::HttpScenario | Format::GrpcScenario => false,
+    })
+}
+
+/// Whether such a field stands in brackets before the first entry.
+fn stands_in<'a>(lines: impl Iterator<Item = &'a str>, is_it: impl Fn(&str, &str) -> bool) -> bool {
+    let lines = lines.filter(|line| !line.is_empty());
+    let mut standing = lines.take_while(|line| line.starts_with('['));
+    standing.any(|line| {
+        let field = line.trim_matches(['[', ']']).split_once(':');
+        field.is_some_and(|(name, value)| is_it(name, value))
     })
 }
 
@@ -276,7 +290,7 @@ fn through_tunnel(entries: &Arc<Entries>, row: u64, gun: &HttpGun) -> Result<Req
     request.fields = Fields::Listed(fields.collect());
     let mut body = Vec::new();
     data.message(&context, 0, &mut body).map_err(told)?;
-    let is_sent = !body.is_empty() || ANNOUNCING.contains(&&*class.method);
+    let is_sent = !body.is_empty() || announces(&class.method);
     request.data.payload = is_sent.then(|| -> Payload { TOOL.inline("ammo", &body) });
     request.name = Some(TOOL.text("ammo", &class.name));
     Ok(request)
@@ -293,6 +307,8 @@ pub(super) fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
             headers.push((name.to_owned(), value.to_owned()));
         }
     }
+    // An empty one is how Go's client is kept from naming itself.
+    headers.retain(|(name, value)| !(value.is_empty() && name.eq_ignore_ascii_case("user-agent")));
 }
 
 /// These fields.

@@ -55,8 +55,10 @@ impl Value {
 /// A format of configuration files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
-    /// YAML 1.2.
+    /// YAML 1.2, as a configuration is read: of truth values only `true` and `false`.
     Yaml,
+    /// YAML 1.1, as a file of scenarios is read.
+    OldYaml,
     /// JSON.
     Json,
     /// TOML.
@@ -74,13 +76,27 @@ pub(super) fn read(format: Format, text: &str) -> Result<Json, String> {
         return Ok(Json::Null);
     }
     match format {
-        Format::Yaml => serde_saphyr::from_str(text)
-            // Lines of the file may hold secrets.
-            .map_err(|error| format!("yaml: {}", error.without_snippet())),
+        Format::Yaml => first_document(
+            text,
+            serde_saphyr::options! { strict_booleans: true, legacy_octal_numbers: true },
+        ),
+        Format::OldYaml => {
+            first_document(text, serde_saphyr::options! { legacy_octal_numbers: true })
+        }
         Format::Json => go_json::read(text),
         Format::Toml => toml::from_str(text).map_err(|error| format!("toml: {}", error.message())),
         Format::Hcl => hcl::from_str(text).map_err(|error| format!("hcl: {error}")),
     }
+}
+
+/// The first document of a text, as Go's reader of YAML has it.
+fn first_document(text: &str, options: serde_saphyr::Options) -> Result<Json, String> {
+    let mut bytes = text.as_bytes();
+    let mut documents = serde_saphyr::read_with_options(&mut bytes, options);
+    let first = documents.next().transpose();
+    // Lines of the file may hold secrets.
+    let first = first.map_err(|error| format!("yaml: {}", error.without_snippet()))?;
+    Ok(first.unwrap_or_default())
 }
 
 /// Fills in the placeholders of a tree. `path` names the value in mistakes.

@@ -11,7 +11,7 @@ use super::{After, Assert, File, Request, Scenario};
 use crate::go_http::canonical;
 use crate::pandora::TOOL;
 use crate::pandora::gun::HttpGun;
-use crate::pandora::shot::{Uri, complete};
+use crate::pandora::shot::{Uri, announces, complete};
 use drumfire_compile::Host;
 use drumfire_document::{
     Ask, Expect, Feed, Fields, Payload, Request as Written, RequestStep, Scenario as Weighted, Step,
@@ -112,15 +112,16 @@ fn steps(
         for round in 0..named.count {
             let added = match gun {
                 Some(gun) => {
+                    // Of several with one name the last counts.
                     let mut requests = file.requests.iter();
-                    let request = requests.find(|request| request.name == named.name);
+                    let request = requests.rfind(|request| request.name == named.name);
                     let request =
                         request.ok_or_else(|| format!("request {} not found", named.name))?;
                     add(request, scenario, round, gun, scope, &mut steps)
                 }
                 None => {
                     let mut calls = file.calls.iter();
-                    let call = calls.find(|call| call.name == named.name);
+                    let call = calls.rfind(|call| call.name == named.name);
                     let call = call.ok_or_else(|| format!("request {} not found", named.name))?;
                     call::add(call, scenario, round, scope, &mut steps)
                 }
@@ -261,7 +262,8 @@ fn made(
     let fields = headers.iter();
     let fields = fields.map(|(name, value)| TOOL.field("headers", &canonical(name), value));
     written.fields = Fields::Listed(fields.collect());
-    if let Some(body) = &request.body {
+    let body = request.body.as_deref().unwrap_or_default();
+    if !body.is_empty() || announces(&request.method) {
         let body = translated(body, scope)?;
         written.data.payload = Some(Payload::Text(TOOL.text("body", &body)));
     }

@@ -238,7 +238,7 @@ impl<'a> Scope<'a> {
         round: u64,
     ) -> Result<Known, String> {
         let mut sources = self.sources.iter();
-        let found = sources.find(|known| known.name == source.name);
+        let found = sources.rfind(|known| known.name == source.name);
         let found = found.ok_or_else(|| format!("there is no source `{}`", source.name))?;
         let Some(table) = Table::of(found).cloned() else {
             let (SourceKind::Json(value) | SourceKind::Variables(value)) = found.kind.clone()

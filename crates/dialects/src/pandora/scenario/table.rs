@@ -27,21 +27,23 @@ impl Table {
         }
     }
 
-    /// The names of its columns: blanks become underscores, and a column without a name has its
-    /// number.
+    /// The names of its columns, as many as its first row has: blanks become underscores, and a
+    /// column without a name has its number.
     ///
     /// # Errors
     /// When the file is needed and can't be read.
     pub(super) fn columns(&self, host: &dyn Host) -> Result<Vec<String>, String> {
-        if !self.fields.is_empty() {
-            return Ok(self.fields.iter().enumerate().map(named).collect());
-        }
         let bytes = self.read(host)?;
         let mut records = self.reader(&bytes).into_records();
         let first = records.next().transpose();
         let first = first.map_err(|error| format!("{}: {error}", self.file))?;
         let first = first.unwrap_or_default();
-        Ok(first.iter().enumerate().map(named).collect())
+        if self.fields.is_empty() {
+            return Ok(first.iter().enumerate().map(named).collect());
+        }
+        let fields = self.fields.iter().map(String::as_str);
+        let fields = fields.chain(std::iter::repeat("")).take(first.len());
+        Ok(fields.enumerate().map(named).collect())
     }
 
     /// Its rows, each an object.

@@ -9,7 +9,7 @@ use super::scope::Scope;
 /// # Errors
 /// When a path leads nowhere.
 pub(super) fn translated(text: &str, scope: &mut Scope<'_>) -> Result<String, String> {
-    match simple(text, scope)? {
+    match simple(text, "", scope)? {
         Some(translated) => Ok(translated),
         None => Ok(format!("{{{{ {} }}}}", scope.go(text)?)),
     }
@@ -20,7 +20,7 @@ pub(super) fn translated(text: &str, scope: &mut Scope<'_>) -> Result<String, St
 /// # Errors
 /// As [`translated`].
 pub(super) fn translated_path(text: &str, scope: &mut Scope<'_>) -> Result<String, String> {
-    if let Some(translated) = simple(text, scope)? {
+    if let Some(translated) = simple(text, " | string | urlescape", scope)? {
         return Ok(translated);
     }
     let start = match text.find("{{") {
@@ -28,11 +28,15 @@ pub(super) fn translated_path(text: &str, scope: &mut Scope<'_>) -> Result<Strin
         _ => usize::from(text.starts_with('/')),
     };
     let (before, rest) = text.split_at(start);
-    Ok(format!("{before}{{{{ {} }}}}", scope.go(rest)?))
+    Ok(format!(
+        "{before}{{{{ ({}) | string | urlescape }}}}",
+        scope.go(rest)?
+    ))
 }
 
-/// A text whose actions are paths and functions of literals; `None` where they are more.
-fn simple(text: &str, scope: &mut Scope<'_>) -> Result<Option<String>, String> {
+/// A text whose actions are paths and functions of literals, each with a filter behind it; `None`
+/// where they are more.
+fn simple(text: &str, filter: &str, scope: &mut Scope<'_>) -> Result<Option<String>, String> {
     if scope.escapes && text.contains("{{") {
         return Ok(None);
     }
@@ -53,6 +57,10 @@ fn simple(text: &str, scope: &mut Scope<'_>) -> Result<Option<String>, String> {
         };
         let Some(is) = expression(inner.trim(), scope)? else {
             return Ok(None);
+        };
+        let is = match filter {
+            "" => is,
+            filter => format!("({is}){filter}"),
         };
         out.push_str(&format!("{{{{{before} {is} {behind}}}}}"));
         rest = after;
