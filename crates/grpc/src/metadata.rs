@@ -11,7 +11,7 @@ const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 pub enum MetadataError {
     /// A name is not made of lower-case letters, digits, `_`, `-` and `.`.
     Name,
-    /// A name begins with `grpc-` or with `:`, or belongs to the protocol.
+    /// A name begins with `:`, or the protocol itself sends it.
     Reserved,
     /// A value holds bytes other than printable ASCII.
     Value,
@@ -44,7 +44,7 @@ pub fn is_binary(name: &[u8]) -> bool {
 /// # Errors
 /// When it may not be sent.
 pub fn check(name: &[u8], value: &[u8]) -> Result<(), MetadataError> {
-    if name.starts_with(b":") || name.starts_with(b"grpc-") || OWN.contains(&name) {
+    if name.starts_with(b":") || OWN.contains(&name) {
         return Err(MetadataError::Reserved);
     }
     let allowed = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.');
@@ -66,7 +66,17 @@ pub fn check(name: &[u8], value: &[u8]) -> Result<(), MetadataError> {
 }
 
 /// Names that the protocol sets by itself.
-const OWN: [&[u8]; 3] = [b"content-type", b"te", b"host"];
+const OWN: [&[u8]; 9] = [
+    b"content-type",
+    b"te",
+    b"host",
+    b"grpc-timeout",
+    b"grpc-encoding",
+    b"grpc-accept-encoding",
+    b"grpc-status",
+    b"grpc-message",
+    b"grpc-message-type",
+];
 
 /// Whether a received field is as it must be: base64 where its name ends in `-bin`.
 #[inline]
@@ -158,6 +168,7 @@ mod tests {
             ("a b", "a", Err(MetadataError::Name)),
             ("Grpc-x", "a", Err(MetadataError::Name)),
             ("grpc-timeout", "1S", Err(MetadataError::Reserved)),
+            ("grpc-trace-bin", "AAEC", Ok(())),
             (":path", "/", Err(MetadataError::Reserved)),
             ("te", "trailers", Err(MetadataError::Reserved)),
             ("x", "\u{e4}", Err(MetadataError::Value)),

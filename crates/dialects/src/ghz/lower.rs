@@ -257,12 +257,22 @@ fn schema(options: &Options) -> Schema {
 }
 
 /// Keys of metadata that grpc-go keeps to itself, besides those with a colon before them.
-const RESERVED: [&str; 3] = ["content-type", "host", "te"];
+const RESERVED: [&str; 9] = [
+    "content-type",
+    "grpc-accept-encoding",
+    "grpc-encoding",
+    "grpc-message",
+    "grpc-message-type",
+    "grpc-status",
+    "grpc-timeout",
+    "host",
+    "te",
+];
 
 /// Whether grpc-go drops metadata of this key.
 fn is_reserved(key: &str) -> bool {
     let key = key.to_ascii_lowercase();
-    key.starts_with(':') || key.starts_with("grpc-") || RESERVED.contains(&&*key)
+    key.starts_with(':') || RESERVED.contains(&&*key)
 }
 
 /// Whether a text is an object of texts in any reader's JSON.
