@@ -18,6 +18,7 @@ mod tally;
 mod target;
 mod time_text;
 mod words;
+mod yaml_text;
 
 use crate::Outcome;
 use crate::outcome::LastWords;

@@ -2,6 +2,7 @@
 
 use super::args::FLAGS;
 use super::options::Options;
+use super::yaml_text::{self, Texts};
 use crate::go_text::open_failed;
 use crate::grammar::go_json;
 use crate::grammar::kingpin::{Flag, Kind, Refusal};
@@ -90,14 +91,6 @@ impl File {
         }
     }
 
-    /// A value where a text is wanted: YAML's numbers and truth values are texts then.
-    fn text(&self, value: &Value) -> Value {
-        match (self.format, value) {
-            (Format::Yaml, Value::Number(_) | Value::Bool(_)) => Value::from(value.to_string()),
-            _ => value.clone(),
-        }
-    }
-
     /// A value where a whole number is wanted: in YAML, one with the fraction 0 is one.
     fn whole(&self, value: &Value) -> Value {
         match (self.format, value.as_f64()) {
@@ -105,18 +98,6 @@ impl File {
                 Value::from(number as i64)
             }
             _ => value.clone(),
-        }
-    }
-
-    /// The same with the values of an object.
-    fn texts(&self, value: &Value) -> Value {
-        match value {
-            Value::Object(entries) => {
-                let entries = entries.iter();
-                let text = |(key, value): (&String, &Value)| (key.clone(), self.text(value));
-                Value::Object(entries.map(text).collect())
-            }
-            other => other.clone(),
         }
     }
 }
@@ -192,14 +173,28 @@ fn json_of(value: toml::Value) -> Value {
 }
 
 fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
-    serde_saphyr::from_str(text).map_err(|error| {
+    let read = serde_saphyr::from_str(text).map_err(|error| {
         // Lines of the file may hold secrets.
         let error = error.without_snippet().to_string();
         match error.contains("DuplicateKeyPolicy") {
             true => "a key stands twice; leave one of the two".to_owned(),
             false => error,
         }
-    })
+    });
+    let mut values = read?;
+    yaml_text::put(text, texts, &mut values);
+    Ok(values)
+}
+
+/// The texts of a key's value.
+fn texts(key: &str) -> Texts {
+    let flag = FLAGS.iter().find(|flag| flag.name == key);
+    match flag.map(form) {
+        Some(Form::Text) => Texts::One,
+        Some(Form::Texts) => Texts::Many,
+        None if key == HOST => Texts::One,
+        _ => Texts::None,
+    }
 }
 
 /// Stores one setting.
@@ -211,7 +206,7 @@ fn set(
     options: &mut Options,
 ) -> Result<(), String> {
     if file.names(key, HOST) {
-        options.host = text_of(HOST, &file.text(value), "string")?;
+        options.host = text_of(HOST, value, "string")?;
         return Ok(());
     }
     let settable = |flag: &&Flag<Options>| !NOT_SETTABLE.contains(&flag.name);
@@ -228,8 +223,6 @@ fn set(
         ));
     };
     let value = match form(flag) {
-        Form::Text => file.text(value),
-        Form::Texts => file.texts(value),
         Form::Whole | Form::Signed => file.whole(value),
         _ => value.clone(),
     };

@@ -1,0 +1,74 @@
+//! The texts of a config file in YAML as they are written: `NO`, `1.10` and `0049123` are texts where
+//! a text is wanted, whatever YAML takes them for elsewhere.
+
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The number of texts that a key's value has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Texts {
+    /// None: it is of another type.
+    None,
+    /// It is one.
+    One,
+    /// It is an object of them.
+    Many,
+}
+
+/// Puts the texts of a file into its values, as they are written in `yaml`. `kind` says which
+/// values of the file's keys are texts. A file whose values are of other types stays as it is: that
+/// is said where they are used.
+pub(super) fn put(yaml: &str, kind: impl Fn(&str) -> Texts, values: &mut Map<String, Value>) {
+    let read = serde_saphyr::with_deserializer_from_str(yaml, |deserializer| {
+        File(&kind).deserialize(deserializer)
+    });
+    for (key, text) in read.unwrap_or_default() {
+        values.insert(key, text);
+    }
+}
+
+/// Reads the texts of a file.
+struct File<'a, K>(&'a K);
+
+impl<'de, K: Fn(&str) -> Texts> DeserializeSeed<'de> for File<'_, K> {
+    type Value = Map<String, Value>;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, file: D) -> Result<Self::Value, D::Error> {
+        file.deserialize_map(self)
+    }
+}
+
+impl<'de, K: Fn(&str) -> Texts> Visitor<'de> for File<'_, K> {
+    type Value = Map<String, Value>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut texts = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            match self.0(&key) {
+                Texts::None => {
+                    let IgnoredAny = entries.next_value()?;
+                }
+                Texts::One => {
+                    let text: Option<String> = entries.next_value()?;
+                    texts.extend(text.map(|text| (key, text.into())));
+                }
+                Texts::Many => {
+                    let many: Option<BTreeMap<String, Option<String>>> = entries.next_value()?;
+                    let many = many.into_iter().flatten();
+                    let many = many.map(|(key, text)| (key, Value::from(text)));
+                    let many: Map<String, Value> = many.collect();
+                    if !many.is_empty() {
+                        texts.insert(key, many.into());
+                    }
+                }
+            }
+        }
+        Ok(texts)
+    }
+}
