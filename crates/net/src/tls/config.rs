@@ -300,9 +300,9 @@ fn verified(pem: Option<&[u8]>, provider: &Arc<CryptoProvider>) -> Result<Verifi
     Verified::new(roots(pem)?, own, provider)
 }
 
-/// Verifies chains up to the roots. A server may also show one of the roots given by name as its
-/// own certificate, which is what `openssl req -x509` makes: an authority's, that webpki does not
-/// take for a server's, and OpenSSL, Go and curl do.
+/// Verifies chains up to the roots. A server may also show one of the certificates given by name as
+/// its own, as Go has it: one that `openssl req -x509` makes, which is an authority's and which webpki
+/// does not take for a server's, or one whose authority is not given.
 #[derive(Debug)]
 struct Verified {
     chains: Arc<WebPkiServerVerifier>,
@@ -338,7 +338,7 @@ impl ServerCertVerifier for Verified {
             chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
         match verified {
             // webpki looks at the times of a certificate before it finds that it is an authority's.
-            Err(error) if is_authority(&error) && self.own.contains(end_entity) => {
+            Err(error) if may_be_own(&error) && self.own.contains(end_entity) => {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
@@ -369,9 +369,11 @@ impl ServerCertVerifier for Verified {
     }
 }
 
-/// Whether a certificate is refused because it is an authority's, and for no other reason.
-fn is_authority(error: &Error) -> bool {
+/// Whether a certificate is refused because it is an authority's, or because its own authority is
+/// not among the roots, and for no other reason.
+fn may_be_own(error: &Error) -> bool {
     match error {
+        Error::InvalidCertificate(CertificateError::UnknownIssuer) => true,
         Error::InvalidCertificate(CertificateError::Other(inner)) => {
             inner.0.to_string() == "CaUsedAsEndEntity"
         }
@@ -461,5 +463,32 @@ mod tests {
         assert!(check(&own, "other.test", 2030).is_err(), "another name");
         assert!(check(&own, "localhost", 2041).is_err(), "it has expired");
         assert!(check(&other, "localhost", 2030).is_err(), "it is no root");
+    }
+
+    #[test]
+    fn a_certificate_that_is_given_needs_no_authority() {
+        let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+        params.not_after = date_time_ymd(2040, 1, 1);
+        let issuer = KeyPair::generate().expect("a key");
+        let mut of_issuer = CertificateParams::new(Vec::new()).expect("no names");
+        of_issuer.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let issuer = rcgen::Issuer::new(of_issuer, issuer);
+        let key = KeyPair::generate().expect("a key");
+        let leaf = params.signed_by(&key, &issuer).expect("a certificate");
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let check = |given: &rcgen::Certificate, name: &str, year: u64| {
+            let mut roots = RootCertStore::empty();
+            roots.add(given.der().clone()).expect("a root");
+            let given = vec![given.der().clone()];
+            let verified = Verified::new(roots, given, &provider).expect("a root");
+            let name = ServerName::try_from(name.to_owned()).expect("a name");
+            let now = Duration::from_secs((year - 1970) * 31_556_952);
+            let now = UnixTime::since_unix_epoch(now);
+            verified.verify_server_cert(leaf.der(), &[], &name, &[], now)
+        };
+        assert!(check(&leaf, "localhost", 2030).is_ok());
+        assert!(check(&leaf, "other.test", 2030).is_err(), "another name");
+        assert!(check(&leaf, "localhost", 2041).is_err(), "it has expired");
+        assert!(check(&authority(), "localhost", 2030).is_err(), "not given");
     }
 }
