@@ -71,6 +71,24 @@ impl fmt::Debug for Input {
     }
 }
 
+/// Messages whose JSON is no object (protobuf's JSON mapping, well-known types).
+const NO_OBJECTS: [&str; 14] = [
+    "google.protobuf.BoolValue",
+    "google.protobuf.BytesValue",
+    "google.protobuf.DoubleValue",
+    "google.protobuf.Duration",
+    "google.protobuf.FieldMask",
+    "google.protobuf.FloatValue",
+    "google.protobuf.Int32Value",
+    "google.protobuf.Int64Value",
+    "google.protobuf.ListValue",
+    "google.protobuf.StringValue",
+    "google.protobuf.Timestamp",
+    "google.protobuf.UInt32Value",
+    "google.protobuf.UInt64Value",
+    "google.protobuf.Value",
+];
+
 impl Input {
     /// One empty message.
     #[must_use]
@@ -83,7 +101,11 @@ impl Input {
     /// # Errors
     /// When the message requires one.
     pub fn blank(method: &Method) -> Result<Self, DataError> {
-        Self::json(method, "{}")
+        let descriptor = method.input();
+        match NO_OBJECTS.contains(&descriptor.full_name()) {
+            true => Ok(Self::empty(method)),
+            false => Self::json(method, "{}"),
+        }
     }
 
     /// JSON in which nothing is computed: one message, or an array of them.

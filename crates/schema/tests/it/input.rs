@@ -652,3 +652,23 @@ fn an_array_may_stand_between_white_space() {
     }
     assert!(Input::json(&method, "[{}] 5").is_err());
 }
+
+#[test]
+fn well_known_inputs_are_blank_without_data() {
+    let text = "syntax = \"proto3\"; package t;
+        import \"google/protobuf/wrappers.proto\";
+        import \"google/protobuf/timestamp.proto\";
+        service S {
+          rpc W (google.protobuf.StringValue) returns (google.protobuf.Timestamp);
+          rpc T (google.protobuf.Timestamp) returns (google.protobuf.Timestamp);
+        }";
+    let schema = fixture::compile(&[("a.proto", text)], &[]).unwrap();
+    for name in ["W", "T"] {
+        let method = schema.method(&format!("t.S/{name}")).unwrap();
+        let input = Input::blank(&method).unwrap();
+        assert!(input.is_fixed());
+        let mut out = Vec::new();
+        input.message(&call(0), 0, &mut out).unwrap();
+        assert_eq!(out, Vec::<u8>::new());
+    }
+}
