@@ -67,10 +67,15 @@ impl Dialect {
     }
 }
 
-/// The dialect that a program of this name speaks: a link called `go-wrk` behaves as go-wrk.
+/// The dialect that a program of this name speaks: a link called `go-wrk` behaves as go-wrk, and so
+/// does one with the name of a release, such as `go-wrk_linux_amd64`.
 #[must_use]
 pub fn for_program(name: &str) -> Option<Dialect> {
-    Dialect::ALL.iter().copied().find(|d| d.name() == name)
+    let is_named = |dialect: &Dialect| match name.strip_prefix(dialect.name()) {
+        Some(rest) => rest.is_empty() || rest.starts_with(['_', '-', '.']),
+        None => false,
+    };
+    Dialect::ALL.iter().copied().find(is_named)
 }
 
 /// Turns the tool's arguments (without the program's name) into a run, or into the text that the
@@ -90,12 +95,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_known_by_its_whole_name() {
+    fn a_program_is_known_by_its_name_and_by_that_of_a_release() {
         assert_eq!(for_program("go-wrk"), Some(Dialect::GoWrk));
         assert_eq!(for_program("ghz"), Some(Dialect::Ghz));
         assert_eq!(for_program("pandora"), Some(Dialect::Pandora));
         assert_eq!(for_program("slow_cooker"), Some(Dialect::SlowCooker));
-        for name in ["", "drumfire", "go-wrk2", "Go-Wrk", "wrk"] {
+        for (name, dialect) in [
+            ("slow_cooker_linux_amd64", Dialect::SlowCooker),
+            ("go-wrk_linux", Dialect::GoWrk),
+            ("ghz-linux-x86_64", Dialect::Ghz),
+            ("pandora_0.5.29_linux_amd64", Dialect::Pandora),
+            ("ghz.exe", Dialect::Ghz),
+        ] {
+            assert_eq!(for_program(name), Some(dialect), "{name}");
+        }
+        for name in ["", "drumfire", "go-wrk2", "Go-Wrk", "wrk", "ghzweb"] {
             assert_eq!(for_program(name), None, "{name}");
         }
     }
