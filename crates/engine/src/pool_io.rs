@@ -3,6 +3,9 @@
 //! All pools of a worker share its driver, and each numbers its slots from 0. The slots of the
 //! driver are dealt to them in turn: slot `n` of pool `index` of `of` is the driver's slot
 //! `n · of + index`. So a pool may add slots at any time.
+//!
+//! A worker makes a [`PoolContext`] for each call of a pool, which passes it on to its parts; none of
+//! them keeps it, and none knows another pool's slots.
 
 use crate::channel::Channel;
 use crate::recorder::Recorder;
@@ -11,8 +14,8 @@ use drumfire_net::{
 };
 use drumfire_units::Nanos;
 
-/// The parts that a worker lends to one of its pools.
-pub(crate) struct Site<'a, I> {
+/// The parts that a worker lends to one of its pools for a call.
+pub(crate) struct PoolContext<'a, I> {
     pub(crate) io: PoolIo<'a, I>,
     pub(crate) recorder: &'a mut Recorder<Channel>,
 }

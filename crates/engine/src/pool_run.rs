@@ -7,10 +7,10 @@
 //!                  └── Membership ◄──► the pool's other workers         └─► ends, settled here
 //! ```
 //!
-//! The pool keeps the orders that it is given and its [`Course`], from under way to accounted for.
+//! The pool keeps the orders that it is given and its [`Lifecycle`], from running to finished.
 //! [`Admission`] begins iterations and requests, [`Dispatcher`] carries exchanges to their ends, and
 //! [`Membership`] is the way to the pool's other workers. The driver and the recorder are the
-//! worker's, which lends them as a [`Site`].
+//! worker's, which lends them as a [`PoolContext`].
 //!
 //! Before the run the worker calls `open_more` in each turn, until all connections are open or have
 //! failed; then in each turn of its loop:
@@ -38,13 +38,13 @@ use self::dispatcher::Dispatcher;
 use self::membership::Membership;
 use crate::channel::Channel;
 use crate::control::Orders;
-use crate::course::{Course, Finish};
 use crate::demand::{Demand, Returned, Room};
 use crate::exchanges::{End, Held};
 use crate::handover::Member;
 use crate::id::PoolId;
+use crate::lifecycle::{Finish, Lifecycle};
 use crate::limits::{STARTS_PER_TURN, STREAMS_PER_TURN};
-use crate::pool_io::Site;
+use crate::pool_io::PoolContext;
 use crate::prepare::PreparedPool;
 use crate::protocol::Protocol;
 use crate::recorder::Recorder;
@@ -60,7 +60,7 @@ pub(crate) struct PoolRun {
     prepared: Arc<PreparedPool>,
     id: PoolId,
     orders: Orders,
-    course: Course,
+    lifecycle: Lifecycle,
     admission: Admission,
     membership: Membership,
     /// The largest number of exchanges that start in a turn.
@@ -84,7 +84,7 @@ impl PoolRun {
         Self {
             id: prepared.id(),
             orders,
-            course: Course::new(prepared.generator().warmup.span()),
+            lifecycle: Lifecycle::new(prepared.generator().warmup.span()),
             admission: Admission::new(prepared, demand, dispatcher, home, handover),
             membership,
             portion: match is_exclusive {
@@ -111,11 +111,11 @@ impl PoolRun {
     /// or when the run stops before it has begun.
     pub(crate) fn open_more<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         next: &mut usize,
         at_once: usize,
     ) -> bool {
-        self.dispatcher_mut().open_more(site, next, at_once) || self.orders.is_stopping()
+        self.dispatcher_mut().open_more(cx, next, at_once) || self.orders.is_stopping()
     }
 
     /// Applies the orders that are due.
@@ -131,7 +131,7 @@ impl PoolRun {
         let stops = demand.arrivals.is_timed_out(now)
             || self.orders.is_stopping()
             || demand.population.are_gone() && self.membership.is_deserted();
-        stops && !self.course.is_stopped()
+        stops && !self.lifecycle.is_stopped()
     }
 
     /// The largest number of exchanges that start in a turn.
@@ -142,17 +142,17 @@ impl PoolRun {
     /// Starts one exchange, or an iteration that begins with a pause; `false` when none is due or
     /// no seat is free for it. Of what is due here and what others leave, the older goes first.
     #[inline]
-    pub(crate) fn start_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+    pub(crate) fn start_next<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         if self.membership.sees_offers() {
-            return self.start_older(site, now);
+            return self.start_older(cx, now);
         }
-        self.admission.start_next(site, now)
+        self.admission.start_next(cx, now)
     }
 
     /// Starts the arrival or request that has been due for longest, here or with a worker that has
     /// no room for it.
     #[cold]
-    fn start_older<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+    fn start_older<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         let own = if self.admission.is_blocked() {
             Nanos::MAX
         } else {
@@ -161,24 +161,24 @@ impl PoolRun {
             arrivals.next_due()
         };
         let own = own.min(self.admission.demand().waiting.first_request());
-        self.help(site, own, now)
-            || self.admission.start_next(site, now)
-            || self.help(site, Nanos::MAX, now)
+        self.help(cx, own, now)
+            || self.admission.start_next(cx, now)
+            || self.help(cx, Nanos::MAX, now)
     }
 
     /// Does the first thing that another worker has left and that has been due for longer than
     /// `own`; `false` when there is none for which there is room here.
-    fn help<I: Io>(&mut self, site: &mut Site<'_, I>, own: Nanos, now: Nanos) -> bool {
+    fn help<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, own: Nanos, now: Nanos) -> bool {
         let admits = self.admission.demand_mut().population.admits(now);
         let seats = self.admission.dispatcher().transport().seats();
-        let unix_time = || site.io.unix_time();
+        let unix_time = || cx.io.unix_time();
         let lent = self.membership.take(own, now, |demand| {
             demand.lend(now, admits, |lane| !seats.is_full(lane), unix_time)
         });
         let Some((home, lent)) = lent else {
             return false;
         };
-        self.admission.begin_lent(site, home, lent, now);
+        self.admission.begin_lent(cx, home, lent, now);
         true
     }
 
@@ -188,33 +188,33 @@ impl PoolRun {
     /// # Errors
     /// When the interval must be closed first that lies before this time.
     #[inline]
-    pub(crate) fn settle<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
+    pub(crate) fn settle<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         if self.dispatcher_mut().lists().is_empty() {
             Ok(())
         } else {
-            self.settle_all(site)
+            self.settle_all(cx)
         }
     }
 
-    fn settle_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
-        let edge = site.recorder.edge();
+    fn settle_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
+        let edge = cx.recorder.edge();
         loop {
             while let Some(end) = self.dispatcher_mut().lists().next_ended(edge)? {
-                self.end(site, end);
+                self.end(cx, end);
             }
             let Some(todo) = self.dispatcher_mut().lists().next_todo() else {
                 return Ok(());
             };
             let further = self.admission.further();
-            self.dispatcher_mut().go_on(site, todo, further);
+            self.dispatcher_mut().go_on(cx, todo, further);
         }
     }
 
     /// Records an exchange that is over, lets its user go on, and uses its seat again.
     #[inline]
-    fn end<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) {
+    fn end<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) {
         let now = end.now;
-        let held = self.account(site, end);
+        let held = self.account(cx, end);
         // A turn that takes long looks for orders again, so that what is due may start.
         if now > self.admission.demand().arrivals.horizon() {
             self.carry_out(now);
@@ -224,28 +224,28 @@ impl PoolRun {
         let rests_until = usable_from.max(now + end.rest);
         let ready = self.admission.ready_from(rests_until, now);
         if held.home == self.admission.home() {
-            self.admission.go_on(site, end, held, ready);
+            self.admission.go_on(cx, end, held, ready);
         } else {
             self.give_back(end, held, ready);
         }
-        self.admission.reuse_seat(site, end, held, rests_until);
+        self.admission.reuse_seat(cx, end, held, rests_until);
     }
 
     /// Makes the sample of an exchange that is over.
     #[inline]
-    fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Held {
-        self.course.note_end(end.now);
-        self.dispatcher_mut().account(site, end)
+    fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
+        self.lifecycle.note_end(end.now);
+        self.dispatcher_mut().account(cx, end)
     }
 
     /// Makes the samples of the exchanges that are over, and starts nothing.
     ///
     /// # Errors
     /// As [`Self::settle`].
-    pub(crate) fn account_all<I: Io>(&mut self, site: &mut Site<'_, I>) -> Result<(), Nanos> {
-        let edge = site.recorder.edge();
+    pub(crate) fn account_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
+        let edge = cx.recorder.edge();
         while let Some(end) = self.dispatcher_mut().lists().next_ended(edge)? {
-            self.account(site, end);
+            self.account(cx, end);
         }
         Ok(())
     }
@@ -266,12 +266,12 @@ impl PoolRun {
 
     /// Handles a wake.
     #[cold]
-    pub(crate) fn wake<I: Io>(&mut self, site: &mut Site<'_, I>, wake: Wake, now: Nanos) {
+    pub(crate) fn wake<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, wake: Wake, now: Nanos) {
         if let Wake::User(user, generation) = wake {
-            return self.admission.wake_user(site, user, generation, now);
+            return self.admission.wake_user(cx, user, generation, now);
         }
         let further = self.admission.further();
-        self.dispatcher_mut().wake(site, wake, further, now);
+        self.dispatcher_mut().wake(cx, wake, further, now);
     }
 
     /// The time by which the loop must turn again by itself, as of `now`.
@@ -284,7 +284,7 @@ impl PoolRun {
             true => Nanos::MAX,
             false => due,
         };
-        let drained = self.course.drained_by();
+        let drained = self.lifecycle.drained_by();
         let end = drained.unwrap_or_else(|| demand.next_end(now));
         due.min(end)
             .min(demand.population.next_change())
@@ -302,7 +302,7 @@ impl PoolRun {
 
     fn rest_beside(&mut self, now: Nanos) -> Nanos {
         let is_blocked = self.admission.is_blocked();
-        let room = match self.course.is_stopped() {
+        let room = match self.lifecycle.is_stopped() {
             true => Room::NONE,
             false => self.admission.room(),
         };
@@ -327,11 +327,11 @@ impl PoolRun {
     #[cold]
     pub(crate) fn take_back<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         returned: Vec<Returned>,
         now: Nanos,
     ) {
-        self.admission.take_back(site, returned, now);
+        self.admission.take_back(cx, returned, now);
     }
 
     /// Takes over from the arrivals what became due and what was dropped before a time.
@@ -339,23 +339,23 @@ impl PoolRun {
         let figures = recorder.figures(self.id);
         self.admission.demand_mut().tally(end, figures);
         let dispatcher = self.admission.dispatcher_mut();
-        figures.under_way += self.course.note_under_way(dispatcher.open());
+        figures.under_way += self.lifecycle.note_under_way(dispatcher.open());
         recorder.hand_over(dispatcher.take_written());
     }
 
     /// Ends the load: records what was due and has no seat, and cancels where the plan says so.
-    pub(crate) fn stop<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
+    pub(crate) fn stop<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
         // What came too late for a seat is dropped, whether or not one was asked for since.
         self.admission.demand_mut().arrivals.drop_late(now);
-        self.tally(site.recorder, now + Nanos(1));
-        let figures = site.recorder.figures(self.id);
-        let (requests, measure_from) = (self.prepared.requests(), self.course.measure_from());
+        self.tally(cx.recorder, now + Nanos(1));
+        let figures = cx.recorder.figures(self.id);
+        let (requests, measure_from) = (self.prepared.requests(), self.lifecycle.measure_from());
         let demand = self.admission.demand_mut();
         demand.stop(now, requests, measure_from, figures);
         let drain = self.prepared.pool().stop.drain;
-        self.course.stop(now, drain);
+        self.lifecycle.stop(now, drain);
         if drain == Drain::Close {
-            self.dispatcher_mut().cancel_all(site, now);
+            self.dispatcher_mut().cancel_all(cx, now);
         }
     }
 
@@ -366,24 +366,27 @@ impl PoolRun {
         }
         let demand = self.admission.demand();
         if self.dispatcher().open() > 0 || demand.is_under_way() {
-            return self.course.drained_by().is_some_and(|until| now >= until);
+            return self
+                .lifecycle
+                .drained_by()
+                .is_some_and(|until| now >= until);
         }
-        self.course.is_stopped() || demand.is_over(now) && self.membership.is_over()
+        self.lifecycle.is_stopped() || demand.is_over(now) && self.membership.is_over()
     }
 
     /// Accounts for everything and closes all connections; called once.
-    pub(crate) fn finish<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
-        self.tally(site.recorder, now + Nanos(1));
-        let in_flight = self.dispatcher_mut().finish(site, now);
-        let figures = site.recorder.figures(self.id);
-        let (requests, measure_from) = (self.prepared.requests(), self.course.measure_from());
+    pub(crate) fn finish<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
+        self.tally(cx.recorder, now + Nanos(1));
+        let in_flight = self.dispatcher_mut().finish(cx, now);
+        let figures = cx.recorder.figures(self.id);
+        let (requests, measure_from) = (self.prepared.requests(), self.lifecycle.measure_from());
         let demand = self.admission.demand();
         demand.finish(now, requests, measure_from, figures);
-        self.course.finish(now, demand.used_time(now), in_flight);
+        self.lifecycle.finish(now, demand.used_time(now), in_flight);
     }
 
     /// The end of it, once it is accounted for.
     pub(crate) const fn finished(&self) -> Option<Finish> {
-        self.course.finished()
+        self.lifecycle.finished()
     }
 }

@@ -10,7 +10,7 @@
 use crate::channel::{Channel, Message};
 use crate::exchanges::ExchangeHandler;
 use crate::limits::{CATCH_UPS, DIALS_AT_ONCE, OPENING_LOOK, OPENING_MAX, STOOD_STILL, WAIT_MAX};
-use crate::pool_io::{PoolIo, Site, SlotShare};
+use crate::pool_io::{PoolContext, PoolIo, SlotShare};
 use crate::pool_run::PoolRun;
 use crate::recorder::Recorder;
 use crate::transport::{Context, Output, Transport};
@@ -22,7 +22,7 @@ pub(crate) struct Worker<I> {
     io: I,
     recorder: Recorder<Channel>,
     pools: Vec<PoolRun>,
-    /// How many of the pools are accounted for.
+    /// The number of pools that are finished.
     finished: usize,
 }
 
@@ -38,27 +38,31 @@ impl<I: Io> Worker<I> {
 
     /// A pool, and what it works with.
     #[inline]
-    fn at(&mut self, index: usize) -> (&mut PoolRun, Site<'_, I>) {
+    fn at(&mut self, index: usize) -> (&mut PoolRun, PoolContext<'_, I>) {
         let slots = SlotShare {
             index: index as u32,
             of: self.pools.len() as u32,
         };
-        let site = Site {
+        let cx = PoolContext {
             io: PoolIo {
                 io: &mut self.io,
                 slots,
             },
             recorder: &mut self.recorder,
         };
-        (&mut self.pools[index], site)
+        (&mut self.pools[index], cx)
     }
 
     /// Lets a pool do something, and settles what came of that.
     #[inline]
-    fn act<T>(&mut self, index: usize, act: impl FnOnce(&mut PoolRun, &mut Site<'_, I>) -> T) -> T {
-        let (pool, mut site) = self.at(index);
-        let made = act(pool, &mut site);
-        if let Err(at) = pool.settle(&mut site) {
+    fn act<T>(
+        &mut self,
+        index: usize,
+        act: impl FnOnce(&mut PoolRun, &mut PoolContext<'_, I>) -> T,
+    ) -> T {
+        let (pool, mut cx) = self.at(index);
+        let made = act(pool, &mut cx);
+        if let Err(at) = pool.settle(&mut cx) {
             self.settle_from(index, at);
         }
         made
@@ -72,9 +76,7 @@ impl<I: Io> Worker<I> {
         index: usize,
         act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>),
     ) {
-        self.act(index, |pool, site| {
-            pool.dispatcher_mut().transmit(site, act)
-        });
+        self.act(index, |pool, cx| pool.dispatcher_mut().transmit(cx, act));
         self.flush(index, Output::Requests);
     }
 
@@ -84,9 +86,9 @@ impl<I: Io> Worker<I> {
         let has_output =
             |pool: &PoolRun| pool.dispatcher().transport().pending().has_output(output);
         while has_output(&self.pools[index]) {
-            self.act(index, |pool, site| {
+            self.act(index, |pool, cx| {
                 let dispatcher = pool.dispatcher_mut();
-                dispatcher.transmit(site, |it, cx| it.flush(cx, output));
+                dispatcher.transmit(cx, |it, parts| it.flush(parts, output));
             });
         }
     }
@@ -95,8 +97,8 @@ impl<I: Io> Worker<I> {
     fn settle_from(&mut self, index: usize, mut at: Nanos) {
         loop {
             self.roll(at);
-            let (pool, mut site) = self.at(index);
-            match pool.settle(&mut site) {
+            let (pool, mut cx) = self.at(index);
+            match pool.settle(&mut cx) {
                 Ok(()) => return,
                 Err(next) => at = next,
             }
@@ -119,8 +121,8 @@ impl<I: Io> Worker<I> {
             // A pool whose target stays silent leaves the others their part.
             let at_once = (DIALS_AT_ONCE / opening.len().max(1)).max(1);
             opening.retain(|index| {
-                let (pool, mut site) = self.at(*index);
-                !pool.open_more(&mut site, &mut dialed[*index], at_once)
+                let (pool, mut cx) = self.at(*index);
+                !pool.open_more(&mut cx, &mut dialed[*index], at_once)
             });
             (0..self.pools.len()).for_each(|index| self.flush(index, Output::All));
             let now = self.io.now();
@@ -221,13 +223,13 @@ impl<I: Io> Worker<I> {
     /// Starts what is due in a pool, as much as fits into a turn.
     #[inline]
     fn start_due(&mut self, index: usize, now: Nanos) {
-        let (pool, mut site) = self.at(index);
+        let (pool, mut cx) = self.at(index);
         for _ in 0..pool.portion() {
-            if !pool.start_next(&mut site, now) {
+            if !pool.start_next(&mut cx, now) {
                 break;
             }
         }
-        if let Err(at) = pool.settle(&mut site) {
+        if let Err(at) = pool.settle(&mut cx) {
             self.settle_from(index, at);
         }
     }
@@ -284,20 +286,20 @@ impl<I: Io> Worker<I> {
             .pending()
             .has_input()
         {
-            self.transmit(index, |it, cx| it.read_rest(cx));
+            self.transmit(index, |it, parts| it.read_rest(parts));
         }
         for id in self.pools[index].dispatcher_mut().overdue(now) {
-            self.act(index, |pool, site| {
-                pool.dispatcher_mut().time_out(site, id, now)
+            self.act(index, |pool, cx| {
+                pool.dispatcher_mut().time_out(cx, id, now)
             });
         }
         while let Some(wake) = self.pools[index].dispatcher_mut().due(now) {
-            self.act(index, |pool, site| pool.wake(site, wake, now));
+            self.act(index, |pool, cx| pool.wake(cx, wake, now));
         }
     }
 
-    /// When the loop must turn again by itself, or for workers that this one helps; their demands
-    /// are left to others from now on.
+    /// Leaves the demands of all pools to others. Gives the time by which the loop must turn again by
+    /// itself, or for the workers that this one helps.
     fn rest(&mut self, now: Nanos) -> Nanos {
         let until = self.next_wake(now);
         let pools = self
@@ -314,12 +316,12 @@ impl<I: Io> Worker<I> {
             let returned = self.pools[index].resume();
             if !returned.is_empty() || self.pools[index].has_left_steps() {
                 let now = self.io.now();
-                self.act(index, |pool, site| pool.take_back(site, returned, now));
+                self.act(index, |pool, cx| pool.take_back(cx, returned, now));
             }
         }
     }
 
-    /// When the loop must turn again by itself.
+    /// The time by which the loop must turn again by itself.
     fn next_wake(&self, now: Nanos) -> Nanos {
         let wake = now + WAIT_MAX;
         let wake = wake.min(self.recorder.edge());
@@ -343,18 +345,18 @@ impl<I: Io> Worker<I> {
     /// Starts nothing more of a pool, but for what was due before the end and has a free seat: the
     /// loop may wake a little after the end.
     fn stop(&mut self, index: usize, now: Nanos) {
-        while self.act(index, |pool, site| pool.start_next(site, now)) {}
+        while self.act(index, |pool, cx| pool.start_next(cx, now)) {}
         self.flush(index, Output::All);
-        let (pool, mut site) = self.at(index);
-        pool.stop(&mut site, now);
+        let (pool, mut cx) = self.at(index);
+        pool.stop(&mut cx, now);
         self.account(index);
     }
 
     /// Makes the samples of a pool's exchanges that are over, and starts nothing.
     fn account(&mut self, index: usize) {
         loop {
-            let (pool, mut site) = self.at(index);
-            match pool.account_all(&mut site) {
+            let (pool, mut cx) = self.at(index);
+            match pool.account_all(&mut cx) {
                 Ok(()) => return,
                 Err(at) => self.roll(at),
             }
@@ -363,14 +365,14 @@ impl<I: Io> Worker<I> {
 
     /// Accounts for everything of a pool, once.
     fn finish_pool(&mut self, index: usize) {
-        let (pool, mut site) = self.at(index);
+        let (pool, mut cx) = self.at(index);
         let dispatcher = pool.dispatcher_mut();
-        dispatcher.transmit(&mut site, |it, cx| it.drain_input(cx));
+        dispatcher.transmit(&mut cx, |it, parts| it.drain_input(parts));
         self.account(index);
         let now = self.io.now();
         self.roll(now);
-        let (pool, mut site) = self.at(index);
-        pool.finish(&mut site, now);
+        let (pool, mut cx) = self.at(index);
+        pool.finish(&mut cx, now);
         self.finished += 1;
     }
 

@@ -25,7 +25,7 @@ use crate::freed::Freed;
 use crate::handover::Handover;
 use crate::id::{Generation, LaneId, LaneSet, PoolId, UserId};
 use crate::limits::WAITING_MAX;
-use crate::pool_io::Site;
+use crate::pool_io::PoolContext;
 use crate::prepare::PreparedPool;
 use crate::protocol::Protocol;
 use crate::transport::{Further, Seat};
@@ -49,7 +49,7 @@ pub(crate) struct Admission {
     affinity: Affinity,
     /// Whether connections carry many exchanges, and one may end for want of more.
     multiplexes: bool,
-    /// What is intended earlier is the warm-up's.
+    /// The end of the warm-up: what is intended earlier is not measured.
     measure_from: Nanos,
 }
 
@@ -136,16 +136,16 @@ impl Admission {
 
     /// Starts one exchange, or an iteration that begins with a pause, of this worker's own demand;
     /// `false` when none is due or no seat is free for it.
-    pub(super) fn start_next<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+    pub(super) fn start_next<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         let admits = self.demand.population.admits(now);
-        if !self.demand.waiting.is_empty() && self.start_waiting(site, admits, now) {
+        if !self.demand.waiting.is_empty() && self.start_waiting(cx, admits, now) {
             return true;
         }
         if !admits {
             return false;
         }
         if !self.demand.needs_seat() {
-            return self.begin_without_seat(site, now);
+            return self.begin_without_seat(cx, now);
         }
         if self.demand.waiting.has_one_lane() {
             if self.dispatcher.transport().seats().is_full(LaneId(0)) {
@@ -157,7 +157,7 @@ impl Admission {
             let Some(seat) = self.dispatcher.take_seat(LaneId(0)) else {
                 return false;
             };
-            self.begin_on(site, seat, arrival, now);
+            self.begin_on(cx, seat, arrival, now);
             return true;
         }
         if self.demand.waiting.arrivals() >= WAITING_MAX {
@@ -170,7 +170,7 @@ impl Admission {
             .prepared
             .lane_of(self.demand.users.first_request(arrival));
         match self.dispatcher.take_seat(lane) {
-            Some(seat) => self.begin_on(site, seat, arrival, now),
+            Some(seat) => self.begin_on(cx, seat, arrival, now),
             None => self.demand.waiting.push_arrival(lane, arrival),
         }
         true
@@ -178,27 +178,27 @@ impl Admission {
 
     /// Begins an iteration that needs no free seat: on its user's own connection, or with a pause.
     /// `false` when none is due.
-    fn begin_without_seat<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> bool {
+    fn begin_without_seat<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
         let Some(arrival) = self.demand.take(now) else {
             return false;
         };
-        self.begin_unseated(site, arrival, now);
+        self.begin_unseated(cx, arrival, now);
         true
     }
 
     /// Begins an arrival's iteration that needs no free seat.
-    fn begin_unseated<I: Io>(&mut self, site: &mut Site<'_, I>, arrival: Arrival, now: Nanos) {
+    fn begin_unseated<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, arrival: Arrival, now: Nanos) {
         let turn = self.demand.begin(arrival);
-        let unix_time = || site.io.unix_time();
+        let unix_time = || cx.io.unix_time();
         let next = self.demand.users.first_step(turn, arrival, now, unix_time);
-        self.carry_on(site, next, now);
+        self.carry_on(cx, next, now);
     }
 
     /// Begins what the worker `home` has left: an arrival with a user of this worker, or a request
     /// of a user that stays there.
     pub(super) fn begin_lent<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         home: u32,
         lent: Lent,
         now: Nanos,
@@ -206,9 +206,9 @@ impl Admission {
         match lent {
             Lent::Arrival(lane, arrival) => {
                 if !self.demand.needs_seat() {
-                    self.begin_unseated(site, arrival, now);
+                    self.begin_unseated(cx, arrival, now);
                 } else if let Some(seat) = self.dispatcher.take_seat(lane) {
-                    self.begin_on(site, seat, arrival, now);
+                    self.begin_on(cx, seat, arrival, now);
                 }
             }
             Lent::Request(lane, LentRequest { due, belongings }) => {
@@ -219,39 +219,44 @@ impl Admission {
                     }
                     let further = self.further_of_first();
                     self.dispatcher
-                        .submit_first(site, id, seat.share, further, now);
+                        .submit_first(cx, id, seat.share, further, now);
                 }
             }
         }
     }
 
     /// Starts a request on its user's own connection.
-    fn start_own<I: Io>(&mut self, site: &mut Site<'_, I>, request: DueRequest, now: Nanos) {
+    fn start_own<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, request: DueRequest, now: Nanos) {
         let lane = self.prepared.lane_of(request.request);
         let seats = self.dispatcher.transport().seats();
         let seat = Seat {
             share: seats.share_of(lane, request.turn.user),
             since: self.demand.population.free_since(),
         };
-        self.start_apart(site, seat, request, now);
+        self.start_apart(cx, seat, request, now);
     }
 
     /// Gives a free seat of its lane to a request of an iteration that waits, or to an arrival
     /// where users admit one; `false` when there is none.
     #[cold]
-    fn start_waiting<I: Io>(&mut self, site: &mut Site<'_, I>, admits: bool, now: Nanos) -> bool {
+    fn start_waiting<I: Io>(
+        &mut self,
+        cx: &mut PoolContext<'_, I>,
+        admits: bool,
+        now: Nanos,
+    ) -> bool {
         for lane in self.demand.waiting.lanes() {
             while !self.dispatcher.transport().seats().is_full(lane) {
                 if let Some(request) = self.demand.waiting.pop_request(lane) {
                     if let Some(seat) = self.dispatcher.take_seat(lane) {
-                        self.start_apart(site, seat, request, now);
+                        self.start_apart(cx, seat, request, now);
                         return true;
                     }
                 } else if admits && let Some(arrival) = self.demand.waiting.pop_arrival(lane) {
                     if self.demand.arrivals.still_wanted(arrival, now)
                         && let Some(seat) = self.dispatcher.take_seat(lane)
                     {
-                        self.begin_on(site, seat, arrival, now);
+                        self.begin_on(cx, seat, arrival, now);
                         return true;
                     }
                 } else {
@@ -266,7 +271,7 @@ impl Admission {
     #[inline(always)]
     fn begin_on<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         mut seat: Seat,
         arrival: Arrival,
         now: Nanos,
@@ -274,36 +279,42 @@ impl Admission {
         let turn = self.demand.begin(arrival);
         seat.since = seat.since.and(self.demand.population.free_since());
         if self.demand.users.has_steps() {
-            return self.begin_steps_on(site, seat, turn, arrival, now);
+            return self.begin_steps_on(cx, seat, turn, arrival, now);
         }
         let request = self.demand.users.only_request(turn, arrival);
-        self.start(site, seat, request, now);
+        self.start(cx, seat, request, now);
     }
 
     /// Begins an iteration with steps on a seat for its first request.
     #[cold]
     fn begin_steps_on<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         seat: Seat,
         turn: Turn,
         arrival: Arrival,
         now: Nanos,
     ) {
-        let unix_time = || site.io.unix_time();
+        let unix_time = || cx.io.unix_time();
         match self.demand.users.first_step(turn, arrival, now, unix_time) {
-            NextStep::Request(request) => self.start_apart(site, seat, request, now),
+            NextStep::Request(request) => self.start_apart(cx, seat, request, now),
             // A seat is taken only for iterations that begin with a request.
             next => {
                 self.dispatcher.seats_mut().give(seat);
-                self.carry_on(site, next, now);
+                self.carry_on(cx, next, now);
             }
         }
     }
 
     /// Begins an exchange for a user, and gives it to the transport.
     #[inline(always)]
-    fn start<I: Io>(&mut self, site: &mut Site<'_, I>, seat: Seat, due: DueRequest, now: Nanos) {
+    fn start<I: Io>(
+        &mut self,
+        cx: &mut PoolContext<'_, I>,
+        seat: Seat,
+        due: DueRequest,
+        now: Nanos,
+    ) {
         let id = self.dispatcher.begin(seat, self.home, due, now);
         if self.demand.users.keep_belongings() {
             let belongings = self.demand.users.lend(due.turn.user);
@@ -311,7 +322,7 @@ impl Admission {
         }
         let further = self.further_of_first();
         self.dispatcher
-            .submit_first(site, id, seat.share, further, now);
+            .submit_first(cx, id, seat.share, further, now);
     }
 
     /// Whether a further request may come, as far as it matters to one that is submitted for the
@@ -329,12 +340,12 @@ impl Admission {
     #[inline(never)]
     fn start_apart<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         seat: Seat,
         due: DueRequest,
         now: Nanos,
     ) {
-        self.start(site, seat, due, now);
+        self.start(cx, seat, due, now);
     }
 
     /// The time from which a user is ready to go on after a request that ended now, where its seat
@@ -352,7 +363,7 @@ impl Admission {
     #[inline]
     pub(super) fn go_on<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         end: End,
         held: Held,
         ready: Nanos,
@@ -363,7 +374,7 @@ impl Admission {
             self.demand.users.take_back(user, outcome, jar, taken);
         }
         if self.demand.users.has_steps() {
-            self.go_on_in_steps(site, user, outcome, ready, now);
+            self.go_on_in_steps(cx, user, outcome, ready, now);
         } else {
             self.demand
                 .free_user(user, ready, Freed::after_stop(now, held.owed));
@@ -374,30 +385,30 @@ impl Admission {
     #[cold]
     fn go_on_in_steps<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         user: UserId,
         outcome: Outcome,
         ready: Nanos,
         now: Nanos,
     ) {
-        let unix_time = || site.io.unix_time();
+        let unix_time = || cx.io.unix_time();
         let users = &mut self.demand.users;
         if let Some(next) = users.go_on(user, outcome, ready, now, unix_time) {
-            self.carry_on(site, next, now);
+            self.carry_on(cx, next, now);
         }
     }
 
     /// Lets a user go on whose pause is over.
     pub(super) fn wake_user<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         user: UserId,
         generation: Generation,
         now: Nanos,
     ) {
-        let unix_time = || site.io.unix_time();
+        let unix_time = || cx.io.unix_time();
         if let Some(next) = self.demand.users.wake(user, generation, unix_time) {
-            self.carry_on(site, next, now);
+            self.carry_on(cx, next, now);
         }
     }
 
@@ -405,7 +416,7 @@ impl Admission {
     #[cold]
     pub(super) fn take_back<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         returned: Vec<Returned>,
         now: Nanos,
     ) {
@@ -423,26 +434,26 @@ impl Admission {
                 users.take_back(user, outcome, jar, taken.as_ref());
             }
             if self.demand.users.has_steps() {
-                self.go_on_in_steps(site, user, outcome, ready, ready);
+                self.go_on_in_steps(cx, user, outcome, ready, ready);
             } else {
                 self.demand.free_user(user, ready, Freed::at(ready));
             }
         }
         while let Some(step) = self.demand.next_step() {
-            self.carry_on(site, step, now);
+            self.carry_on(cx, step, now);
         }
     }
 
     /// Carries out the action that continues an iteration of several steps.
     #[cold]
-    fn carry_on<I: Io>(&mut self, site: &mut Site<'_, I>, next: NextStep, now: Nanos) {
+    fn carry_on<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, next: NextStep, now: Nanos) {
         match next {
             NextStep::Request(due) => {
                 if !due.came_with_arrival && due.intended >= self.measure_from {
-                    site.recorder.figures(self.id).record_intended(1);
+                    cx.recorder.figures(self.id).record_intended(1);
                 }
                 if self.affinity == Affinity::User {
-                    return self.start_own(site, due, now);
+                    return self.start_own(cx, due, now);
                 }
                 let lane = self.prepared.lane_of(due.request);
                 self.demand.waiting.push_request(lane, due);
@@ -458,7 +469,7 @@ impl Admission {
                 stops_user,
             } => {
                 if sample.intended >= self.measure_from {
-                    let figures = site.recorder.figures(self.id);
+                    let figures = cx.recorder.figures(self.id);
                     figures.record_iteration(&sample);
                 }
                 if stops_user {
@@ -475,7 +486,7 @@ impl Admission {
     #[inline]
     pub(super) fn reuse_seat<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         end: End,
         held: Held,
         rests_until: Nanos,
@@ -483,7 +494,7 @@ impl Admission {
         let (share, now) = (held.share, end.now);
         if self.affinity == Affinity::User {
             if self.demand.population.admits(now) {
-                self.begin_without_seat(site, now);
+                self.begin_without_seat(cx, now);
             }
             return;
         }
@@ -491,21 +502,21 @@ impl Admission {
             return self.dispatcher.rest_seat(share, rests_until);
         }
         let since = Freed::after_stop(now, held.owed);
-        self.free_seat(site, Seat { share, since }, now);
+        self.free_seat(cx, Seat { share, since }, now);
     }
 
     /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the
     /// open model an arrival gets it only where no other seat is free, so that connections take
     /// turns.
     #[inline]
-    fn free_seat<I: Io>(&mut self, site: &mut Site<'_, I>, seat: Seat, now: Nanos) {
+    fn free_seat<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, seat: Seat, now: Nanos) {
         if self.multiplexes && !self.dispatcher.seats_mut().keeps_one(seat.share) {
             return;
         }
         let seats = self.dispatcher.transport().seats();
         let lane = seats.lane_of(seat.share);
         if self.demand.waiting.has_requests() {
-            return self.free_for_request(site, lane, seat, now);
+            return self.free_for_request(cx, lane, seat, now);
         }
         // What others leave may be older than what is due here; the next turn looks.
         let sees_offers = self.handover.as_ref().is_some_and(|all| all.has_offers());
@@ -519,7 +530,7 @@ impl Admission {
             None
         };
         match next {
-            Some(arrival) => self.begin_on(site, seat, arrival, now),
+            Some(arrival) => self.begin_on(cx, seat, arrival, now),
             None => self.dispatcher.seats_mut().give(seat),
         }
     }
@@ -529,16 +540,16 @@ impl Admission {
     #[cold]
     fn free_for_request<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         lane: LaneId,
         seat: Seat,
         now: Nanos,
     ) {
         match self.demand.waiting.pop_request(lane) {
-            Some(request) => self.start_apart(site, seat, request, now),
+            Some(request) => self.start_apart(cx, seat, request, now),
             None => {
                 self.dispatcher.seats_mut().give(seat);
-                self.start_waiting(site, false, now);
+                self.start_waiting(cx, false, now);
             }
         }
     }

@@ -23,7 +23,7 @@ use crate::blame::Failure;
 use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Finished, Held, Lists, Task, Todo};
 use crate::freed::Freed;
 use crate::id::{ExchangeId, Generation, LaneId, PoolId, ShareId, UserId};
-use crate::pool_io::{PoolIo, Site};
+use crate::pool_io::{PoolContext, PoolIo};
 use crate::prepare::{Lookup, PreparedPool};
 use crate::timers::{Timers, Wake};
 use crate::transport::{Context, Found, Further, Seat, Seats, Transport};
@@ -46,13 +46,10 @@ pub(crate) struct Dispatcher {
 
 /// Lends the transport the parts that it needs for a call.
 macro_rules! context {
-    ($own:ident, $site:ident) => {
+    ($own:ident, $cx:ident) => {
         &mut Context {
-            io: &mut $site.io,
-            handler: &mut ExchangeHandler::new(
-                &mut $own.exchanges,
-                $site.recorder.figures($own.id),
-            ),
+            io: &mut $cx.io,
+            handler: &mut ExchangeHandler::new(&mut $own.exchanges, $cx.recorder.figures($own.id)),
             timers: &mut $own.timers,
         }
     };
@@ -82,21 +79,20 @@ impl Dispatcher {
     #[inline]
     pub(crate) fn transmit<I: Io, T>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         act: impl FnOnce(&mut Transport, &mut Context<'_, PoolIo<'_, I>, ExchangeHandler<'_>>) -> T,
     ) -> T {
-        act(&mut self.transport, context!(self, site))
+        act(&mut self.transport, context!(self, cx))
     }
 
     /// Dials shares from `next` on, `at_once` at a time; `true` when all are open or have failed.
     pub(super) fn open_more<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         next: &mut usize,
         at_once: usize,
     ) -> bool {
-        self.transport
-            .open_more(context!(self, site), next, at_once)
+        self.transport.open_more(context!(self, cx), next, at_once)
     }
 
     /// Ends the wait for connections: those that are open give their seats out first.
@@ -141,8 +137,13 @@ impl Dispatcher {
     }
 
     /// Ends an exchange whose time is up.
-    pub(crate) fn time_out<I: Io>(&mut self, site: &mut Site<'_, I>, id: ExchangeId, now: Nanos) {
-        let cancelled = self.transport.cancel(context!(self, site), id, now);
+    pub(crate) fn time_out<I: Io>(
+        &mut self,
+        cx: &mut PoolContext<'_, I>,
+        id: ExchangeId,
+        now: Nanos,
+    ) {
+        let cancelled = self.transport.cancel(context!(self, cx), id, now);
         self.exchanges.time_out(id, cancelled, now);
     }
 
@@ -156,7 +157,7 @@ impl Dispatcher {
     #[cold]
     pub(super) fn wake<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         wake: Wake,
         further: Further,
         now: Nanos,
@@ -170,23 +171,23 @@ impl Dispatcher {
                 }
             }
             Wake::Dial(_) | Wake::Connection(..) => {
-                self.transport.wake(context!(self, site), wake, now);
+                self.transport.wake(context!(self, cx), wake, now);
             }
-            Wake::LookUps => self.take_look_ups(site, further, now),
+            Wake::LookUps => self.take_look_ups(cx, further, now),
             Wake::Names(lane) => {
                 let (lookup, timers) = (&self.lookup, &mut self.timers);
                 self.transport.look_up(lane, lookup, timers, now);
             }
             Wake::Exchange(id, generation) => {
                 let phase = self.transport.phase_of(id);
-                let figures = site.recorder.figures(self.id);
+                let figures = cx.recorder.figures(self.id);
                 let exchanges = &mut self.exchanges;
                 match exchanges.timer_step(id, generation, phase, figures, now) {
                     Due::Nothing => {}
-                    Due::Submit => self.submit(site, id, further, now),
-                    Due::Send => self.transport.send_more(context!(self, site), id, now),
+                    Due::Submit => self.submit(cx, id, further, now),
+                    Due::Send => self.transport.send_more(context!(self, cx), id, now),
                     Due::Over(failure) => {
-                        self.transport.cancel(context!(self, site), id, now);
+                        self.transport.cancel(context!(self, cx), id, now);
                         self.exchanges.end(id, failure, now);
                     }
                 }
@@ -197,12 +198,12 @@ impl Dispatcher {
     }
 
     /// Goes on with the exchanges whose origins have been looked up.
-    fn take_look_ups<I: Io>(&mut self, site: &mut Site<'_, I>, further: Further, now: Nanos) {
-        while let Some(answered) = self.transport.looked_up(context!(self, site), now) {
+    fn take_look_ups<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, further: Further, now: Nanos) {
+        while let Some(answered) = self.transport.looked_up(context!(self, cx), now) {
             for id in answered.exchanges {
                 match &answered.failure {
                     Some(failure) => self.exchanges.end(id, failure.clone(), now),
-                    None => self.submit(site, id, further, now),
+                    None => self.submit(cx, id, further, now),
                 }
             }
         }
@@ -216,10 +217,15 @@ impl Dispatcher {
 
     /// Carries out an action on an exchange that is not over.
     #[cold]
-    pub(super) fn go_on<I: Io>(&mut self, site: &mut Site<'_, I>, todo: Todo, further: Further) {
+    pub(super) fn go_on<I: Io>(
+        &mut self,
+        cx: &mut PoolContext<'_, I>,
+        todo: Todo,
+        further: Further,
+    ) {
         match todo {
             Todo::Resend { id, pause, now } if pause == Nanos::ZERO => {
-                self.submit(site, id, further, now);
+                self.submit(cx, id, further, now);
             }
             Todo::Resend { id, pause, now } => {
                 let wake = Wake::Exchange(id, self.exchanges.generation(id));
@@ -230,7 +236,7 @@ impl Dispatcher {
                 self.timers.at(at, wake);
             }
             Todo::Follow { id, now } => match self.exchanges.follow(id) {
-                Ok(()) => self.submit(site, id, further, now),
+                Ok(()) => self.submit(cx, id, further, now),
                 Err(failure) => self.exchanges.end(id, failure, now),
             },
         }
@@ -267,21 +273,21 @@ impl Dispatcher {
     #[inline(always)]
     pub(super) fn submit_first<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         id: ExchangeId,
         share: ShareId,
         further: Further,
         now: Nanos,
     ) {
         self.transport
-            .submit(context!(self, site), id, share, further, now);
+            .submit(context!(self, cx), id, share, further, now);
     }
 
     /// Submits an exchange to the connection that it wants by now: its seat's, or one that a
     /// redirect leads to.
     fn submit<I: Io>(
         &mut self,
-        site: &mut Site<'_, I>,
+        cx: &mut PoolContext<'_, I>,
         id: ExchangeId,
         further: Further,
         now: Nanos,
@@ -290,11 +296,11 @@ impl Dispatcher {
         let Some(origin) = self.exchanges.heads_for(id) else {
             return self
                 .transport
-                .submit(context!(self, site), id, share, further, now);
+                .submit(context!(self, cx), id, share, further, now);
         };
         let found = self
             .transport
-            .reach(context!(self, site), id, share, &origin, &self.lookup);
+            .reach(context!(self, cx), id, share, &origin, &self.lookup);
         let reached = found.and_then(|found| match found {
             Found::Sought => Ok(None),
             Found::Share(share, form) => {
@@ -306,7 +312,7 @@ impl Dispatcher {
             Ok(None) => {}
             Ok(Some(share)) => {
                 self.transport
-                    .submit(context!(self, site), id, share, further, now);
+                    .submit(context!(self, cx), id, share, further, now);
             }
             Err(failure) => self.exchanges.end(id, failure, now),
         }
@@ -314,15 +320,15 @@ impl Dispatcher {
 
     /// Makes the sample of an exchange that is over. Gives what the exchange held.
     #[inline]
-    pub(super) fn account<I: Io>(&mut self, site: &mut Site<'_, I>, end: End) -> Held {
+    pub(super) fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
         let id = end.id;
-        let Finished { sample, held } = self.exchanges.finish(end, site.recorder.figures(self.id));
-        site.recorder
+        let Finished { sample, held } = self.exchanges.finish(end, cx.recorder.figures(self.id));
+        cx.recorder
             .record(self.id, &sample, || self.exchanges.particulars(id));
         if sample.outcome != Outcome::Ok
             && let Some(detail) = self.exchanges.account_failure(id, &sample)
         {
-            site.recorder.detail(self.id, &sample, &detail);
+            cx.recorder.detail(self.id, &sample, &detail);
         }
         held
     }
@@ -368,9 +374,9 @@ impl Dispatcher {
     }
 
     /// Ends all that is under way.
-    pub(super) fn cancel_all<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) {
+    pub(super) fn cancel_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
         for id in self.exchanges.ids() {
-            self.transport.cancel(context!(self, site), id, now);
+            self.transport.cancel(context!(self, cx), id, now);
             self.exchanges
                 .end(id, Failure::of(Outcome::LocalCancelled), now);
         }
@@ -378,10 +384,10 @@ impl Dispatcher {
 
     /// Records the exchanges that never ended, and closes all connections. Gives the number of
     /// those exchanges that are measured.
-    pub(super) fn finish<I: Io>(&mut self, site: &mut Site<'_, I>, now: Nanos) -> u64 {
-        let figures = site.recorder.figures(self.id);
+    pub(super) fn finish<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> u64 {
+        let figures = cx.recorder.figures(self.id);
         let in_flight = self.exchanges.record_in_flight(now, figures);
-        self.transport.close_all(context!(self, site));
+        self.transport.close_all(context!(self, cx));
         in_flight
     }
 }

@@ -1,17 +1,26 @@
-//! How far a worker's part of a pool is: under way, draining, or accounted for.
+//! The lifecycle of a worker's part of a pool: it runs, drains, and is finished.
+//!
+//! ```text
+//!   running ── stop ──► draining, until a time at the latest ── finish ──► finished
+//! ```
+//!
+//! `stop` and `finish` are called once each, in this order where the load stops at all: a run whose
+//! load has used itself up is finished without a stop. Every end of an exchange is noted before
+//! `finish`, which takes the end of the run from the last of them.
 
 use crate::limits::DRAIN_MAX;
 use drumfire_plan::Drain;
 use drumfire_units::Nanos;
 
-/// How far a worker's part of a pool is.
+/// The state of a worker's part of a pool, from its start to its account.
 #[derive(Debug)]
-pub(crate) struct Course {
-    /// The end of the drain; set when nothing more is started.
+pub(crate) struct Lifecycle {
+    /// The latest end of the drain; set by the stop.
     drain_until: Option<Nanos>,
+    /// The end of the exchange that ended last.
     last_end: Nanos,
     measure_from: Nanos,
-    /// How many exchanges were under way when that was last noted.
+    /// The number of exchanges under way when it was last noted.
     under_way: u32,
     finished: Option<Finish>,
 }
@@ -19,14 +28,14 @@ pub(crate) struct Course {
 /// The end of a worker's part of a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finish {
-    /// When it was accounted for.
+    /// The time of the account.
     pub(crate) at: Nanos,
-    /// When its last exchange ended, or the time that was asked for is used.
+    /// The end of its last exchange, or of the time that was asked for where that is later.
     pub(crate) end: Nanos,
 }
 
-impl Course {
-    /// Under way; what is intended before `measure_from` is the warm-up's.
+impl Lifecycle {
+    /// Running; what is intended before `measure_from` belongs to the warm-up.
     pub(crate) const fn new(measure_from: Nanos) -> Self {
         Self {
             drain_until: None,
@@ -37,24 +46,24 @@ impl Course {
         }
     }
 
-    /// What is intended earlier is the warm-up's.
+    /// The end of the warm-up: what is intended earlier is not measured.
     #[inline]
     pub(crate) const fn measure_from(&self) -> Nanos {
         self.measure_from
     }
 
-    /// An exchange has ended.
+    /// Notes the end of an exchange.
     #[inline]
     pub(crate) const fn note_end(&mut self, end: Nanos) {
         self.last_end = end;
     }
 
-    /// Notes how many exchanges are under way, and says how many more that are than before.
+    /// Notes the number of exchanges under way; gives by how many it has grown since the last call.
     pub(crate) fn note_under_way(&mut self, now: u32) -> i64 {
         i64::from(now) - i64::from(std::mem::replace(&mut self.under_way, now))
     }
 
-    /// Nothing more is started.
+    /// Stops the load: the drain begins, as the plan has it.
     pub(crate) fn stop(&mut self, now: Nanos, drain: Drain) {
         self.drain_until = Some(match drain {
             Drain::Wait => now + DRAIN_MAX,
@@ -62,18 +71,18 @@ impl Course {
         });
     }
 
-    /// Whether nothing more is started.
+    /// Whether the load has stopped.
     pub(crate) const fn is_stopped(&self) -> bool {
         self.drain_until.is_some()
     }
 
-    /// When the drain ends at the latest; `None` before the stop.
+    /// The latest end of the drain; `None` before the stop.
     pub(crate) const fn drained_by(&self) -> Option<Nanos> {
         self.drain_until
     }
 
-    /// Everything is accounted for, where the load has used its time until `used_until` and this
-    /// number of exchanges never ended.
+    /// Finishes it when everything is accounted for. The load has used its time until `used_until`,
+    /// and `in_flight` exchanges never ended.
     pub(crate) fn finish(&mut self, now: Nanos, used_until: Nanos, in_flight: u64) {
         let end = match in_flight {
             0 => self.last_end.max(used_until),
@@ -82,7 +91,7 @@ impl Course {
         self.finished = Some(Finish { at: now, end });
     }
 
-    /// The end, when everything is accounted for.
+    /// The end, once it is finished.
     pub(crate) const fn finished(&self) -> Option<Finish> {
         self.finished
     }
