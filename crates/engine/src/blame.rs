@@ -1,4 +1,13 @@
-//! From what went wrong below to the one outcome of an exchange.
+//! Blame: the one outcome of an exchange for each failure beneath it.
+//!
+//! Sockets, TLS, the protocols, codings and data have errors of their own types. Each function here
+//! maps one of these types to [`Outcome`]s, whose class says whose failure it was: the target's, the
+//! network's, the plan's or the generator's. A [`Failure`] carries beside its outcome a detail that
+//! the outcome leaves open, such as a server's own words.
+//!
+//! An error of a socket means something else at each stage of its connection ([`During`]): a
+//! timeout is that of a dial before the connection is open, and the kernel's verdict on unacknowledged
+//! segments afterwards.
 
 use drumfire_coding as coding;
 use drumfire_grpc::{Code, Status, Violation};
@@ -8,18 +17,18 @@ use drumfire_measure::Outcome;
 use drumfire_net::IoError;
 use drumfire_plan::{DataCause, DataError};
 
-/// Where an exchange was when its connection failed.
+/// The stage of a connection at which an I/O error came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum During {
-    /// Opening the connection.
+    /// The connection is being opened.
     Connect,
-    /// The TLS handshake.
+    /// Its TLS handshake is under way.
     Tls,
-    /// Sending the request.
+    /// It is open, and carries requests.
     Send,
 }
 
-/// How an exchange or a connection ended, with a detail where the outcome needs one.
+/// The failure of an exchange or of a connection: its outcome, with a detail where that needs one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) outcome: Outcome,
@@ -70,7 +79,7 @@ pub(crate) const fn data_outcome(cause: DataCause) -> Outcome {
     }
 }
 
-/// The outcome of a failure outside of a response.
+/// The failure of a connection whose socket gave an error at this stage.
 pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
     let outcome = match (&error, during) {
         // The connection was open: the kernel gave it up.
@@ -189,7 +198,7 @@ fn limit_outcome(limit: http2::Limit) -> Outcome {
     }
 }
 
-/// How a call ended, by its status.
+/// The end of a call with this status, which may be OK.
 pub(crate) fn call_verdict(status: Status) -> Failure {
     let outcome = match status.violation {
         // The limit is the plan's, and the server's word for it would be the same.
@@ -204,7 +213,8 @@ pub(crate) fn call_verdict(status: Status) -> Failure {
     }
 }
 
-/// The status of a call whose server gave none, as gRPC's libraries have it.
+/// The status of a call whose server gave none, as gRPC's libraries map HTTP/2's error codes and
+/// their own failures.
 pub(crate) fn grpc_code(outcome: Outcome) -> u16 {
     let code = match outcome {
         Outcome::BadData | Outcome::Script | Outcome::Decode | Outcome::Truncated => Code::INTERNAL,

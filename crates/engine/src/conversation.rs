@@ -1,5 +1,17 @@
-//! A question that is put to a server before the run: one exchange on a [`Transport`], as the run's
-//! own calls are, without a sample.
+//! A conversation with a server before the run: one exchange on a [`Transport`] of one connection,
+//! as the run's own calls are, without a sample.
+//!
+//! ```text
+//!   converse ─► Line: transport, timers, driver ─► turn, until the call has ended
+//!                      ▲                                  │
+//!                      └── next ── Speaker ◄── on_message ┘
+//! ```
+//!
+//! [`converse`] lends a [`Speaker`] one bidirectional stream: each turn of the line encodes the
+//! messages that the speaker has ready, sends what the stream takes, and gives it those of the
+//! server, in order. The stream ends when the speaker is done, when the server ends it, or at the
+//! limit; where a server answers only after the end of the request, the client's side ends first.
+//! [`chooses_http2`] only opens the connection, to see which protocol the server agrees on.
 
 use crate::blame::{Failure, call_verdict};
 use crate::id::{ExchangeId, Shard, ShareId};
@@ -26,11 +38,11 @@ const EXCHANGE: ExchangeId = ExchangeId(0);
 const SHARE: ShareId = ShareId(0);
 /// The largest message of a reply: a server's whole schema.
 const MESSAGE_BYTES: u32 = 32 * 1024 * 1024;
-/// How long an answer is awaited on an open stream. Some servers answer only when the request has
-/// ended: from then on it has.
+/// The time for an answer on an open stream. Some servers answer only when the request has ended:
+/// after this time it ends.
 const PATIENCE: Nanos = Nanos::from_secs(1);
-/// How long the server's SETTINGS are awaited: they are the first thing that it sends (RFC 9113
-/// section 3.4), and wait for nothing.
+/// The time for the server's SETTINGS, which it sends first and without waiting for anything (RFC
+/// 9113 section 3.4).
 const SETTINGS_LIMIT: Nanos = Nanos::from_secs(3);
 
 /// The client's side of the stream: its messages, and its reader of the answers.
@@ -53,10 +65,10 @@ pub trait Speaker {
     fn on_message(&mut self, message: &[u8]) -> Result<(), String>;
 }
 
-/// Why a conversation failed.
+/// The failure of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversationError {
-    /// Nothing could be sent at all.
+    /// The way to the server could not be prepared, so that nothing was sent.
     Prepare(PrepareError),
     /// The connection or the stream failed.
     Failed(Outcome, Option<String>),
@@ -64,9 +76,9 @@ pub enum ConversationError {
     Status(Code, String),
     /// The speaker refused an answer of the server.
     Speaker(String),
-    /// It took too long.
+    /// The limit has passed.
     TimedOut,
-    /// The connection was accepted, and not even HTTP/2's SETTINGS came.
+    /// The server has accepted the connection, and has not sent HTTP/2's SETTINGS.
     Silent,
     /// The driver failed.
     Driver(Fault),
@@ -99,9 +111,9 @@ impl fmt::Display for ConversationError {
 
 impl std::error::Error for ConversationError {}
 
-/// Speaks with the target of a plan's first request, on one stream to `path`, until the server
-/// ends it or the speaker is done. Where the server waits for the request's end, the stream ends
-/// before the speaker is done; what is left to ask takes another.
+/// Holds a conversation with the target of a plan's first request, on one stream to `path`, until
+/// the server ends it or the speaker is done. Where the server waits for the request's end, the
+/// stream ends before the speaker is done; its further messages need another conversation.
 ///
 /// # Errors
 /// When the way to the server, the call or the speaker fails.
@@ -192,7 +204,7 @@ impl<I: Io> Line<I> {
         settings.streams = 1;
         settings.ping = None;
         settings.life = Life::default();
-        // The conversation's own limit is what holds.
+        // The conversation's own limit holds instead.
         (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
         let lanes = vec![Lane::new(route, settings)];
         let mut transport = Transport::new(lanes, Shard { index: 0, of: 1 }, 0);
@@ -233,7 +245,7 @@ impl<I: Io> Line<I> {
         });
     }
 
-    /// Carries a call out.
+    /// Moves a call on, turn by turn, until it has ended.
     fn speak(&mut self, call: &mut Call<'_>) -> Result<(), ConversationError> {
         let now = self.io.now();
         let mut cx = Context {
@@ -321,7 +333,7 @@ impl Speaker for Nothing {
     }
 }
 
-/// How far the request's stream is from its end.
+/// The state of the client's side of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     /// There may be further messages.
@@ -341,9 +353,9 @@ struct Call<'a> {
     /// Messages that the stream has not taken yet.
     unsent: Vec<u8>,
     ending: Ending,
-    /// Whether a message has come since the last look.
+    /// Whether a message has come since the last turn.
     is_answered: bool,
-    /// How the conversation ended.
+    /// The result of the conversation, once it has ended.
     ended: Option<Result<(), ConversationError>>,
 }
 
@@ -382,7 +394,7 @@ impl<'a> Call<'a> {
         Ok(())
     }
 
-    /// The call is over with a status.
+    /// Ends the call with a status.
     fn end(&mut self, status: Status) -> Then {
         self.ended = Some(if status.is_ok() {
             Ok(())
@@ -399,7 +411,7 @@ impl<'a> Call<'a> {
         Then::GiveUp
     }
 
-    /// Bytes of the server's messages.
+    /// Takes bytes of the server's messages.
     fn data(&mut self, bytes: &[u8], end: bool) -> Then {
         let mut taken = Ok(());
         let mut is_answered = false;

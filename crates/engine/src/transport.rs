@@ -236,10 +236,10 @@ impl Transport {
         }
     }
 
-    /// How an exchange of a share gets to an origin.
+    /// Finds the way of a share's exchange to an origin.
     ///
     /// # Errors
-    /// When it can't.
+    /// When it can't be reached.
     pub(crate) fn reach<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -3,19 +3,19 @@
 //! A connection's deadline moves with nearly every exchange, and is hardly ever reached
 //! (docs/design/0004). So the alarm's entry in [`Timers`] may be too early, never too late: moving
 //! the deadline away writes a field and leaves the entry alone, and an entry that fires before its
-//! time is set anew. An entry that was overtaken by an earlier one is told by its [`Generation`].
+//! time is set anew. The [`Generation`] of an entry shows that an earlier one has overtaken it.
 
 use crate::id::Generation;
 use crate::timers::{Timers, Wake};
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
 
-/// When a connection must be looked at.
+/// The times at which a connection must be looked at.
 #[derive(Debug)]
 pub(super) struct Alarm {
-    /// When something must have happened; [`Nanos::MAX`] when nothing must.
+    /// The time by which something must have happened; [`Nanos::MAX`] when nothing must.
     deadline: Nanos,
-    /// When the connection leaves by the plan; [`Nanos::MAX`] when it does not.
+    /// The time at which the connection leaves by the plan; [`Nanos::MAX`] when it does not.
     leaves_at: Nanos,
     /// The time of the entry; [`Nanos::MAX`] without one.
     entry: Nanos,

@@ -1,4 +1,4 @@
-//! What has become of a connection, for the exchanges that wait for it or that it carried.
+//! Changes of connections, as they concern the exchanges that wait for one or that it carried.
 
 use crate::blame::Failure;
 use crate::id::{ExchangeId, ShareId};

@@ -79,7 +79,7 @@ pub(super) struct Connection {
     pub(super) address: Option<SocketAddr>,
     /// It is not dialed again before this.
     pub(super) rest_until: Nanos,
-    /// When its current phase began: of opening, or of being open.
+    /// The begin of its current phase: of a step of opening, or of being open.
     pub(super) phase_start: Nanos,
     pub(super) alarm: Alarm,
     /// It carries no further exchange, for this reason.
@@ -297,7 +297,7 @@ impl Connection {
     }
 }
 
-/// Why a connection that failed was closed.
+/// The reason for which a connection that failed was closed.
 fn closing_of(wire: Option<&Wire>, failure: &Failure) -> Closing {
     match failure.outcome {
         Outcome::TimeoutPing => Closing::Silent,

@@ -38,8 +38,8 @@ pub(super) struct Connections {
     bindings: Bindings,
     /// The seed of the ages of connections.
     seed: u64,
-    /// How often servers refused our pings as too frequent (ENHANCE_YOUR_CALM): each halves their
-    /// rate.
+    /// The number of times that servers refused our pings as too frequent (ENHANCE_YOUR_CALM): each
+    /// halves their rate.
     pings_halved: u32,
 }
 
@@ -103,13 +103,13 @@ impl Connections {
         self.bindings.share_mut(share)
     }
 
-    /// How a connection's silence is borne.
+    /// The patience with a connection's silence.
     pub(super) fn patience(&self, slot: Slot) -> Patience {
         let lane = self.bindings.seats().lane(self.bindings.at(slot).lane());
         lane.settings().patience(lane.ping(self.pings_halved))
     }
 
-    /// A server has refused our pings as too frequent.
+    /// Halves the rate of pings, which a server has refused as too frequent.
     pub(super) const fn halve_pings(&mut self) {
         self.pings_halved += 1;
     }
@@ -194,8 +194,8 @@ impl Connections {
         }
     }
 
-    /// A share's exchange has gone that was waiting. A connection that is being opened for it alone
-    /// is given up: with this outcome.
+    /// Gives up a connection that is being opened for one exchange alone, which waits for it no
+    /// more. Gives the outcome of the phase in which it was late.
     pub(super) fn give_up_opening<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -231,7 +231,7 @@ impl Connections {
         self.dial(cx, share.slot(), now)
     }
 
-    /// A slot has rested: dials again, where it still serves a share with need of it.
+    /// Ends the rest of a slot: dials again, where it still serves a share with need of it.
     pub(super) fn end_rest<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -366,7 +366,7 @@ impl Connections {
         Lost::Carried(wire.outstanding())
     }
 
-    /// A connection is open: sets when it leaves by the plan.
+    /// Sets when a connection that is open leaves by the plan.
     fn begin_life(&mut self, slot: Slot, now: Nanos) {
         let (connection, lane) = self.bindings.with_lane(slot);
         let (share, life) = (connection.share(), lane.settings().life);
@@ -378,7 +378,7 @@ impl Connections {
         }
     }
 
-    /// A connection carries exchanges from now on: sets when its silence is looked at first.
+    /// Sets when the silence of a connection that carries exchanges from now on is looked at first.
     pub(super) fn watch(&mut self, slot: Slot, timers: &mut Timers, now: Nanos) {
         let patience = self.patience(slot);
         let connection = self.bindings.at_mut(slot);
@@ -389,8 +389,8 @@ impl Connections {
         }
     }
 
-    /// An exchange that was sent then was given up: where nothing has come since, the connection has
-    /// to give a sign of life, or is replaced.
+    /// Doubts a connection on which an exchange was given up that was sent at `sent`. Where nothing
+    /// has come since, the connection has to give a sign of life, or is replaced.
     pub(super) fn doubt(&mut self, slot: Slot, timers: &mut Timers, sent: Nanos, now: Nanos) {
         let refused = self.pings_halved > 0;
         let (connection, lane) = self.bindings.with_lane(slot);
@@ -403,7 +403,7 @@ impl Connections {
         self.bindings.arm(slot, timers);
     }
 
-    /// All times count from the run's start from now on.
+    /// Begins the run: all times count from its start.
     pub(super) fn begin_run(&mut self, timers: &mut Timers) {
         for id in self.bindings.seats().lanes().ids() {
             let lane = self.bindings.seats_mut().lane_mut(id);

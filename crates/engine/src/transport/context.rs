@@ -1,4 +1,5 @@
-//! What the transport borrows from its worker.
+//! The parts that the transport borrows from its owner: the driver, the handler to which wires
+//! report, and the timers.
 
 use crate::timers::Timers;
 

@@ -1,4 +1,13 @@
-//! Lanes: the way to one origin, how its connections are treated, and the seats on them.
+//! Lanes: the way to one origin, with the settings of its connections and the seats on them.
+//!
+//! A lane knows its shares by their ids, and no connection. It answers three kinds of questions:
+//!
+//! - for a pool: which seat is taken next (`take`, `give`, `is_full`), and whether a share may be
+//!   added for one more (`can_grow`);
+//! - for an attempt to open a connection: which address is tried first (`choose`), after those that
+//!   failed lately (`note_down`), and when a failed one may be dialed again (`pace_redial`);
+//! - for a look-up: whether an answer changes the addresses (`lead_to`), and when the next is due
+//!   (`looked_up_at`).
 
 use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
@@ -17,7 +26,7 @@ pub(crate) struct Seat {
     pub(crate) since: Freed,
 }
 
-/// The way to one origin.
+/// A worker's way to one origin.
 #[derive(Debug)]
 pub(crate) struct Lane {
     route: Route,
@@ -26,13 +35,13 @@ pub(crate) struct Lane {
     is_transient: bool,
     /// Its shares.
     shares: Vec<ShareId>,
-    /// How many shares it may have, where they are added as they are needed.
+    /// The number of shares that it may have, where they are added as they are needed; else 0.
     room: usize,
     /// Seats that no exchange has.
     free: VecDeque<Seat>,
-    /// When all connections that have failed are dialed again, one after the other.
+    /// The time at which the last of the failed connections is dialed again: one after the other.
     redialed_at: Nanos,
-    /// For each address, until when it is tried last.
+    /// For each address, the time until which it is tried after the others.
     down_until: Vec<Nanos>,
 }
 
@@ -67,14 +76,14 @@ impl Lane {
         &self.route
     }
 
-    /// How its connections are treated.
+    /// The settings of its connections.
     #[inline]
     pub(super) const fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// How far apart the first choices of its shares' addresses lie. Where all go to the first
-    /// address, each starts a round of its own: local addresses take turns by the round.
+    /// The distance between the first choices of addresses of two shares in a row. Where all go to
+    /// the first address, each starts a round of its own: local addresses take turns by the round.
     pub(crate) fn stride(&self) -> u32 {
         match self.settings.spread {
             Spread::Turn => 1,
@@ -144,7 +153,7 @@ impl Lane {
         self.free.push_back(seat);
     }
 
-    /// Withdraws up to `count` free seats of a share; how many there were.
+    /// Withdraws up to `count` free seats of a share. Gives the number withdrawn.
     pub(crate) fn withdraw(&mut self, share: ShareId, count: u32) -> u32 {
         let mut left = count;
         self.free.retain(|seat| {
@@ -155,14 +164,14 @@ impl Lane {
         count - left
     }
 
-    /// When one more connection that has failed may be dialed again: at once, but for those beyond
-    /// the burst.
+    /// The time from which one more connection that has failed may be dialed again: now, or in turn
+    /// where a burst of others was dialed before.
     pub(crate) fn pace_redial(&mut self, now: Nanos) -> Nanos {
         self.redialed_at = self.redialed_at.max(now);
         self.next_redial() - Nanos(REDIAL_INTERVAL.0 * REDIAL_BURST)
     }
 
-    /// When the next of the connections that have failed is dialed, one after the other.
+    /// The time at which the next of the connections that have failed is dialed, in turn.
     pub(crate) fn next_redial(&mut self) -> Nanos {
         self.redialed_at += REDIAL_INTERVAL;
         self.redialed_at
@@ -181,7 +190,8 @@ impl Lane {
         true
     }
 
-    /// When its name is to be looked up again, after this time.
+    /// The time of the next look-up of its name, after an answer that came at `now`; `None` for
+    /// never.
     pub(crate) fn looked_up_at(&self, now: Nanos) -> Option<Nanos> {
         let ttl = self.route.named.as_ref()?.ttl;
         known_for(self.settings.renewal, ttl).map(|time| now + time)
@@ -201,7 +211,7 @@ impl Lane {
         matches!(&self.route.peers, Peers::Tcp(peers) if peers.contains(&address))
     }
 
-    /// All times count from the run's start from now on.
+    /// Begins the run: all times count from its start.
     pub(crate) fn begin_run(&mut self) {
         self.redialed_at = Nanos::ZERO;
     }
@@ -220,7 +230,7 @@ impl Lane {
         (choice..choice + down.len()).find(up).unwrap_or(choice)
     }
 
-    /// An address failed: it is tried last for a while.
+    /// Notes that an address has failed, so that it is tried after the others for a while.
     pub(crate) fn note_down(&mut self, choice: usize, now: Nanos) {
         let width = self.down_until.len();
         if width > 1 {
@@ -228,8 +238,8 @@ impl Lane {
         }
     }
 
-    /// How silent connections are pinged, after servers have refused pings as too frequent `halved`
-    /// times (gRPC's proposal A8).
+    /// The pings of silent connections, after servers have refused pings as too frequent `halved`
+    /// times (gRPC's proposal A8: each refusal doubles the interval).
     pub(crate) fn ping(&self, halved: u32) -> Option<Ping> {
         self.settings.ping.map(|ping| Ping {
             after: Nanos(ping.after.0.saturating_mul(1 << halved.min(32))),

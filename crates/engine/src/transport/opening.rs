@@ -6,7 +6,11 @@
 //!     └─ next ─┴─── none left ──┴─────────────────┴────────────┴────► Failed
 //! ```
 //!
-//! Each call says how far the attempt has come ([`Way`]).
+//! An [`Attempt`] borrows a slot's connection and its lane for one step: `dial` begins, `go_on`
+//! follows a socket's readiness, `time_out` the connection's deadline. The state between the steps
+//! is the connection's [`Link`]; each step sets its deadline and gives the [`Way`] that remains. An
+//! address that can't be reached is followed by the lane's next within the same attempt; a failure
+//! of proxy, TLS or protocol ends the attempt.
 
 use super::connection::{Connection, Link};
 use super::context::Context;
@@ -19,11 +23,11 @@ use drumfire_net::{Io, IoError, Progress, Received, Slot};
 use drumfire_plan::Spread;
 use drumfire_units::Nanos;
 
-/// How far an attempt to open a connection has come.
+/// The result of one step of opening a connection.
 #[derive(Debug)]
 #[must_use]
 pub(super) enum Way {
-    /// It goes on, until the connection's deadline.
+    /// The attempt goes on, until the connection's deadline.
     Pending,
     /// The connection carries exchanges from now on.
     Open,
@@ -32,12 +36,12 @@ pub(super) enum Way {
     /// The connection can't be opened.
     Failed {
         failure: Failure,
-        /// Since when that is known.
+        /// The time of the failure.
         at: Nanos,
     },
 }
 
-/// An attempt to open a slot's connection.
+/// An attempt to open a slot's connection, for one step.
 pub(super) struct Attempt<'a, 'c, I, H> {
     pub(super) connection: &'a mut Connection,
     pub(super) lane: &'a mut Lane,
@@ -158,7 +162,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// The next hop is reached, which is a proxy that is asked to connect through, or the origin.
+    /// Asks the proxy to connect through, where the next hop that was reached is one with a tunnel.
     fn tunnel(&mut self, now: Nanos) -> Way {
         let Some(head) = &self.lane.route().tunnel else {
             return self.tunnelled(now);
@@ -180,7 +184,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         let Link::Tunneling(machine) = &mut self.connection.link else {
             return Way::Pending;
         };
-        // Behind the answer may stand what a server of HTTP/2 says first, which is not the proxy's.
+        // Bytes of a server that speaks first may follow the answer, and are not the proxy's.
         let settings = self.lane.settings();
         let is_plain = self.lane.route().tls.is_none();
         let speaks_first = is_plain && settings.protocol.server_speaks_first();
@@ -208,7 +212,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// The way to the origin is open.
+    /// Begins TLS with the origin, to which the way is open, or opens the connection without.
     fn tunnelled(&mut self, now: Nanos) -> Way {
         self.connection.phase_start = now;
         let Some(config) = self.lane.route().tls else {
@@ -246,7 +250,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// The connection can carry exchanges, or greets the server first.
+    /// Opens the wire, which carries exchanges at once or greets the server first.
     fn opened(&mut self, now: Nanos) -> Way {
         let settings = self.lane.settings();
         let mut wire = Wire::open(settings, now);
@@ -278,7 +282,7 @@ enum Tunnel {
     /// Nothing yet.
     Waits,
     Open,
-    /// Why there is none.
+    /// The proxy opens none, for this reason.
     Refused(String),
 }
 
@@ -311,7 +315,7 @@ fn read_tunnel(
     }
 }
 
-/// A proxy closed the connection.
+/// The answer of a proxy that has closed the connection.
 fn refused_by_end(machine: &mut Machine) -> Tunnel {
     match machine.handle_end() {
         Ok(Some(end)) => {

@@ -1,4 +1,15 @@
-//! Origins that redirects lead to, beyond the plan's own: looked up once, with a bound on how many.
+//! Origins: the lanes to other origins, to which redirects lead.
+//!
+//! ```text
+//!   lane_to ─┬─► Reached::Lane            the plan's own origin, or one that is known
+//!            └─► LookUpBegun, or Sought ─► take_answer ─► Answered: submit again, or fail
+//! ```
+//!
+//! An origin is looked up once, on a thread of its own; exchanges that are led there meanwhile wait
+//! for the same answer, until `forget` takes them out. The number of origins beyond the plan's own
+//! is bounded by [`DETOURS`], since servers choose them. A lane that is added here is used by
+//! redirected exchanges alone; where a connection carries one exchange at a time, it is closed after
+//! each.
 
 use super::lane::{Lane, Lanes};
 use crate::blame::Failure;
@@ -11,15 +22,15 @@ use drumfire_net::Io;
 use drumfire_plan::Origin;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// The state of an origin.
+/// The state of an origin that was asked for.
 #[derive(Debug)]
 enum State {
-    /// This lane leads there.
+    /// A lane leads there.
     Known(LaneId),
-    /// Its name is being looked up, for these exchanges.
+    /// Its name is being looked up for the exchanges that wait.
     Sought {
         answer: Receiver<LookedUp>,
-        /// How its connections will be treated.
+        /// The settings of its connections.
         settings: Box<Settings>,
         exchanges: Vec<ExchangeId>,
     },
@@ -29,24 +40,24 @@ enum State {
 #[derive(Debug, Default)]
 pub(super) struct Origins(Vec<(Origin, State)>);
 
-/// How an exchange gets to an origin.
+/// The way of an exchange to an origin.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// On this share, with its target in this form.
+    /// A share's connection carries it there, with its target in this form.
     Share(ShareId, TargetForm),
     /// Its name is being looked up; the exchange is among those that
     /// [`super::Transport::looked_up`] gives back.
     Sought,
 }
 
-/// How far the way to an origin is known.
+/// The state of the way to an origin, for the exchange that asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
     /// This lane leads there.
     Lane(LaneId),
-    /// The exchange is among those that wait for a look-up.
+    /// The exchange waits for a look-up that was under way.
     Sought,
-    /// The same, and the look-up was begun for it.
+    /// The exchange waits for a look-up that has begun with it.
     LookUpBegun,
 }
 
@@ -55,7 +66,7 @@ pub(super) enum Reached {
 pub(crate) struct Answered {
     /// The exchanges that waited for it.
     pub(crate) exchanges: Vec<ExchangeId>,
-    /// Why they can't go on, if they can't.
+    /// The failure with which they end; `None` where they can be submitted.
     pub(crate) failure: Option<Failure>,
 }
 
@@ -165,7 +176,7 @@ impl Origins {
         self.0.iter().any(sought)
     }
 
-    /// An exchange waits for no look-up any more.
+    /// Takes an exchange out of those that wait for look-ups.
     pub(super) fn forget(&mut self, id: ExchangeId) {
         for (_, state) in &mut self.0 {
             if let State::Sought { exchanges, .. } = state {

@@ -66,7 +66,7 @@ pub(crate) struct Pending {
     /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
     /// only this list knows of it.
     unread: Vec<Slot>,
-    /// How many of them were there when the turn began.
+    /// The number of them at the begin of the turn.
     unread_before: usize,
     /// Slots on which a send failed: they are read once more, then their exchanges fail.
     failed_sends: Vec<Slot>,

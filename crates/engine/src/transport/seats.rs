@@ -28,7 +28,7 @@ impl Seats {
         }
     }
 
-    /// How many shares there are.
+    /// The number of shares.
     pub(crate) fn share_count(&self) -> usize {
         self.shares.len()
     }
@@ -99,8 +99,8 @@ impl Seats {
         Seat { share, since }
     }
 
-    /// The server of a growing lane's connection has said how many exchanges it takes at a time:
-    /// seats for more would keep exchanges waiting where another connection could carry them.
+    /// Fits the seats of a growing lane's share to the number of exchanges that its server allows at
+    /// a time: seats for more would keep exchanges waiting where another connection could carry them.
     pub(super) fn fit(&mut self, share: ShareId, allowed: Option<u32>) {
         let of = &mut self.shares[share.index()];
         let lane = self.lanes.get_mut(of.lane());

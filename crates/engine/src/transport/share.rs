@@ -12,7 +12,7 @@ pub(super) struct Share {
     lane: LaneId,
     slot: Slot,
     number: u32,
-    /// How many connections have served it.
+    /// The number of connections that have served it.
     lives: u32,
     /// Exchanges that wait for the connection, or for room on it.
     waiting: VecDeque<ExchangeId>,
@@ -56,13 +56,13 @@ impl Share {
         self.slot = slot;
     }
 
-    /// Which of the run's connections it is, counted over all workers.
+    /// Its number among the run's connections, counted over all workers.
     #[inline]
     pub(super) const fn number(&self) -> u32 {
         self.number
     }
 
-    /// How many connections have served it before this one, which is counted.
+    /// Counts a connection that serves it from now on. Gives the number of those before it.
     pub(super) const fn begin_life(&mut self) -> u32 {
         self.lives += 1;
         self.lives - 1
@@ -113,7 +113,7 @@ impl Share {
     }
 }
 
-/// How many exchanges a share of a growing lane takes before another share is added.
+/// The number of exchanges that a share of a growing lane takes before another share is added.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeatCount {
     /// Those that its connection has room for.

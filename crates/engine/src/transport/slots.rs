@@ -59,7 +59,7 @@ impl Slots {
         slot
     }
 
-    /// The connection in a slot was closed, and another has taken its place.
+    /// Takes a slot back whose connection was closed after another had taken its place.
     pub(super) fn release(&mut self, slot: Slot) {
         self.spares.push(slot);
     }
@@ -70,7 +70,7 @@ impl Slots {
         self.at_mut(slot).alarm.arm(slot, timers);
     }
 
-    /// How many of the slots before `next` are being opened.
+    /// The number of slots before `next` whose connections are being opened.
     pub(super) fn opening(&self, next: usize) -> usize {
         let dialed = self.list[..next].iter();
         dialed.filter(|connection| connection.is_opening()).count()

@@ -262,7 +262,7 @@ impl Traffic {
         }
     }
 
-    /// An exchange has more of its body to send.
+    /// Lets an exchange send more of its body.
     pub(super) fn send_more<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -282,7 +282,7 @@ impl Traffic {
         }
     }
 
-    /// A slot has become ready for something.
+    /// Handles the readiness of a slot.
     #[inline]
     pub(super) fn handle_ready<I: Io, H: Handler>(
         &mut self,
@@ -308,7 +308,7 @@ impl Traffic {
         }
     }
 
-    /// A slot whose connection is being opened has become ready.
+    /// Handles the readiness of a slot whose connection is being opened.
     #[cold]
     fn go_on_opening<I: Io, H: Handler>(
         &mut self,
@@ -334,7 +334,7 @@ impl Traffic {
         self.receive(cx, slot);
     }
 
-    /// Reads an open connection, then puts what waits on it.
+    /// Reads an open connection, then puts waiting exchanges on it.
     // Nearly all calls are that of `handle_ready`, where it pays to be inlined.
     #[inline(always)]
     fn receive<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
@@ -357,7 +357,7 @@ impl Traffic {
         });
     }
 
-    /// Acts on what a read has shown.
+    /// Acts on the result of a read.
     #[inline(always)]
     fn after_read<I: Io, H: Handler>(
         &mut self,
@@ -390,7 +390,8 @@ impl Traffic {
         }
     }
 
-    /// Serves what has waited for room on a connection, which is there since then, or since now.
+    /// Serves the exchanges that wait for room on a connection, which is there since then, or since
+    /// now.
     #[cold]
     fn serve_waiting<I: Io, H: Handler>(
         &mut self,
@@ -407,7 +408,7 @@ impl Traffic {
         }
     }
 
-    /// Acts on what concerns a connection itself.
+    /// Acts on the events of a read that concern the connection itself.
     #[cold]
     fn handle_events<I: Io, H: Handler>(
         &mut self,
@@ -531,7 +532,7 @@ impl Traffic {
         self.after_read(cx, slot, read);
     }
 
-    /// The alarm of a connection rings.
+    /// Handles the alarm of a connection.
     pub(super) fn ring<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -552,7 +553,7 @@ impl Traffic {
         self.connections.bindings_mut().arm(slot, cx.timers);
     }
 
-    /// A connection carries no further exchange, by the plan.
+    /// Lets a connection carry no further exchange, by the plan.
     pub(super) fn leave<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -566,7 +567,7 @@ impl Traffic {
         self.follow(cx, change);
     }
 
-    /// A connection's time is up.
+    /// Handles a connection whose deadline has passed.
     fn expire<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot, now: Nanos) {
         if self.connections.at(slot).is_opening() {
             let change = self.connections.time_out_opening(cx, slot, now);
