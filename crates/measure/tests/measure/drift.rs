@@ -281,10 +281,7 @@ fn start_up(seconds: u64, leak: f64) -> Vec<Drift> {
 #[test]
 fn the_generators_own_start_is_no_drift() {
     for seconds in [62, 75, 90, 125, 300] {
-        let moved: Vec<_> = start_up(seconds, 0.0)
-            .into_iter()
-            .filter(|drift| moves(drift))
-            .collect();
+        let moved: Vec<_> = start_up(seconds, 0.0).into_iter().filter(moves).collect();
         assert_eq!(moved, [], "{seconds} s");
     }
     // A run of a minute is too short to tell a leak from a start.

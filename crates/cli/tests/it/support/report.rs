@@ -139,10 +139,12 @@ impl Report {
         let errors = self.at("errors").as_array().unwrap();
         let failed: u64 = errors.iter().map(|e| e["count"].as_u64().unwrap()).sum();
         assert_eq!(failed, n("failed"), "errors add up: {:#}", self.short());
-        let served = n("ok") + n("timed_out") + n("in_flight");
+        let ended = n("ok") + n("timed_out") + n("in_flight");
+        // What ended while its connection was opened was not served.
+        let unopened = self.kind("timeout:connect") + self.kind("timeout:tls");
         for (distribution, count) in [
-            ("response_time", served + n("pending")),
-            ("service_time", served),
+            ("response_time", ended + n("pending")),
+            ("service_time", ended - unopened),
             ("failed", n("failed")),
         ] {
             let path = format!("latency.{distribution}.count");
