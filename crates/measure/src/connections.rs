@@ -49,6 +49,8 @@ closings! {
     Silent "silent" "a ping on it was not answered in time",
     Redirected "redirected" "it led to another origin, for a redirect",
     Ended "ended" "the run ended",
+    Discarded "discarded" "bytes behind the response's end made it useless",
+    Unready "unready" "the run ended before it was ready for a request",
 }
 
 /// The connections of a pool: how they were opened, and how they ended.
@@ -107,6 +109,7 @@ impl Connections {
     pub fn in_place_at_end(&self) -> u64 {
         let renewed = [
             Closing::Announced,
+            Closing::Discarded,
             Closing::Idle,
             Closing::Spent,
             Closing::Aged,
@@ -116,6 +119,13 @@ impl Connections {
         ];
         let renewed = renewed.iter().map(|why| self.closed_by(*why));
         self.open_at_end().saturating_add(renewed.sum())
+    }
+
+    /// Whether any of them was ready for a request, at any time.
+    #[must_use]
+    pub fn was_any_ready(&self) -> bool {
+        let never = self.closed_by(Closing::Unready) + self.closed_by(Closing::Failed);
+        self.opened > never || !self.carried.is_empty() && self.carried.max() > Nanos::ZERO
     }
 
     /// Adds `other`.

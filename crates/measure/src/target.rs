@@ -5,6 +5,8 @@
 
 use crate::words::share_text;
 use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy};
+use drumfire_plan::Growth;
+use drumfire_units::rounded::count as grouped;
 use std::cmp::Reverse;
 
 /// The share of failed requests from which a target counts as degraded.
@@ -57,7 +59,13 @@ impl TargetAnswer {
     /// The answer for one pool. What the generator lacked, or cut off itself, says nothing of the
     /// target.
     #[must_use]
-    pub fn of(figures: &Figures) -> Self {
+    pub fn of(pool: &PoolInfo, figures: &Figures) -> Self {
+        if let Some(reason) = unreached(pool, figures) {
+            return Self {
+                state: TargetState::Failed,
+                reasons: vec![reason],
+            };
+        }
         let failures = figures.outcomes().failures();
         let failures = failures.filter(|(outcome, _)| outcome.blame() != Some(Blame::Generator));
         let mut kinds: Vec<(Outcome, u64)> = failures.collect();
@@ -94,13 +102,13 @@ impl TargetAnswer {
 
     /// The answer for all pools of a run.
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)]) -> Self {
-        if let [(_, only)] = pools {
-            return Self::of(only);
+        if let [(pool, only)] = pools {
+            return Self::of(pool, only);
         }
         let mut run = Self::NONE;
         let mut state = None;
         for (pool, figures) in pools {
-            let answer = Self::of(figures);
+            let answer = Self::of(pool, figures);
             state = state.max(Some(answer.state));
             let reasons = answer.reasons.into_iter();
             run.reasons
@@ -109,6 +117,36 @@ impl TargetAnswer {
         run.state = state.unwrap_or(TargetState::Unknown);
         run
     }
+}
+
+/// Why no request could be sent, where no connection was ever ready for one though requests waited.
+/// Then there is no failed request to say so.
+pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
+    let (counts, connections) = (&figures.counts, &figures.connections);
+    // Users of a closed model wait for connections that are opened ahead without being due.
+    let waits = counts.pending > 0 || pool.growth == Growth::Ahead && connections.opened > 0;
+    if counts.sent > 0 || figures.warmup.sent > 0 || !waits || connections.was_any_ready() {
+        return None;
+    }
+    let all = grouped(u64::from(pool.connections));
+    let connection = match pool.connections {
+        1 => "connection",
+        _ => "connections",
+    };
+    Some(match connections.opened {
+        0 => Reason::new(
+            format!("no request could be sent: none of {all} {connection} could be opened"),
+            &[Remedy::Against(Outcome::ConnectUnreachable)],
+        ),
+        opened => Reason::new(
+            format!(
+                "no request could be sent: the target accepted {} of {all} {connection}, and \
+                 finished no handshake",
+                grouped(opened)
+            ),
+            &[],
+        ),
+    })
 }
 
 /// The most frequent kinds by name; with their share where there are several.

@@ -9,6 +9,7 @@
 //! in ticks.
 
 use crate::near_p99::{near_p99, near_p99_measured};
+use crate::target::unreached;
 use crate::words::share_text;
 use crate::{Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth};
 use drumfire_units::{Nanos, rounded::time as time_text};
@@ -156,7 +157,11 @@ impl Verdict {
 
 impl Evidence<'_> {
     fn judge_amount(&self, found: &mut Vec<Finding>) {
-        if self.total.counts.finished() == 0 {
+        // A target that takes no request is no fault of the generator, and lasting longer no remedy.
+        let unreached = |(pool, figures): &(&PoolInfo, &Figures)| {
+            figures.counts.finished() > 0 || unreached(pool, figures).is_some()
+        };
+        if self.total.counts.finished() == 0 && !self.pools.iter().all(unreached) {
             found.push(Finding(
                 Validity::Invalid,
                 Reason::new(

@@ -450,7 +450,11 @@ impl Connections {
                 wire.drain(&mut Port { io: cx.io, slot });
                 discard_input(cx.io, slot, input);
             }
-            connection.close(cx, slot, Closing::Ended);
+            let why = match connection.is_opening() {
+                true => Closing::Unready,
+                false => Closing::Ended,
+            };
+            connection.close(cx, slot, why);
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::id::ExchangeId;
 use crate::keep_alive::Hint;
 use crate::leniency::leniencies;
 use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
-use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Persistence};
+use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Notice, Persistence};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Received};
 use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints};
@@ -346,7 +346,7 @@ impl Http1 {
             if then == Then::GiveUp {
                 return Some(Flow::Close(Closing::Failed));
             }
-            return Some(self.free(whole.end.reusable, terms, now));
+            return Some(self.free(&whole.end, terms, now));
         }
         loop {
             let step = match self.machine.handle_input(rest, &mut input.shared) {
@@ -395,19 +395,19 @@ impl Http1 {
             let leniencies = leniencies(end.notices);
             handler.on_event(id, WireEvent::End { leniencies }, now);
         }
-        self.free(end.reusable, terms, now)
+        self.free(&end, terms, now)
     }
 
     /// Frees the connection after a complete response, or ends it.
     #[inline]
-    fn free(&mut self, reusable: bool, terms: &Terms<'_>, now: Nanos) -> Flow {
+    fn free(&mut self, end: &End, terms: &Terms<'_>, now: Nanos) -> Flow {
         let spent = match terms.settings.keep_alive {
             KeepAlive::Yes => false,
             KeepAlive::No => true,
             KeepAlive::AtMost(limit) => self.carried >= limit,
         };
         let ends = spent || terms.peer_closed || terms.leaving.is_some() || self.hint.is_used_up();
-        if reusable && self.sending.is_written() && !ends {
+        if end.reusable && self.sending.is_written() && !ends {
             if terms.settings.notes_idle() {
                 self.idle_since = now;
             }
@@ -417,9 +417,12 @@ impl Http1 {
             Closing::Spent
         } else if let Some(why) = terms.leaving {
             why
-        } else if terms.peer_closed {
+        } else if end.notices.contains(Notice::Excess) {
+            Closing::Discarded
+        } else if end.reusable && terms.peer_closed {
             Closing::Peer
         } else {
+            // Whether the end itself was read with the response is chance.
             Closing::Announced
         })
     }
@@ -427,7 +430,11 @@ impl Http1 {
     /// The peer has closed: completes the response, or fails it.
     fn ended<H: Handler>(&mut self, terms: &Terms<'_>, handler: &mut H, now: Nanos) -> Flow {
         let flow = match self.machine.handle_end() {
-            Ok(Some(end)) => self.over(end, terms, handler, now),
+            Ok(Some(end)) => match self.over(end, terms, handler, now) {
+                // The end of the connection is that of the body.
+                Flow::Close(Closing::Announced) => Flow::Close(Closing::Peer),
+                flow => flow,
+            },
             Ok(None) => Flow::Close(Closing::Peer),
             Err(error) => {
                 let failure = self.failure_of(&error);

@@ -1,7 +1,7 @@
 //! How connections end, how long they live and how many requests they carry.
 
 use crate::{ms, run, secs};
-use drumfire_measure::{Closing, Connections};
+use drumfire_measure::{Closing, Connections, TargetState, Validity};
 use drumfire_plan::{Churn, KeepAlive, KeepAliveHints, Life, Pause, Ping, Renewal};
 use drumfire_testkit::{
     Answer, Draft, Farewell, Http2, LastId, Law, Network, Server, World, closed, open,
@@ -34,6 +34,60 @@ fn kept(plan: Draft, keep_alive: KeepAlive) -> Draft {
 #[track_caller]
 fn check(plan: Draft, server: Server, expected: &[(Closing, u64)]) {
     assert_eq!(ends(&lives(plan, server)), expected);
+}
+
+#[test]
+fn a_connection_that_we_throw_away_is_not_closed_by_the_server() {
+    use Closing::{Announced, Discarded, Ended, Peer};
+    let raw = |bytes: &[u8]| Server::new().says(Answer::raw(bytes));
+    let excess = raw(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloEXTRA");
+    check(closed(2).requests(50), excess, &[(Discarded, 50)]);
+    // Whether the end comes with the response, or behind it, is chance.
+    for after in [Nanos::ZERO, ms(10)] {
+        let last = Answer::with(200, "Connection: close\r\n", b"bye").then_closes(after);
+        check(
+            closed(2).requests(40),
+            Server::new().says(last),
+            &[(Announced, 40)],
+        );
+    }
+    let until = Answer::raw(b"HTTP/1.1 200 OK\r\n\r\nbye").then_closes(ms(1));
+    check(
+        closed(2).requests(40),
+        Server::new().says(until),
+        &[(Peer, 40)],
+    );
+    check(closed(2).requests(40), Server::new(), &[(Ended, 2)]);
+}
+
+#[test]
+fn a_run_that_no_connection_was_ready_for_says_so() {
+    let plan = open("const(50/s,4s)").connections(5);
+    let plan = plan.with(|plan| {
+        plan.timeouts.connect = secs(60);
+        plan.stop.duration = Some(secs(3));
+    });
+    let summary = run(plan, World::of(Server::swallowing())).summary;
+    assert_eq!(summary.total.counts.pending, 150);
+    assert_eq!(summary.target.state, TargetState::Failed);
+    assert_eq!(summary.verdict.validity, Validity::Valid);
+    let texts: Vec<_> = summary
+        .target
+        .reasons
+        .iter()
+        .map(|reason| &*reason.text)
+        .collect();
+    assert_eq!(
+        texts,
+        ["no request could be sent: none of 5 connections could be opened"]
+    );
+    let texts: Vec<_> = summary
+        .load
+        .reasons
+        .iter()
+        .map(|reason| &*reason.text)
+        .collect();
+    assert_eq!(texts, ["only 0 of 5 connections could be opened"]);
 }
 
 #[test]

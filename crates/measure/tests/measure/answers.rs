@@ -2,7 +2,8 @@
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    Figures, Interval, LoadAnswer, Model, Outcome, PoolInfo, Remedy, TargetAnswer, TargetState,
+    Closing, Figures, GeneratorHealth, Interval, LoadAnswer, Model, Outcome, PoolInfo, Reading,
+    Remedy, RunInfo, TargetAnswer, TargetState, Validity,
 };
 use drumfire_plan::Growth;
 use drumfire_units::Nanos;
@@ -156,7 +157,7 @@ fn target(ok: u64, failures: &[(Outcome, u64)]) -> (TargetState, String, Vec<Rem
             figures.record(&samples::failed(ms(n), ms(1), *outcome));
         }
     }
-    let answer = TargetAnswer::of(&figures);
+    let answer = TargetAnswer::of(&pool(5), &figures);
     let text = answer.reasons.iter().map(|reason| reason.text.as_str());
     let remedies = answer.reasons.iter().flat_map(|reason| &reason.remedies);
     (answer.state, text.collect(), remedies.copied().collect())
@@ -217,9 +218,67 @@ fn a_target_is_told_by_what_failed() {
 fn a_target_that_never_answers_has_failed() {
     let mut figures = Figures::new(&[]);
     figures.record_in_flight(&samples::ok(ms(1), ms(60_000)));
-    let answer = TargetAnswer::of(&figures);
+    let answer = TargetAnswer::of(&pool(5), &figures);
     assert_eq!(answer.state, TargetState::Failed);
     assert_eq!(answer.reasons[0].text, "no request was answered");
+}
+
+/// No request is there to fail, where no connection was ever ready for one.
+#[test]
+fn a_target_that_finishes_no_handshake_has_failed() {
+    let judged = |pool: PoolInfo, figures: &Figures| {
+        let info = RunInfo {
+            pools: vec![pool],
+            ..(*samples::run(Model::Open, &["all"])).clone()
+        };
+        let mut interval = Interval::of_pools(&info.pools);
+        interval.end = SPAN;
+        interval.total.merge(figures);
+        interval.sum_up();
+        let mut reading = Reading::new(info.into(), &[]);
+        reading.absorb(&interval);
+        let summary = reading.close_with(SPAN, GeneratorHealth::default());
+        let texts = [&summary.target.reasons, &summary.load.reasons].map(|reasons| {
+            let texts = reasons.iter().map(|reason| reason.text.clone());
+            texts.collect::<Vec<_>>().join(", ")
+        });
+        (summary.verdict.validity, summary.target.state, texts)
+    };
+    let mut mute = figures(5, 0, ms(1));
+    (0..5).for_each(|_| mute.connections.record_closed(Closing::Unready, SPAN, 0));
+    let (validity, state, texts) = judged(pool(5), &mute);
+    assert_eq!((validity, state), (Validity::Valid, TargetState::Failed));
+    assert_eq!(
+        texts,
+        [
+            "no request could be sent: the target accepted 5 of 5 connections, and finished no \
+             handshake",
+            "only 0 of 5 connections could be opened"
+        ]
+    );
+    // A closed model has nothing that is due.
+    let closed = PoolInfo {
+        growth: Growth::Ahead,
+        ..samples::run(Model::Closed, &["all"]).pool().clone()
+    };
+    let mut mute = Figures::new(&[]);
+    mute.connections.record_opened(Nanos(1));
+    mute.connections.record_closed(Closing::Unready, SPAN, 0);
+    let (validity, state, texts) = judged(closed.clone(), &mute);
+    assert_eq!((validity, state), (Validity::Valid, TargetState::Failed));
+    assert!(texts[0].contains("the target accepted 1 of"), "{texts:?}");
+    // Where a connection was ready, the run was too short.
+    let mut ready = Figures::new(&[]);
+    ready.connections.record_opened(Nanos(1));
+    let (validity, state, _) = judged(closed, &ready);
+    assert_eq!((validity, state), (Validity::Invalid, TargetState::Unknown));
+    // Nothing was due.
+    let growing = PoolInfo {
+        growth: Growth::AsNeeded,
+        ..pool(5)
+    };
+    let (validity, state, _) = judged(growing, &Figures::new(&[]));
+    assert_eq!((validity, state), (Validity::Invalid, TargetState::Unknown));
 }
 
 #[test]

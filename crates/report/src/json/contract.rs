@@ -648,7 +648,7 @@ fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
             name: prose(&pool.name),
             model: pool.model.name(),
             load: Load::of(&LoadAnswer::of(pool, figures, summary.duration)),
-            target: Target::of(&TargetAnswer::of(figures)),
+            target: Target::of(&TargetAnswer::of(pool, figures)),
             requests: Requests::of(figures),
             rate: Rate {
                 intended_per_s: summary.intended_per_s_of(pool, figures).map(finite),

@@ -267,6 +267,8 @@ fn closings(connections: &Connections) -> Vec<String> {
         (by(Closing::Moved), "moved to other addresses".to_owned()),
         (by(Closing::Reset), "reset".to_owned()),
         (by(Closing::Failed), "closed after failures".to_owned()),
+        (by(Closing::Discarded), "useless by excess bytes".to_owned()),
+        (by(Closing::Unready), "never ready".to_owned()),
         (by(Closing::GoAway), "ended by GOAWAY".to_owned()),
         (by(Closing::Silent), "found dead".to_owned()),
     ];
