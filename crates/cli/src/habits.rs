@@ -30,14 +30,15 @@ const fn habit(on: On, typed: &'static [&'static str], ours: &'static str) -> Ha
 use On::{Both, Grpc, Http};
 
 const URL_LISTS: &str = "URLs are arguments: write URL, or @FILE for a list of them";
-const FORM: &str = "forms are not made here: send the body with -d @FILE, and its type with \
-                    -H 'Content-Type: multipart/form-data; boundary=…'";
+const FORM: &str = "a form of several parts is `form:` in a plan, such as --print-plan prints to \
+                    begin with; fields alone are -d 'a=1&b=2'";
 const CREDENTIALS: &str =
     "credentials stand in the URL, http://user:password@host/, or in -H 'Authorization: …'";
 const BODY_FILE: &str = "a body from a file is `-d @{FILE}`";
 const RESULTS: &str = "figures are written by `--json {FILE}`, histograms by --csv FILE";
-const SHOWN: &str = "single requests and responses are not shown";
+const SHOWN: &str = "`--show` sends one of each request and prints the exchange";
 const RAMP: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
+const RAMP_OF_PLAN: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'`";
 const KEEP_ALIVE: &str = "a connection for each request is `--no-keepalive`";
 const TIMEOUT: &str = "the time limit of a request is `--timeout {5s}`";
 
@@ -83,12 +84,13 @@ const HABITS: &[Habit] = &[
     habit(
         Both,
         &["-s"],
-        "scripts are not run: what varies is a template such as {{uuid}}; silence is -q",
+        "what varies is a template such as {{uuid}}, and functions in JavaScript are `script:` of \
+         a plan; silence is -q",
     ),
     habit(
         Http,
         &["-i"],
-        "exactly N requests is `-n {N}`; responses are not shown",
+        "exactly N requests is `-n {N}`; a response is shown by --show",
     ),
     habit(
         Grpc,
@@ -375,7 +377,8 @@ const HABITS: &[Habit] = &[
     habit(
         Both,
         &["--script"],
-        "scripts are not run: what varies is a template such as {{uuid}}",
+        "what varies is a template such as {{uuid}}, and functions in JavaScript are `script:` of \
+         a plan",
     ),
     habit(Both, &["--silent"], "nothing but the result is `-q`"),
     habit(
@@ -392,6 +395,28 @@ const HABITS: &[Habit] = &[
         Http,
         &["--proxy-header", "--proxy-user"],
         "a proxy is -x http://user:password@host:port",
+    ),
+    habit(Http, &["-e"], "the referrer is `-H 'Referer: {URL}'`"),
+    habit(
+        Http,
+        &["-G", "--get"],
+        "parameters of a query stand in the URL",
+    ),
+    habit(
+        Http,
+        &["-f", "--fail"],
+        "the statuses that are ok are `--expect-status {200}`",
+    ),
+    habit(Both, &["-j"], RESULTS),
+    habit(
+        Both,
+        &["--html", "--junit", "--compare"],
+        "figures for other programs are written by --json FILE",
+    ),
+    habit(
+        Both,
+        &["--name", "--tag"],
+        "a stored run is given a name by `drumfire runs tag last {NAME}`",
     ),
     habit(Grpc, &["--rpc-header"], "metadata is `-H {'key: value'}`"),
     habit(
@@ -448,6 +473,21 @@ const TOOLS: [&str; 16] = [
 
 /// What to write in place of a command that drumfire has not.
 pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
+    let instead = match typed {
+        "list" | "ls" | "ps" | "status" => {
+            "`drumfire ctl` lists the runs that go on, `drumfire runs` those that are stored"
+        }
+        "stop" | "kill" | "pause" | "scale" => {
+            "`drumfire ctl RUN stop` ends a run that goes on; `drumfire ctl -h` has what else it does"
+        }
+        "validate" | "lint" | "verify" => "`drumfire check PLAN` says what is wrong with a plan",
+        "show" | "inspect" => "`drumfire report RUN` prints the results of a stored run",
+        "compare" | "diff" => "`drumfire report RUN --json FILE` writes the figures of each run",
+        _ => "",
+    };
+    if !instead.is_empty() {
+        return Some(format!("`{typed}` is no command of drumfire; {instead}"));
+    }
     let ours = match typed {
         "grpcurl" => "drumfire grpc",
         typed if TOOLS.contains(&typed) => "drumfire http",
@@ -544,10 +584,41 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
         };
         (!is_ours).then_some(name)
     })?;
-    Some(format!(
-        "`{of_load}` is no flag of drumfire run: the load stands in the plan, and `drumfire http` \
-         takes it as flags"
-    ))
+    let value = args
+        .iter()
+        .position(|arg| arg.split('=').next() == Some(of_load));
+    let value = value.and_then(|at| match args[at].split_once('=') {
+        Some((_, value)) => Some(value),
+        None => args.get(at + 1).copied(),
+    });
+    let ours = filled(
+        of_run(of_load),
+        value.filter(|value| !value.starts_with('-')),
+    );
+    Some(format!("`{of_load}` is no flag of drumfire run: {ours}"))
+}
+
+/// What says the same of a plan.
+fn of_run(typed: &str) -> &'static str {
+    match typed {
+        "--vus" | "--vu" | "--virtual-users" | "--max-vus" => "users are `-u {N}`",
+        "--rps" | "--qps" | "--rate-limit" => "the rate is `-r {RATE}`",
+        "-d" | "-t" | "--time" | "--run-time" => {
+            "the load stands in the plan, and `-z {TIME}` above its duration"
+        }
+        "-i" => "iterations are `--iterations {N}`",
+        "-s" | "--stage" | "--stages" => RAMP_OF_PLAN,
+        "--out" | "--output" | "--summary-export" => RESULTS,
+        "-e" | "--env" | "--var" | "--variable" | "--variables" => {
+            "a variable of the plan is set by `--set vars.NAME=VALUE`, and one of the environment \
+             is ${env:NAME} in it"
+        }
+        "-v" | "--verbose" | "--debug" | "--http-debug" => SHOWN,
+        _ => {
+            "the load stands in the plan, and `--set {PATH=VALUE}` reaches each of its keys; \
+             `drumfire run -h` has the flags that stand above it"
+        }
+    }
 }
 
 /// The same of one argument.
@@ -696,6 +767,50 @@ mod tests {
         }
     }
 
+    /// The parts of sentences that deny something, each with the proof that it is absent: a flag
+    /// that a command would have.
+    const DENIALS: [(&str, &str); 2] = [
+        ("HTTP/3 is not spoken", "http3"),
+        ("HTTP/1.1 is not pipelined", "pipeline"),
+    ];
+
+    #[test]
+    fn what_is_denied_is_absent() {
+        let runs = [
+            "--vus", "--rps", "-d", "-i", "-s", "--out", "-e", "-v", "--none",
+        ];
+        let of_runs = runs.map(of_run);
+        let all = HABITS.iter().map(|habit| habit.ours).chain(of_runs);
+        for ours in all.filter(|ours| ours.contains(" not ") || ours.contains("no ")) {
+            let denial = DENIALS.iter().find(|(words, _)| ours.contains(words));
+            let (_, flag) = denial.unwrap_or_else(|| panic!("`{ours}` denies, and is not proven"));
+            for command in ["http", "grpc", "run"] {
+                assert!(longs(command).iter().all(|long| long != flag), "{ours}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_run_names_its_flags() {
+        let cli = Cli::command();
+        let run = cli.find_subcommand("run").unwrap();
+        for typed in [
+            "--vus", "--rps", "-d", "-i", "-s", "--out", "-e", "-v", "--none",
+        ] {
+            let words = of_run(typed).split([' ', '`', ',', ';', '(', ')', ':']);
+            for word in words.filter(|word| word.len() > 1 && word.starts_with('-')) {
+                let name = word.trim_start_matches('-');
+                let known = match word.starts_with("--") {
+                    true => run.get_arguments().any(|a| a.get_long() == Some(name)),
+                    false => name
+                        .chars()
+                        .all(|c| c == 'h' || run.get_arguments().any(|a| a.get_short() == Some(c))),
+                };
+                assert!(known, "{word} of `{}` is no flag of run", of_run(typed));
+            }
+        }
+    }
+
     #[test]
     fn what_others_type_names_what_we_have() {
         for (line, ours) in [
@@ -729,9 +844,20 @@ mod tests {
             ("serve -p 8081", "`-l 8081`"),
             ("serve --port=8081", "`-l 8081`"),
             ("serve 8081", "`-l 8081`"),
-            ("run --vus 10 x", "`--vus` is no flag of drumfire run"),
+            (
+                "run --vus 10 x",
+                "`--vus` is no flag of drumfire run: users are `-u 10`",
+            ),
+            ("run --rps=5 x", "`-r 5`"),
+            ("run -e A=b x", "`--set vars.NAME=VALUE`"),
+            ("run --summary-export f x", "`--json f`"),
+            ("run --verbose x", "`--show`"),
+            ("http -v http://h/", "`--show`"),
+            ("grpc --debug h:1", "`--show`"),
+            ("http -F a=b http://h/", "`form:` in a plan"),
             ("run -d 30s x", "the load stands in the plan"),
             ("http -s x.lua http://h/", "{{uuid}}"),
+            ("http -s x.lua http://h/", "`script:` of a plan"),
         ] {
             let said = said(line);
             assert!(said.contains(ours), "{line}: {said}");

@@ -137,7 +137,7 @@ fn foreign(name: &str, text: &str) -> &'static str {
     let extension = Path::new(name).extension().and_then(|e| e.to_str());
     match extension {
         Some("js" | "ts" | "lua" | "py" | "scala" | "jmx") => {
-            "\ndrumfire: scripts are not run; `drumfire http FLAGS URL --print-plan` prints a plan \
+            "\ndrumfire: this is another tool's script; `drumfire http FLAGS URL --print-plan` prints a plan \
              to begin with"
         }
         _ if has_key("gun:") && has_key("ammo:") => {
