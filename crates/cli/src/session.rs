@@ -18,9 +18,9 @@ use std::sync::Arc;
 /// A further remedy for a name that has no address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
 
-/// A session of a plan, whose report has these notes: signals and other processes command it, and
-/// its certificates are read again. A command adds observers of its own.
-pub(crate) fn of<'a>(
+/// A session of a plan, whose report has these notes: signals command it, and its certificates are
+/// read again. A command adds observers of its own.
+pub(crate) fn of_dialect<'a>(
     plan: Plan,
     notes: &[String],
     output: &Output,
@@ -29,12 +29,18 @@ pub(crate) fn of<'a>(
     let signals = Signals::watch()
         .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
     let certificates = Certificates::of(&prepared, output.console());
-    let remote = Remote::within(runs_folder::sockets());
     let session = Session::of(prepared).noted(notes);
-    Ok(session
-        .observed_by(signals)
-        .observed_by(remote)
-        .observed_by(certificates))
+    Ok(session.observed_by(signals).observed_by(certificates))
+}
+
+/// The same, which other processes command too.
+pub(crate) fn of<'a>(
+    plan: Plan,
+    notes: &[String],
+    output: &Output,
+) -> Result<Session<'a>, Failure> {
+    let remote = Remote::within(runs_folder::sockets());
+    Ok(of_dialect(plan, notes, output)?.observed_by(remote))
 }
 
 /// The first of the results that an outcome lacks.

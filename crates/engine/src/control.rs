@@ -25,6 +25,10 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// Commands beyond [`COMMANDS_MAX`] that stop, pause or resume the load: marks keep nobody from
+/// that.
+const COMMANDS_SPARE: usize = 100;
+
 /// Requests start.
 const GOES_ON: u8 = 0;
 /// No request starts any more.
@@ -295,7 +299,12 @@ impl Book {
         if self.is_over {
             return Err(ControlError::Over);
         }
-        if self.orders.len() >= COMMANDS_MAX {
+        let is_urgent = matches!(
+            command.change,
+            Change::Stop { .. } | Change::Pause | Change::Resume
+        );
+        let spare = if is_urgent { COMMANDS_SPARE } else { 0 };
+        if self.orders.len() >= COMMANDS_MAX + spare {
             return Err(ControlError::TooMany);
         }
         if let Some(pool) = command.pool

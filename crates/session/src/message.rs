@@ -6,7 +6,6 @@
 
 use drumfire_measure::{CodecError, RunInfo, decode_command, encode_command};
 use drumfire_plan::Command;
-use drumfire_units::Nanos;
 
 /// The kinds of questions.
 const ABOUT: u8 = 0;
@@ -14,8 +13,8 @@ const COMMAND: u8 = 1;
 
 /// The kinds of answers.
 const FACTS: u8 = 0;
-const HOLDS: u8 = 1;
 const REFUSED: u8 = 2;
+const DONE: u8 = 3;
 
 /// What a client asks of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +30,8 @@ pub enum Question {
 pub enum Answer {
     /// The facts of the run.
     Facts(Box<RunInfo>),
-    /// The command holds from this time of the run on.
-    Holds(Nanos),
+    /// What the command has changed, and from which time of the run on, in words.
+    Done(String),
     /// Nothing has changed, for this reason.
     Refused(String),
 }
@@ -66,7 +65,7 @@ impl Answer {
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Facts(info) => message(FACTS, &info.encode()),
-            Self::Holds(at) => message(HOLDS, &at.0.to_le_bytes()),
+            Self::Done(what) => message(DONE, what.as_bytes()),
             Self::Refused(why) => message(REFUSED, why.as_bytes()),
         }
     }
@@ -78,19 +77,17 @@ impl Answer {
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         match bytes {
             [FACTS, content @ ..] => Ok(Self::Facts(Box::new(RunInfo::decode(content)?))),
-            [HOLDS, content @ ..] => {
-                let at = content.try_into().map(u64::from_le_bytes);
-                let at = at.map_err(|_| CodecError::Malformed("a time of another length"))?;
-                Ok(Self::Holds(Nanos(at)))
-            }
-            [REFUSED, content @ ..] => {
-                let why = std::str::from_utf8(content);
-                let why = why.map_err(|_| CodecError::Malformed("a text is not UTF-8"))?;
-                Ok(Self::Refused(why.to_owned()))
-            }
+            [DONE, content @ ..] => text(content).map(Self::Done),
+            [REFUSED, content @ ..] => text(content).map(Self::Refused),
             _ => Err(CodecError::Malformed("an unknown answer")),
         }
     }
+}
+
+fn text(content: &[u8]) -> Result<String, CodecError> {
+    let text = std::str::from_utf8(content);
+    let text = text.map_err(|_| CodecError::Malformed("a text is not UTF-8"))?;
+    Ok(text.to_owned())
 }
 
 fn message(kind: u8, content: &[u8]) -> Vec<u8> {
@@ -114,7 +111,7 @@ mod tests {
             assert_eq!(Question::decode(&question.encode()), Ok(question));
         }
         for answer in [
-            Answer::Holds(Nanos(u64::MAX)),
+            Answer::Done("rate 300/s from 1.0 s in run é".to_owned()),
             Answer::Refused("too l\u{e4}te".to_owned()),
         ] {
             assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
@@ -138,7 +135,8 @@ mod tests {
             &b""[..],
             b"ok\t1\n",
             &[FACTS],
-            &[HOLDS, 1],
+            &[1, 1],
+            &[DONE, 0xff],
             &[REFUSED, 0xff],
         ] {
             assert!(Answer::decode(bytes).is_err(), "{bytes:?}");

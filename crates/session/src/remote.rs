@@ -3,13 +3,14 @@
 //! Each connection carries one question and its answer ([`crate::message`]).
 
 use crate::message::{Answer, Question};
+use crate::steering::Steering;
 use crate::{Note, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_plan::{Change, Command};
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, DirEntry};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,13 +74,15 @@ impl Observer for Remote {
 
 impl Socket {
     fn open(folder: &Path, info: Arc<RunInfo>, control: Control) -> io::Result<Self> {
+        remove_dead(folder);
         let path = folder.join(&info.id).with_extension(SOCKET_EXTENSION);
         let listener = UnixListener::bind(&path)?;
         let socket = Self { path };
+        let mut steering = Steering::of(&info);
         let body = move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 // A client that is gone or sends nothing does not keep others from their answers.
-                let _gone = serve(stream, &info, &control);
+                let _gone = serve(stream, &info, &control, &mut steering);
             }
         };
         // It ends with the process.
@@ -90,6 +93,28 @@ impl Socket {
     }
 }
 
+/// Removes sockets that nobody listens at: their runs were killed.
+fn remove_dead(folder: &Path) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(is_socket) {
+        let connected = UnixStream::connect(entry.path());
+        if connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+            // Another program may have removed it.
+            let _gone = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// Whether an entry of the folder is the socket of a run.
+#[must_use]
+pub fn is_socket(entry: &DirEntry) -> bool {
+    let path = entry.path();
+    let is_named = path
+        .extension()
+        .is_some_and(|extension| extension == SOCKET_EXTENSION);
+    is_named && entry.file_type().is_ok_and(|kind| kind.is_socket())
+}
+
 impl Drop for Socket {
     fn drop(&mut self) {
         // A later `drumfire ctl` removes sockets without a listener.
@@ -98,12 +123,13 @@ impl Drop for Socket {
 }
 
 /// The folder of the sockets, which belongs to the user alone: in the user's runtime directory
-/// where there is one, or else below the directory of temporary files.
+/// where there is one, also where the environment does not name it (cron, sudo), or else below the directory of temporary files.
 ///
 /// # Errors
 /// When there is none and it can't be made, or others could write into it.
 pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<PathBuf> {
     let user = rustix::process::geteuid().as_raw();
+    let runtime = runtime.or_else(|| Some(PathBuf::from(format!("/run/user/{user}"))));
     let folder = match runtime.filter(|runtime| runtime.is_absolute() && runtime.is_dir()) {
         Some(runtime) => runtime.join("drumfire"),
         None => temporary.join(format!("drumfire-{user}")),
@@ -123,20 +149,33 @@ pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<P
 }
 
 /// Answers one message.
-fn serve(mut stream: UnixStream, info: &RunInfo, control: &Control) -> io::Result<()> {
+fn serve(
+    mut stream: UnixStream,
+    info: &RunInfo,
+    control: &Control,
+    steering: &mut Steering,
+) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
     let mut message = Vec::new();
     (&stream).take(MESSAGE_MAX).read_to_end(&mut message)?;
     let answer = match Question::decode(&message) {
         Ok(Question::About) => Answer::Facts(Box::new(info.clone())),
-        Ok(Question::Command(command)) => match control.send(printable(command)) {
-            Ok(at) => Answer::Holds(at),
-            Err(error) => Answer::Refused(error.to_string()),
-        },
+        Ok(Question::Command(command)) => answer(printable(command), control, steering),
         Err(error) => Answer::Refused(error.to_string()),
     };
     stream.write_all(&answer.encode())
+}
+
+/// Carries a command out.
+fn answer(command: Command, control: &Control, steering: &mut Steering) -> Answer {
+    if let Some(idle) = steering.idle(&command) {
+        return Answer::Done(idle);
+    }
+    match control.send(command.clone()) {
+        Ok(at) => Answer::Done(steering.note(&command, at)),
+        Err(error) => Answer::Refused(error.to_string()),
+    }
 }
 
 /// The same command, with a mark that fits into a line of a report.

@@ -9,7 +9,7 @@ use drumfire_net::Clock;
 use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
-use drumfire_session::{Answer, Question, SOCKET_EXTENSION};
+use drumfire_session::{Answer, Question, is_socket};
 use drumfire_store::Record;
 use drumfire_units::Nanos;
 use std::fs;
@@ -35,7 +35,7 @@ struct Live {
 pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
     let runs = runs().map_err(|error| Failure::failed(format!("can't look for runs: {error}")))?;
     let Some(name) = &flags.run else {
-        output.print(listed(&runs).as_bytes())?;
+        output.print(runs.listed().as_bytes())?;
         return Ok(Exit::Done);
     };
     let Some(act) = flags.act else {
@@ -63,9 +63,9 @@ pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
     let answer = ask(&run.socket, &Question::Command(command))
         .map_err(|error| Failure::failed(format!("the run {} does not answer: {error}", run.id)))?;
     match answer {
-        Answer::Holds(at) => {
-            let text = format!("holds from {:.1} s of the run\n", at.as_secs_f64());
-            output.print(text.as_bytes())?;
+        Answer::Done(what) => {
+            let target = shown(&run.info.target);
+            output.print(format!("{}  ({target})\n", shown(&what)).as_bytes())?;
             Ok(Exit::Done)
         }
         Answer::Refused(why) => Err(Failure::usage(shown(&why))),
@@ -96,6 +96,10 @@ fn change(act: ChangeKind, argument: &str) -> Result<Change, Failure> {
         law.map_err(|error| wrong(error.to_string()))
     };
     Ok(match act {
+        ChangeKind::Rate if is_nothing(argument) => {
+            let message = "a rate is above 0; `pause` lets nothing become due";
+            return Err(Failure::usage(message));
+        }
         ChangeKind::Rate => Change::Rate { law: law()? },
         ChangeKind::Users => Change::Users {
             law: match argument.parse() {
@@ -114,6 +118,14 @@ fn change(act: ChangeKind, argument: &str) -> Result<Change, Failure> {
     })
 }
 
+/// Whether a rate is none.
+fn is_nothing(rate: &str) -> bool {
+    let number = rate
+        .trim()
+        .trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '/');
+    number.parse() == Ok(0.0)
+}
+
 /// The argument that an act takes.
 fn argument(act: ChangeKind, given: Option<&str>) -> Result<&str, Failure> {
     match (act, given) {
@@ -130,28 +142,42 @@ fn argument(act: ChangeKind, given: Option<&str>) -> Result<&str, Failure> {
     }
 }
 
-/// The runs of this user that go on, the newest first. Sockets that nobody listens at are removed:
-/// their runs were killed.
-fn runs() -> io::Result<Vec<Live>> {
-    let mut runs = Vec::new();
+/// The runs of this user that go on.
+struct Runs {
+    /// Those that answer, the newest first.
+    live: Vec<Live>,
+    /// The ids of those that do not.
+    silent: Vec<String>,
+}
+
+/// Looks for them. Sockets that nobody listens at are removed: their runs were killed.
+fn runs() -> io::Result<Runs> {
+    let (mut live_runs, mut silent) = (Vec::new(), Vec::new());
     for entry in fs::read_dir(runs_folder::sockets()?)? {
-        let socket = entry?.path();
-        let extension = socket.extension();
-        if extension.is_none_or(|extension| extension != SOCKET_EXTENSION) {
+        let entry = entry?;
+        if !is_socket(&entry) {
             continue;
         }
+        let socket = entry.path();
         match ask(&socket, &Question::About) {
-            Ok(Answer::Facts(info)) => runs.extend(live(&socket, *info)),
-            Ok(Answer::Holds(_) | Answer::Refused(_)) => {}
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                fs::remove_file(&socket)?;
-            }
-            // It ends just now, is busy, or is of a version with other messages.
-            Err(_) => {}
+            Ok(Answer::Facts(info)) => live_runs.extend(live(&socket, *info)),
+            Ok(Answer::Done(_) | Answer::Refused(_)) => {}
+            Err(error) => match error.kind() {
+                io::ErrorKind::ConnectionRefused => fs::remove_file(&socket)?,
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    let id = socket.file_stem().unwrap_or_default();
+                    silent.push(shown(&id.to_string_lossy()));
+                }
+                // It ends just now, or is of a version with other messages.
+                _ => {}
+            },
         }
     }
-    runs.sort_by_key(|run| std::cmp::Reverse(run.info.started_at_unix_ns));
-    Ok(runs)
+    live_runs.sort_by_key(|run| std::cmp::Reverse(run.info.started_at_unix_ns));
+    Ok(Runs {
+        live: live_runs,
+        silent,
+    })
 }
 
 fn live(socket: &Path, info: RunInfo) -> Option<Live> {
@@ -162,17 +188,26 @@ fn live(socket: &Path, info: RunInfo) -> Option<Live> {
     })
 }
 
-fn listed(runs: &[Live]) -> String {
-    if runs.is_empty() {
-        return "no run goes on\n".to_owned();
+impl Runs {
+    fn is_empty(&self) -> bool {
+        self.live.is_empty() && self.silent.is_empty()
     }
-    let now = Clock::unix_time();
-    let lines = runs.iter().map(|run| {
-        let seconds = now.saturating_sub(run.info.started_at_unix_ns) / 1_000_000_000;
-        let target = shown(&run.info.target);
-        format!("{}  for {}  {target}\n", run.id, Nanos::from_secs(seconds))
-    });
-    lines.collect()
+
+    fn listed(&self) -> String {
+        if self.is_empty() {
+            return "no run goes on\n".to_owned();
+        }
+        let now = Clock::unix_time();
+        let live = self.live.iter().map(|run| {
+            let seconds = now.saturating_sub(run.info.started_at_unix_ns) / 1_000_000_000;
+            let target = shown(&run.info.target);
+            let id = shown(&run.id);
+            format!("{id}  for {}  {target}\n", Nanos::from_secs(seconds))
+        });
+        let silent = self.silent.iter();
+        let silent = silent.map(|id| format!("{id}  does not answer\n"));
+        live.chain(silent).collect()
+    }
 }
 
 /// The run that is stored in a directory, or under this id; a run that was resumed has another name
@@ -184,23 +219,25 @@ fn stored<'a>(name: &str, runs: &'a [Live]) -> Option<&'a Live> {
         .find(|run| run.info.started_at_unix_ns == started)
 }
 
-/// The run with this name, or whose name begins so, or that is stored there; `last` is the newest.
-fn chosen<'a>(name: &str, runs: &'a [Live]) -> Result<&'a Live, Failure> {
-    let fits = |run: &&Live| name == "last" || run.id.starts_with(name);
-    let mut found = runs.iter().filter(fits);
+/// The run with this name, or whose name begins so, or that is stored there; `last` is the only one
+/// that goes on: of several it could be another one by now.
+fn chosen<'a>(name: &str, runs: &'a Runs) -> Result<&'a Live, Failure> {
+    let others = runs.listed();
+    let others = others.trim_end();
+    let is_last = name == "last";
+    let fits = |run: &&Live| is_last || run.id.starts_with(name);
+    let mut found = runs.live.iter().filter(fits);
     match (found.next(), found.next()) {
-        (Some(run), None) => Ok(run),
-        (Some(run), Some(_)) if name == "last" => Ok(run),
-        (Some(_), Some(_)) => Err(Failure::usage(format!(
-            "several runs begin with `{name}`:\n{}",
-            listed(runs).trim_end()
+        (Some(run), None) if !is_last || runs.silent.is_empty() => Ok(run),
+        (Some(_), _) if is_last => Err(Failure::usage(format!(
+            "several runs go on; name one of them:\n{others}"
+        ))),
+        (Some(_), _) => Err(Failure::usage(format!(
+            "several runs begin with `{name}`:\n{others}"
         ))),
         (None, _) if runs.is_empty() => Err(Failure::usage("no run goes on")),
-        (None, _) => stored(name, runs).ok_or_else(|| {
-            let others = listed(runs);
-            let others = others.trim_end();
-            Failure::usage(format!("no run `{name}` goes on; these do:\n{others}"))
-        }),
+        (None, _) => stored(name, &runs.live)
+            .ok_or_else(|| Failure::usage(format!("no run `{name}` goes on; these do:\n{others}"))),
     }
 }
 

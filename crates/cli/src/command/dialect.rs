@@ -88,7 +88,9 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
     );
     let mut end_requests = EndRequests::default();
     let showing = Showing::of(presentation, &streams, &mut end_requests, output)?;
-    let outcome = session::of(plan, &[], output)?.observed_by(showing).run()?;
+    let outcome = session::of_dialect(plan, &[], output)?
+        .observed_by(showing)
+        .run()?;
     session::lacking(&outcome)?;
     let summary = &outcome.summary;
     presentation.finish(summary);

@@ -34,17 +34,30 @@ fn a_run_is_changed_marked_and_ended() {
 
     let changed = ctl(&folder, &["last", "rate", "400/s"]);
     assert_eq!(changed.code, Some(0), "{}", changed.stderr);
-    assert!(
-        changed.stdout.starts_with("holds from "),
-        "{}",
-        changed.stdout
-    );
+    let said = &changed.stdout;
+    assert!(said.starts_with("rate 400/s from "), "{said}");
+    for words in [&format!("in run {id}, was 20/s"), &serve.url] {
+        assert!(said.contains(words), "{said}");
+    }
+    for (act, words) in [
+        (
+            &["rate", "400/s"][..],
+            "is 400/s already: nothing has changed",
+        ),
+        (&["resume"], "is not paused: nothing has changed"),
+    ] {
+        let args: Vec<&str> = ["last"].iter().chain(act).copied().collect();
+        let idle = ctl(&folder, &args);
+        assert_eq!(idle.code, Some(0), "{}", idle.stderr);
+        assert!(idle.stdout.contains(words), "{}", idle.stdout);
+    }
     let before = serve.count("requests");
     serve.await_requests(before + 100);
     for (args, words) in [
         (&[&*id, "users", "5"][..], "requests start at a rate"),
         (&[&*id, "rate", "much"], "neither a rate nor a law"),
         (&[&*id, "rate"], "write the rate"),
+        (&[&*id, "rate", "0"], "a rate is above 0"),
         (&[&*id, "pause", "now"], "takes nothing behind it"),
         (&[&*id], "say what to do"),
         (&["nix", "pause"], "no run `nix` goes on"),
@@ -179,5 +192,53 @@ fn sockets_are_their_owners_and_dead_ones_go() {
         refused.stderr.contains("not a folder of this user's alone"),
         "{}",
         refused.stderr
+    );
+}
+
+/// Where several runs go on, the last one may be another's: it is refused, with their list.
+#[test]
+fn the_last_of_several_is_refused() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let args = ["http", "-r", "20", "-z", "1h", "--no-store", &serve.url];
+    let runs = [(); 2].map(|()| Process::start(&mut at(&folder, &args)));
+    wait_until("both", || ctl(&folder, &[]).stdout.lines().count() == 2);
+    let refused = ctl(&folder, &["last", "stop"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    let said = &refused.stderr;
+    assert!(said.contains("several runs go on; name one"), "{said}");
+    let listed = ctl(&folder, &[]).stdout;
+    for line in listed.lines() {
+        let id = line.split(' ').next().expect("a name");
+        assert!(said.contains(id), "{said}");
+        let stopped = ctl(&folder, &[id, "stop"]);
+        assert!(
+            stopped.stdout.contains(&format!("in run {id}")),
+            "{}",
+            stopped.stdout
+        );
+    }
+    for run in runs {
+        assert_eq!(run.finish(LIMIT).code, Some(4));
+    }
+}
+
+/// Another thing in the folder of sockets is passed over, and a dialect has no socket in it.
+#[test]
+fn the_folder_of_sockets_has_runs_alone() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let sockets = folder.path().join("drumfire");
+    let line = format!("slow_cooker -qps 20 -interval 1s {}", serve.url);
+    let args: Vec<&str> = line.split(' ').collect();
+    let run = Process::start(&mut at(&folder, &args));
+    serve.await_requests(2);
+    assert_eq!(ctl(&folder, &[]).stdout, "no run goes on\n");
+    drop(run);
+    std::fs::create_dir(sockets.join("x.sock")).expect("a folder");
+    let listed = ctl(&folder, &[]);
+    assert_eq!(
+        (listed.code, &*listed.stdout),
+        (Some(0), "no run goes on\n")
     );
 }

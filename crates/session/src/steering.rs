@@ -1,0 +1,150 @@
+//! The load of a run as commands have left it, for the answers to them.
+//!
+//! Each command is looked at before it is sent ([`Steering::idle`]): one that would change nothing
+//! is not sent. One that was sent is noted ([`Steering::note`]), and gives the answer's words.
+
+use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
+use drumfire_plan::{Change, Command, Sequence, Users};
+use drumfire_units::Nanos;
+
+/// The load of each pool.
+#[derive(Debug)]
+pub(crate) struct Steering {
+    run: String,
+    pools: Vec<PoolLoad>,
+}
+
+#[derive(Debug)]
+struct PoolLoad {
+    name: String,
+    /// The rate or the number of users, or a law of either.
+    law: String,
+    is_paused: bool,
+}
+
+impl Steering {
+    /// That of a run that begins.
+    pub(crate) fn of(info: &RunInfo) -> Self {
+        let pools = info.pools.iter().map(|pool| PoolLoad {
+            name: pool.name.clone(),
+            law: asked(pool),
+            is_paused: false,
+        });
+        Self {
+            run: info.id.clone(),
+            pools: pools.collect(),
+        }
+    }
+
+    /// The answer to a command that changes nothing.
+    pub(crate) fn idle(&self, command: &Command) -> Option<String> {
+        let pools: Vec<&PoolLoad> = self.concerned(command).collect();
+        let all = |is_so: &dyn Fn(&PoolLoad) -> bool| pools.iter().all(|pool| is_so(pool));
+        let run = &self.run;
+        let why = match &command.change {
+            Change::Rate { law } => {
+                let law = short(law);
+                // Another law begins anew, the same rate does not.
+                (!law.contains('(') && all(&|pool| pool.law == law))
+                    .then(|| format!("the rate of run {run} is {law} already"))
+            }
+            Change::Users { law } => {
+                let law = number(law)?;
+                all(&|pool| pool.law == law).then(|| format!("run {run} has {law} users already"))
+            }
+            Change::Pause => {
+                all(&|pool| pool.is_paused).then(|| format!("run {run} is paused already"))
+            }
+            Change::Resume => {
+                all(&|pool| !pool.is_paused).then(|| format!("run {run} is not paused"))
+            }
+            Change::Mark { .. } | Change::Stop { .. } => None,
+        };
+        why.map(|why| format!("{why}: nothing has changed"))
+    }
+
+    /// Notes a command that holds from a time of the run on; gives the answer.
+    pub(crate) fn note(&mut self, command: &Command, at: Nanos) -> String {
+        let of = match command
+            .pool
+            .and_then(|pool| self.pools.get(usize::from(pool)))
+        {
+            Some(pool) if self.pools.len() > 1 => format!(" of {}", pool.name),
+            _ => String::new(),
+        };
+        let before = self.concerned(command).next();
+        let before = before.map_or_else(String::new, |pool| pool.law.clone());
+        let at = format!("{:.1} s in run {}", at.as_secs_f64(), self.run);
+        match &command.change {
+            Change::Rate { law } => {
+                let law = short(law);
+                self.set(command, |pool| pool.law.clone_from(&law));
+                format!("rate{of} {law} from {at}, was {before}")
+            }
+            Change::Users { law } => {
+                let law = number(law).unwrap_or_else(|| "another law".to_owned());
+                self.set(command, |pool| pool.law.clone_from(&law));
+                format!("users{of} {law} from {at}, were {before}")
+            }
+            Change::Pause => {
+                self.set(command, |pool| pool.is_paused = true);
+                format!("load{of} paused from {at}")
+            }
+            Change::Resume => {
+                self.set(command, |pool| pool.is_paused = false);
+                format!("load{of} goes on from {at}")
+            }
+            Change::Mark { .. } => format!("marked at {at}"),
+            Change::Stop { .. } => format!("load{of} ends at {at}"),
+        }
+    }
+
+    fn concerned(&self, command: &Command) -> impl Iterator<Item = &PoolLoad> {
+        let only = command.pool;
+        let pools = (0..).zip(&self.pools);
+        pools
+            .filter(move |(id, _)| only.is_none_or(|only| only == *id))
+            .map(|(_, pool)| pool)
+    }
+
+    fn set(&mut self, command: &Command, change: impl Fn(&mut PoolLoad)) {
+        let only = command.pool;
+        for (id, pool) in (0..).zip(&mut self.pools) {
+            if only.is_none_or(|only| only == id) {
+                change(pool);
+            }
+        }
+    }
+}
+
+/// The load that a plan asks for.
+fn asked(pool: &PoolInfo) -> String {
+    match pool.asked.as_ref().map(|asked| &asked.load) {
+        Some(AskedLoad::Open { law, .. }) => plain(&law.to_string()),
+        Some(AskedLoad::Closed { users, .. } | AskedLoad::PerUser { users, .. }) => {
+            users.to_string()
+        }
+        None => "that of the plan".to_owned(),
+    }
+}
+
+/// A law as a person writes it.
+fn short(law: &Sequence) -> String {
+    plain(&law.to_string())
+}
+
+/// `300/s` for `const(300/s)`.
+fn plain(law: &str) -> String {
+    let inside = law.strip_prefix("const(");
+    let inside = inside.and_then(|law| law.strip_suffix(')'));
+    let rate = inside.filter(|inside| !inside.contains([',', '(', ')']));
+    rate.unwrap_or(law).to_owned()
+}
+
+/// The number of users, where it is one.
+fn number(law: &Users) -> Option<String> {
+    match law.changes() {
+        [(_, count)] => Some(count.to_string()),
+        _ => None,
+    }
+}
