@@ -134,6 +134,12 @@ impl PoolRun {
         stops && !self.lifecycle.is_stopped()
     }
 
+    /// Whether a signal ends the load, and with it what is in flight: a request that began now would
+    /// fail by that alone.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.orders.is_stopping() && self.prepared.pool().stop.drain == Drain::Close
+    }
+
     /// The largest number of exchanges that start in a turn.
     pub(crate) const fn portion(&self) -> u32 {
         self.portion

@@ -345,7 +345,9 @@ impl<I: Io> Worker<I> {
     /// Starts nothing more of a pool, but for what was due before the end and has a free seat: the
     /// loop may wake a little after the end.
     fn stop(&mut self, index: usize, now: Nanos) {
-        while self.act(index, |pool, cx| pool.start_next(cx, now)) {}
+        if !self.pools[index].is_cut_off() {
+            while self.act(index, |pool, cx| pool.start_next(cx, now)) {}
+        }
         self.flush(index, Output::All);
         let (pool, mut cx) = self.at(index);
         pool.stop(&mut cx, now);

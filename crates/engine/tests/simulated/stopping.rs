@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{Outcome, RunEvent};
-use drumfire_plan::{LatePolicy, StopReason, Threshold};
+use drumfire_plan::{Drain, LatePolicy, StopReason, Threshold};
 use drumfire_testkit::{Answer, Law, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
@@ -149,5 +149,20 @@ fn a_threshold_that_fails_ends_the_run() {
         });
         assert_eq!(reasons.collect::<Vec<_>>(), [StopReason::Threshold]);
         assert!(result.summary.duration < secs(900_000));
+    }
+}
+
+/// Where the end closes what is in flight, a request that comes due between the signal and its being
+/// seen is not begun.
+#[test]
+fn nothing_begins_to_be_cut_off() {
+    for late in 0..50 {
+        let plan = open("const(20/s,60s)").connections(1);
+        let plan = plan.with(|plan| plan.stop.drain = Drain::Close);
+        let world = stopped(Server::new().takes(Law::Const(us(300))), ms(530 + late));
+        let result = run(plan, world);
+        failures(&result.summary, &[]);
+        let counts = result.summary.total.counts;
+        assert_eq!(counts.ok, result.log.requests, "{counts:?}");
     }
 }
