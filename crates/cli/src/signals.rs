@@ -7,7 +7,7 @@
 use drumfire_engine::Control;
 use drumfire_plan::StopReason;
 use drumfire_session::{EndRequests, Observer, RunContext, SessionError};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::iterator::Signals as Iterator;
 use signal_hook::low_level;
@@ -55,8 +55,11 @@ impl Signals {
             watched.push(SIGHUP);
         }
         // A limit on the size of files (`ulimit -f`) is then an error of the write, as a full disk
-        // is, and storing ends while the run goes on.
-        flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
+        // is, and storing ends while the run goes on. The others mean nothing here, and would end
+        // the program without its results.
+        for passed_over in [SIGXFSZ, SIGALRM, SIGUSR1, SIGUSR2] {
+            flag::register(passed_over, Arc::new(AtomicBool::new(false)))?;
+        }
         let mut signals = Iterator::new(watched)?;
         let body = {
             let state = Arc::clone(&state);

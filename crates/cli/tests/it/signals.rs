@@ -232,3 +232,17 @@ fn a_reader_of_lines_that_goes_ends_the_run() {
         }
     }
 }
+
+#[test]
+fn signals_that_mean_nothing_end_no_run() {
+    let serve = Serve::new("");
+    let line = format!("http -r 20 -z 1500ms {}", serve.url);
+    let process = Process::start(&mut drumfire(line.split(' ')));
+    serve.await_requests(5);
+    for signal in [Signal::USR1, Signal::USR2, Signal::ALARM] {
+        process.signal(signal);
+    }
+    let run = process.finish(PATIENCE);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(serve.count("requests"), 30);
+}
