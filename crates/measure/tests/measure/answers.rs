@@ -297,7 +297,7 @@ fn a_run_is_as_its_pools_are() {
     run.pool_mut(1).record_intended(1);
     run.sum_up();
     let info = std::sync::Arc::new(info);
-    let mut reading = drumfire_measure::Reading::new(info, &[]);
+    let mut reading = Reading::new(info, &[]);
     reading.absorb(&run);
     let summary = reading.close_with(SPAN, Default::default());
     assert_eq!(summary.conservation(), Ok(()));
