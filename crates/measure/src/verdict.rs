@@ -337,7 +337,10 @@ impl Evidence<'_> {
                 "the event loop took {} for a turn ({name}): responses waited that long to be seen",
                 time_text(turn.0 as f64)
             );
-            suspect(text, &[Remedy::FewerConnections]);
+            match self.lost_cores() {
+                Some(why) => suspect(format!("{text}; {why}"), &[Remedy::OwnCores]),
+                None => suspect(text, &[Remedy::FewerConnections, Remedy::AddThreads]),
+            }
         }
         // Of an open model each arrival samples how soon a thread gets its core: what these two
         // take shows as lag, and is judged there.
@@ -362,6 +365,20 @@ impl Evidence<'_> {
             );
             suspect(text, &[Remedy::OwnMachine]);
         }
+    }
+
+    /// Why a turn took long that had little to do: the thread was taken off its core within it.
+    fn lost_cores(&self) -> Option<String> {
+        let (busy, queued) = (self.generator.cpu_share_max, self.generator.run_queue_delay);
+        let is_idle = busy > 0.0 && busy < IDLE_SHARE;
+        (is_idle || self.queued_share() > RUN_QUEUE_SHARE).then(|| {
+            format!(
+                "its threads used {} of a core at most, and waited {} in all for cores that other \
+                 programs had",
+                share_text(busy),
+                time_text(queued.0 as f64)
+            )
+        })
     }
 
     /// How long a thread waited for its core before a turn of its event loop, on average: by that

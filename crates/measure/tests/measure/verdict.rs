@@ -364,6 +364,31 @@ fn a_short_run_is_not_judged_by_what_it_cannot_tell() {
     assert_eq!(texts(&judged(&info, &run, generator, span)), "");
 }
 
+/// A thread that does next to nothing can't have fewer connections: its turn was long because it was
+/// taken off its core.
+#[test]
+fn a_long_turn_has_the_remedy_of_its_cause() {
+    let info = samples::run(Model::Open, &["all"]);
+    let remedies = |busy: f64, queued: Nanos| {
+        let mut run = samples::healthy(&info);
+        run.health.loop_turn.reset();
+        (0..20).for_each(|_| run.health.loop_turn.record(ms(2)));
+        let generator = GeneratorHealth {
+            cpu_share_max: busy,
+            run_queue_delay: queued,
+            ..GeneratorHealth::default()
+        };
+        let verdict = judged(&info, &run, generator, Nanos::from_secs(2));
+        let [reason] = &verdict.reasons[..] else {
+            panic!("{verdict:?}");
+        };
+        reason.remedies.clone()
+    };
+    assert_eq!(remedies(0.01, ms(79)), [Remedy::OwnCores]);
+    let busy = [Remedy::FewerConnections, Remedy::AddThreads];
+    assert_eq!(remedies(0.7, ms(1)), busy);
+}
+
 #[test]
 fn pauses_and_busy_threads_count_against_the_run() {
     check(
