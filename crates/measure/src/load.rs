@@ -4,7 +4,8 @@
 //! that got half of its load may look better than it is. Arrivals that became due are laid beside
 //! those that were sent; where more than one in a hundred is missing, the reason names the thing
 //! that was scarce, connections, streams or users, and Little's law says how many the rate would
-//! have taken.
+//! have taken. The remedy names more than that: as many as are busy on average keep no load in
+//! which anything is random.
 
 use crate::words::share_text;
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
@@ -55,7 +56,7 @@ impl LoadAnswer {
         let reasons = if kept {
             Vec::new()
         } else {
-            vec![reason(pool, figures, needed)]
+            vec![reason(pool, figures, span)]
         };
         Self {
             kept,
@@ -103,67 +104,176 @@ fn asked_for(figures: &Figures) -> &Counts {
     }
 }
 
-/// With λ arrivals per second, each of n requests with a mean service time of W seconds, λ·n·W
-/// requests are under way at a time (Little's law); a connection carries as many as it has streams. Where users are the scarce
-/// thing, this is how many of them are needed with one stream each.
-fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
-    let service = &figures.latency.service_time;
-    if pool.model == Model::Closed || service.is_empty() {
-        return None;
+/// Arrivals per second, and the requests of each, of an open model that has sent any.
+struct Demand {
+    arrivals_per_s: f64,
+    requests_each: f64,
+}
+
+impl Demand {
+    fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<Self> {
+        if pool.model == Model::Closed || figures.latency.service_time.is_empty() {
+            return None;
+        }
+        let asked = asked_for(figures);
+        let arrivals_per_s = match pool.intended_rate {
+            Some(rate) => rate,
+            None if span == Nanos::ZERO => return None,
+            None => asked.intended as f64 / span.as_secs_f64(),
+        };
+        Some(Self {
+            arrivals_per_s,
+            requests_each: figures.counts.sent as f64 / asked.sent.max(1) as f64,
+        })
     }
-    let rate = match pool.intended_rate {
-        Some(rate) => rate,
-        None if span == Nanos::ZERO => return None,
-        None => asked_for(figures).intended as f64 / span.as_secs_f64(),
-    };
-    let started = asked_for(figures).sent.max(1) as f64;
-    let requests_each = figures.counts.sent as f64 / started;
-    let at_a_time = rate * requests_each * service.mean() / 1e9;
-    let needed = (at_a_time / f64::from(pool.streams.max(1))).ceil();
+
+    /// With λ arrivals per second, each of n requests with a mean service time of W seconds, λ·n·W
+    /// requests are under way at a time (Little's law).
+    fn requests_at_a_time(&self, figures: &Figures) -> f64 {
+        let service = figures.latency.service_time.mean() / 1e9;
+        self.arrivals_per_s * self.requests_each * service
+    }
+
+    /// How many users are busy at a time: a user is held for a whole iteration, pauses included,
+    /// and not while it is waited for. Where all of `users` were busy all the time, their time
+    /// divided by the iterations that they started bounds it.
+    fn users_at_a_time(&self, users: u64, figures: &Figures) -> f64 {
+        let requests = self.requests_at_a_time(figures);
+        let Some(iterations) = &figures.iterations else {
+            return requests;
+        };
+        // Iterations that were due and not started stand in both sums with the same time.
+        let held = iterations.time.sum() as f64 - figures.latency.waiting.sum() as f64;
+        let seen = iterations.time.count();
+        let started = seen.saturating_sub(iterations.counts.pending).max(1);
+        let by_time = self.arrivals_per_s * held / started as f64 / 1e9;
+        let counts = &iterations.counts;
+        let by_share = users as f64 * counts.intended as f64 / counts.sent.max(1) as f64;
+        by_time.min(by_share).max(requests)
+    }
+}
+
+/// The requests that a connection carries at a time: the plan's streams, or as many as its server
+/// allows.
+fn streams(pool: &PoolInfo, figures: &Figures) -> f64 {
+    let allowed = figures.held_back.allowed.unwrap_or(u32::MAX);
+    f64::from(pool.streams.min(allowed).max(1))
+}
+
+/// The connections that the rate takes at the service time that was seen.
+fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
+    let demand = Demand::of(pool, figures, span)?;
+    whole(demand.requests_at_a_time(figures) / streams(pool, figures))
+}
+
+/// An estimate as a number of things, at least one.
+fn whole(estimate: f64) -> Option<u64> {
+    let needed = estimate.ceil();
     (needed.is_finite() && needed < 1e15).then_some((needed as u64).max(1))
 }
 
+/// Standard deviations of a Poisson number by which a remedy exceeds its mean: with as many servers
+/// as are busy on average, or a few more, any randomness makes a queue that never ends
+/// (square-root staffing; Halfin and Whitt 1981).
+const ROOM: f64 = 2.0;
+/// Where a smaller part of a thing was busy on average, more of it is no remedy: it was all busy
+/// while the target stood still.
+const BUSY_PART: f64 = 0.8;
+
+/// The thing of which there were too few.
+struct Scarce {
+    count: u64,
+    noun: &'static str,
+    /// How many are busy at a time, on average, where all of the load is kept.
+    busy: Option<f64>,
+    /// The requests that one carries at a time.
+    carries: f64,
+    remedy: fn(u64) -> Remedy,
+}
+
+impl Scarce {
+    fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
+        let connections = u64::from(pool.connections);
+        let demand = Demand::of(pool, figures, span);
+        let room = connections * streams(pool, figures) as u64;
+        // Users beside a rate bound the connections that it needs.
+        let by_users = pool.growth == Growth::AsNeeded;
+        let users = pool.users.map(u64::from);
+        let users = users.filter(|users| *users < room || by_users && *users == room);
+        match users {
+            Some(users) => Self {
+                count: users,
+                noun: "user",
+                busy: demand.map(|demand| demand.users_at_a_time(users, figures)),
+                carries: 1.0,
+                remedy: Remedy::Users,
+            },
+            None => Self {
+                count: connections,
+                noun: "connection",
+                busy: demand.map(|demand| demand.requests_at_a_time(figures)),
+                carries: streams(pool, figures),
+                remedy: Remedy::Connections,
+            },
+        }
+    }
+
+    /// How many are needed at least, and how many keep the load with room for what is random; none
+    /// where more of them are no remedy.
+    fn wanted(&self) -> Option<(u64, u64)> {
+        let busy = self.busy?;
+        if busy < self.count as f64 * self.carries * BUSY_PART {
+            return None;
+        }
+        let least = whole(busy / self.carries)?;
+        let ample = whole((busy + ROOM * busy.sqrt()) / self.carries)?;
+        (ample > self.count).then_some((least, ample))
+    }
+}
+
 /// Which of the things that a request needs was not free, and how many it would take.
-fn reason(pool: &PoolInfo, figures: &Figures, needed: Option<u64>) -> Reason {
-    let connections = u64::from(pool.connections);
+fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
+    let scarce = Scarce::of(pool, figures, span);
     let open = figures.connections.in_place_at_end();
-    let room = connections * u64::from(pool.streams.max(1));
-    // Users beside a rate bound the connections that it needs.
-    let by_users = pool.growth == Growth::AsNeeded;
-    let users = pool.users.map(u64::from);
-    let users = users.filter(|users| *users < room || by_users && *users == room);
-    let (scarce, what, remedy): (u64, _, fn(u64) -> Remedy) = match users {
-        Some(users) => (users, "user", Remedy::Users),
-        None => (connections, "connection", Remedy::Connections),
-    };
+    let is_connection = scarce.noun == "connection";
     let mut text = match figures.held_back.allowed {
         Some(allowed) => format!("servers allow {allowed} streams at a time"),
-        None if open < scarce && users.is_none() => format!(
+        None if open < scarce.count && is_connection => format!(
             "only {} of {} connections {}",
             grouped(open),
-            grouped(scarce),
+            grouped(scarce.count),
             match pool.growth {
                 Growth::Ahead => "could be opened",
                 Growth::AsNeeded => "were open",
             }
         ),
-        None => format!("{} busy", all(scarce, what)),
+        None => format!("{} busy", all(scarce.count, scarce.noun)),
     };
     // More of them do not help where the others could not be opened.
-    let wanted = needed.filter(|needed| *needed > scarce && open >= scarce.min(connections));
-    let Some(wanted) = wanted.map(rounded_up) else {
+    let is_open = open >= scarce.count.min(u64::from(pool.connections));
+    let Some((least, ample)) = scarce.wanted().filter(|_| is_open) else {
         return Reason::new(text, &[]);
     };
-    let are = if wanted == 1 { "is" } else { "are" };
+    let (least, ample) = (rounded_up(least), rounded_up(ample));
+    let are = if least == 1 { "is" } else { "are" };
+    let what = match figures.held_back.allowed.is_some() {
+        true => format!(" {}s", scarce.noun),
+        false => String::new(),
+    };
+    // A user's time is that of an iteration, which the plan's pauses make longer.
+    let at = match (is_connection, &figures.iterations) {
+        (false, Some(_)) => "at this time for an iteration",
+        _ => "at this service time",
+    };
     text.push_str(&format!(
-        "; about {} {are} needed at this service time",
-        grouped(wanted)
+        "; about {}{what} {are} needed {at}",
+        grouped(least)
     ));
-    if wanted > PORTS {
+    if ample > PORTS {
         text.push_str(", more than one address has ports for");
         return Reason::new(text, &[Remedy::LowerRate]);
     }
-    Reason::new(text, &[remedy(wanted)])
+    Reason::new(text, &[(scarce.remedy)(ample)])
 }
 
 /// An estimate with no more digits than it is worth: two, from a thousand on.

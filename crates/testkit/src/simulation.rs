@@ -228,7 +228,7 @@ fn info(prepared: &Prepared) -> RunInfo {
         connections: prepared.connections(),
         growth: pool.connections.growth,
         streams: pool.connections.streams,
-        users: None,
+        users: pool.users_most(),
         iterations: pool.program.has_steps(),
         scenarios: pool.program.scenario_names().to_vec(),
         stages: pool.stages(),

@@ -20,6 +20,7 @@ mod pings;
 mod pools;
 mod programs;
 mod redirects;
+mod remedies;
 mod replies;
 mod scale;
 mod sending;

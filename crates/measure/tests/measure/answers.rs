@@ -53,7 +53,7 @@ fn two_connections_do_not_carry_what_takes_six() {
     assert_eq!(answer.connections_needed, Some(6));
     assert_eq!(answer.sent_share, 0.386);
     let text = "both connections were busy; about 6 are needed at this service time";
-    let expected = (false, text.to_owned(), vec![Remedy::Connections(6)]);
+    let expected = (false, text.to_owned(), vec![Remedy::Connections(10)]);
     assert_eq!(load(&pool(2), &figures), expected);
 }
 
@@ -62,7 +62,7 @@ fn the_scarce_thing_is_named() {
     let slow = figures(64, 1500, ms(5_000));
     let (_, text, remedies) = load(&pool(64), &slow);
     assert!(text.contains("all 64 connections were busy; about 5,000 are needed"));
-    assert_eq!(remedies, [Remedy::Connections(5000)]);
+    assert_eq!(remedies, [Remedy::Connections(5200)]);
 
     // At an absurd rate no number of connections is a remedy.
     let absurd = PoolInfo {
@@ -97,7 +97,7 @@ fn the_scarce_thing_is_named() {
     let expected = "all 10 users were busy; about 20 are needed at this service time";
     assert_eq!(
         (text.as_str(), remedies),
-        (expected, vec![Remedy::Users(20)])
+        (expected, vec![Remedy::Users(29)])
     );
 
     let streams = PoolInfo {
@@ -110,8 +110,14 @@ fn the_scarce_thing_is_named() {
 
     let mut held_back = figures(1, 1500, ms(5));
     held_back.held_back.record(3);
-    let (_, text, _) = load(&streams, &held_back);
-    assert_eq!(text, "servers allow 3 streams at a time");
+    let (_, text, remedies) = load(&streams, &held_back);
+    assert_eq!(
+        text,
+        "servers allow 3 streams at a time; about 2 connections are needed at this service time"
+    );
+    assert_eq!(remedies, [Remedy::Connections(4)]);
+    let answer = LoadAnswer::of(&streams, &held_back, SPAN);
+    assert_eq!(answer.connections_needed, Some(2));
 }
 
 #[test]
