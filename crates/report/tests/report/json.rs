@@ -3,8 +3,8 @@
 use crate::fixture;
 use base64::Engine as _;
 use drumfire_measure::{
-    AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Model, RunInfo,
-    Summary,
+    AskedBody, AskedCall, AskedLaw, AskedLoad, AskedSequence, AskedStep, AskedStop, Model, Outcome,
+    RunInfo, Summary,
 };
 use drumfire_plan::{
     Churn, Growth, HttpVersion, KeepAlive, LatePolicy, Life, Pause, Streaming, Threshold, Users,
@@ -53,6 +53,21 @@ fn every_run_satisfies_the_schema() {
     let mut extra = document(&fixture::open());
     extra["latency"]["lag"]["p50"] = Value::from(1);
     assert!(!validator.is_valid(&extra), "unknown fields are found");
+}
+
+#[test]
+fn the_schema_has_every_outcome() {
+    let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
+    let kind = &mut schema["$defs"]["error"]["properties"]["kind"];
+    let validator = jsonschema::validator_for(kind).unwrap();
+    for outcome in Outcome::ALL {
+        assert!(
+            validator.is_valid(&Value::from(outcome.name())),
+            "{}",
+            outcome.name()
+        );
+    }
+    assert!(!validator.is_valid(&Value::from("a:b:c:d")));
 }
 
 #[test]
