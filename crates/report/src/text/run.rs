@@ -7,7 +7,9 @@ use super::asked::{AskedWords, print_target};
 use super::foreign;
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
-use crate::quantity::{busy, count, counted, latency, share, share_tenths, span, throughput};
+use crate::quantity::{
+    busy, count, counted, latency, quantile, share, share_tenths, span, throughput,
+};
 use crate::style::Unicode;
 use drumfire_measure::{
     AddressCounts, AddressRow, Closing, Connections, Figures, Histogram, LoadOrders, Model,
@@ -173,9 +175,11 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
         count(total.connections.opened)
     ))];
     let opening = |name, histogram: &Histogram| {
-        let text = |nanos| latency(nanos, page.style.unicode);
-        let (p50, max) = (histogram.quantile_unchecked(0.5), histogram.max());
-        format!("{name} p50 {}, max {}", text(p50), text(max))
+        let max = latency(histogram.max(), page.style.unicode);
+        match quantile(histogram, 0.5, page.style.unicode) {
+            Some(median) => format!("{name} p50 {median}, max {max}"),
+            None => format!("{name} max {max}"),
+        }
     };
     if total.connections.connect.count() > 0 {
         items.push(Line::plain(opening("connect", &total.connections.connect)));
