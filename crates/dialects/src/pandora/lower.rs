@@ -135,6 +135,7 @@ fn pool(
             Format::Uri | Format::UriPost | Format::Raw | Format::JsonLine,
             Loaded::Shots,
         ) => {
+            let ammo = &shot::limited(ammo, gun, host)?;
             requests = shot::requests(ammo, gun, host)?;
             if gun.way == Way::Connect {
                 stop = stop_requests(ammo);

@@ -208,19 +208,66 @@ fn planned(ammo: &Ammo) -> Vec<(String, String)> {
     headers
 }
 
-/// Requests through tunnels, each to the host that it names.
-fn tunnelled(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Vec<Request>, String> {
-    let (name, source): (&str, Arc<dyn ReadAt>) = match &ammo.source {
+/// Ammo whose `limit` counts the entries that are chosen: in the configuration it counts all that are
+/// read, in their order and again and again.
+///
+/// # Errors
+/// The mistake in the ammo.
+pub(super) fn limited(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Ammo, String> {
+    let mut limited = ammo.clone();
+    if ammo.limit == 0 || ammo.chosen.is_empty() {
+        return Ok(limited);
+    }
+    let all = Ammo {
+        chosen: Vec::new(),
+        ..ammo.clone()
+    };
+    let entries = entries(&all, gun, host)?;
+    let pick = AmmoPick(Arc::clone(&entries));
+    let is_chosen = |row: &u64| {
+        let class = &entries.classes()[pick.pick(*row) as usize];
+        ammo.chosen.contains(&class.name)
+    };
+    let chosen = |rows: u64| (0..rows).filter(is_chosen).count() as u64;
+    let (passes, rest) = (ammo.limit / entries.rows(), ammo.limit % entries.rows());
+    let whole = if passes > 0 {
+        chosen(entries.rows())
+    } else {
+        0
+    };
+    limited.limit = passes.saturating_mul(whole).saturating_add(chosen(rest));
+    if limited.limit == 0 {
+        return Err("chosencases: none of the entries within `limit` has such a tag".to_owned());
+    }
+    Ok(limited)
+}
+
+/// The entries of ammo.
+fn entries(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Arc<Entries>, String> {
+    let source: Arc<dyn ReadAt> = match &ammo.source {
         Source::File(path) => {
             let opened = host.open(path);
-            let opened = opened.map_err(|error| crate::go_text::open_failed(path, &error));
-            (path, opened?)
+            opened.map_err(|error| crate::go_text::open_failed(path, &error))?
         }
-        Source::Lines(lines) => ("uris", Arc::new(lines.join("\n").into_bytes())),
+        Source::Lines(lines) => Arc::new(lines.join("\n").into_bytes()),
     };
-    let wrong = |error: String| format!("{name}: {error}");
     let read = Entries::read(source, options(ammo, gun));
-    let entries = Arc::new(read.map_err(|error| wrong(error.to_string()))?);
+    read.map(Arc::new)
+        .map_err(|error| format!("{}: {error}", place(ammo)))
+}
+
+/// The place of ammo, as mistakes name it.
+fn place(ammo: &Ammo) -> &str {
+    match &ammo.source {
+        Source::File(path) => path,
+        Source::Lines(_) => "uris",
+    }
+}
+
+/// Requests through tunnels, each to the host that it names.
+fn tunnelled(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Vec<Request>, String> {
+    let entries = entries(ammo, gun, host)?;
+    let wrong = |error: String| format!("{}: {error}", place(ammo));
     if entries.rows() > TUNNELLED_MAX {
         let message = format!("more than {TUNNELLED_MAX} requests can't be sent through `connect`");
         return Err(wrong(message));
