@@ -414,6 +414,9 @@ pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), Te
             none if none.is_empty() && !feeds.is_empty() => {
                 format!("; feeds are {}", feeds.join(", "))
             }
+            none if none.is_empty() && column.is_some() => {
+                format!("; rows of a file are a feed: `feeds: {{ {name}: {{ csv: {name}.csv }} }}`")
+            }
             near => near,
         };
         return Err(TemplateError(format!(

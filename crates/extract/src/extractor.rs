@@ -65,6 +65,17 @@ const KINDS: [&str; 14] = [
     "fnv1a64", "xxh3", "sha256",
 ];
 
+/// The advice on a path without the kind of its source.
+fn bare_path(text: &str) -> Option<String> {
+    let kind = match text {
+        text if text.starts_with("$.") || text.starts_with("$[") => "json",
+        text if text.starts_with("//") => "xml",
+        text if text.starts_with("$") && text.len() == 1 => "json",
+        _ => return None,
+    };
+    Some(format!("write what it is a path of: `{kind} {text}`"))
+}
+
 impl Extractor {
     /// Reads an extractor.
     ///
@@ -72,6 +83,9 @@ impl Extractor {
     /// With the place of the first mistake and what would be right there.
     pub fn parse(text: &str) -> Result<Self, ParseError> {
         let start = text.len() - text.trim_start().len();
+        if let Some(path) = bare_path(text.trim()) {
+            return Err(ParseError::new(start, path));
+        }
         let head_end = text[start..].find(char::is_whitespace);
         let head_end = head_end.map_or(text.len(), |length| start + length);
         let (kind, picked) = match text[start..head_end].split_once('#') {

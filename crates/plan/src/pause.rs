@@ -108,6 +108,14 @@ impl FromStr for Pause {
             time.map_err(|error| PauseError(error.to_string()))
         };
         let text = text.trim();
+        if let Some((least, most)) = text.split_once(['-', '~'])
+            && let (Ok(least), Ok(most)) = (time(least), time(most))
+        {
+            let shown = text.escape_default();
+            return Err(PauseError(format!(
+                "`{shown}` is no pause; a time between two is `{least}..{most}`"
+            )));
+        }
         if let Some((law, rest)) = text.split_once('(') {
             let shown = text.escape_default();
             let inside = rest

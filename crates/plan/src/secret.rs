@@ -79,6 +79,68 @@ pub fn excerpt(text: &str) -> String {
     }
 }
 
+/// A line that a person wrote with a star for each character of what may be a secret: what follows
+/// the first word that speaks of one, and the user information of URLs. Names stay, those within
+/// `{{ }}` and `${ }` too, and so does the number of characters: a mark under the line stands where
+/// it stood.
+#[must_use]
+pub fn starred(line: &str) -> String {
+    let spans = placeholders(line);
+    let is_placeholder = |at: usize| spans.iter().any(|span| span.contains(&at));
+    let bare: String = line
+        .char_indices()
+        .map(|(at, c)| match is_placeholder(at) {
+            true => " ".repeat(c.len_utf8()),
+            false => c.to_string(),
+        })
+        .collect();
+    let bare = bare.to_ascii_lowercase();
+    let code = ["?code=", "&code="];
+    let code = code
+        .iter()
+        .filter_map(|word| Some(bare.find(word)? + word.len()));
+    let hidden_from = code.chain(end_of_secret_word(&bare)).min();
+    let hidden_from = hidden_from.unwrap_or(line.len());
+    let users: Vec<Range<usize>> = bare
+        .match_indices('@')
+        .map(|(at, _)| {
+            let before = bare[..at].rfind(|c: char| c.is_whitespace() || "\"'/,".contains(c));
+            before.map_or(0, |before| before + 1)..at
+        })
+        .collect();
+    let is_hidden = |at: usize| at >= hidden_from || users.iter().any(|user| user.contains(&at));
+    let stays = |c: char| c.is_whitespace() || "\"'{}[],:".contains(c);
+    line.char_indices()
+        .map(
+            |(at, c)| match is_hidden(at) && !is_placeholder(at) && !stays(c) {
+                true => '*',
+                false => c,
+            },
+        )
+        .collect()
+}
+
+/// Where templates and references stand in a text.
+fn placeholders(text: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    loop {
+        let begins = [("{{", "}}"), ("${", "}")].into_iter();
+        let begins = begins.filter_map(|(open, close)| {
+            let start = from + text[from..].find(open)?;
+            let length = text[start..].find(close)?;
+            Some(start..start + length + close.len())
+        });
+        match begins.min_by_key(|span| span.start) {
+            Some(span) => {
+                from = span.end;
+                found.push(span);
+            }
+            None => return found,
+        }
+    }
+}
+
 /// A line in a header's place that has no colon, as an error may quote it: its first word.
 #[must_use]
 pub fn line_without_colon(line: &str) -> String {
@@ -465,6 +527,28 @@ fn is_header_name(name: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_starred_line_keeps_its_names_and_its_length() {
+        for (line, starred_line) in [
+            (
+                "get: \"/?t={{ token }}&x={{ y\"",
+                "get: \"/?t={{ token }}&x={{ y\"",
+            ),
+            (
+                "get: /?token=CANARY&x={{ y }}",
+                "get: /?token*********{{ y }}",
+            ),
+            ("{ X-Token: \"CANARY {{\" }", "{ X-Token: \"****** {{\" }"),
+            ("to: http://me:CANARY@h/x", "to: http://**:******@h/x"),
+            ("a: ${secret:env:SEC} b", "a: ${secret:env:SEC} b"),
+            ("a: /?code=CANARY", "a: /?code=******"),
+            ("Bearer CANARY", "Bearer ******"),
+        ] {
+            assert_eq!(starred(line), starred_line);
+            assert_eq!(starred(line).chars().count(), line.chars().count());
+        }
+    }
 
     #[test]
     fn bytes_keep_their_secrets() {

@@ -1,7 +1,7 @@
 //! The line of a file in which something is wrong, with a mark under it.
 //!
-//! A plan may hold secrets, and a mistake may stand in one. The line is therefore cut where a
-//! secret may begin; a mark without its line is better than a password in a log of CI.
+//! A plan may hold secrets, and a mistake may stand in one. What may be a secret is therefore
+//! starred, each character: a mark under stars is better than a password in a log of CI.
 
 use crate::line::{Ink, Line};
 use crate::style::Style;
@@ -46,7 +46,7 @@ pub struct Spot<'a> {
 }
 
 /// The line with its number and a mark under the place; nothing where there is no such line. What
-/// may be a secret is cut off, and control characters are replaced.
+/// may be a secret is starred, and control characters are replaced.
 #[must_use]
 pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     let index = usize::try_from(spot.line).unwrap_or(usize::MAX);
@@ -76,22 +76,33 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     out
 }
 
-/// The line, cut off where a secret may begin. Settings of a plan are none.
+/// The line with a star for each character of what may be a secret. Settings of a plan are none.
 fn without_secrets(line: &str) -> String {
     let mut shown = String::new();
     let line = with_signs_of_paths(line);
     let mut rest = line.as_str();
     while let Some((before, own)) = own_setting(rest) {
-        let cut = secret::excerpt(before);
-        let is_cut = cut.chars().count() < before.chars().count();
-        shown.push_str(&cut);
-        if is_cut {
-            return shown.replace(PATH_SIGN, "@");
+        let starred = secret::starred(before);
+        let is_starred = starred != before;
+        shown.push_str(&starred);
+        if is_starred {
+            break;
         }
         shown.push_str(own);
         rest = &rest[before.len() + own.len()..];
     }
-    shown.push_str(&secret::excerpt(rest));
+    if shown.chars().count() < line.chars().count() {
+        let tail: String = line.chars().skip(shown.chars().count()).collect();
+        let starred = match shown.contains('*') && shown != line {
+            // What follows a secret may be more of it.
+            true => secret::starred(&format!("secret {tail}"))
+                .chars()
+                .skip(7)
+                .collect(),
+            false => secret::starred(&tail),
+        };
+        shown.push_str(&starred);
+    }
     shown.replace(PATH_SIGN, "@")
 }
 

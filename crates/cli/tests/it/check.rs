@@ -46,8 +46,8 @@ drumfire: plan.yaml:5:11: rate: `lin` is not a law; did you mean `line`? The law
    5 │     rate: lin(5,50,2m) const(50,3m)
      │           ^
 drumfire: plan.yaml:6:33: Authorization: a single value is wanted, not a mapping
-   6 │     headers: { Authorization…
-     │                             ^
+   6 │     headers: { Authorization: [ { *: * } ], ********: ****** }
+     │                                 ^
 drumfire: plan.yaml:8:14: get: templates have no variable `uid`; did you mean `uuid`?; `templates: none` sends it as it is
    8 │       - get: /{{ uid }}
      │              ^

@@ -171,6 +171,12 @@ pub(crate) fn unknown<'a>(
     known: &[&'a str],
     found: &mut Findings,
 ) -> Option<&'a str> {
+    let name = key.value.escape_debug();
+    if let Some((_, ours)) = FOREIGN.iter().find(|(theirs, _)| *theirs == key.value) {
+        let message = format!("{what} has no key `{name}`; {ours}");
+        found.add(&key.place, message);
+        return None;
+    }
     let near = nearest(&key.value, known.iter().copied());
     let mut of_pool = Vec::new();
     Pool::keys(&mut of_pool);
@@ -180,10 +186,49 @@ pub(crate) fn unknown<'a>(
         (None, None) if known.len() > LISTED_MAX => String::new(),
         (None, None) => format!("; its keys are {}", known.join(", ")),
     };
-    let name = key.value.escape_debug();
     found.add(&key.place, format!("{what} has no key `{name}`{advice}"));
     near
 }
+
+/// Keys of other tools' plans, and what says the same in ours.
+const FOREIGN: [(&str, &str); 22] = [
+    ("sleep", A_PAUSE),
+    ("wait", A_PAUSE),
+    ("delay", A_PAUSE),
+    ("think_time", A_THOUGHT),
+    ("thinktime", A_THOUGHT),
+    ("thinkTime", A_THOUGHT),
+    ("duration", AN_END),
+    ("run_time", AN_END),
+    ("vus", "users are `users: 10`"),
+    ("concurrency", "users are `users: 10`"),
+    ("rps", "a rate is `rate: 100/s`"),
+    ("qps", "a rate is `rate: 100/s`"),
+    ("arrivalRate", "a rate is `rate: 100/s`"),
+    (
+        "stages",
+        "a load that changes is a law: `rate: \"line(5,200,60s) const(200,5m)\"`",
+    ),
+    ("assert", A_CHECK),
+    ("assertions", A_CHECK),
+    ("checks", A_CHECK),
+    ("validate", A_CHECK),
+    ("extract", A_VALUE),
+    ("capture", A_VALUE),
+    (
+        "variables",
+        "variables are `vars: { name: value }`, at the top of the plan",
+    ),
+    (
+        "env",
+        "variables are `vars: { name: value }`, and those of the environment ${env:NAME}",
+    ),
+];
+const A_PAUSE: &str = "a pause is a step of a scenario, `- pause: 1s` or `- pause: 1s..2s`";
+const A_THOUGHT: &str = "the pause of a user between two iterations is `think: 1s`";
+const AN_END: &str = "a load ends by `stop: { after: 10s }`";
+const A_CHECK: &str = "what a response must have is `expect: { status: 200 }`";
+const A_VALUE: &str = "a value of a response is `take: { name: json $.id }`";
 
 /// Sets the values of the keys of a mapping. A misspelt key is read as the one that was probably
 /// meant, so that nothing else is found wrong for its sake.
@@ -254,6 +299,24 @@ macro_rules! nested {
 }
 pub(crate) use nested;
 
+/// The advice on a rule that is written as a mapping, as `{ p99: <50ms }`.
+fn rule(entries: &[(Placed<String>, Placed<Node>)]) -> String {
+    let rules = entries
+        .iter()
+        .filter_map(|(key, value)| match &value.value {
+            Node::Text(text) if text.trim_start().starts_with(['<', '>', '=']) => {
+                let rule = format!("{}{}", key.value, text.trim());
+                Some(format!("`\"{}\"`", rule.escape_debug()))
+            }
+            _ => None,
+        });
+    let rules: Vec<String> = rules.collect();
+    match rules.is_empty() {
+        true => String::new(),
+        false => format!("; a rule is one text: write {}", rules.join(", ")),
+    }
+}
+
 /// A scalar as a text.
 pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     let value = match &node.value {
@@ -262,7 +325,12 @@ pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
         Node::Null => return None,
         other => {
             let kind = other.kind();
-            found.add(&node.place, format!("a single value is wanted, not {kind}"));
+            let advice = match other {
+                Node::Map(entries) => rule(entries),
+                _ => String::new(),
+            };
+            let message = format!("a single value is wanted, not {kind}{advice}");
+            found.add(&node.place, message);
             return None;
         }
     };

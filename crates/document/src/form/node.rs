@@ -73,7 +73,42 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
                 serde_saphyr::Error::Budget { breach, .. } => too_large(breach).to_owned(),
                 other => first_line(&other.to_string()),
             };
+            let words = match reader.advice(&place, &words) {
+                Some(advice) => format!("{words}; {advice}"),
+                None => words,
+            };
             Err(Box::new(Diagnostic::new(&place, words)))
+        }
+    }
+}
+
+impl Reader<'_> {
+    /// What is probably wrong where the text is no YAML: what stands in a line near the place.
+    fn advice(&self, place: &Place, words: &str) -> Option<&'static str> {
+        let line = usize::try_from(place.line()).ok()?.checked_sub(1)?;
+        let near = self.text.lines().skip(line.saturating_sub(1)).take(2);
+        let has_bare_template = near.into_iter().any(|line| {
+            line.match_indices("{{").any(|(at, _)| {
+                let before = line[..at].trim_end();
+                // Within quotes it is a text like any other.
+                let quotes = |quote| before.matches(quote).count() % 2 == 1;
+                before.ends_with([':', ',', '[', '-', '{']) && !quotes('"') && !quotes('\'')
+            })
+        });
+        let is_indent = [
+            "did not find expected",
+            "mapping values are not allowed",
+            "block",
+        ];
+        if has_bare_template {
+            Some("a value that begins with `{{` stands in quotes, as \"{{ uuid }}\"")
+        } else if is_indent.iter().any(|theirs| words.contains(theirs)) {
+            Some(
+                "look at the indentation: the keys of one mapping begin in the same column, and a \
+                 value with `: ` in it stands in quotes",
+            )
+        } else {
+            None
         }
     }
 }
@@ -367,6 +402,18 @@ mod tests {
             ("a: *b\n", "p:1:4", "no value before it has this anchor"),
             ("a: {<<: 5}\n", "p:1:9", "takes a mapping"),
             (&bomb, "p:7:", "too many anchors and aliases"),
+            (
+                "a: { n: {{ uuid }} }\n",
+                "p:1:",
+                "stands in quotes, as \"{{ uuid }}\"",
+            ),
+            (
+                "a: {{ uuid }}\n",
+                "p:1:",
+                "stands in quotes, as \"{{ uuid }}\"",
+            ),
+            ("a:\n  b: 1\n   c: 2\n", "p:", "look at the indentation"),
+            ("a:\n    b: 1\n  c: 2\n", "p:3", "look at the indentation"),
         ] {
             let error = read(text, "p").expect_err(text).to_string();
             assert!(error.starts_with(place), "{text:?}: {error}");

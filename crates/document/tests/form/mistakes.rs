@@ -21,6 +21,15 @@ fn every_mistake_is_said_with_its_place() {
             &["p:1:11: drumfire: this program reads plans of version 1; write `drumfire: 1`"],
         ),
         (
+            "drumfire: 1\nthresholds: { p99: <50ms, failed: \"<1%\" }\npools: { a: { duration: 10s, scenario: [{ sleep: 1s }] } }\n",
+            &[
+                "p:2:13: thresholds: a single value is wanted, not a mapping; a rule is one text: write `\"p99<50ms\"`, `\"failed<1%\"`",
+                "p:3:15: a pool has no key `duration`; a load ends by `stop: { after: 10s }`",
+                "p:3:43: a step has no key `sleep`; a pause is a step of a scenario, `- pause: 1s`",
+                "p:3:41: scenario: a request has one of `get`, `head`",
+            ],
+        ),
+        (
             "- a\n",
             &[
                 "p:1:1: a plan is a mapping and not a list",
