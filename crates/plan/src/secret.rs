@@ -537,7 +537,7 @@ mod tests {
             ),
             (
                 "get: /?token=CANARY&x={{ y }}",
-                "get: /?token*********{{ y }}",
+                "get: /?token**********{{ y }}",
             ),
             ("{ X-Token: \"CANARY {{\" }", "{ X-Token: \"****** {{\" }"),
             ("to: http://me:CANARY@h/x", "to: http://**:******@h/x"),

@@ -357,13 +357,12 @@ fn timeouts_come_in_time_and_stay_in_the_record() {
     });
     let mute = Script::new(Peer::hold);
     let tls = mute.url().replace("http:", "https:");
-    for (line, kind) in [
-        (
-            format!("--head-timeout 1s {}", silent.url()),
-            "timeout:head",
-        ),
-        (format!("--timeout 1s {}", silent.url()), "timeout:head"),
-        (format!("--tls-timeout 1s {tls}"), "timeout:tls"),
+    // A handshake that does not end is waited for, and what was sent is served.
+    let (head, service) = ("timeout:head", "service_time");
+    for (line, kind, part) in [
+        (format!("--head-timeout 1s {}", silent.url()), head, service),
+        (format!("--timeout 1s {}", silent.url()), head, service),
+        (format!("--tls-timeout 1s {tls}"), "timeout:tls", "waiting"),
     ] {
         let report = load(&format!("-c 4 -n 8 {line}"));
         assert_eq!(report.kind(kind), 8, "{line}: {:#}", report.short());
@@ -371,9 +370,10 @@ fn timeouts_come_in_time_and_stay_in_the_record() {
         for end in ["min", "max"] {
             let time = report.number(&format!("latency.failed.{end}")) / 1e9;
             assert!((1.0..6.0).contains(&time), "{line}: {end} {time} s");
-            let time = report.number(&format!("latency.service_time.{end}")) / 1e9;
+            // A connection is dialed anew for the second four, within the time of the whole.
+            let time = report.number(&format!("latency.{part}.{end}")) / 1e9;
             assert!(
-                (0.98..6.0).contains(&time),
+                (0.8..6.0).contains(&time),
                 "{line}: {end} {time} s in the record"
             );
         }

@@ -518,7 +518,10 @@ fn metadata_that_may_not_be_sent_is_refused() {
             "-H 'Grpc-Encoding: gzip'",
             &["`grpc-encoding`", "use --compress"],
         ),
-        ("-H 'grpc-x: {{ user }}'", &["`grpc-x`", "belongs to gRPC"]),
+        (
+            "-H 'grpc-status: {{ user }}'",
+            &["`grpc-status`", "belongs to gRPC"],
+        ),
         (
             "-H ':authority: a'",
             &["-H: metadata `:authority`", "use --authority"],

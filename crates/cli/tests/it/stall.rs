@@ -188,7 +188,7 @@ fn a_refusing_target_costs_little_cpu() {
 
 /// The books at the end of a run that a signal ended: everything sent has come back.
 fn check_drained(report: &Report, serve: Serve) {
-    assert_eq!(report.code, Some(0), "{}", report.stderr);
+    assert_eq!(report.code, Some(4), "{}", report.stderr);
     assert_eq!(report.n("requests.in_flight"), 0, "{:#}", report.short());
     assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
     assert!(

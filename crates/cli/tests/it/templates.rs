@@ -279,7 +279,8 @@ const MISTAKES: [(&str, &str); 19] = [
     ),
     (
         "{url} -d @{dir}/body.json",
-        "drumfire: -d: {dir}/body.json: templates have no variable `people`; --no-templates sends \
+        "drumfire: -d: {dir}/body.json: templates have no variable `people`; rows of a file are a \
+         feed: `feeds: { people: { csv: people.csv } }`; --no-templates sends \
          it as it is",
     ),
     (

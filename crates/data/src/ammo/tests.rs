@@ -224,7 +224,7 @@ fn raw_has_whole_requests() {
     assert_eq!(
         all(text.as_bytes(), &options(AmmoFormat::Raw)),
         [
-            "tag one: POST /x?y Host=a.test User-Agent=me <hi>",
+            "tag one: POST /x?y Host=a.test User-Agent=me Connection=close <hi>",
             "GET: GET / Host=b.test",
             "PUT: PUT /c <abcde>",
         ]

@@ -47,8 +47,8 @@ mod tests {
                 Some("metadata `grpc-timeout`: this key belongs to gRPC itself"),
             ),
             (
-                "grpc-x: 1",
-                Some("metadata `grpc-x`: this key belongs to gRPC itself"),
+                "grpc-status: 1",
+                Some("metadata `grpc-status`: this key belongs to gRPC itself"),
             ),
             (
                 "te: gzip",

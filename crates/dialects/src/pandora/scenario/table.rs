@@ -9,6 +9,9 @@ use serde_json::{Map, Value as Json};
 /// A table of more rows than this is read as a feed alone.
 const ROWS_MAX: usize = 100_000;
 
+/// The first record of a table ends within this many bytes.
+const FIRST_BYTES: usize = 1 << 20;
+
 /// A source that is a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Table {
@@ -33,17 +36,30 @@ impl Table {
     /// # Errors
     /// When the file is needed and can't be read.
     pub(super) fn columns(&self, host: &dyn Host) -> Result<Vec<String>, String> {
-        let bytes = self.read(host)?;
-        let mut records = self.reader(&bytes).into_records();
-        let first = records.next().transpose();
-        let first = first.map_err(|error| format!("{}: {error}", self.file))?;
-        let first = first.unwrap_or_default();
+        let first = self.first(host);
         if self.fields.is_empty() {
-            return Ok(first.iter().enumerate().map(named).collect());
+            return Ok(first?.iter().enumerate().map(named).collect());
         }
+        // A file that can't be read is said where its rows are.
+        let Ok(first) = first else {
+            return Ok(self.fields.iter().enumerate().map(named).collect());
+        };
         let fields = self.fields.iter().map(String::as_str);
         let fields = fields.chain(std::iter::repeat("")).take(first.len());
         Ok(fields.enumerate().map(named).collect())
+    }
+
+    /// Its first record.
+    fn first(&self, host: &dyn Host) -> Result<csv::StringRecord, String> {
+        let mut bytes = vec![0; FIRST_BYTES];
+        let read = host
+            .open(&self.file)
+            .and_then(|source| source.read_at(0, &mut bytes));
+        let read = read.map_err(|error| crate::go_text::open_failed(&self.file, &error))?;
+        let mut records = self.reader(&bytes[..read]).into_records();
+        let first = records.next().transpose();
+        let first = first.map_err(|error| format!("{}: {error}", self.file))?;
+        Ok(first.unwrap_or_default())
     }
 
     /// Its rows, each an object.

@@ -479,14 +479,14 @@ fn what_is_before_the_template_of_a_path_stays() {
     let sources = sources();
     let mut scope = Scope::new(&sources, &Bare, 1);
     for (text, wanted) in [
-        ("/a/{{uuid}}", "/a/{{ new_uuid() }}"),
+        ("/a/{{uuid}}", "/a/{{ (new_uuid()) | string | urlescape }}"),
         (
             "/a?b={{len \"abc\"}}",
-            r#"/a?b={{ "{{len \"abc\"}}" | go({"source": {}, "request": {}}) }}"#,
+            r#"/a?b={{ ("{{len \"abc\"}}" | go({"source": {}, "request": {}})) | string | urlescape }}"#,
         ),
         (
             "/a {{- len \"abc\"}}",
-            r#"/{{ "a {{- len \"abc\"}}" | go({"source": {}, "request": {}}) }}"#,
+            r#"/{{ ("a {{- len \"abc\"}}" | go({"source": {}, "request": {}})) | string | urlescape }}"#,
         ),
     ] {
         let seen = translated_path(text, &mut scope);
