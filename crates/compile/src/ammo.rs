@@ -11,7 +11,7 @@ use drumfire_data::{
     Calls as AmmoCalls, FieldTemplate, Precedence, ReadAt, Storage, Timing,
 };
 use drumfire_document::{Ammo as Written, Ask, Fields, Pool, Request, Text};
-use drumfire_plan::{Body, Choice, HttpRequest, Method, RequestData, Url};
+use drumfire_plan::{Body, Choice, HttpRequest, HttpVersion, Method, RequestData, Url};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -178,8 +178,13 @@ impl AmmoRequests<'_> {
             elements: usize::try_from(elements.value).unwrap_or(usize::MAX),
             beside: is_on(&written.auto_tag_all),
         });
+        let is_second = |text: &Text| text.value == "2";
         Some(AmmoOptions {
             format: format(written, scope)?,
+            version: match self.pool.settings.http.http.as_ref().is_some_and(is_second) {
+                true => HttpVersion::Http2,
+                false => HttpVersion::Http1,
+            },
             chosen: written.chosen.iter().map(|tag| tag.value.clone()).collect(),
             fields: self.planned(),
             name: self.request.name.as_ref().map(|name| name.value.clone()),

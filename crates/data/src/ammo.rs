@@ -32,6 +32,7 @@ use batch::Batch;
 use block::Block;
 use class::Classes;
 use decoder::Decoder;
+use drumfire_plan::HttpVersion;
 use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::Arc;
@@ -51,6 +52,8 @@ const TIMES_MAX: usize = 10_000_000;
 pub struct AmmoOptions {
     /// Its format.
     pub format: AmmoFormat,
+    /// The version of HTTP that sends its requests: HTTP/2 has no fields of a connection.
+    pub version: HttpVersion,
     /// Only entries with one of these tags are used; all, where there is none.
     pub chosen: Vec<String>,
     /// Fields of every request, each name once.

@@ -3,7 +3,7 @@
 
 use super::batch::Entry;
 use super::{AmmoField, AmmoFormat, AmmoOptions};
-use drumfire_plan::Header;
+use drumfire_plan::{Header, HttpVersion};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -69,6 +69,8 @@ pub(super) struct Classes {
     name: Option<String>,
     auto_tag: Option<AutoTag>,
     planned: Vec<AmmoField>,
+    /// Whether the fields of a connection are sent.
+    sends_of_connection: bool,
     list: Vec<Class>,
     places: HashMap<Class, u32>,
     /// The class of the entry before: most entries have the same.
@@ -83,6 +85,8 @@ impl Classes {
             name: options.name.clone(),
             auto_tag: options.auto_tag,
             planned: options.fields.clone(),
+            sends_of_connection: options.version == HttpVersion::Http1
+                && options.format != AmmoFormat::GrpcJson,
             list: Vec::new(),
             places: HashMap::new(),
             last: 0,
@@ -191,7 +195,7 @@ impl Classes {
         entry: Entry<'a>,
     ) -> impl Iterator<Item = (&'a str, &'a str)> {
         entry.fields().filter(|(name, value)| {
-            is_sent(name)
+            self.sends(name)
                 && !is_empty_agent(name, value)
                 && !self.planned(name).is_some_and(AmmoField::is_above)
         })
@@ -202,8 +206,18 @@ impl Classes {
         &'a self,
         entry: Entry<'a>,
     ) -> impl Iterator<Item = &'a AmmoField> {
-        let fields = self.planned.iter().filter(|field| is_sent(field.name()));
+        let fields = self.planned.iter().filter(|field| self.sends(field.name()));
         fields.filter(move |field| field.is_above() || !entry.has(field.name()))
+    }
+
+    /// Whether a field of this name goes out as it stands. Over HTTP/1.1 those of a connection do: an
+    /// entry may ask for its end, or for another protocol.
+    fn sends(&self, name: &str) -> bool {
+        let stays = match self.sends_of_connection {
+            true => Header::frames(name),
+            false => Header::is_framing(name),
+        };
+        !stays && !name.eq_ignore_ascii_case("host")
     }
 
     /// The host that an entry is sent with.
@@ -217,12 +231,6 @@ impl Classes {
             (false, _) => entry.named_host().or(planned),
         }
     }
-}
-
-/// Whether a field of this name goes out as it stands. Those of a connection do: an entry may ask
-/// for its end, or for another protocol.
-fn is_sent(name: &str) -> bool {
-    !name.eq_ignore_ascii_case("host") && !Header::frames(name)
 }
 
 /// Whether a field says that the client does not name itself.
