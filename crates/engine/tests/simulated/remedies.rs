@@ -18,9 +18,8 @@ fn remedies(plan: Draft, server: Server) -> Option<Vec<Remedy>> {
 #[track_caller]
 fn follow(plan: impl Fn(u32) -> Draft, few: u32, server: impl Fn() -> Server) -> u64 {
     let named = remedies(plan(few), server()).expect("few are too few");
-    let number = match named[..] {
-        [Remedy::Connections(number) | Remedy::Users(number)] => number,
-        _ => panic!("{named:?}"),
+    let [Remedy::Connections(number) | Remedy::Users(number)] = named[..] else {
+        panic!("{named:?}");
     };
     let again = remedies(plan(number as u32), server());
     assert_eq!(again, None, "{number} in place of {few}");

@@ -370,7 +370,7 @@ fn a_short_run_is_not_judged_by_what_it_cannot_tell() {
 fn a_long_turn_has_the_remedy_of_its_cause() {
     let info = samples::run(Model::Open, &["all"]);
     let remedies = |busy: f64, queued: Nanos| {
-        let mut run = samples::healthy(&info);
+        let mut run = healthy(&info);
         run.health.loop_turn.reset();
         (0..20).for_each(|_| run.health.loop_turn.record(ms(2)));
         let generator = GeneratorHealth {
