@@ -93,16 +93,34 @@ impl Socket {
     }
 }
 
+/// How often a socket that refuses is tried again, and the time between.
+const LOOKS: u32 = 3;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
 /// Removes sockets that nobody listens at: their runs were killed.
 fn remove_dead(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(is_socket) {
-        let connected = UnixStream::connect(entry.path());
-        if connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
+        if is_dead(&entry.path()) {
             // Another program may have removed it.
             let _gone = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether no program listens at a socket, nor begins to: one that has just made its socket listens
+/// a moment later.
+#[must_use]
+pub fn is_dead(socket: &Path) -> bool {
+    let refuses = || {
+        let connected = UnixStream::connect(socket);
+        connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+    };
+    refuses()
+        && (0..LOOKS).all(|_| {
+            thread::sleep(BETWEEN_LOOKS);
+            refuses()
+        })
 }
 
 /// Whether an entry of the folder is the socket of a run.
