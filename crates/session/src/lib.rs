@@ -38,7 +38,7 @@ pub use metering::Meter;
 pub use metering_error::MeteringError;
 pub use observer::{Note, Observer, RunContext};
 pub use redactor::Redactor;
-pub use remote::{Remote, SOCKET_EXTENSION, is_dead, is_socket, socket_folder};
+pub use remote::{Remote, SOCKET_EXTENSION, is_socket, socket_folder};
 pub use session::{Outcome, Session};
 pub use storing::{Keeper, StorePlace, Storing, folder_of, naming_of, stored};
 pub use streams::{StreamError, StreamPlace, StreamWriter, Streams};

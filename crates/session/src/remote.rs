@@ -23,6 +23,8 @@ const MESSAGE_MAX: u64 = 1 << 24;
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The extension of a socket's name, whose stem is the id of its run.
 pub const SOCKET_EXTENSION: &str = "sock";
+/// The extension of a socket's name before its run listens at it.
+const UNNAMED_EXTENSION: &str = "new";
 
 /// Takes commands for a run as long as it lasts. A run whose socket can't be opened goes on without
 /// it, and says so in its report.
@@ -76,7 +78,11 @@ impl Socket {
     fn open(folder: &Path, info: Arc<RunInfo>, control: Control) -> io::Result<Self> {
         remove_dead(folder);
         let path = folder.join(&info.id).with_extension(SOCKET_EXTENSION);
-        let listener = UnixListener::bind(&path)?;
+        // A socket refuses connections until its program listens, and one that refuses is taken for
+        // a dead run's: it gets its name when it is listened at.
+        let unnamed = path.with_extension(UNNAMED_EXTENSION);
+        let listener = UnixListener::bind(&unnamed)?;
+        fs::rename(&unnamed, &path)?;
         let socket = Self { path };
         let mut steering = Steering::of(&info);
         let body = move || {
@@ -93,34 +99,16 @@ impl Socket {
     }
 }
 
-/// How often a socket that refuses is tried again, and the time between.
-const LOOKS: u32 = 3;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
-
 /// Removes sockets that nobody listens at: their runs were killed.
 fn remove_dead(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(is_socket) {
-        if is_dead(&entry.path()) {
+        let connected = UnixStream::connect(entry.path());
+        if connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused) {
             // Another program may have removed it.
             let _gone = fs::remove_file(entry.path());
         }
     }
-}
-
-/// Whether no program listens at a socket, nor begins to: one that has just made its socket listens
-/// a moment later.
-#[must_use]
-pub fn is_dead(socket: &Path) -> bool {
-    let refuses = || {
-        let connected = UnixStream::connect(socket);
-        connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
-    };
-    refuses()
-        && (0..LOOKS).all(|_| {
-            thread::sleep(BETWEEN_LOOKS);
-            refuses()
-        })
 }
 
 /// Whether an entry of the folder is the socket of a run.

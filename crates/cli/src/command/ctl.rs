@@ -9,7 +9,7 @@ use drumfire_net::Clock;
 use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
-use drumfire_session::{Answer, Question, is_dead, is_socket};
+use drumfire_session::{Answer, Question, is_socket};
 use drumfire_store::Record;
 use drumfire_units::Nanos;
 use std::fs;
@@ -163,7 +163,7 @@ fn runs() -> io::Result<Runs> {
             Ok(Answer::Facts(info)) => live_runs.extend(live(&socket, *info)),
             Ok(Answer::Done(_) | Answer::Refused(_)) => {}
             Err(error) => match error.kind() {
-                io::ErrorKind::ConnectionRefused if is_dead(&socket) => fs::remove_file(&socket)?,
+                io::ErrorKind::ConnectionRefused => fs::remove_file(&socket)?,
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
                     let id = socket.file_stem().unwrap_or_default();
                     silent.push(shown(&id.to_string_lossy()));
