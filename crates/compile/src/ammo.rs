@@ -6,6 +6,7 @@ use crate::requests::Made;
 use crate::scope::{Scope, is_on};
 use crate::template_scope::TemplateScope;
 use crate::templates::{HeaderFields, Templates};
+use crate::transport::HTTP_VERSIONS;
 use drumfire_data::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls as AmmoCalls, FieldTemplate, Precedence, ReadAt, Storage, Timing,
@@ -178,13 +179,9 @@ impl AmmoRequests<'_> {
             elements: usize::try_from(elements.value).unwrap_or(usize::MAX),
             beside: is_on(&written.auto_tag_all),
         });
-        let is_second = |text: &Text| text.value == "2";
         Some(AmmoOptions {
             format: format(written, scope)?,
-            version: match self.pool.settings.http.http.as_ref().is_some_and(is_second) {
-                true => HttpVersion::Http2,
-                false => HttpVersion::Http1,
-            },
+            version: self.version(),
             chosen: written.chosen.iter().map(|tag| tag.value.clone()).collect(),
             fields: self.planned(),
             name: self.request.name.as_ref().map(|name| name.value.clone()),
@@ -199,6 +196,14 @@ impl AmmoRequests<'_> {
             },
             calls: None,
         })
+    }
+
+    /// The version of HTTP that sends the requests; a mistake in it is found with its pool.
+    fn version(&self) -> HttpVersion {
+        let written = self.pool.settings.http.http.as_ref();
+        let mut known = HTTP_VERSIONS.into_iter();
+        let known = known.find(|(word, _)| written.is_some_and(|text| text.value == *word));
+        known.map_or_else(HttpVersion::default, |(_, version)| version)
     }
 
     /// The plan's fields: those of the request, which may stand above the file's, and those of its

@@ -350,8 +350,8 @@ fn made_of(
     scope: &mut Scope<'_>,
 ) -> drumfire_plan::Pool {
     let settings = &pool.settings;
-    let versions = [("1", HttpVersion::Http1), ("2", HttpVersion::Http2)];
-    let version = scope.word(settings.http.http.as_ref(), &versions, "no version of HTTP");
+    let version = settings.http.http.as_ref();
+    let version = scope.word(version, &transport::HTTP_VERSIONS, "no version of HTTP");
     let version = version.unwrap_or(usual);
     let multiplexing = match version {
         HttpVersion::Http1 => Multiplexing::None,

@@ -16,6 +16,10 @@ use drumfire_plan::{
 use drumfire_units::{ByteSize, Nanos};
 use std::net::{IpAddr, SocketAddr};
 
+/// The versions of HTTP by their words.
+pub(crate) const HTTP_VERSIONS: [(&str, HttpVersion); 2] =
+    [("1", HttpVersion::Http1), ("2", HttpVersion::Http2)];
+
 /// The default bound of a decoded body: 64 MiB.
 const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
 /// How long a body waits for `100 Continue`, as curl has it.
