@@ -26,6 +26,13 @@ impl Method {
         }
     }
 
+    /// Whether a request with this method announces that it has no content, where it has none: the
+    /// method usually has some (RFC 9110 section 8.6).
+    #[must_use]
+    pub fn announces_content(method: &str) -> bool {
+        matches!(method, "PATCH" | "POST" | "PUT")
+    }
+
     /// The method as it goes on the wire.
     #[must_use]
     pub fn as_str(&self) -> &str {

@@ -154,7 +154,7 @@ fn put(request: &str, time: Option<u64>, fields: [(&str, Option<String>); 2], ou
             out.field(name, &value);
         }
     }
-    if ["POST", "PUT", "PATCH"].contains(&method) {
+    if Method::announces_content(method) {
         out.body(b"");
     }
 }

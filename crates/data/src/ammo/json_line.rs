@@ -13,9 +13,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The methods that usually have content.
-const MEANS_CONTENT: [&str; 3] = ["PATCH", "POST", "PUT"];
-
 /// A request. Keys are found in any case, the last of several counts, and one with null is as
 /// absent; keys that are not here are passed over.
 #[derive(Default)]
@@ -243,8 +240,7 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     match request.body {
         Some(Body::Text(text)) if !text.is_empty() => out.body(text.as_bytes()),
         Some(Body::Json(json)) => out.body(json.to_string().as_bytes()),
-        // Their length is announced, though it is 0 (RFC 9110 section 8.6).
-        _ if MEANS_CONTENT.contains(&method) => out.body(&[]),
+        _ if Method::announces_content(method) => out.body(&[]),
         _ => {}
     }
     Ok(())

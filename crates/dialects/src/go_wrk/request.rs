@@ -6,9 +6,6 @@ use super::{PROGRAM, TOOL};
 use drumfire_document::{Ask, Field, Request};
 use drumfire_plan::{Header, HeaderError, Method};
 
-/// Fields that frame a message. Go's client makes them itself and leaves out the user's.
-const FRAMING: [&str; 3] = ["Content-Length", "Trailer", "Transfer-Encoding"];
-
 /// The method and the fields of every request.
 pub(super) struct RequestParts {
     method: Method,
@@ -40,7 +37,8 @@ impl RequestParts {
                 closes = true;
                 continue;
             }
-            if FRAMING.iter().any(|name| header.is(name)) {
+            // Go's client makes them itself and leaves out the user's.
+            if Header::frames(header.name()) {
                 left_out.push(header.name().to_owned());
                 continue;
             }
@@ -105,7 +103,7 @@ impl RequestParts {
 
     /// Whether an empty body is announced: methods that usually have one do so in Go's client.
     pub(super) fn announces_body(&self) -> bool {
-        matches!(self.method.as_str(), "PATCH" | "POST" | "PUT")
+        Method::announces_content(self.method.as_str())
     }
 }
 

@@ -11,7 +11,9 @@ use drumfire_data::{
     ReadAt,
 };
 use drumfire_document::{Ammo as Written, Ask, Field, Fields, Payload, Request};
-use drumfire_plan::{DataError, Pick as _, RenderedFields, RequestContext, RequestData as _};
+use drumfire_plan::{
+    DataError, Method, Pick as _, RenderedFields, RequestContext, RequestData as _,
+};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -22,14 +24,6 @@ pub(super) const NO_TAG: &str = "__EMPTY__";
 const USER_AGENT: &str = "Go-http-client/1.1";
 /// The same over HTTP/2.
 const USER_AGENT_HTTP2: &str = "Go-http-client/2.0";
-
-/// Methods whose empty body Go's client announces.
-const ANNOUNCING: [&str; 3] = ["POST", "PUT", "PATCH"];
-
-/// Whether Go's client sends `Content-Length: 0` with this method.
-pub(super) fn announces(method: &str) -> bool {
-    ANNOUNCING.contains(&method)
-}
 
 /// The most requests through tunnels, which are made one by one, for each may have a host of its
 /// own.
@@ -337,7 +331,7 @@ fn through_tunnel(entries: &Arc<Entries>, row: u64, gun: &HttpGun) -> Result<Req
     request.fields = Fields::Listed(fields.collect());
     let mut body = Vec::new();
     data.message(&context, 0, &mut body).map_err(told)?;
-    let is_sent = !body.is_empty() || announces(&class.method);
+    let is_sent = !body.is_empty() || Method::announces_content(&class.method);
     request.data.payload = is_sent.then(|| -> Payload { TOOL.inline("ammo", &body) });
     request.name = Some(TOOL.text("ammo", &class.name));
     Ok(request)

@@ -16,6 +16,7 @@ use drumfire_document::{
     Ask, Connections, Document, Expect, Feed, FeedRows, Field, Fields, Generator, Http, Load,
     Payload, Placed, Pool, Reach, Request, Settings, Stop, Timeouts, Tls,
 };
+use drumfire_plan::Method;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -194,9 +195,7 @@ fn body(args: &Args, urls: &str, host: &dyn Host) -> Result<Option<Payload>, Las
         (data, _) => data,
     };
     let Some(path) = data.strip_prefix('@') else {
-        // Methods that usually have a body announce an empty one, as Go's client does.
-        let announced = matches!(args.method.as_str(), "PATCH" | "POST" | "PUT");
-        let is_sent = !data.is_empty() || announced;
+        let is_sent = !data.is_empty() || Method::announces_content(&args.method);
         return Ok(is_sent.then(|| text(data)));
     };
     let place = if path == "-" { "/dev/stdin" } else { path };

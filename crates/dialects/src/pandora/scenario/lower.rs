@@ -11,11 +11,12 @@ use super::{After, Assert, File, Request, Scenario};
 use crate::go_http::canonical;
 use crate::pandora::TOOL;
 use crate::pandora::gun::HttpGun;
-use crate::pandora::shot::{Uri, announces, complete};
+use crate::pandora::shot::{Uri, complete};
 use drumfire_compile::Host;
 use drumfire_document::{
     Ask, Expect, Feed, Fields, Payload, Request as Written, RequestStep, Scenario as Weighted, Step,
 };
+use drumfire_plan::Method;
 
 /// An iteration has at most this many steps.
 const STEPS_MAX: usize = 10_000;
@@ -263,7 +264,7 @@ fn made(
     let fields = fields.map(|(name, value)| TOOL.field("headers", &canonical(name), value));
     written.fields = Fields::Listed(fields.collect());
     let body = request.body.as_deref().unwrap_or_default();
-    if !body.is_empty() || announces(&request.method) {
+    if !body.is_empty() || Method::announces_content(&request.method) {
         let body = translated(body, scope)?;
         written.data.payload = Some(Payload::Text(TOOL.text("body", &body)));
     }
