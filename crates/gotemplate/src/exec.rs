@@ -15,6 +15,7 @@ use crate::fault::Fault;
 use crate::format;
 use crate::parse::{Definition, Program};
 use crate::quote;
+use crate::raw_bytes;
 use crate::sink::Sink;
 use crate::template::Escape;
 use crate::value::{IntKind, Value};
@@ -78,6 +79,7 @@ pub(crate) fn execute<'t>(
     out: &mut String,
 ) -> Executed<()> {
     let definition = &program.definitions[program.root];
+    let start = out.len();
     let mut slots = vec![Value::Missing; definition.slots];
     slots[0] = dot.clone();
     let mut state = State {
@@ -87,8 +89,8 @@ pub(crate) fn execute<'t>(
         definition,
         escape,
         at: None,
-        output_max: out.len().saturating_add(limits.output_bytes),
-        out,
+        output_max: start.saturating_add(limits.output_bytes),
+        out: &mut *out,
         env,
         budget: Budget::new(limits),
         slots,
@@ -96,8 +98,9 @@ pub(crate) fn execute<'t>(
         arguments: Vec::new(),
         depth: 0,
     };
-    state.block(&definition.body, dot)?;
-    Ok(())
+    let written = state.block(&definition.body, dot).map(drop);
+    raw_bytes::end(out, start);
+    written
 }
 
 impl<'t> State<'t, '_> {

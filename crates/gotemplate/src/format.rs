@@ -9,6 +9,7 @@ pub(crate) use printf::printf;
 use crate::collection::NESTING_MAX;
 use crate::fault::Fault;
 use crate::quote;
+use crate::raw_bytes;
 use crate::sink::Sink;
 use crate::time;
 use crate::value::{IntKind, Value};
@@ -203,7 +204,10 @@ fn int(
         'o' | 'O' => number.print(sink, 8, by),
         'x' | 'X' => number.print(sink, 16, by),
         'c' => pad(sink, number.as_char().encode_utf8(&mut [0; 4]), by),
-        'q' => pad(sink, &quote::quoted_char(number.as_char()), by),
+        'q' => match by.plus {
+            true => pad(sink, &quote::quoted_ascii_char(number.as_char()), by),
+            false => pad(sink, &quote::quoted_char(number.as_char()), by),
+        },
         'U' => pad(sink, &number.code_point(by.sharp), by),
         _ => bad_verb(sink, value, by),
     }
@@ -218,10 +222,13 @@ fn string(sink: &mut Sink<'_>, text: &str, value: &Value, by: &Verb) -> Result<(
             if by.sharp && !text.contains('`') {
                 return pad(sink, &format!("`{text}`"), by);
             }
-            pad(sink, &quote::quoted(text), by)
+            match by.plus {
+                true => pad(sink, &quote::quoted_ascii(text), by),
+                false => pad(sink, &quote::quoted(text), by),
+            }
         }
         'x' | 'X' => {
-            let bytes = text.as_bytes();
+            let bytes = raw_bytes::of_text(text);
             let kept = by.precision.unwrap_or(bytes.len()).min(bytes.len());
             pad(sink, &hex(&bytes[..kept], by), by)
         }

@@ -21,6 +21,7 @@ mod format;
 mod function;
 mod parse;
 mod quote;
+mod raw_bytes;
 mod sink;
 mod sprig;
 mod template;

@@ -1,5 +1,6 @@
 //! Go's quoted strings, both ways.
 
+use crate::raw_bytes;
 use std::fmt::Write as _;
 
 /// A string in double quotes, as `%q` prints it.
@@ -10,6 +11,30 @@ pub(crate) fn quoted(text: &str) -> String {
         push_escaped(&mut out, c, '"');
     }
     out.push('"');
+    out
+}
+
+/// The same in ASCII alone, as `%+q` prints it.
+pub(crate) fn quoted_ascii(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c.is_ascii() || raw_bytes::byte_of(c).is_some() {
+            true => push_escaped(&mut out, c, '"'),
+            false => push_code(&mut out, c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A character in single quotes and in ASCII, as `%+q` prints integers.
+pub(crate) fn quoted_ascii_char(c: char) -> String {
+    let mut out = String::from("'");
+    match c.is_ascii() {
+        true => push_escaped(&mut out, c, '\''),
+        false => push_code(&mut out, c),
+    }
+    out.push('\'');
     out
 }
 
@@ -31,6 +56,11 @@ pub(crate) fn code_point(c: char) -> String {
 }
 
 fn push_escaped(out: &mut String, c: char, quote: char) {
+    if let Some(byte) = raw_bytes::byte_of(c) {
+        // Writing to a string cannot fail.
+        let _ = write!(out, "\\x{byte:02x}");
+        return;
+    }
     match c {
         '\x07' => out.push_str("\\a"),
         '\x08' => out.push_str("\\b"),
@@ -89,7 +119,7 @@ pub(crate) fn unquote(literal: &str) -> Option<String> {
         }
         rest = after;
     }
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    Some(raw_bytes::to_text(&bytes))
 }
 
 /// The value of an escape: a byte may be a part of a character only.

@@ -21,8 +21,7 @@ pub enum Value {
     Int(IntKind, i64),
     /// `float64`
     Float(f64),
-    /// `string`; always UTF-8, unlike Go's: a string that is cut inside a character gets U+FFFD
-    /// there.
+    /// `string`; bytes that are no UTF-8 stand in it as `raw_bytes` says.
     Str(Rc<str>),
     /// A slice.
     List(Rc<List>),

@@ -4,6 +4,7 @@ use crate::env::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::quote;
+use crate::raw_bytes;
 use crate::sink::Sink;
 use crate::value::Value;
 use std::rc::Rc;
@@ -63,7 +64,9 @@ fn js_char(sink: &mut Sink<'_>, c: char) -> Result<(), Fault> {
         '\'' => sink.text("\\'"),
         '"' => sink.text("\\\""),
         '<' | '>' | '&' | '=' | '\0'..' ' => sink.text(&format!("\\u{:04X}", u32::from(c))),
-        c if c.is_ascii() || quote::is_printable(c) => sink.char(c),
+        c if c.is_ascii() || quote::is_printable(c) || raw_bytes::byte_of(c).is_some() => {
+            sink.char(c)
+        }
         c => sink.text(&format!("\\u{:04X}", u32::from(c))),
     }
 }
@@ -71,11 +74,14 @@ fn js_char(sink: &mut Sink<'_>, c: char) -> Result<(), Fault> {
 pub(super) fn urlquery(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let text = text(call, args)?;
     call.write(|sink| {
-        text.bytes().try_for_each(|byte| match byte {
-            b' ' => sink.text("+"),
-            b'-' | b'_' | b'.' | b'~' => sink.char(char::from(byte)),
-            byte if byte.is_ascii_alphanumeric() => sink.char(char::from(byte)),
-            byte => sink.text(&format!("%{byte:02X}")),
-        })
+        raw_bytes::of_text(&text)
+            .iter()
+            .copied()
+            .try_for_each(|byte| match byte {
+                b' ' => sink.text("+"),
+                b'-' | b'_' | b'.' | b'~' => sink.char(char::from(byte)),
+                byte if byte.is_ascii_alphanumeric() => sink.char(char::from(byte)),
+                byte => sink.text(&format!("%{byte:02X}")),
+            })
     })
 }

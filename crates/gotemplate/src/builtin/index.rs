@@ -3,6 +3,7 @@
 use crate::collection::{Entry, List};
 use crate::env::Call;
 use crate::fault::Fault;
+use crate::raw_bytes;
 use crate::value::{IntKind, Value};
 use std::rc::Rc;
 
@@ -24,11 +25,9 @@ pub(super) fn index(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
                     .ok_or("reflect: slice index out of range")?
             }
             Value::Str(text) => {
-                let at = position(index, text.len())?;
-                let byte = text
-                    .as_bytes()
-                    .get(at)
-                    .ok_or("reflect: string index out of range")?;
+                let bytes = raw_bytes::of_text(text);
+                let at = position(index, bytes.len())?;
+                let byte = bytes.get(at).ok_or("reflect: string index out of range")?;
                 Value::Int(IntKind::Uint8, i64::from(*byte))
             }
             Value::Map(map) => {
@@ -81,7 +80,7 @@ pub(super) fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault>
     }
     let length = match item {
         Value::Str(_) if indexes.len() == 3 => return Err("cannot 3-index slice a string".into()),
-        Value::Str(text) => text.len(),
+        Value::Str(text) => raw_bytes::of_text(text).len(),
         Value::List(list) => list.items().len(),
         other => return Err(format!("can't slice item of type {}", other.type_name()).into()),
     };
@@ -98,8 +97,8 @@ pub(super) fn slice(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault>
     }
     match item {
         Value::Str(text) => {
-            let bytes = &text.as_bytes()[from..to];
-            call.text(String::from_utf8_lossy(bytes).into_owned())
+            let bytes = raw_bytes::of_text(text);
+            call.text(raw_bytes::to_text(&bytes[from..to]))
         }
         Value::List(list) => {
             call.values(to - from)?;
@@ -114,7 +113,7 @@ pub(super) fn len(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let length = match &args[0] {
         Value::List(list) => list.items().len(),
         Value::Map(map) => map.len(),
-        Value::Str(text) => text.len(),
+        Value::Str(text) => raw_bytes::of_text(text).len(),
         Value::Missing => {
             return Err("reflect: call of reflect.Value.Type on zero Value".into());
         }

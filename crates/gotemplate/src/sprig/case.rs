@@ -4,6 +4,7 @@ use super::arguments::text;
 use crate::env::Call;
 use crate::fault::Fault;
 use crate::function::Row;
+use crate::raw_bytes;
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Row] = &[
@@ -24,7 +25,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
 pub(super) fn upper(c: char) -> char {
     let mut capitals = c.to_uppercase();
     match (capitals.next(), capitals.next()) {
-        (Some(capital), None) => capital,
+        (Some(capital), None) => whole(capital),
         _ => c,
     }
 }
@@ -33,9 +34,18 @@ pub(super) fn upper(c: char) -> char {
 pub(super) fn lower(c: char) -> char {
     let mut small = c.to_lowercase();
     match (small.next(), small.next()) {
-        (Some(small), None) => small,
+        (Some(small), None) => whole(small),
         (Some('i'), Some(_)) => 'i', // U+0130
         _ => c,
+    }
+}
+
+/// A character that is none of the bytes that make no character: where Go goes through characters,
+/// each of these becomes U+FFFD.
+fn whole(c: char) -> char {
+    match raw_bytes::byte_of(c) {
+        Some(_) => char::REPLACEMENT_CHARACTER,
+        None => c,
     }
 }
 
@@ -53,7 +63,7 @@ fn title(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let letters = text(args, 0).chars().map(|c| {
         let starts = separates(before);
         before = c;
-        if starts { upper(c) } else { c }
+        if starts { upper(c) } else { whole(c) }
     });
     call.text(letters.collect::<String>())
 }

@@ -4,6 +4,7 @@ use super::arguments::text;
 use crate::env::Call;
 use crate::fault::Fault;
 use crate::function::Row;
+use crate::raw_bytes;
 use crate::value::Value;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,16 +13,16 @@ pub(super) const FUNCTIONS: &[Row] = &[
     ("b32dec", "s", |call, args| {
         let decoded = base32_bytes(text(args, 0));
         call.text(match decoded {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Ok(bytes) => raw_bytes::to_text(&bytes),
             Err(at) => format!("illegal base32 data at input byte {at}"),
         })
     }),
     ("b32enc", "s", |call, args| {
-        call.text(base32(text(args, 0).as_bytes()))
+        call.text(base32(&raw_bytes::of_text(text(args, 0))))
     }),
     ("b64dec", "s", b64dec),
     ("b64enc", "s", |call, args| {
-        call.text(STANDARD.encode(text(args, 0)))
+        call.text(STANDARD.encode(raw_bytes::of_text(text(args, 0))))
     }),
 ];
 
@@ -36,7 +37,7 @@ fn b64dec(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
         let at = base64_error(&coded);
         return call.text(format!("illegal base64 data at input byte {at}"));
     };
-    call.text(String::from_utf8_lossy(&bytes).into_owned())
+    call.text(raw_bytes::to_text(&bytes))
 }
 
 /// Where Go's decoder stops.

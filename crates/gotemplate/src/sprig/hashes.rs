@@ -2,25 +2,30 @@
 
 use super::arguments::text;
 use crate::function::Row;
+use crate::raw_bytes;
 use sha1::Digest as _;
 use std::fmt::Write as _;
 
 pub(super) const FUNCTIONS: &[Row] = &[
     ("adler32sum", "s", |call, args| {
         call.work(text(args, 0).len() / 16)?;
-        call.text(adler32(text(args, 0).as_bytes()).to_string())
+        call.text(adler32(&raw_bytes::of_text(text(args, 0))).to_string())
     }),
     ("sha1sum", "s", |call, args| {
         call.work(text(args, 0).len() / 16)?;
-        call.text(hex(&sha1::Sha1::digest(text(args, 0))))
+        call.text(hex(&sha1::Sha1::digest(raw_bytes::of_text(text(args, 0)))))
     }),
     ("sha256sum", "s", |call, args| {
         call.work(text(args, 0).len() / 16)?;
-        call.text(hex(&sha2::Sha256::digest(text(args, 0))))
+        call.text(hex(&sha2::Sha256::digest(raw_bytes::of_text(text(
+            args, 0,
+        )))))
     }),
     ("sha512sum", "s", |call, args| {
         call.work(text(args, 0).len() / 16)?;
-        call.text(hex(&sha2::Sha512::digest(text(args, 0))))
+        call.text(hex(&sha2::Sha512::digest(raw_bytes::of_text(text(
+            args, 0,
+        )))))
     }),
 ];
 

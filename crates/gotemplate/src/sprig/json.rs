@@ -6,6 +6,7 @@ use crate::env::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::function::Row;
+use crate::raw_bytes;
 use crate::sink::Sink;
 use crate::time::layout;
 use crate::value::Value;
@@ -190,6 +191,7 @@ impl Form {
                 '<' | '>' | '&' | '\0'..' ' | '\u{2028}' | '\u{2029}' => {
                     sink.text(&format!("\\u{:04x}", u32::from(c)))?;
                 }
+                c if raw_bytes::byte_of(c).is_some() => sink.text("\\ufffd")?,
                 c => sink.char(c)?,
             }
         }

@@ -6,6 +6,7 @@ use super::convert::to_int;
 use crate::env::Call;
 use crate::fault::Fault;
 use crate::function::Row;
+use crate::raw_bytes;
 use crate::value::Value;
 use aes::Aes256;
 use base64::engine::GeneralPurpose;
@@ -96,7 +97,7 @@ fn encrypted(call: &mut Call<'_>, password: &str, plain: &str) -> Result<String,
     let vector = random_block(call);
     let cipher = cbc::Encryptor::<Aes256>::new(&key(password).into(), &vector.into());
     let mut bytes = vector.to_vec();
-    bytes.extend(cipher.encrypt_padded_vec::<Pkcs7>(plain.as_bytes()));
+    bytes.extend(cipher.encrypt_padded_vec::<Pkcs7>(&raw_bytes::of_text(plain)));
     Ok(STANDARD.encode(bytes))
 }
 
@@ -114,7 +115,7 @@ fn decrypted(call: &mut Call<'_>, password: &str, text: &str) -> Result<String, 
     let cipher = cbc::Decryptor::<Aes256>::new(&key(password).into(), vector.into());
     let plain = cipher.decrypt_padded_vec::<Pkcs7>(bytes);
     let plain = plain.map_err(|_| Fault::from("the text was not encrypted so".to_owned()))?;
-    Ok(String::from_utf8_lossy(&plain).into_owned())
+    Ok(raw_bytes::to_text(&plain))
 }
 
 /// What begins every salt and seed of the Master Password algorithm.

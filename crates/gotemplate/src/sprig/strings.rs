@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use crate::format;
 use crate::function::Row;
 use crate::quote;
+use crate::raw_bytes;
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Row] = &[
@@ -115,7 +116,7 @@ fn replace(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
 }
 
 /// A part by bytes. Where Go panics, its message is the error.
-pub(super) fn bytes(whole: &str, from: usize, to: usize) -> Result<String, Fault> {
+pub(super) fn bytes(whole: &[u8], from: usize, to: usize) -> Result<String, Fault> {
     if to > whole.len() {
         let length = whole.len();
         let message =
@@ -125,11 +126,12 @@ pub(super) fn bytes(whole: &str, from: usize, to: usize) -> Result<String, Fault
     if from > to {
         return Err(format!("runtime error: slice bounds out of range [{from}:{to}]").into());
     }
-    Ok(String::from_utf8_lossy(&whole.as_bytes()[from..to]).into_owned())
+    Ok(raw_bytes::to_text(&whole[from..to]))
 }
 
 fn substr(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
-    let (start, end, whole) = (int(args, 0), int(args, 1), text(args, 2));
+    let (start, end) = (int(args, 0), int(args, 1));
+    let whole = &*raw_bytes::of_text(text(args, 2));
     let from = usize::try_from(start).unwrap_or(0);
     let to = match usize::try_from(end) {
         Ok(to) if to <= whole.len() => to,
@@ -150,10 +152,11 @@ fn substr(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
 }
 
 fn trunc(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
-    let (count, whole) = (int(args, 0), text(args, 1));
+    let (count, text) = (int(args, 0), text(args, 1));
+    let whole = &*raw_bytes::of_text(text);
     let kept = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
     if kept >= whole.len() {
-        return call.text(whole);
+        return call.text(text);
     }
     let part = match count < 0 {
         true => bytes(whole, whole.len() - kept, whole.len())?,

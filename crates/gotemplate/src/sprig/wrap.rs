@@ -5,6 +5,7 @@ use super::strings::bytes;
 use crate::env::Call;
 use crate::fault::Fault;
 use crate::function::Row;
+use crate::raw_bytes;
 use crate::value::Value;
 
 pub(super) const FUNCTIONS: &[Row] = &[
@@ -42,13 +43,14 @@ fn abbrevboth(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
 
 /// At most `width` bytes of a text, from about `offset`, with dots where something is left out.
 fn abbreviate(whole: &str, offset: i64, width: i64) -> Result<String, Fault> {
-    let length = whole.len() as i64;
+    let whole_bytes = raw_bytes::of_text(whole);
+    let length = whole_bytes.len() as i64;
     if whole.is_empty() || width < 4 || length <= width {
         return Ok(whole.to_owned());
     }
     let part = |from: i64, to: i64| {
         let place = |at: i64| usize::try_from(at).unwrap_or(0);
-        bytes(whole, place(from), place(to))
+        bytes(&whole_bytes, place(from), place(to))
     };
     let kept = width - 3;
     let offset = offset.min(length);
@@ -97,7 +99,7 @@ fn wrap(
     width: i64,
     (line_end, long_words): (&str, LongWords),
 ) -> Result<Value, Fault> {
-    let bytes = whole.as_bytes();
+    let bytes = &*raw_bytes::of_text(whole);
     let width = usize::try_from(width).unwrap_or(1).max(1);
     let breaks = whole.len() / width + 1;
     call.bytes(
@@ -130,5 +132,5 @@ fn wrap(
         from = next;
     }
     out.extend_from_slice(&bytes[from..]);
-    Ok(String::from_utf8_lossy(&out).into_owned().into())
+    Ok(raw_bytes::to_text(&out).into())
 }

@@ -84,7 +84,7 @@ macro_rules! cases {
     )*};
 }
 
-cases! { dates language lists numbers printf strings }
+cases! { bytes dates language lists numbers printf strings }
 
 /// Functions whose results differ each time in Go; what they make can be undone or recognized.
 #[test]

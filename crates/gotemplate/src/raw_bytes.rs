@@ -1,0 +1,109 @@
+//! Go's strings that are no UTF-8: half a character, or what was decoded from base 64.
+//!
+//! A string of Go is bytes. Here it is a `str`, in which each byte that is no part of a character
+//! is one of 128 characters: the last of plane 16, which are for private use, so that no text has
+//! them. Functions that look at bytes go through [`of_text`] and [`to_text`]; all others take and
+//! keep the characters like any other. Where a template's output ends, [`end`] makes of each byte
+//! what Go's JSON makes of it.
+
+use std::borrow::Cow;
+
+/// The character of the byte 0x80.
+const FIRST: char = '\u{10FF80}';
+const _: () = assert!(FIRST as u32 + 0x7f == char::MAX as u32);
+
+/// The byte with which these characters, and few others, begin.
+const LEAD: u8 = 0xf4;
+
+/// The character of a byte that is no part of another.
+fn char_of(byte: u8) -> char {
+    let code = u32::from(FIRST) + u32::from(byte & 0x7f);
+    char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+}
+
+/// The byte that a character stands for.
+pub(crate) fn byte_of(c: char) -> Option<u8> {
+    let byte = u32::from(c).checked_sub(u32::from(FIRST))?;
+    Some(0x80 | byte as u8)
+}
+
+/// The bytes of a string.
+pub(crate) fn of_text(text: &str) -> Cow<'_, [u8]> {
+    if !text.as_bytes().contains(&LEAD) {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match byte_of(c) {
+            Some(byte) => bytes.push(byte),
+            None => bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    Cow::Owned(bytes)
+}
+
+/// The string of these bytes.
+pub(crate) fn to_text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        push_valid(&mut text, chunk.valid());
+        text.extend(chunk.invalid().iter().map(|byte| char_of(*byte)));
+    }
+    text
+}
+
+/// Appends characters; one that stands for a byte is written as its own four.
+fn push_valid(text: &mut String, valid: &str) {
+    if !valid.as_bytes().contains(&LEAD) {
+        text.push_str(valid);
+        return;
+    }
+    for c in valid.chars() {
+        match byte_of(c) {
+            None => text.push(c),
+            Some(_) => text.extend(c.encode_utf8(&mut [0; 4]).bytes().map(char_of)),
+        }
+    }
+}
+
+/// Ends an output that begins at `start`: bytes that have become characters are these, and each
+/// other is U+FFFD.
+pub(crate) fn end(out: &mut String, start: usize) {
+    if !out.as_bytes()[start..].contains(&LEAD) {
+        return;
+    }
+    let written = out.split_off(start);
+    for chunk in of_text(&written).utf8_chunks() {
+        out.push_str(chunk.valid());
+        let lost = chunk.invalid().iter();
+        out.extend(lost.map(|_| char::REPLACEMENT_CHARACTER));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_as_they_were() {
+        let all: Vec<u8> = (0..=255).collect();
+        for bytes in [&all[..], "a☺\u{10FFFF}".as_bytes(), b"\xe2\x98", b""] {
+            assert_eq!(&*of_text(&to_text(bytes)), bytes);
+        }
+        assert!(matches!(of_text("☺"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn an_output_has_a_mark_for_each_byte_that_is_no_character() {
+        let mut out = "\u{10FF80}".to_owned();
+        let start = out.len();
+        out.push_str("a");
+        out.push_str(&to_text(b"\xe2\x98"));
+        out.push_str(&to_text(b"\xba\xff"));
+        end(&mut out, start);
+        assert_eq!(out, "\u{10FF80}a☺\u{FFFD}");
+        let mut half = to_text(b"\xe2\x98");
+        end(&mut half, 0);
+        assert_eq!(half, "\u{FFFD}\u{FFFD}");
+    }
+}
