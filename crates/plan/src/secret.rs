@@ -69,7 +69,9 @@ fn end_of_secret_word(text: &str) -> Option<usize> {
 /// secret, without the user information of a URL.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
+    let is_sentence = text.contains(|c: char| c.is_whitespace() || QUOTES.contains(&c));
     let shown = match text.contains(['@', '?', ';']) {
+        true if is_sentence => urls_masked(text),
         true => url(text),
         false => text.to_owned(),
     };
@@ -77,6 +79,24 @@ pub fn excerpt(text: &str) -> String {
         Some(end) if end < shown.len() => format!("{}…", &shown[..end]),
         _ => shown,
     }
+}
+
+/// Signs at which a URL within a text ends, beside white space.
+const QUOTES: [char; 3] = ['"', '\'', '`'];
+
+/// A text of several words in which those are masked that are URLs, or may be one without its
+/// scheme: an `@` alone makes none.
+fn urls_masked(text: &str) -> String {
+    let words = text.split_inclusive(|c: char| c.is_whitespace() || QUOTES.contains(&c));
+    let word = |word: &str| {
+        let user = word.rsplit_once('@').map(|(user, _)| user);
+        let has_password = user.is_some_and(|user| user.contains(':'));
+        match has_password || word.contains("://") || word.contains(['?', ';']) {
+            true => url(word),
+            false => word.to_owned(),
+        }
+    };
+    words.map(word).collect()
 }
 
 /// A line that a person wrote with a star for each character of what may be a secret: what follows
@@ -705,6 +725,16 @@ mod tests {
             ("http://me:CANARY@h /?a", "http://***@h /?a"),
             ("http://h\u{1}/?token=CANARY", "http://h\u{1}/?token…"),
             ("me:CANARY@h", "***@h"),
+            ("to me:CANARY@h now", "to ***@h now"),
+            (
+                "{\"u\":\"http://me:CANARY@h/\"}",
+                "{\"u\":\"http://***@h/\"}",
+            ),
+            (
+                "{\"s\":5,\"m\":\"mail me@x.org\"}",
+                "{\"s\":5,\"m\":\"mail me@x.org\"}",
+            ),
+            ("{\"@type\": \"a.B\"}", "{\"@type\": \"a.B\"}"),
             ("token", "token"),
         ] {
             assert_eq!(excerpt(text), shown);
