@@ -219,6 +219,8 @@ fn redirected(
         return Err("from https to http".to_owned());
     }
     let becomes_get = becomes_get(request.method.as_str(), status, style);
+    // A URL that is whole names its host: Go's client gives up the one that it was told.
+    let names_host = style == RedirectStyle::Go && has_scheme(location);
     let keeps = |header: &&Header| {
         let is_marked = |header: &Header| {
             let mut marked = options.private_headers.iter();
@@ -226,8 +228,10 @@ fn redirected(
         };
         let is_private =
             |header: &Header| is_secret(header.name()) || header.is("host") || is_marked(header);
-        (same || !is_private(header))
-            && (!becomes_get || !OF_BODY.iter().any(|name| header.is(name)))
+        let is_lost = !same && is_private(header)
+            || names_host && header.is("host")
+            || becomes_get && OF_BODY.iter().any(|name| header.is(name));
+        !is_lost
     };
     let mut headers: Vec<Header> = request.headers.iter().filter(keeps).cloned().collect();
     if style == RedirectStyle::Go && !previous.own_referer {
@@ -253,6 +257,12 @@ fn redirected(
         expect: request.expect,
         inspection: request.inspection.clone(),
     })
+}
+
+/// Whether a reference begins with a scheme, and so stands for itself (RFC 3986 section 4.3).
+fn has_scheme(reference: &[u8]) -> bool {
+    let end = reference.iter().position(|byte| b":/?#".contains(byte));
+    end.is_some_and(|end| reference[end] == b':' && reference[0].is_ascii_alphabetic())
 }
 
 /// Fields that describe a body, which go with it.

@@ -198,6 +198,32 @@ fn in_gos_style_every_method_becomes_get_and_the_referer_is_named() {
     }
 }
 
+/// Go's client keeps the Host that it was given while redirects are relative.
+#[test]
+fn a_whole_url_names_the_host_in_gos_style() {
+    for (style, location, host) in [
+        (RedirectStyle::Go, "http://sut/end", "sut"),
+        (RedirectStyle::Go, "/end", "h.test"),
+        (RedirectStyle::Go, "//sut/end", "h.test"),
+        (RedirectStyle::Fetch, "http://sut/end", "h.test"),
+    ] {
+        let plan = following(1, "http://sut/start").with(|plan| {
+            plan.http.redirect_style = style;
+            plan.requests[0].headers = vec![Header::new("Host", b"h.test").unwrap()];
+        });
+        let server = Server::new().answers(move |request| match request.target() {
+            "/start" => Answer::redirect(302, location),
+            _ => Answer::ok(),
+        });
+        let result = run(plan, World::of(server).keeps_requests());
+        failures(&result.summary, &[]);
+        let mut seen = result.log.seen.iter();
+        let landed = seen.find(|seen| seen.head.contains(" /end ")).unwrap();
+        let field = format!("Host: {host}\r\n");
+        assert!(landed.head.contains(&field), "{location}: {}", landed.head);
+    }
+}
+
 #[test]
 fn a_redirect_that_closes_is_followed_on_a_new_connection() {
     for then in [ms(0), us(1), ms(30)] {
