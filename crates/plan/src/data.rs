@@ -102,6 +102,12 @@ pub trait RequestData: Send + Sync + fmt::Debug {
     /// As [`RequestData::target`].
     fn fields(&self, request: &RequestContext, out: &mut RenderedFields) -> Result<(), DataError>;
 
+    /// Whether each message of a call is rendered at its own time, and not at that at which the call
+    /// began.
+    fn renews_time(&self) -> bool {
+        false
+    }
+
     /// How many messages a call has by itself. A plain request has one, its body.
     fn messages(&self, _request: &RequestContext) -> u64 {
         1

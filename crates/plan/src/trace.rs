@@ -57,6 +57,10 @@ impl RequestData for Traced {
         })
     }
 
+    fn renews_time(&self) -> bool {
+        self.inner().is_some_and(|data| data.renews_time())
+    }
+
     fn messages(&self, request: &RequestContext) -> u64 {
         self.inner().map_or(1, |data| data.messages(request))
     }

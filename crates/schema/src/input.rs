@@ -324,6 +324,10 @@ impl RequestData for Input {
             .try_for_each(|metadata| metadata.render(call, out))
     }
 
+    fn renews_time(&self) -> bool {
+        self.refresh == Refresh::Message && !matches!(self.body, Body::Fixed(_))
+    }
+
     fn messages(&self, call: &RequestContext) -> u64 {
         match &self.body {
             _ if !self.streams => 1,

@@ -33,11 +33,30 @@ pub(super) struct CallState {
     /// The varying metadata.
     metadata: RenderedFields,
     context: KeptContext,
+    /// The moment of its context's time.
+    began: Moment,
+    /// The times of its first messages, where each is rendered at its own: these may be shown.
+    made_at: Vec<u64>,
     /// The time of the last message; of the call's beginning before any came.
     last_reply: Nanos,
     /// The time at which the call has sent and received enough; [`Nanos::MAX`] when its messages
     /// decide that.
     until: Nanos,
+}
+
+/// A moment on both clocks.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moment {
+    at: Nanos,
+    /// Nanoseconds since the Unix epoch.
+    unix: u64,
+}
+
+impl Moment {
+    /// The time since the Unix epoch at another moment, not before this one.
+    fn unix_at(self, now: Nanos) -> u64 {
+        self.unix + (now - self.at).0
+    }
 }
 
 impl Default for CallState {
@@ -47,6 +66,8 @@ impl Default for CallState {
             outbox: Outbox::default(),
             metadata: RenderedFields::default(),
             context: KeptContext::default(),
+            began: Moment::default(),
+            made_at: Vec::new(),
             last_reply: Nanos::ZERO,
             until: Nanos::MAX,
         }
@@ -76,13 +97,15 @@ impl CallState {
         let generation = cx.exchange.generation();
         if call.fixed.is_none() && !self.context.is_of(generation) {
             let seed = cx.rules.prepared().seed();
-            let context = cx.exchange.context(connection, unix_time(), seed);
+            let unix = unix_time();
+            let context = cx.exchange.context(connection, unix, seed);
             self.context.keep(context, generation);
+            self.began = Moment { at: cx.now, unix };
         }
         self.reply.begin(&call.reply);
         match call.fixed {
             Some(messages) => self.outbox.begin(messages, messages),
-            None => self.render(call, &mut cx.tools.codecs)?,
+            None => self.render(call, &mut cx.tools.codecs, cx.now)?,
         }
         self.last_reply = cx.now;
         let until = call.plan.streaming.duration.map(|time| cx.now + time);
@@ -97,7 +120,14 @@ impl CallState {
     }
 
     /// Makes the metadata that varies, and the first messages.
-    fn render(&mut self, call: &CallRequest, codecs: &mut Codecs) -> Result<(), DataError> {
+    fn render(
+        &mut self,
+        call: &CallRequest,
+        codecs: &mut Codecs,
+        now: Nanos,
+    ) -> Result<(), DataError> {
+        self.context.set_time(self.began.unix);
+        self.made_at.clear();
         let context = self.context.get();
         self.outbox.begin(message_count(&call.plan, context), 0);
         self.metadata.clear();
@@ -105,13 +135,26 @@ impl CallState {
         for (name, value) in self.metadata.iter() {
             check_metadata(name, value.as_bytes())?;
         }
-        self.make_messages(call, codecs)
+        self.make_messages(call, codecs, now)
     }
 
     /// Makes as many messages as may go out now.
-    fn make_messages(&mut self, call: &CallRequest, codecs: &mut Codecs) -> Result<(), DataError> {
+    fn make_messages(
+        &mut self,
+        call: &CallRequest,
+        codecs: &mut Codecs,
+        now: Nanos,
+    ) -> Result<(), DataError> {
         let one_by_one = call.plan.streaming.interval > Nanos::ZERO;
+        let renews_time = call.plan.data.renews_time();
+        let unix = self.began.unix_at(now);
+        if renews_time {
+            self.context.set_time(unix);
+        }
         while self.outbox.wants() {
+            if renews_time && (self.made_at.len() as u64) < SHOWN_MESSAGES {
+                self.made_at.push(unix);
+            }
             let (compressor, message) = codecs.compressor(call.encoding);
             let (index, out) = self.outbox.next_message();
             call.plan.data.message(self.context.get(), index, message)?;
@@ -176,7 +219,7 @@ impl CallState {
         if interval > Nanos::ZERO {
             return BodyStep::WaitUntil(cx.now + interval);
         }
-        match self.make_messages(call, &mut cx.tools.codecs) {
+        match self.make_messages(call, &mut cx.tools.codecs, cx.now) {
             Ok(()) => BodyStep::Again,
             Err(error) => BodyStep::Fail(error),
         }
@@ -201,7 +244,7 @@ impl CallState {
         if !self.outbox.is_idle() {
             return TimerStep::Nothing;
         }
-        match self.make_messages(call, &mut cx.tools.codecs) {
+        match self.make_messages(call, &mut cx.tools.codecs, cx.now) {
             Ok(()) => TimerStep::Send,
             Err(error) => TimerStep::End(error.into()),
         }
@@ -209,12 +252,14 @@ impl CallState {
 
     /// The request that it has sent, as it is shown: its first messages are made once more.
     pub(super) fn sent(&self, call: &CallRequest) -> Side {
-        let context = self.context.get();
-        let count = message_count(&call.plan, context).min(SHOWN_MESSAGES);
+        let mut context = self.context.get().clone();
+        let count = message_count(&call.plan, &context).min(SHOWN_MESSAGES);
         let check = call.plan.reply_check.as_ref();
+        let mut times = self.made_at.iter();
         let made = (0..count).map_while(|index| {
             let mut bytes = Vec::new();
-            call.plan.data.message(context, index, &mut bytes).ok()?;
+            context.now = times.next().copied().unwrap_or(context.now);
+            call.plan.data.message(&context, index, &mut bytes).ok()?;
             let text = check.and_then(|check| check.text(Direction::Request, &bytes));
             Some(Excerpt {
                 text,

@@ -44,6 +44,11 @@ impl KeptContext {
         &self.context
     }
 
+    /// Sets the time at which the rest of the request is rendered, since the Unix epoch.
+    pub(super) const fn set_time(&mut self, now: u64) {
+        self.context.now = now;
+    }
+
     /// Drops the context, which keeps values of its user.
     pub(super) fn clear(&mut self) {
         *self = Self::default();

@@ -2,13 +2,17 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{GRPC_STATUS, Kept, Outcome, RunEvent};
-use drumfire_plan::{CallKind, CallStatuses, Samples, Streaming};
+use drumfire_plan::{
+    CallKind, CallStatuses, DataError, RenderedFields, RequestContext, RequestData, Samples,
+    Streaming, Varying,
+};
 use drumfire_testkit::{
     Client, Draft, Farewell, Http2, LastId, Law, Network, RepliesAt, Reply, Said, Server,
     Simulated, World, closed,
 };
 use drumfire_units::Nanos;
 use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 
 /// A server that takes 10 ms, next door.
 fn world(script: Http2) -> World {
@@ -322,6 +326,65 @@ fn messages_of_a_client_go_out_at_their_times() {
             let response = &result.summary.total.latency.response_time;
             assert_eq!(response.max(), ms(took + 10));
         }
+    }
+}
+
+/// Three messages, of which each notes the time that it has, in milliseconds.
+#[derive(Debug)]
+struct Clock {
+    seen: Arc<Mutex<Vec<u64>>>,
+    renews_time: bool,
+}
+
+impl RequestData for Clock {
+    fn varying(&self) -> Varying {
+        Varying {
+            body: true,
+            ..Varying::default()
+        }
+    }
+
+    fn fields(&self, _: &RequestContext, _: &mut RenderedFields) -> Result<(), DataError> {
+        Ok(())
+    }
+
+    fn renews_time(&self) -> bool {
+        self.renews_time
+    }
+
+    fn messages(&self, _: &RequestContext) -> u64 {
+        3
+    }
+
+    fn message(&self, call: &RequestContext, _: u64, _: &mut Vec<u8>) -> Result<(), DataError> {
+        self.seen.lock().unwrap().push(call.now / 1_000_000);
+        Ok(())
+    }
+}
+
+/// A time that a message has is that of the message, where its data are asked for that.
+#[test]
+fn time_goes_on_within_a_call() {
+    for renews_time in [true, false] {
+        let seen: Arc<Mutex<Vec<u64>>> = Arc::default();
+        let clock = Arc::new(Clock {
+            seen: Arc::clone(&seen),
+            renews_time,
+        });
+        let plan = closed(1).http2(1).requests(2);
+        let plan = plan.calls_with(CallKind::ClientStream, Said::once(), |call| {
+            call.data = clock;
+            call.streaming.interval = ms(100);
+        });
+        let result = run(plan, says(Reply::unary(b"sum")));
+        failures(&result.summary, &[]);
+        let seen = seen.lock().unwrap();
+        let span = if renews_time { 100 } else { 0 };
+        for call in seen.chunks(3) {
+            assert_eq!((call[1] - call[0], call[2] - call[1]), (span, span));
+        }
+        assert_eq!(seen.len(), 6);
+        assert!(seen[3] > seen[2], "each call has its own time: {seen:?}");
     }
 }
 
