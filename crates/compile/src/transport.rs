@@ -314,6 +314,11 @@ pub(crate) fn connections(
     let sessions = [("shared", Affinity::Shared), ("user", Affinity::User)];
     let affinity = scope.word(written.session.as_ref(), &sessions, "no kind of session");
     let backoff = scope.found.parse(written.connect_backoff.as_ref());
+    let styles = [
+        ("rfc", ReusedClosed::Retry),
+        ("go", ReusedClosed::RetryAsGo),
+    ];
+    let retried = scope.word(written.retry_style.as_ref(), &styles, "no rule for retries");
     let openings = [("waiting", Opening::Waiting), ("service", Opening::Service)];
     let opening = scope.word(
         written.connection_opening.as_ref(),
@@ -326,7 +331,7 @@ pub(crate) fn connections(
         streams: loaded.streams,
         keep_alive: keep_alive(written, scope),
         reused_closed: match is_on(&written.retry_reused) {
-            true => ReusedClosed::Retry,
+            true => retried.unwrap_or(ReusedClosed::Retry),
             false => ReusedClosed::Fail,
         },
         hints: match is_on(&written.respect_keepalive) {

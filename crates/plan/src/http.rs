@@ -220,8 +220,11 @@ pub enum ReusedClosed {
     /// The request has failed, with `closed:reused`.
     #[default]
     Fail,
-    /// An idempotent request is sent once more on a new connection, and counted as retried.
+    /// An idempotent request (RFC 9110 section 9.2.2) is sent once more on a new connection, and
+    /// counted as retried.
     Retry,
+    /// The same, as Go's client has it: of a safe request, and of one with an `Idempotency-Key`.
+    RetryAsGo,
 }
 
 /// How long each phase of an exchange may take; [`Nanos::MAX`] is for ever.

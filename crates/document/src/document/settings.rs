@@ -151,6 +151,8 @@ pub struct Connections {
     pub respect_keepalive: Option<Switch>,
     /// Whether a request is sent once more when its connection turns out closed.
     pub retry_reused: Option<Switch>,
+    /// `rfc` or `go`: which requests those are.
+    pub retry_style: Option<Text>,
     /// The longest pause before a target that refuses is dialed again.
     pub connect_backoff: Option<Text>,
     /// The silence after which a connection is asked whether it lives.

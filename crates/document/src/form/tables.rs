@@ -135,6 +135,8 @@ fields!(Connections {
         "Whether connections end when the server's Keep-Alive field says so",
     "retry_reused" => retry_reused:
         "Whether requests are sent once more when a connection that was used before is closed",
+    "retry_style" => retry_style:
+        "Which requests those are: of idempotent methods (rfc), or those of Go's client (go)",
     "connect_backoff" => connect_backoff: "The rest after failed connections, such as 100ms",
     "ping" => ping: "Pings a connection after a silence of this time, over HTTP/2",
     "ping_timeout" => ping_timeout: "How long a ping's answer is waited for",

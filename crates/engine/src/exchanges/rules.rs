@@ -154,7 +154,7 @@ impl Rules {
 
     /// Whether a request is sent once more that a reused connection has lost.
     pub(super) fn retries_reused(&self) -> bool {
-        self.pool().connections.reused_closed == ReusedClosed::Retry
+        self.pool().connections.reused_closed != ReusedClosed::Fail
     }
 
     /// Whether a response with this status is ok, of a request that expects no other than the pool.

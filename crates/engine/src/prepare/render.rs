@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
-use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Pool, Url};
+use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Pool, ReusedClosed, Url};
 use std::sync::Arc;
 
 /// The default User-Agent.
@@ -34,7 +34,7 @@ pub(crate) struct Rendered {
     pub(crate) head_length: usize,
     /// The form of its response.
     pub(crate) kind: RequestKind,
-    /// Whether sending it twice does no more than sending it once (RFC 9110 section 9.2.2).
+    /// Whether sending it twice does no more than sending it once, by the rule of its pool.
     pub(crate) idempotent: bool,
 }
 
@@ -134,11 +134,24 @@ pub(super) fn render(
         } else {
             RequestKind::Normal
         },
-        idempotent: matches!(
-            method,
-            "GET" | "HEAD" | "OPTIONS" | "TRACE" | "PUT" | "DELETE"
-        ),
+        idempotent: is_idempotent(pool.connections.reused_closed, request),
     })
+}
+
+/// Whether sending a request twice does no more than sending it once: by its method (RFC 9110
+/// section 9.2.2), or as Go's client takes it.
+fn is_idempotent(rule: ReusedClosed, request: &HttpRequest) -> bool {
+    let method = request.method.as_str();
+    let is_safe = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE");
+    let has_key = || {
+        let names = ["Idempotency-Key", "X-Idempotency-Key"];
+        let mut headers = request.headers.iter();
+        headers.any(|header| names.iter().any(|name| header.is(name)))
+    };
+    match rule {
+        ReusedClosed::Fail | ReusedClosed::Retry => is_safe || matches!(method, "PUT" | "DELETE"),
+        ReusedClosed::RetryAsGo => is_safe || has_key(),
+    }
 }
 
 /// The value of the Host field: the one given, or the URL's.

@@ -2,7 +2,7 @@
 
 use crate::{failures, ms, run, secs, us};
 use drumfire_measure::{Outcome, Validity};
-use drumfire_plan::{KeepAlive, KeepAliveHints, Opening, ReusedClosed};
+use drumfire_plan::{Header, KeepAlive, KeepAliveHints, Method, Opening, ReusedClosed};
 use drumfire_testkit::{Answer, Law, Network, Server, Simulated, World, closed, open};
 use drumfire_units::Nanos;
 
@@ -152,6 +152,33 @@ fn a_request_that_meets_the_end_is_sent_again_where_the_plan_says_so() {
         .with(|plan| plan.connections.reused_closed = ReusedClosed::Retry);
     let result = run(plan, racing());
     failures(&result.summary, &[(Outcome::ClosedReused, 50)]);
+}
+
+/// Go's client takes a PUT for no more than a POST, and either with a key for a request that may be
+/// sent twice.
+#[test]
+fn requests_are_sent_again_by_the_rule_of_the_plan() {
+    let key = ("X-Idempotency-Key", "1");
+    for (rule, method, field, lost) in [
+        (ReusedClosed::Retry, "PUT", None, 0),
+        (ReusedClosed::Retry, "DELETE", None, 0),
+        (ReusedClosed::Retry, "POST", Some(key), 50),
+        (ReusedClosed::RetryAsGo, "GET", None, 0),
+        (ReusedClosed::RetryAsGo, "PUT", None, 50),
+        (ReusedClosed::RetryAsGo, "DELETE", None, 50),
+        (ReusedClosed::RetryAsGo, "POST", None, 50),
+        (ReusedClosed::RetryAsGo, "POST", Some(key), 0),
+    ] {
+        let plan = closed(1).thinks(ms(7)).requests(100).with(|plan| {
+            plan.connections.reused_closed = rule;
+            plan.requests[0].method = Method::parse(method).unwrap();
+            let field = field.map(|(name, value)| Header::new(name, value.as_bytes()).unwrap());
+            plan.requests[0].headers.extend(field);
+        });
+        let result = run(plan, racing());
+        let failed = result.summary.total.counts.failed;
+        assert_eq!(failed, lost, "{rule:?} {method} {field:?}");
+    }
 }
 
 #[test]
