@@ -41,7 +41,9 @@ impl fmt::Display for RequestError {
             Self::Target => f.write_str(
                 "the target must not be empty nor hold spaces or controls; percent-encode them",
             ),
-            Self::Host => f.write_str("the host must not hold spaces or controls"),
+            Self::Host => f.write_str(
+                "the host must be ASCII without spaces; a name beyond it is written with `xn--`",
+            ),
             Self::Name(name) => write!(
                 f,
                 "the field name {name:?} is not a token of letters, digits and !#$%&'*+-.^_`|~"

@@ -107,6 +107,9 @@ impl Classes {
         if !self.is_chosen(entry) {
             return Ok(None);
         }
+        if let Some(host) = self.host(entry) {
+            check_host(host)?;
+        }
         let parts = self.parts_of(entry);
         let last = self.list.get(self.last as usize);
         if last.is_some_and(|last| self.is_of(entry, parts, last)) {
@@ -231,6 +234,16 @@ impl Classes {
             (false, _) => entry.named_host().or(planned),
         }
     }
+}
+
+/// Whether a host can be sent, such as that of a Host field.
+fn check_host(host: &str) -> Result<(), String> {
+    if host.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Ok(());
+    }
+    let shown: String = host.chars().take(60).collect();
+    let shown = shown.escape_debug();
+    Err(format!("`{shown}` is no host; write a name or an address"))
 }
 
 /// Whether a field says that the client does not name itself.

@@ -20,7 +20,8 @@ struct Request<'a> {
     uri: Option<Cow<'a, str>>,
     method: Option<Cow<'a, str>>,
     host: Option<Cow<'a, str>>,
-    headers: Option<BTreeMap<Text<'a>, Text<'a>>>,
+    /// A value that is null is empty.
+    headers: Option<BTreeMap<Text<'a>, Option<Text<'a>>>>,
     body: Option<Body<'a>>,
     tag: Option<Cow<'a, str>>,
 }
@@ -229,10 +230,11 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     if !host.is_empty() {
         out.host(host);
     }
-    for (Text(name), Text(value)) in request.headers.iter().flatten() {
+    for (Text(name), value) in request.headers.iter().flatten() {
+        let value = value.as_ref().map_or("", |Text(value)| value);
         Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
         match name.eq_ignore_ascii_case("host") {
-            true if host.is_empty() => out.host(value),
+            true if host.is_empty() && !value.is_empty() => out.host(value),
             true => {}
             false => out.field(name, value),
         }

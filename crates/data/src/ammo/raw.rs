@@ -5,6 +5,7 @@ use super::step::{Step, line, text};
 use super::target::begin;
 use super::uri::body;
 use drumfire_plan::{Header, Method};
+use std::borrow::Cow;
 
 /// The next request.
 pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
@@ -37,6 +38,7 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
 fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
     let (head, rest) = split(request).ok_or("the request has no empty line behind its head")?;
     let head = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8")?;
+    let head = unfolded(head);
     let mut lines = head.lines();
     let first = lines.next().unwrap_or_default();
     let mut words = first.split(' ');
@@ -45,7 +47,7 @@ fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
         words.next().unwrap_or_default(),
     );
     let version = words.next().unwrap_or_default();
-    if !version.starts_with("HTTP/1.") || words.next().is_some() {
+    if !["HTTP/1.0", "HTTP/1.1", "HTTP/2.0"].contains(&version) || words.next().is_some() {
         let shown: String = first.chars().take(60).collect();
         let shown = shown.escape_default();
         return Err(format!(
@@ -76,6 +78,24 @@ fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
         (false, true) => {}
     }
     Ok(())
+}
+
+/// A head whose fields stand on a line each: one that goes on, behind white space, on the next line
+/// has a blank there (RFC 9112 section 5.2).
+fn unfolded(head: &str) -> Cow<'_, str> {
+    if !head.contains("\n ") && !head.contains("\n\t") {
+        return Cow::Borrowed(head);
+    }
+    let mut out = String::with_capacity(head.len());
+    for line in head.lines() {
+        match line.starts_with([' ', '\t']) {
+            true => out.push(' '),
+            false if out.is_empty() => {}
+            false => out.push('\n'),
+        }
+        out.push_str(line.trim_matches([' ', '\t']));
+    }
+    Cow::Owned(out)
 }
 
 /// Head and body of a request.

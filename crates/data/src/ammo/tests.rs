@@ -232,6 +232,44 @@ fn raw_has_whole_requests() {
 }
 
 #[test]
+fn raw_requests_may_be_folded_and_of_another_version() {
+    let one = "GET /a HTTP/1.1\r\nX-A: one\r\n two\r\n\tthree\r\nX-B: b\r\n\r\n";
+    let two = "GET /b HTTP/2.0\r\nX-C: c\r\n\r\n";
+    let text = format!("{}\n{one}{}\n{two}", one.len(), two.len());
+    assert_eq!(
+        all(text.as_bytes(), &options(AmmoFormat::Raw)),
+        ["GET: GET /a X-A=one two three X-B=b", "GET: GET /b X-C=c"]
+    );
+    let text = "19\nGET /b HTTP/3.0\r\n\r\n";
+    let error = error(text.as_bytes(), &options(AmmoFormat::Raw));
+    assert!(error.contains("is no request line"), "{error}");
+}
+
+#[test]
+fn a_host_that_is_none_is_refused_with_its_line() {
+    for (format, text) in [
+        (AmmoFormat::Uri, "[Host: bad host]\n/a\n"),
+        (
+            AmmoFormat::JsonLine,
+            "{\"uri\": \"/a\", \"host\": \"bad host\"}",
+        ),
+    ] {
+        let error = error(text.as_bytes(), &options(format));
+        let words = "`bad host` is no host; write a name or an address";
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn a_header_of_null_is_empty() {
+    let text = "{\"uri\": \"/a\", \"headers\": {\"A\": null, \"Host\": null}}";
+    assert_eq!(
+        all(text.as_bytes(), &options(AmmoFormat::JsonLine)),
+        ["GET: GET /a A="]
+    );
+}
+
+#[test]
 fn json_lines_are_objects_or_an_array() {
     let objects = [
         "{\"uri\": \"/a\\u00e9\", \"tag\": \"t\", \"host\": \"h.test\", \"headers\": {\"A\": \"b\", \"Host\": \"x\"}, \"more\": 1}",
