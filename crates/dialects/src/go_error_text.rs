@@ -2,14 +2,23 @@
 
 use drumfire_measure::Outcome;
 
-/// The text of an outcome, as far as it needs no status. `host` is the target's name, where all
-/// requests go to one.
+/// The details of an outcome by which Go has another text for it.
+const CLOSED_IN_HANDSHAKE: &str = "the peer closed the connection within the handshake";
+const WAS_RESET: &str = "the connection was reset";
+
+/// The text of an outcome with a detail, as far as it needs no status. `host` is the target's name,
+/// where all requests go to one.
 ///
 /// Go adds particulars in places (the resolver's address, the certificate's dates, bytes of the
 /// server's); a key without them counts equal failures together.
-pub(crate) fn error_text(outcome: Outcome, host: Option<&str>) -> String {
+pub(crate) fn error_text(outcome: Outcome, detail: &str, host: Option<&str>) -> String {
     if let Some(text) = name_text(outcome, host) {
         return text;
+    }
+    match (outcome, detail) {
+        (Outcome::TlsProtocol, CLOSED_IN_HANDSHAKE) => return "EOF".to_owned(),
+        (Outcome::Truncated, WAS_RESET) => return "connection reset by peer".to_owned(),
+        _ => {}
     }
     connection_text(outcome)
         .or_else(|| timeout_text(outcome))
@@ -119,15 +128,25 @@ mod tests {
             ),
             (Outcome::DnsNotFound, "lookup nowhere.invalid: no such host"),
         ] {
-            assert_eq!(error_text(outcome, Some("nowhere.invalid")), text);
+            assert_eq!(error_text(outcome, "", Some("nowhere.invalid")), text);
         }
-        assert_eq!(error_text(Outcome::DnsEmpty, None), "lookup: no such host");
+        assert_eq!(
+            error_text(Outcome::DnsEmpty, "", None),
+            "lookup: no such host"
+        );
+        for (outcome, detail, text) in [
+            (Outcome::TlsProtocol, CLOSED_IN_HANDSHAKE, "EOF"),
+            (Outcome::Truncated, WAS_RESET, "connection reset by peer"),
+        ] {
+            assert_eq!(error_text(outcome, detail, None), text);
+            assert_ne!(error_text(outcome, "", None), text);
+        }
     }
 
     #[test]
     fn a_timeout_says_so() {
         for &outcome in Outcome::ALL.iter().filter(|o| o.is_timeout()) {
-            let text = error_text(outcome, None);
+            let text = error_text(outcome, "", None);
             assert!(
                 text.contains("timeout") || text.contains("deadline exceeded"),
                 "{outcome:?}: {text}"

@@ -158,7 +158,7 @@ fn errors_have_go_s_texts() {
     let serve = Serve::new("");
     for (query, timeout, text) in [
         ("hangup=1", 20_000, "EOF={count}"),
-        ("cut=1", 20_000, "unexpected EOF={count}"),
+        ("cut=1", 20_000, "connection reset by peer={count}"),
         ("reset=1", 20_000, "connection reset by peer={count}"),
         ("status=404", 20_000, "received status code 404={count}"),
         (

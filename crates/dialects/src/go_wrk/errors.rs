@@ -15,10 +15,10 @@ impl ErrorCounts {
     pub(super) fn of(total: &Figures, host: Option<&str>) -> Self {
         let mut counts = Self::default();
         let mut by_status = 0;
-        for (outcome, count) in total.outcomes().failures() {
-            match outcome {
-                Outcome::HttpStatus | Outcome::InvalidStatus => by_status += count,
-                _ => counts.add(error_text(outcome, host), count),
+        for row in total.errors() {
+            match row.outcome {
+                Outcome::HttpStatus | Outcome::InvalidStatus => by_status += row.count,
+                outcome => counts.add(error_text(outcome, &row.message, host), row.count),
             }
         }
         for (status, count) in refused_statuses(total, by_status) {

@@ -210,6 +210,7 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
                 keepalive: parts.closes(args).then(|| TOOL.switch("-no-ka", false)),
                 // Go's client tries again where a kept connection was closed meanwhile.
                 retry_reused: Some(TOOL.switch("", true)),
+                retry_style: Some(TOOL.text("", &"go")),
                 connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
                 ..Connections::default()
             },

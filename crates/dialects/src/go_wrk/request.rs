@@ -37,6 +37,13 @@ impl RequestParts {
                 closes = true;
                 continue;
             }
+            // `-no-ka` says the opposite, and holds.
+            if header.is("Connection")
+                && args.no_keep_alive
+                && value.eq_ignore_ascii_case(b"keep-alive")
+            {
+                continue;
+            }
             // Go's client makes them itself and leaves out the user's.
             if Header::frames(header.name()) {
                 left_out.push(header.name().to_owned());
@@ -145,6 +152,18 @@ mod tests {
         assert!(
             lines(&["Connection: close"], "").len() == 1,
             "the client writes it"
+        );
+        let args = Args {
+            headers: vec!["Connection: Keep-Alive".to_owned()],
+            no_keep_alive: true,
+            ..Args::default()
+        };
+        let parts_of = RequestParts::of(&args).unwrap();
+        assert!(
+            parts_of
+                .headers
+                .iter()
+                .all(|header| !header.is("Connection"))
         );
         for line in ["A : x", " A: x"] {
             assert!(parts(line).is_err(), "Go sends no such name");

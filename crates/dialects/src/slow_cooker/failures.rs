@@ -4,17 +4,37 @@ use crate::go_error_text::error_text;
 use drumfire_measure::{Figures, Outcome};
 use std::collections::BTreeMap;
 
-/// Go's text where `-timeout` has passed: that is the only bound once there is a connection.
+/// Go's texts where `-timeout` has passed: before the head of the response, and behind it.
 const TIMED_OUT: &str =
     "context deadline exceeded (Client.Timeout exceeded while awaiting headers)";
+const TIMED_OUT_IN_BODY: &str =
+    "context deadline exceeded (Client.Timeout or context cancellation while reading body)";
 
 /// Failures that have not been told yet.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Failures {
     counts: BTreeMap<String, u64>,
+    dialing: Dialing,
+}
+
+/// The time that ends the opening of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialing {
+    /// A time of its own.
+    Bounded,
+    /// `-timeout`, which is over before that.
+    CutOff,
 }
 
 impl Failures {
+    /// None yet.
+    pub(super) const fn new(dialing: Dialing) -> Self {
+        Self {
+            counts: BTreeMap::new(),
+            dialing,
+        }
+    }
+
     /// Adds those of a span. `host` is the target's name, where all requests go to one.
     pub(super) fn add(&mut self, figures: &Figures, host: Option<&str>) {
         for row in figures.errors() {
@@ -23,10 +43,16 @@ impl Failures {
                 Outcome::InvalidStatus | Outcome::ProtoUnexpected101 | Outcome::AssertBody => {
                     continue;
                 }
-                Outcome::TimeoutHead | Outcome::TimeoutTotal => TIMED_OUT.to_owned(),
-                outcome => error_text(outcome, host),
+                Outcome::TimeoutHead => TIMED_OUT.to_owned(),
+                Outcome::TimeoutConnect | Outcome::TimeoutTls
+                    if self.dialing == Dialing::CutOff =>
+                {
+                    TIMED_OUT.to_owned()
+                }
+                Outcome::TimeoutTotal => TIMED_OUT_IN_BODY.to_owned(),
+                outcome => error_text(outcome, &row.message, host),
             };
-            let line = match text == row.message {
+            let line = match text == row.message || row.outcome.is_timeout() {
                 true => text,
                 false => format!("{text} ({})", row.message),
             };
@@ -40,5 +66,48 @@ impl Failures {
         lines
             .map(|(line, count)| format!("{count} × {line}\n"))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_measure::{Leniencies, Sample};
+    use drumfire_units::Nanos;
+
+    fn told(outcome: Outcome, dialing: Dialing) -> String {
+        let mut figures = Figures::new(&[]);
+        figures.record(&Sample {
+            intended: Nanos::ZERO,
+            due: Nanos::ZERO,
+            sent: Nanos::ZERO,
+            first_byte: Nanos(5),
+            end: Nanos(9),
+            bytes_sent: 1,
+            outcome,
+            leniencies: Leniencies::default(),
+            bytes_received: 1,
+            status: 0,
+            step: 0,
+        });
+        let mut failures = Failures::new(dialing);
+        failures.add(&figures, None);
+        failures.tell()
+    }
+
+    #[test]
+    fn a_timeout_reads_as_in_go_by_its_phase() {
+        let head = format!("1 × {TIMED_OUT}\n");
+        assert_eq!(told(Outcome::TimeoutHead, Dialing::Bounded), head);
+        assert_eq!(told(Outcome::TimeoutTls, Dialing::CutOff), head);
+        assert_eq!(told(Outcome::TimeoutConnect, Dialing::CutOff), head);
+        assert_eq!(
+            told(Outcome::TimeoutTls, Dialing::Bounded),
+            "1 × net/http: TLS handshake timeout\n"
+        );
+        assert_eq!(
+            told(Outcome::TimeoutTotal, Dialing::Bounded),
+            format!("1 × {TIMED_OUT_IN_BODY}\n")
+        );
     }
 }

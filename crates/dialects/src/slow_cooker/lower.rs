@@ -3,6 +3,7 @@
 //! Checks come in slow_cooker's order: help, the URLs, the numbers, the unit, the body.
 
 use super::args::{self, Args, Line};
+use super::failures::Dialing;
 use super::render::{Presentation, Shape, Shown};
 use super::targets::Targets;
 use super::{PROGRAM, mistake};
@@ -104,6 +105,10 @@ pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run,
         csv: Some(args.report_latencies_csv.clone()).filter(|path| !path.is_empty()),
         metrics_at: Some(args.metric_addr.clone()).filter(|address| !address.is_empty()),
         host: targets.host(),
+        dialing: match (1..DIAL_MAX.0).contains(&args.timeout.0) {
+            true => Dialing::CutOff,
+            false => Dialing::Bounded,
+        },
         notes: notes(args, &targets),
     };
     Ok(Run {
@@ -225,7 +230,7 @@ fn document(
             Some(TOOL.text("-iterations", &lasts.min(ENDLESS)))
         }
     };
-    let hosts = hosts(args);
+    let hosts = hosts(args, targets);
     Document {
         feeds: feeds(&hosts),
         pools: vec![Pool {
@@ -285,11 +290,18 @@ fn portion(args: &Args) -> Nanos {
     }
 }
 
-/// The Host headers.
-fn hosts(args: &Args) -> Vec<String> {
-    let hosts = args.host.split(',').map(str::trim);
-    let hosts = hosts.filter(|host| !host.is_empty());
-    hosts.map(str::to_owned).collect()
+/// The Host headers. One that is empty beside others is the URL's own, where all URLs have the same.
+fn hosts(args: &Args, targets: &Targets) -> Vec<String> {
+    let listed = args.host.split(',').map(str::trim);
+    if listed.clone().all(str::is_empty) {
+        return Vec::new();
+    }
+    let own = targets.authority();
+    let host = |host: &str| match host {
+        "" => own.clone(),
+        host => Some(host.to_owned()),
+    };
+    listed.filter_map(host).collect()
 }
 
 /// The numbers of requests, and Host headers where there are several.
@@ -347,6 +359,7 @@ fn settings(
             keepalive: args.noreuse.then(|| TOOL.switch("-noreuse", false)),
             // Go's client tries again where a kept connection was closed meanwhile.
             retry_reused: Some(TOOL.switch("", true)),
+            retry_style: Some(TOOL.text("", &"go")),
             connect_backoff: Some(TOOL.text("-qps", &backoff)),
             // slow_cooker's clock runs while Go's client dials.
             connection_opening: Some(TOOL.text("", &"service")),
@@ -394,7 +407,11 @@ fn fields(args: &Args, hosts: &[String]) -> Vec<Field> {
         fields.push(own("User-Agent", USER_AGENT));
     }
     for (name, value) in &args.headers {
-        if !is_left_out(name) {
+        // `-noreuse` says the opposite, and holds.
+        let keeps = name.eq_ignore_ascii_case("Connection")
+            && value.trim().eq_ignore_ascii_case("keep-alive");
+        let is_lost = is_left_out(name) || args.noreuse && keeps;
+        if !is_lost {
             fields.push(own(&canonical(name), &untemplated(value)));
         }
     }

@@ -1,7 +1,7 @@
 //! slow_cooker's output: a line for each interval, in today's shape and in an older one, and the
 //! quantiles at the end.
 
-use super::failures::Failures;
+use super::failures::{Dialing, Failures};
 use super::metrics;
 use super::table;
 use super::tally::Tally;
@@ -62,6 +62,7 @@ pub(super) struct Shown {
     pub(super) metrics_at: Option<String>,
     /// The name of the target, where all requests go to one.
     pub(super) host: Option<String>,
+    pub(super) dialing: Dialing,
     pub(super) notes: Vec<String>,
 }
 
@@ -95,6 +96,7 @@ impl Presentation {
     /// The presentation of a run.
     pub(super) fn new(shown: Shown, host: &Arc<dyn Host>) -> Self {
         Self {
+            failures: Failures::new(shown.dialing),
             shown,
             host: Arc::clone(host),
             started_at: 0,
@@ -103,7 +105,6 @@ impl Presentation {
             since: Nanos::ZERO,
             end: Nanos::ZERO,
             tally: Tally::default(),
-            failures: Failures::default(),
             told: Nanos::ZERO,
             all: Tally::default(),
             history: [0; HISTORY],

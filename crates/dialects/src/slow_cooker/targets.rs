@@ -61,6 +61,19 @@ impl Targets {
     }
 }
 
+impl Targets {
+    /// The host and port of all URLs, where they have the same, as a Host header has them.
+    pub(super) fn authority(&self) -> Option<String> {
+        let mut all = self.urls.iter().map(|url| {
+            let url = Url::parse(url).ok()?;
+            Some(url.origin.host_header())
+        });
+        let first = all.next()??;
+        all.all(|other| other.as_deref() == Some(&*first))
+            .then_some(first)
+    }
+}
+
 fn read(path: &str, host: &dyn Host) -> Result<String, LastWords> {
     let place = if path == STDIN.0 { STDIN.1 } else { path };
     let bytes = host
