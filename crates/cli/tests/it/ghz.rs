@@ -108,3 +108,21 @@ fn a_file_of_its_name_does_not_hide_a_command() {
         assert_eq!(run.code, Some(0), "{name}: {}", run.stderr);
     }
 }
+
+/// A report of ghz's has no place for rules: what fails the run is said beside it.
+#[test]
+fn a_threshold_that_does_not_hold_is_named() {
+    let server = Serve::new("--grpc");
+    let line = |rule: &str| ghz(&format!("{CALL} -n 5 -c 1 --threshold {rule}"), &server);
+    let run = line("max<1ns");
+    assert_eq!(run.code, Some(99), "{}", run.stderr);
+    let words = "--threshold 'max<1ns' does not hold: ";
+    assert!(run.stderr.contains(words), "{}", run.stderr);
+    assert!(run.stdout.contains("Summary:"), "{}", run.stdout);
+    // Five samples show no 99th percentile.
+    let run = line("p99<1us");
+    assert_eq!(run.code, Some(99), "{}", run.stderr);
+    assert!(run.stderr.contains("samples"), "{}", run.stderr);
+    let run = line("max<100s");
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), ""));
+}

@@ -214,7 +214,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         import_paths,
         "Where imports are looked for, separated by commas; the file's folder and the working directory come first."
     ),
-    text!(
+    trimmed!(
         "cacert",
         None,
         "",

@@ -76,10 +76,10 @@ enum Format {
     Yaml,
 }
 
-/// The keys and values of a file.
+/// The keys and values of a file, in their order.
 struct File {
     format: Format,
-    values: Map<String, Value>,
+    values: Vec<(String, Value)>,
 }
 
 impl File {
@@ -121,11 +121,13 @@ fn read(path: &str, bytes: &[u8]) -> Result<File, String> {
     let text = || str::from_utf8(bytes).map_err(|_| "not valid UTF-8".to_owned());
     for &format in formats {
         let read = match format {
-            _ if bytes.trim_ascii().is_empty() => Ok(Map::new()),
+            _ if bytes.trim_ascii().is_empty() => Ok(Vec::new()),
             // Go's JSON has U+FFFD for what is no UTF-8.
             Format::Json => of_json(&String::from_utf8_lossy(bytes)),
             Format::Toml => text().and_then(of_toml),
-            Format::Yaml => text().and_then(of_yaml),
+            Format::Yaml => text()
+                .and_then(of_yaml)
+                .map(|values| values.into_iter().collect()),
         };
         match read {
             Ok(values) => return Ok(File { format, values }),
@@ -135,10 +137,11 @@ fn read(path: &str, bytes: &[u8]) -> Result<File, String> {
     Err(format!("{path}: {why}"))
 }
 
-fn of_json(text: &str) -> Result<Map<String, Value>, String> {
+fn of_json(text: &str) -> Result<Vec<(String, Value)>, String> {
     match go_json::read(text)? {
-        Value::Null => Ok(Map::new()),
-        Value::Object(values) => Ok(values),
+        Value::Null => Ok(Vec::new()),
+        // Of a key in two cases, the last counts.
+        Value::Object(_) => go_json::entries(text),
         other => {
             let kind = go_json::kind(&other);
             Err(format!(
@@ -148,38 +151,88 @@ fn of_json(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-fn of_toml(text: &str) -> Result<Map<String, Value>, String> {
+fn of_toml(text: &str) -> Result<Vec<(String, Value)>, String> {
     let table: toml::Table = text
         .parse()
         .map_err(|error: toml::de::Error| error.message().to_owned())?;
     let entries = table.into_iter();
-    Ok(entries.map(|(key, value)| (key, json_of(value))).collect())
+    let entry = |(key, value)| Ok((key, json_of(value)?));
+    entries.map(entry).collect()
 }
 
 /// TOML's values as JSON has them; dates are texts.
-fn json_of(value: toml::Value) -> Value {
-    match value {
+///
+/// # Errors
+/// A number that JSON does not have, in Go's words.
+fn json_of(value: toml::Value) -> Result<Value, String> {
+    Ok(match value {
         toml::Value::String(text) => text.into(),
         toml::Value::Integer(number) => number.into(),
+        toml::Value::Float(number) if !number.is_finite() => return Err(unsupported(number)),
         toml::Value::Float(number) => number.into(),
         toml::Value::Boolean(on) => on.into(),
-        toml::Value::Datetime(date) => date.to_string().into(),
-        toml::Value::Array(values) => values.into_iter().map(json_of).collect(),
-        toml::Value::Table(table) => {
-            let entries = table.into_iter();
-            Value::Object(entries.map(|(key, value)| (key, json_of(value))).collect())
+        toml::Value::Datetime(moment) => instant(moment).into(),
+        toml::Value::Array(values) => {
+            let values = values.into_iter().map(json_of);
+            Value::Array(values.collect::<Result<_, _>>()?)
         }
-    }
+        toml::Value::Table(table) => {
+            let entry = |(key, value)| Ok((key, json_of(value)?));
+            Value::Object(
+                table
+                    .into_iter()
+                    .map(entry)
+                    .collect::<Result<_, String>>()?,
+            )
+        }
+    })
+}
+
+/// Go's error for a number that JSON does not have.
+fn unsupported(number: f64) -> String {
+    let shown = match (number.is_nan(), number > 0.0) {
+        (true, _) => "NaN",
+        (false, true) => "+Inf",
+        (false, false) => "-Inf",
+    };
+    format!("json: unsupported value: {shown}")
+}
+
+/// A moment as Go writes it: a date, a time and a zone, whichever of them TOML leaves away.
+fn instant(mut moment: toml::value::Datetime) -> String {
+    use toml::value::{Date, Offset, Time};
+    moment.date.get_or_insert(Date {
+        year: 0,
+        month: 1,
+        day: 1,
+    });
+    let time = moment.time.get_or_insert(Time {
+        hour: 0,
+        minute: 0,
+        second: Some(0),
+        nanosecond: None,
+    });
+    time.nanosecond = time.nanosecond.filter(|nanosecond| *nanosecond > 0);
+    moment.offset.get_or_insert(Offset::Z);
+    moment.to_string()
 }
 
 fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
-    let read = serde_saphyr::from_str(text).map_err(|error| {
+    // As YAML 1.1 has it, 017 is 15.
+    let options = serde_saphyr::options! { legacy_octal_numbers: true };
+    let read = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         // Lines of the file may hold secrets.
         let error = error.without_snippet().to_string();
-        match error.contains("DuplicateKeyPolicy") {
-            true => "a key stands twice; leave one of the two".to_owned(),
-            false => error,
+        if error.contains("DuplicateKeyPolicy") {
+            return "a key stands twice; leave one of the two".to_owned();
         }
+        if error.contains("multiple YAML documents") {
+            return "it has several documents; leave one of them".to_owned();
+        }
+        if error.contains("non-finite float") {
+            return "an infinite number, or one that is none, can't be sent".to_owned();
+        }
+        error
     });
     let mut values = read?;
     yaml_text::put(text, texts, &mut values);
@@ -396,13 +449,35 @@ mod tests {
         assert!(load("c.json", r#"{"total": 1e3}"#).is_err());
         let empty = load("c.json", r#"{"metadata": {"k": null}, "tags": null}"#).unwrap();
         assert_eq!(empty.metadata.unwrap()["k"], "");
-        let date = load("c.toml", "[data]\nts = 2024-01-01T00:00:00Z\n").unwrap();
-        assert_eq!(
-            date.data.as_deref(),
-            Some(r#"{"ts":"2024-01-01T00:00:00Z"}"#)
-        );
+        for (moment, shown) in [
+            ("2024-01-01T00:00:00Z", "2024-01-01T00:00:00Z"),
+            (
+                "2024-01-01 00:00:00.50+01:00",
+                "2024-01-01T00:00:00.5+01:00",
+            ),
+            ("2024-01-01T02:03:04", "2024-01-01T02:03:04Z"),
+            ("2024-01-01", "2024-01-01T00:00:00Z"),
+            ("07:32:00", "0000-01-01T07:32:00Z"),
+        ] {
+            let text = format!("[data]\nts = {moment}\n");
+            let date = load("c.toml", text.leak()).unwrap();
+            assert_eq!(date.data, Some(format!("{{\"ts\":\"{shown}\"}}")));
+        }
+        for (number, shown) in [("inf", "+Inf"), ("-inf", "-Inf"), ("nan", "NaN")] {
+            let text = format!("[data]\na = [{{b = {number}}}]\n");
+            let refused = load("c.toml", text.leak()).map(drop);
+            let words = format!("c.toml: json: unsupported value: {shown}");
+            assert_eq!(refused, Err(words));
+        }
         for (name, text) in [("c.json", r#"{"Total": 7}"#), ("c.toml", "TOTAL = 7")] {
             assert_eq!(load(name, text).unwrap().total, 7, "{name}");
+        }
+        for (text, total) in [
+            (r#"{"total": 2, "Total": 3}"#, 3),
+            (r#"{"Total": 3, "total": 2}"#, 2),
+            (r#"{"total": 2, "total": 4}"#, 4),
+        ] {
+            assert_eq!(load("c.json", text).unwrap().total, total, "{text}");
         }
         assert!(load("c.yaml", "Total: 7").is_err());
         for name in ["c.json", "c.toml", "c.yaml", "c"] {
@@ -410,6 +485,16 @@ mod tests {
         }
         let double = load("c.yaml", "total: 7\ntotal: 8\n").unwrap_err();
         assert_eq!(double, "c.yaml: a key stands twice; leave one of the two");
+        let second = load("c.yaml", "total: 7\n---\ntotal: 8\n").unwrap_err();
+        assert_eq!(
+            second,
+            "c.yaml: it has several documents; leave one of them"
+        );
+        let octal = load("c.yaml", "total: 017\ndata: {a: 010, b: 0o10}\n").unwrap();
+        assert_eq!(octal.total, 15);
+        assert_eq!(octal.data.as_deref(), Some(r#"{"a":8,"b":8}"#));
+        let nan = load("c.yaml", "data:\n  a: .nan\n").unwrap_err();
+        assert!(!nan.contains("policy"), "{nan}");
         assert!(load("c.json", r#"{"name": 5}"#).is_err());
     }
 

@@ -18,8 +18,9 @@ use super::target;
 use crate::Spool;
 use crate::grammar::go_json::Indent;
 use drumfire_compile::{Found, Host};
-use drumfire_measure::{RunEvent, Summary};
+use drumfire_measure::{RunEvent, Summary, ThresholdResult};
 use drumfire_plan::{Host as UrlHost, Load, Plan, Spread, Stop, StopReason, Verify};
+use drumfire_report::style::Style;
 use drumfire_units::Nanos;
 use std::io::{self, BufReader, BufWriter, SeekFrom, Write};
 use std::sync::Arc;
@@ -246,6 +247,19 @@ impl crate::Presentation for Presentation {
             end,
             (summary.info.started_at_unix_ns, total.0),
         ));
+    }
+
+    /// The rules that the result breaks, which its report has no place for.
+    fn epilogue(&self, summary: &Summary, _style: &Style) -> String {
+        let broken = summary
+            .thresholds
+            .iter()
+            .filter(|threshold| !threshold.passed);
+        let line = |threshold: &ThresholdResult| {
+            let (rule, found) = (&threshold.expression, &threshold.actual_text);
+            format!("--threshold '{rule}' does not hold: {found}\n")
+        };
+        broken.map(line).collect()
     }
 
     fn places(&self) -> Vec<Option<&str>> {

@@ -217,16 +217,18 @@ pub(super) const WORKER_KEYS: [&str; 6] = [
 ];
 
 /// Where imports were looked for: the file's folder, the working directory, and the given paths.
+/// Without a file, nothing was.
 fn import_paths(options: &Options) -> Vec<String> {
     let mut paths = Vec::new();
-    if !options.proto.is_empty() {
-        if let Some((folder, _)) = options.proto.rsplit_once('/')
-            && folder != "."
-        {
-            paths.push(folder.to_owned());
-        }
-        paths.push(".".to_owned());
+    if options.proto.is_empty() {
+        return paths;
     }
+    if let Some((folder, _)) = options.proto.rsplit_once('/')
+        && folder != "."
+    {
+        paths.push(folder.to_owned());
+    }
+    paths.push(".".to_owned());
     paths.extend(options.import_paths.iter().cloned());
     paths
 }
@@ -235,6 +237,8 @@ fn import_paths(options: &Options) -> Vec<String> {
 fn data_text(data: &Given) -> String {
     match data {
         Given::Nothing | Given::Binary(_) => String::new(),
+        // There is none, which ghz does not tell apart.
+        Given::Json(text) if text.trim() == "null" => String::new(),
         Given::Json(text) if check(text).is_ok() => compact(text),
         Given::Json(text) => {
             let mut out = String::new();

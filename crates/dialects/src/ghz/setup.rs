@@ -115,7 +115,11 @@ pub(super) fn data(options: &Options, host: &dyn Host) -> Result<Given, String> 
         return read(&options.binary_file).map(Given::Binary);
     }
     if options.binary {
-        return read(STDIN).map(Given::Binary);
+        let bytes = read(STDIN)?;
+        // Nothing is no binary data.
+        if !bytes.is_empty() {
+            return Ok(Given::Binary(bytes));
+        }
     }
     if !options.data_file.is_empty() {
         return text(&options.data_file).map(Given::Json);
@@ -221,8 +225,9 @@ pub(super) fn tls(options: &Options, host: &dyn Host) -> Result<Tls, String> {
         read(path).map_err(|why| format!("could not load client key pair: {why}"))?;
         Ok(Some(TOOL.text(name, &path)))
     };
+    // A key without a certificate is passed over.
     let (cert, key) = match (options.cert.as_str(), options.key.as_str()) {
-        ("", "") => (None, None),
+        ("", _) => (None, None),
         (cert, key) => (pair("--cert", cert)?, pair("--key", key)?),
     };
     // Without verification no roots are needed, and their file is not read.

@@ -1,6 +1,7 @@
 //! The forms of ghz's host: `host:port`, a name with a resolver before it, a Unix socket.
 
 use drumfire_plan::Url;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Where calls go.
@@ -18,11 +19,15 @@ const PORT: u16 = 443;
 /// # Errors
 /// In words.
 pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, String> {
+    let host = &*with_small_scheme(host);
     let at = |authority: &str| {
         Url::parse(&format!("{scheme}://{authority}{path}")).map_err(|error| error.to_string())
     };
     if let Some(socket) = socket(host) {
-        if socket.is_empty() {
+        // Behind two slashes stands an authority, which a socket has none of.
+        let has_authority = host.starts_with("unix://") && !socket.starts_with('/');
+        if socket.is_empty() || has_authority {
+            let host = host.escape_debug();
             return Err(format!("`{host}` names no socket; write unix:///path"));
         }
         return Ok(Target {
@@ -82,14 +87,26 @@ fn authority(name: &str) -> Result<String, String> {
 
 /// The path of a Unix socket.
 pub(super) fn socket(host: &str) -> Option<&str> {
-    let path = host.strip_prefix("unix:")?;
+    let (scheme, path) = host.split_once(':')?;
+    let path = scheme.eq_ignore_ascii_case("unix").then_some(path)?;
     Some(path.strip_prefix("//").unwrap_or(path))
+}
+
+/// The host with its resolver's name in small letters, which gRPC takes in any.
+fn with_small_scheme(host: &str) -> Cow<'_, str> {
+    const KNOWN: [&str; 5] = ["dns", "passthrough", "unix", "unix-abstract", "xds"];
+    match host.split_once(':') {
+        Some((name, rest)) if KNOWN.iter().any(|known| known.eq_ignore_ascii_case(name)) => {
+            Cow::Owned(format!("{}:{rest}", name.to_ascii_lowercase()))
+        }
+        _ => Cow::Borrowed(host),
+    }
 }
 
 /// Whether gRPC looks the name up and knows all of its addresses; a plain `host:port` is left to
 /// the dialer.
 pub(super) fn is_resolved_by_grpc(host: &str) -> bool {
-    host.starts_with("dns:")
+    with_small_scheme(host).starts_with("dns:")
 }
 
 /// A resolver's name before a single colon.
@@ -112,6 +129,7 @@ mod tests {
             ("[::1]", "http://[::1]:443/s/m"),
             ("dns:///api.test:5", "http://api.test:5/s/m"),
             ("dns:api.test:5", "http://api.test:5/s/m"),
+            ("DNS:///api.test:5", "http://api.test:5/s/m"),
             ("passthrough:///api.test:5", "http://api.test:5/s/m"),
             (":5", "http://localhost:5/s/m"),
             ("[127.0.0.1]:5", "http://127.0.0.1:5/s/m"),
@@ -120,7 +138,11 @@ mod tests {
             assert_eq!(target.url, Url::parse(url).unwrap(), "{host}");
             assert_eq!(target.unix_socket, None);
         }
-        for (host, path) in [("unix:///run/a", "/run/a"), ("unix:a/b", "a/b")] {
+        for (host, path) in [
+            ("unix:///run/a", "/run/a"),
+            ("unix:a/b", "a/b"),
+            ("Unix:///run/a", "/run/a"),
+        ] {
             let target = parse(host, "http", "/s/m").unwrap();
             assert_eq!(target.unix_socket, Some(PathBuf::from(path)));
         }
@@ -128,6 +150,7 @@ mod tests {
             ("xds:///a", "there is no resolver `xds`; "),
             ("unix-abstract:a", "there is no resolver `unix-abstract`; "),
             ("unix:", "`unix:` names no socket; "),
+            ("unix://a/b", "`unix://a/b` names no socket; "),
             ("a b:1", "byte 8 of URL "),
             ("user@a:1", "`@` in host `user@a:1`: "),
             ("a:1/b", "`/` in host `a:1/b`: "),

@@ -8,6 +8,10 @@ use drumfire_document::Diagnostic;
 use drumfire_document::Place;
 use drumfire_plan::secret;
 
+/// The ends of messages for which Go has words of its own.
+const NO_BASE64: &str = "the value of a -bin key is base64";
+const NO_CERTIFICATE: &str = "holds no certificate in PEM form";
+
 /// The parts of the command line that occur in the words.
 pub(super) struct Words<'a> {
     pub(super) options: &'a Options,
@@ -26,7 +30,14 @@ impl Words<'_> {
             Place::Dialect { name, .. } => match *name {
                 "--data" | "--data-file" | "--binary" | "--binary-file" => self.of_data(message),
                 "--metadata-file" => self.of_metadata(message),
-                "--metadata" | "--reflect-metadata" => of_field(message),
+                "--metadata" | "--reflect-metadata" => self.of_field(message),
+                "--cacert" if message.contains(NO_CERTIFICATE) => {
+                    "failed to append ca certs".to_owned()
+                }
+                "--cert" | "--key" if message.contains(NO_CERTIFICATE) => {
+                    let why = "tls: failed to find any PEM data in certificate input";
+                    format!("could not load client key pair: {why}")
+                }
                 "--protoset" => self.of_protoset(message),
                 "--threshold" => {
                     let line = message.lines().next().unwrap_or_default();
@@ -63,10 +74,36 @@ impl Words<'_> {
                     let text = secret::excerpt(text.trim());
                     format!("error unmarshaling metadata '{text}': {why}")
                 }
-                _ => of_field(message),
+                _ => self.of_field(message),
             },
-            GivenMetadata::Texts(_) => of_field(message),
+            GivenMetadata::Texts(_) => self.of_field(message),
         }
+    }
+
+    /// A field that can't be sent, or a template in it.
+    fn of_field(&self, message: &str) -> String {
+        if message.ends_with(NO_BASE64)
+            && let Some(at) = self.base64_fault(message)
+        {
+            return format!("illegal base64 data at input byte {at}");
+        }
+        match message.starts_with("metadata") || message.starts_with("template:") {
+            true => message.to_owned(),
+            false => format!("metadata: {message}"),
+        }
+    }
+
+    /// Where the value of the key that a message names stops being base 64.
+    fn base64_fault(&self, message: &str) -> Option<usize> {
+        let key = message.split('`').nth(1)?;
+        let texts = match self.metadata {
+            GivenMetadata::Texts(texts) => texts.clone(),
+            GivenMetadata::Raw(text) => go_json::text_map(text).ok()?,
+        };
+        let mut texts = texts.iter();
+        let (_, value) = texts.find(|(known, _)| known.eq_ignore_ascii_case(key))?;
+        let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
+        value.bytes().position(|byte| !is_digit(byte))
     }
 
     fn of_protoset(&self, message: &str) -> String {
@@ -75,13 +112,5 @@ impl Words<'_> {
         let why = message.strip_prefix(&prefix).unwrap_or(message);
         let path = crate::go_text::quoted(path);
         format!("could not load protoset file {path}: {why}")
-    }
-}
-
-/// A field that can't be sent, or a template in it.
-fn of_field(message: &str) -> String {
-    match message.starts_with("metadata") || message.starts_with("template:") {
-        true => message.to_owned(),
-        false => format!("metadata: {message}"),
     }
 }

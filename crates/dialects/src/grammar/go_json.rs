@@ -2,9 +2,10 @@
 
 use drumfire_data::without_lone_surrogates;
 use drumfire_report::untrusted::is_dangerous;
+use serde::de::{MapAccess, Visitor};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 /// How deeply values may lie in each other.
 const DEPTH_MAX: usize = 1_000;
@@ -33,6 +34,37 @@ pub(crate) fn read(text: &str) -> Result<Value, Mistake> {
     check(text)?;
     // What is left that Go takes for JSON and this reader does not is nested too deep for it.
     serde_json::from_str(&without_lone_surrogates(text)).map_err(|error| error.to_string())
+}
+
+/// Reads the keys of an object and their values, in their order; a key may stand twice.
+///
+/// # Errors
+/// In Go's words, or when it is no object.
+pub(crate) fn entries(text: &str) -> Result<Vec<(String, Value)>, Mistake> {
+    check(text)?;
+    let text = without_lone_surrogates(text);
+    let mut reader = serde_json::Deserializer::from_str(&text);
+    let entries = serde::Deserializer::deserialize_map(&mut reader, Entries);
+    entries.map_err(|error| error.to_string())
+}
+
+/// Reads an object as a list of its entries.
+struct Entries;
+
+impl<'de> Visitor<'de> for Entries {
+    type Value = Vec<(String, Value)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(entry) = entries.next_entry()? {
+            list.push(entry);
+        }
+        Ok(list)
+    }
 }
 
 /// Reads an object of texts, sorted by key.

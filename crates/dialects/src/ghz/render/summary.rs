@@ -37,8 +37,8 @@ pub(super) fn render(report: &Report) -> String {
             &mut out,
             report.status_rows().into_iter().map(cells).collect(),
         );
-        out.push('\n');
     }
+    out.push('\n');
     if !report.errors.is_empty() {
         out.push_str("Error distribution:\n");
         let cells = |(text, count): (&str, u64)| (format!("[{count}]"), shown(text));
