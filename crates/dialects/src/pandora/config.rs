@@ -158,7 +158,21 @@ fn log(root: &mut Section<'_>) -> Log {
     let Some(mut section) = root.section("log") else {
         return log;
     };
-    if let Some(level) = section.text("level") {
+    let entry = section.take("level");
+    let number = entry.as_ref().and_then(|entry| match entry.value {
+        Value::Number(number) => number.as_i64(),
+        _ => None,
+    });
+    if let Some(number) = number {
+        // The first is -1.
+        let last = LEVELS.len() - 1;
+        log.level = usize::try_from(number.saturating_add(1))
+            .unwrap_or(0)
+            .min(last);
+    } else if let Some(level) = entry
+        .and_then(|entry| entry.text())
+        .filter(|text| !text.is_empty())
+    {
         match LEVELS
             .iter()
             .position(|known| level.eq_ignore_ascii_case(known))

@@ -14,6 +14,9 @@ const TYPES: [&str; 7] = [
     "http2/scenario",
 ];
 
+/// The resolvers of gRPC that leave a target as it is.
+const RESOLVERS: [&str; 2] = ["dns:///", "passthrough:///"];
+
 /// How long a connection may be idle where nothing is said.
 const IDLE: Nanos = Nanos::from_secs(90);
 
@@ -180,12 +183,12 @@ impl Gun {
 }
 
 fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
-    let target = target(section);
+    let target = target(section, &[]);
     let tls = section.bool("ssl", way == Way::Http2);
     let tls_to_proxy = section.bool("connect-ssl", false);
     let timeouts = HttpTimeouts {
         tls: section.span("tls-handshake-timeout", Nanos::from_secs(1)),
-        head: section.span("response-header-timeout", Nanos::ZERO),
+        head: section.bound("response-header-timeout"),
         dial: dial(section),
     };
     // What bounds the connections that a client of Go keeps: here they are as many as instances.
@@ -219,12 +222,15 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
     }
 }
 
-/// `host:port` or `:port`.
-fn target(section: &mut Section<'_>) -> String {
+/// `host:port` or `:port`, perhaps behind the name of a resolver.
+fn target(section: &mut Section<'_>, resolvers: &[&str]) -> String {
     let Some(target) = section.text("target") else {
         section.wrong("target", "validation failed on the 'required' tag");
         return String::new();
     };
+    let mut resolvers = resolvers.iter();
+    let bare = resolvers.find_map(|name| target.strip_prefix(name));
+    let target = bare.unwrap_or(&target).to_owned();
     let port = target.rsplit_once(':').map(|(_, port)| port);
     if port.is_none_or(|port| port.parse::<u16>().is_err()) {
         section.wrong(
@@ -257,7 +263,7 @@ fn clients(section: &mut Section<'_>) -> Clients {
     let Some(mut shared) = section.section("shared-client") else {
         return Clients::Own;
     };
-    let number = shared.count("client-number", 1, 0).max(1);
+    let number = shared.signed("client-number", 1).max(1).unsigned_abs();
     let clients = match shared.bool("enabled", false) {
         true => Clients::Shared(number),
         false => Clients::Own,
@@ -299,7 +305,7 @@ fn answer_log(section: &mut Section<'_>, usual: Filter) -> Option<AnswerLog> {
 
 fn grpc(section: &mut Section<'_>, loaded: Loaded) -> GrpcGun {
     let mut authority = None;
-    let target = target(section);
+    let target = target(section, &RESOLVERS);
     if let Some(mut dial) = section.section("dial_options") {
         authority = dial.text("authority");
         dial.span("timeout", Nanos::from_secs(1));

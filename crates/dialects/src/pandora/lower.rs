@@ -91,8 +91,19 @@ pub(super) fn lower(
 
 /// Everything that keeps the document from being a plan.
 fn refused(found: &[Diagnostic]) -> LastWords {
-    let lines: Vec<String> = found.iter().map(ToString::to_string).collect();
+    let line = |found: &Diagnostic| without_template(&found.to_string());
+    let lines: Vec<String> = found.iter().map(line).collect();
     fatal(&lines.join("\n  "))
+}
+
+/// A message without the template that a text was translated to: no configuration has it.
+fn without_template(message: &str) -> String {
+    let parts = message.split_once("in the template `");
+    let parts = parts.and_then(|(before, rest)| Some((before, rest.split_once("`: ")?.1)));
+    parts.map_or_else(
+        || message.to_owned(),
+        |(before, why)| format!("{before}{why}"),
+    )
 }
 
 /// A pool, and the feeds that its templates read.
@@ -366,6 +377,7 @@ fn connections(instances: u64, clients: Clients, http2: bool, keep_alive: bool) 
         keepalive: (!keep_alive).then(|| TOOL.switch("disable-keep-alives", false)),
         // Go's client tries again where a kept connection was closed meanwhile.
         retry_reused: Some(TOOL.switch("", true)),
+        retry_style: Some(TOOL.text("", &"go")),
         connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
         ..Connections::default()
     }

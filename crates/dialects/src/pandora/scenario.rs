@@ -159,7 +159,7 @@ fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
     let file = File {
         sources: each("variable_sources")
             .iter()
-            .filter_map(|entry| source(&mut entry.section()?, host))
+            .filter_map(|entry| source(entry.section()?, host))
             .collect(),
         requests: each("requests")
             .iter()
@@ -178,20 +178,38 @@ fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
     file
 }
 
-fn source(section: &mut Section<'_>, host: &dyn Host) -> Option<Source> {
+fn source(mut section: Section<'_>, host: &dyn Host) -> Option<Source> {
     let name = section.text("name").unwrap_or_default();
     let kind = section.plugin("VariableSource", &["file/csv", "file/json", "variables"])?;
     let kind = match kind {
-        "file/csv" => SourceKind::Csv(Table {
-            file: section.text("file")?,
-            fields: section.texts("fields"),
-            delimiter: section.text("delimiter"),
-            ignore_first_line: section.bool("ignore_first_line", false),
-        }),
-        "file/json" => SourceKind::Json(json_file(section, host)?),
-        _ => SourceKind::Variables(section.take("variables").map(|entry| plain(entry.value))?),
+        "file/csv" => {
+            let table = Table {
+                file: section.text("file")?,
+                fields: section.texts("fields"),
+                delimiter: section.text("delimiter"),
+                ignore_first_line: section.bool("ignore_first_line", false),
+            };
+            // Whether a template reads it or not, it has to be there.
+            if let Err(error) = host.open(&table.file) {
+                section.wrong("file", crate::go_text::open_failed(&table.file, &error));
+            }
+            SourceKind::Csv(table)
+        }
+        "file/json" => SourceKind::Json(json_file(&mut section, host)?),
+        _ => SourceKind::Variables(variables(&mut section)?),
     };
+    section.finish();
     Some(Source { name, kind })
+}
+
+/// The values of the file itself, whose functions can be called.
+fn variables(section: &mut Section<'_>) -> Option<serde_json::Value> {
+    let entry = section.take("variables")?;
+    let values = plain(entry.value);
+    if let Err(why) = function::check(&values) {
+        entry.wrong(why);
+    }
+    Some(values)
 }
 
 fn json_file(section: &mut Section<'_>, host: &dyn Host) -> Option<serde_json::Value> {
@@ -200,7 +218,10 @@ fn json_file(section: &mut Section<'_>, host: &dyn Host) -> Option<serde_json::V
     let read = bytes
         .map_err(|error| crate::go_text::open_failed(&path, &error))
         .and_then(|bytes| {
-            serde_json::from_slice(&bytes).map_err(|error| format!("{path}: {error}"))
+            // What stands behind the value is not looked at.
+            let mut values = serde_json::Deserializer::from_slice(&bytes).into_iter();
+            let first = values.next().unwrap_or(Ok(serde_json::Value::Null));
+            first.map_err(|error| format!("{path}: {error}"))
         });
     match read {
         Ok(value) => Some(value),

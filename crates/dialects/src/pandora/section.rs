@@ -270,6 +270,12 @@ impl<'a> Section<'a> {
         given
     }
 
+    /// A whole number.
+    pub(super) fn signed(&mut self, key: &'static str, usual: i64) -> i64 {
+        let given = self.take(key).and_then(|entry| entry.whole());
+        given.unwrap_or(usual)
+    }
+
     /// A number that must not be negative.
     pub(super) fn float(&mut self, key: &'static str) -> f64 {
         let given = self.take(key).and_then(|entry| entry.float());
@@ -286,6 +292,23 @@ impl<'a> Section<'a> {
         self.take(key)
             .and_then(|entry| entry.span())
             .unwrap_or(usual)
+    }
+
+    /// A span that bounds something: 0 and less, and none, are no bound.
+    pub(super) fn bound(&mut self, key: &'static str) -> Nanos {
+        let entry = self.take(key);
+        let is_below_0 = entry.as_ref().is_some_and(|entry| match entry.value {
+            Value::Text(text) | Value::Filled(text) => {
+                let span = text.trim().strip_prefix('-');
+                span.is_some_and(|span| go_duration::duration(span).is_ok())
+            }
+            Value::Number(number) => number.as_i64().is_some_and(i64::is_negative),
+            _ => false,
+        });
+        match entry {
+            Some(entry) if !is_below_0 => entry.span().unwrap_or(Nanos::ZERO),
+            _ => Nanos::ZERO,
+        }
     }
 
     /// A span of at least a millisecond.

@@ -74,9 +74,10 @@ pub(super) fn requests(
 /// # Errors
 /// When its file can't be read.
 pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
-    let is_close = |name: &str, value: &str| {
-        name.trim().eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case("close")
+    let is_connection = |name: &str, value: &str, wanted: &str| {
+        name.trim().eq_ignore_ascii_case("connection") && value.trim().eq_ignore_ascii_case(wanted)
     };
+    let is_close = |name: &str, value: &str| is_connection(name, value, "close");
     let mut given = ammo.headers.iter();
     if given.any(|(name, value)| is_close(name, value)) {
         return Ok(true);
@@ -99,12 +100,14 @@ pub(super) fn closes(ammo: &Ammo, host: &dyn Host) -> Result<bool, String> {
         Format::Uri | Format::UriPost => stands_in(text.lines().map(str::trim), is_close),
         Format::Raw => {
             let end = text.find("\r\n\r\n").unwrap_or(text.len());
-            let mut head = text[..end].lines().skip(1);
-            let is_field = |line: &str| {
-                let field = line.split_once(':');
-                field.is_some_and(|(name, value)| is_close(name, value))
+            let mut head = text[..end].lines().skip(1).map(str::trim);
+            let is_old = head.next().is_some_and(|line| line.ends_with(" HTTP/1.0"));
+            let said = head.clone().filter_map(|line| line.split_once(':'));
+            let says = |wanted: &str| {
+                let mut said = said.clone();
+                said.any(|(name, value)| is_connection(name, value, wanted))
             };
-            head.any(|line| line.trim_end().ends_with(" HTTP/1.0") || is_field(line.trim()))
+            says("close") || is_old && !says("keep-alive")
         }
         Format::JsonLine => {
             let mut values = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
@@ -393,6 +396,43 @@ impl<'a> Uri<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use drumfire_document::Environment;
+
+    /// A file of ammo.
+    #[derive(Debug)]
+    struct One(&'static str);
+
+    impl Environment for One {
+        fn read(&self, _: &str) -> std::io::Result<Vec<u8>> {
+            Ok(self.0.as_bytes().to_vec())
+        }
+    }
+
+    impl Host for One {}
+
+    #[test]
+    fn an_old_request_ends_its_connection_unless_it_keeps_it() {
+        for (head, ends) in [
+            ("9\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", false),
+            ("9\nGET / HTTP/1.1\r\nConnection: close\r\n\r\n", true),
+            ("9\nGET / HTTP/1.0\r\nHost: h\r\n\r\n", true),
+            ("9\nGET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", false),
+            ("9\nGET / HTTP/1.0\r\nConnection: close\r\n\r\n", true),
+        ] {
+            let ammo = Ammo {
+                format: Format::Raw,
+                source: Source::File("a.raw".to_owned()),
+                headers: Vec::new(),
+                limit: 0,
+                passes: 0,
+                chosen: Vec::new(),
+                preload: false,
+                lenient: false,
+                dates: Vec::new(),
+            };
+            assert_eq!(closes(&ammo, &One(head)), Ok(ends), "{head}");
+        }
+    }
 
     #[test]
     fn a_uri_names_a_host_or_a_path() {

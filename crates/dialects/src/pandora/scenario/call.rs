@@ -44,7 +44,8 @@ pub(super) fn add(
     let name = format!("{}.{}", scenario.name, call.tag);
     written.name = Some(TOOL.text("tag", &name));
     let mut statuses: Vec<u64> = call.checks.iter().map(|check| check.status).collect();
-    for text in call.checks.iter().flat_map(|check| &check.payload) {
+    let texts = call.checks.iter().flat_map(|check| &check.payload);
+    for text in texts.filter(|text| !text.is_empty()) {
         let contains = format!("contains {text}");
         written.expect.body.push(TOOL.text("payload", &contains));
     }

@@ -68,6 +68,26 @@ fn numbers(args: &[&str]) -> Result<Vec<i64>, String> {
     args.iter().map(number).collect()
 }
 
+/// Whether the functions among the values of a source can be called.
+///
+/// # Errors
+/// The mistake in the first that can't.
+pub(super) fn check(value: &Json) -> Result<(), String> {
+    match value {
+        Json::String(text) => match call(text) {
+            Some((name, args)) if is_known(name) && once(text, &mut 0).is_none() => {
+                Err(expression(name, &args)
+                    .err()
+                    .unwrap_or_else(|| format!("`{text}` can't be called")))
+            }
+            _ => Ok(()),
+        },
+        Json::Array(values) => values.iter().try_for_each(check),
+        Json::Object(members) => members.values().try_for_each(check),
+        _ => Ok(()),
+    }
+}
+
 /// Values of a source, whose functions are evaluated once.
 pub(super) fn evaluated(value: &Json, seed: &mut u64) -> Json {
     match value {

@@ -14,6 +14,30 @@ const LISTS: [(&str, &str, &[&str]); 4] = [
     ("scenario", "scenarios", &["name"]),
 ];
 
+/// Attributes that are texts, and those that are lists or maps of them: a number or a truth value is
+/// made one.
+const TEXTS: [&str; 16] = [
+    "body",
+    "call",
+    "delimiter",
+    "fields",
+    "file",
+    "headers",
+    "mapping",
+    "metadata",
+    "method",
+    "name",
+    "op",
+    "payload",
+    "requests",
+    "tag",
+    "type",
+    "uri",
+];
+
+/// Attributes that are numbers: a text of digits is made one.
+const NUMBERS: [&str; 4] = ["weight", "min_waiting_time", "status_code", "val"];
+
 /// A function of expressions.
 type Function = fn(FuncArgs) -> Result<Value, String>;
 
@@ -142,9 +166,42 @@ fn attributes(block: &Block, context: &Context<'_>) -> Result<Map<String, Json>,
     let mut object = Map::new();
     for attribute in block.body().attributes() {
         let value = evaluated(attribute.expr(), context)?;
-        object.insert(attribute.key().to_owned(), value);
+        let key = attribute.key();
+        object.insert(key.to_owned(), fitted(key, value));
     }
     Ok(object)
+}
+
+/// A value as its attribute has it: numbers, truth values and texts of them are made each other.
+fn fitted(key: &str, value: Json) -> Json {
+    match value {
+        Json::String(text) if NUMBERS.contains(&key) => {
+            let number = text.parse::<i64>();
+            number.map_or(Json::String(text), Json::from)
+        }
+        Json::String(text) if key == "ignore_first_line" => match text.as_str() {
+            "true" => Json::Bool(true),
+            "false" => Json::Bool(false),
+            _ => Json::String(text),
+        },
+        value if TEXTS.contains(&key) => texts_of(value),
+        value => value,
+    }
+}
+
+/// A text, or a list or map of texts.
+fn texts_of(value: Json) -> Json {
+    match value {
+        Json::Number(_) | Json::Bool(_) => Json::String(value.to_string()),
+        Json::Array(values) => values.into_iter().map(texts_of).collect(),
+        Json::Object(members) => {
+            let members = members.into_iter();
+            members
+                .map(|(name, value)| (name, texts_of(value)))
+                .collect()
+        }
+        value => value,
+    }
 }
 
 /// The arguments of a function, one after the other.
@@ -195,8 +252,11 @@ fn is_given(value: &Value) -> bool {
     !matches!(value, Value::Null) && value.as_str() != Some("")
 }
 
+/// The first value that is one; an empty text is.
 fn coalesce(args: FuncArgs) -> Result<Value, String> {
-    let found = Given::of(args).0.find(is_given);
+    let found = Given::of(args)
+        .0
+        .find(|value| !matches!(value, Value::Null));
     found.ok_or_else(|| "coalesce has no value".to_owned())
 }
 
@@ -402,9 +462,21 @@ scenario "s" {
     }
 
     #[test]
+    fn values_are_made_to_fit_their_attributes() {
+        let text = "request \"r\" {\n uri = 5\n headers = { A = 1, B = true }\n}\n\
+            scenario \"s\" {\n weight = \"2\"\n requests = [\"r\"]\n}\n";
+        let wanted = json!({
+            "requests": [{"name": "r", "uri": "5", "headers": {"A": "1", "B": "true"}}],
+            "scenarios": [{"name": "s", "weight": 2, "requests": ["r"]}],
+        });
+        assert_eq!(read(text), Ok(wanted));
+    }
+
+    #[test]
     fn functions_of_lists_and_maps() {
         for (expression, wanted) in [
-            ("coalesce(\"\", \"a\")", json!("a")),
+            ("coalesce(null, \"a\")", json!("a")),
+            ("coalesce(\"\", \"a\")", json!("")),
             ("coalescelist([], [1])", json!([1])),
             ("compact([\"\", \"a\"])", json!(["a"])),
             ("concat([1], [2])", json!([1, 2])),

@@ -298,7 +298,17 @@ pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
             ("lower", _) => format!("({is} | lower)"),
             ("upper", _) => format!("({is} | upper)"),
             ("substr", [from]) => format!("({is})[{}:]", number(from)?),
-            ("substr", [from, to]) => format!("({is})[{}:{}]", number(from)?, number(to)?),
+            ("substr", [from, to]) => {
+                let (from, to) = (number(from)?, number(to)?);
+                let place = |text: &str| text.parse::<u64>().ok();
+                match (place(&from), place(&to)) {
+                    // A text ends behind where it begins.
+                    (Some(first), Some(last)) if first > last && last > 0 => {
+                        format!("({is})[{to}:{from}]")
+                    }
+                    _ => format!("({is})[{from}:{to}]"),
+                }
+            }
             ("replace", [from, to]) => {
                 let literal = |text: &str| serde_json::Value::from(text).to_string();
                 format!("({is} | replace({}, {}))", literal(from), literal(to))
@@ -313,13 +323,13 @@ pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
     Ok(is)
 }
 
-/// Adds checks to what is expected.
+/// Adds checks to what is expected. An empty text is in every other, and in what is absent.
 fn expect(assert: &Assert, expect: &mut Expect) {
-    for (name, text) in &assert.headers {
+    for (name, text) in assert.headers.iter().filter(|(_, text)| !text.is_empty()) {
         let check = format!("contains {text}");
         expect.header.push(TOOL.field("headers", name, &check));
     }
-    for text in &assert.body {
+    for text in assert.body.iter().filter(|text| !text.is_empty()) {
         expect
             .body
             .push(TOOL.text("body", &format!("contains {text}")));

@@ -124,7 +124,12 @@ impl<'a> Scope<'a> {
 
     /// The value of a mapping: a function, or a path. `round` numbers the repetitions of the step.
     pub(super) fn mapped(&mut self, text: &str, round: u64) -> Result<Known, String> {
-        let Some((name, args)) = function::call(text) else {
+        let bare = text.trim();
+        let called = match function::is_known(bare) {
+            true => Some((bare, Vec::new())),
+            false => function::call(text),
+        };
+        let Some((name, args)) = called else {
             return Ok(self.path(text, round)?.needed());
         };
         if !function::is_known(name) {
