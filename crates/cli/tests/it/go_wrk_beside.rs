@@ -13,13 +13,15 @@ use crate::support::script::Peer;
 use crate::support::{Beside, Process, Record, Run, Script, drumfire};
 use std::collections::BTreeSet;
 use std::process::Command;
+use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
 use std::time::Duration;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// What the server sends for each request, by the behaviour's name; `None` where it is not as
-/// simple as that. `status CODE` is a status, `moved CODE LOCATION` a redirect of `/`.
+/// simple as that. `status CODE` is a status, `moved CODE LOCATION` a redirect of `/`, in which `HOST` is
+/// the server.
 fn reply(behaviour: &str, head: &str) -> Option<String> {
     let mut words = behaviour.splitn(3, ' ');
     match (words.next(), words.next(), words.next()) {
@@ -117,6 +119,24 @@ fn serve(behaviour: &str, peer: &mut Peer) {
                 peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok");
                 return peer.end();
             }
+            // The head, and the beginning of a body.
+            "resets-body" | "resets-chunk" => {
+                let head = match behaviour {
+                    "resets-body" => "Content-Length: 9\r\n\r\nok",
+                    _ => "Transfer-Encoding: chunked\r\n\r\n5\r\nok",
+                };
+                peer.send(format!("HTTP/1.1 200 OK\r\n{head}"));
+                // It is read before the reset comes, which would take it away.
+                sleep(Duration::from_millis(50));
+                return peer.reset();
+            }
+            "drips" => {
+                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n");
+                while peer.send("x") {
+                    sleep(Duration::from_millis(50));
+                }
+                return;
+            }
             "cuts-head" => {
                 peer.send("HTTP/1.1 200 OK\r\nContent-Le");
                 return peer.end();
@@ -193,12 +213,18 @@ fn masked(text: &str, host: &str) -> String {
 /// Runs a line with a server of this behaviour.
 fn run(mut command: Command, behaviour: &str, line: &str) -> Record {
     let name = behaviour.to_owned();
-    let script = Script::new(move |peer| serve(&name, peer));
+    let place: Arc<OnceLock<String>> = Arc::default();
+    let served = Arc::clone(&place);
+    let script = Script::new(move |peer| {
+        let host = served.get().map_or("HOST", String::as_str);
+        serve(&name.replace("HOST", host), peer);
+    });
     let url = script.url();
     let host = url
         .trim_start_matches("http://")
         .trim_end_matches('/')
         .to_owned();
+    drop(place.set(host.clone()));
     let files = BESIDE.folder().join("files");
     let line = line.replace("URL", &url).replace("HOST", &host);
     let port = host.rsplit(':').next().unwrap_or_default();

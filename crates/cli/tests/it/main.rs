@@ -18,6 +18,7 @@ mod c_core;
 mod check;
 mod conservation_and_arrivals;
 mod ctl;
+mod dialect_words;
 mod docs;
 mod echoed_secrets;
 mod examples;
