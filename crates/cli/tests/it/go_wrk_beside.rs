@@ -119,24 +119,7 @@ fn serve(behaviour: &str, peer: &mut Peer) {
                 peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok");
                 return peer.end();
             }
-            // The head, and the beginning of a body.
-            "resets-body" | "resets-chunk" => {
-                let head = match behaviour {
-                    "resets-body" => "Content-Length: 9\r\n\r\nok",
-                    _ => "Transfer-Encoding: chunked\r\n\r\n5\r\nok",
-                };
-                peer.send(format!("HTTP/1.1 200 OK\r\n{head}"));
-                // It is read before the reset comes, which would take it away.
-                sleep(Duration::from_millis(50));
-                return peer.reset();
-            }
-            "drips" => {
-                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n");
-                while peer.send("x") {
-                    sleep(Duration::from_millis(50));
-                }
-                return;
-            }
+            "resets-body" | "resets-chunk" | "drips" => return begin_body(behaviour, peer),
             "cuts-head" => {
                 peer.send("HTTP/1.1 200 OK\r\nContent-Le");
                 return peer.end();
@@ -153,6 +136,25 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             "silent" => return peer.hold(),
             other => panic!("no behaviour {other}"),
         }
+    }
+}
+
+/// Sends a head and the beginning of a body, which never ends.
+fn begin_body(behaviour: &str, peer: &mut Peer) {
+    let head = match behaviour {
+        "resets-body" => "Content-Length: 9\r\n\r\nok",
+        "resets-chunk" => "Transfer-Encoding: chunked\r\n\r\n5\r\nok",
+        _ => "Content-Length: 99\r\n\r\n",
+    };
+    peer.send(format!("HTTP/1.1 200 OK\r\n{head}"));
+    // What was sent is read before the reset comes, which would take it away.
+    let pause = Duration::from_millis(50);
+    sleep(pause);
+    if behaviour != "drips" {
+        return peer.reset();
+    }
+    while peer.send("x") {
+        sleep(pause);
     }
 }
 
