@@ -97,7 +97,7 @@ mod tests {
     fn an_output_has_a_mark_for_each_byte_that_is_no_character() {
         let mut out = "\u{10FF80}".to_owned();
         let start = out.len();
-        out.push_str("a");
+        out.push('a');
         out.push_str(&to_text(b"\xe2\x98"));
         out.push_str(&to_text(b"\xba\xff"));
         end(&mut out, start);

@@ -12,7 +12,7 @@ use drumfire_testkit::{
 };
 use drumfire_units::Nanos;
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A server that takes 10 ms, next door.
 fn world(script: Http2) -> World {
@@ -357,7 +357,8 @@ impl RequestData for Clock {
     }
 
     fn message(&self, call: &RequestContext, _: u64, _: &mut Vec<u8>) -> Result<(), DataError> {
-        self.seen.lock().unwrap().push(call.now / 1_000_000);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.push(call.now / 1_000_000);
         Ok(())
     }
 }
