@@ -191,7 +191,7 @@ impl Exchanges {
         self.open += 1;
         let id = match self.free.pop() {
             Some(id) => id,
-            None => self.add(task, times),
+            None => self.add(),
         };
         self.entries[id.index()].exchange.begin(task, times);
         if self.rules.renders_late() {
@@ -200,10 +200,12 @@ impl Exchanges {
         id
     }
 
+    /// A new id. It is given no task: what a call takes by reference is written to memory first,
+    /// and copied from there for every exchange.
     #[cold]
-    fn add(&mut self, task: Task, times: Times) -> ExchangeId {
+    fn add(&mut self) -> ExchangeId {
         self.entries.push(Entry {
-            exchange: Exchange::new(task, times),
+            exchange: Exchange::new(),
             kind: ExchangeKind::default(),
         });
         ExchangeId((self.entries.len() - 1) as u32)
@@ -297,14 +299,6 @@ impl Exchanges {
         let entry = &mut self.entries[id.index()];
         interval.interim += u64::from(entry.exchange.account.interim());
         let sample = entry.sample(&self.rules, now, outcome, status);
-        if self.records.attends(&sample) {
-            self.records.attend(&self.rules, entry, &sample);
-        }
-        entry.exchange.close();
-        entry.kind.end_exchange();
-        if entry.exchange.return_variables() {
-            entry.kind.drop_context();
-        }
         let Task {
             share,
             turn,
@@ -312,15 +306,26 @@ impl Exchanges {
             owed,
             ..
         } = *entry.exchange.task();
+        let finished = Finished {
+            held: Held {
+                share,
+                user: turn.user,
+                home,
+                owed: owed.min(sample.sent - sample.due),
+            },
+            sample,
+        };
+        if self.records.attends(&finished.sample) {
+            self.records.attend(&self.rules, entry, &finished.sample);
+        }
+        entry.exchange.close();
+        entry.kind.end_exchange();
+        if entry.exchange.return_variables() {
+            entry.kind.drop_context();
+        }
         self.open -= 1;
         self.free.push(id);
-        let held = Held {
-            share,
-            user: turn.user,
-            home,
-            owed: owed.min(sample.sent - sample.due),
-        };
-        Finished { sample, held }
+        finished
     }
 
     /// Keeps the body of the last exchange with this id, which failed; gives the detail of it.

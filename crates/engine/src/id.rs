@@ -15,7 +15,7 @@ pub(crate) struct ExchangeId(pub(crate) u32);
 pub(crate) struct Generation(u32);
 
 /// A place in the list of a worker's shares.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ShareId(pub(crate) u32);
 
 /// A place in the list of a worker's lanes.

@@ -175,7 +175,7 @@ impl Users {
     #[inline(always)]
     pub(crate) fn begin(&mut self, user: UserId, arrival: Arrival) -> Turn {
         if self.list.len() <= user.index() {
-            self.list.resize(user.index() + 1, User::default());
+            self.add_up_to(user);
         }
         let begins = &mut self.list[user.index()];
         let iteration = begins.iterations;
@@ -191,6 +191,12 @@ impl Users {
             arrival: arrival.index,
             place: self.place(arrival.index),
         }
+    }
+
+    /// Adds users until this one is among them.
+    #[cold]
+    fn add_up_to(&mut self, user: UserId) {
+        self.list.resize(user.index() + 1, User::default());
     }
 
     /// The first action of an iteration that has begun now.

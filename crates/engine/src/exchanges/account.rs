@@ -16,7 +16,7 @@ use drumfire_measure::{Leniencies, Outcome, STATUS_ZERO, Sample};
 use drumfire_units::Nanos;
 
 /// The times of an exchange's events, from the run's start; [`Nanos::MAX`] before an event.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
     intended: Nanos,
     due: Nanos,

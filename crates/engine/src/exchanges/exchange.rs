@@ -17,7 +17,7 @@ use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
 
 /// The request of an exchange, and the parties to it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Task {
     /// The request's place in the pool's list.
     pub(crate) request: u32,
@@ -53,13 +53,13 @@ pub(super) struct Exchange {
 
 impl Exchange {
     /// An exchange that is not under way.
-    pub(super) fn new(task: Task, times: Times) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             generation: Generation::default(),
             is_open: false,
             resends: 0,
-            task,
-            account: Account::of(times),
+            task: Task::default(),
+            account: Account::of(Times::default()),
             look: None,
             belongings: Belongings::default(),
             detail: None,

@@ -20,7 +20,7 @@
 //! its belongings until the next `begin`.
 
 use crate::blame::Failure;
-use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Finished, Held, Lists, Task, Todo};
+use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Held, Lists, Task, Todo};
 use crate::freed::Freed;
 use crate::id::{ExchangeId, Generation, LaneId, PoolId, ShareId, UserId};
 use crate::pool_io::{PoolContext, PoolIo};
@@ -322,15 +322,17 @@ impl Dispatcher {
     #[inline]
     pub(super) fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
         let id = end.id;
-        let Finished { sample, held } = self.exchanges.finish(end, cx.recorder.figures(self.id));
+        // Taken apart it would be copied once more.
+        let finished = self.exchanges.finish(end, cx.recorder.figures(self.id));
+        let sample = &finished.sample;
         cx.recorder
-            .record(self.id, &sample, || self.exchanges.particulars(id));
+            .record(self.id, sample, || self.exchanges.particulars(id));
         if sample.outcome != Outcome::Ok
-            && let Some(detail) = self.exchanges.account_failure(id, &sample)
+            && let Some(detail) = self.exchanges.account_failure(id, sample)
         {
-            cx.recorder.detail(self.id, &sample, &detail);
+            cx.recorder.detail(self.id, sample, &detail);
         }
-        held
+        finished.held
     }
 
     /// The cookies that the last exchange with this id was lent, and what was taken from its
