@@ -68,6 +68,10 @@ pub const COMMANDS_MAX: usize = 10_000;
 /// observer that is slow sees longer intervals, and everything in them. Each is 3 MiB.
 pub const OBSERVER_INTERVALS: usize = 8;
 
+/// Samples that wait for one observer, where a plan keeps them all; an interval may have more, if it
+/// is the first that waits. Further ones are lost for that observer. They have 120 MiB.
+pub const KEPT_SAMPLES_MAX: usize = 1 << 20;
+
 /// How often a pending look-up of a redirect's name is asked for its answer.
 pub const LOOK_UP: Nanos = Nanos::from_millis(2);
 

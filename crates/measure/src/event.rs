@@ -19,7 +19,7 @@ pub enum RunEvent {
     IntervalClosed(Arc<Interval>),
     /// Every sample of the interval that closes next, in the order of their ends within a worker:
     /// a channel of its own, only where the plan asks for it.
-    Kept(Vec<Kept>),
+    Kept(Arc<Vec<Kept>>),
     /// Exchanges in full, in the order of their ends within a worker, where the plan asks for it.
     Transcripts(Vec<Transcript>),
     /// A command holds from now on, and not before its time.

@@ -144,7 +144,7 @@ fn middle(kind: u64, mut input: Input<'_>, info: &RunInfo) -> Result<RunEvent, C
             let command = decode_command(input.rest())?;
             return Ok(RunEvent::Changed(Arc::new(command)));
         }
-        KEPT => RunEvent::Kept(decode_kept(&mut input)?),
+        KEPT => RunEvent::Kept(Arc::new(decode_kept(&mut input)?)),
         TRANSCRIPTS => RunEvent::Transcripts(decode_transcripts(&mut input)?),
         STOPPING => RunEvent::Stopping {
             reason: decode_reason(&mut input)?,

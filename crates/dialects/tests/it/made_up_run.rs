@@ -65,7 +65,7 @@ pub(crate) fn events(lines: &str, summary: &Summary) -> Vec<RunEvent> {
     }
     vec![
         RunEvent::Started(Arc::clone(&summary.info)),
-        RunEvent::Kept(kept),
+        RunEvent::Kept(Arc::new(kept)),
     ]
 }
 

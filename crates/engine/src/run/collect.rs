@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
 /// Used intervals that wait for a worker, beside the one that it records. More come about when this
 /// side was slow for a while, and go back to the system: each is 3 MiB.
-const SPARES: usize = 1;
+const SPARES: usize = 2;
 
 /// Merges intervals of the same number, and hands them on when every worker has reported.
 pub(crate) struct Collector {
@@ -22,6 +22,8 @@ pub(crate) struct Collector {
     /// The other end, for workers and controls to come.
     sender: Sender<Note>,
     workers: Vec<Peer>,
+    /// Intervals that were handed on, until the observers have seen them and they can be used again.
+    handed_on: Vec<Arc<Interval>>,
     /// The reason for the end of the load, as it was reported.
     stopped: Option<StopReason>,
     reading: Reading,
@@ -91,6 +93,7 @@ impl Collector {
             notes,
             sender,
             workers: Vec::new(),
+            handed_on: Vec::new(),
             stopped: None,
             reading: Reading::new(Arc::clone(info), plan.thresholds()),
             ends: false,
@@ -256,7 +259,7 @@ impl Collector {
             return;
         };
         if !samples.is_empty() {
-            observer(RunEvent::Kept(samples));
+            observer(RunEvent::Kept(Arc::new(samples)));
         }
         interval.sum_up();
         if self.machine.is_some() {
@@ -266,8 +269,17 @@ impl Collector {
         self.reading.absorb(&interval);
         self.ends |= self.reading.ends_run(interval.end);
         observer(RunEvent::IntervalClosed(Arc::clone(&interval)));
-        if let Ok(interval) = Arc::try_unwrap(interval) {
-            self.give_back(0, Box::new(interval));
+        self.handed_on.push(interval);
+        self.use_again();
+    }
+
+    /// Gives the intervals that all observers have seen back to the worker whose they were.
+    fn use_again(&mut self) {
+        for interval in std::mem::take(&mut self.handed_on) {
+            match Arc::try_unwrap(interval) {
+                Ok(interval) => self.give_back(0, Box::new(interval)),
+                Err(held) => self.handed_on.push(held),
+            }
         }
     }
 

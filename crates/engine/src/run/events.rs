@@ -1,7 +1,7 @@
 //! Observers of a run: each has a queue of its own, and none can hold up the run.
 
-use crate::limits::OBSERVER_INTERVALS;
-use drumfire_measure::{RunEvent, RunInfo};
+use crate::limits::{KEPT_SAMPLES_MAX, OBSERVER_INTERVALS};
+use drumfire_measure::{Kept, RunEvent, RunInfo};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -24,6 +24,8 @@ struct State {
     events: VecDeque<RunEvent>,
     /// The number of intervals among them.
     intervals: usize,
+    /// The number of samples among them.
+    kept: usize,
     is_closed: bool,
 }
 
@@ -169,7 +171,11 @@ impl Queue {
 impl State {
     fn take(&mut self) -> Option<RunEvent> {
         let event = self.events.pop_front()?;
-        self.intervals -= usize::from(matches!(event, RunEvent::IntervalClosed(_)));
+        match &event {
+            RunEvent::IntervalClosed(_) => self.intervals -= 1,
+            RunEvent::Kept(kept) => self.kept -= kept.len(),
+            _ => {}
+        }
         Some(event)
     }
 
@@ -186,21 +192,32 @@ impl State {
                     Arc::make_mut(last).merge(&interval);
                 }
             }
-            RunEvent::Kept(mut kept) if is_full => {
-                // The last samples' interval is the one into which theirs will be merged.
-                let last = self.events.iter_mut().rev().find_map(|event| match event {
-                    RunEvent::Kept(last) => Some(last),
-                    _ => None,
-                });
-                match last {
-                    Some(last) => last.append(&mut kept),
-                    None => self.events.push_back(RunEvent::Kept(kept)),
-                }
-            }
+            RunEvent::Kept(kept) => self.add_kept(kept, is_full),
             event => {
                 self.intervals += usize::from(matches!(event, RunEvent::IntervalClosed(_)));
                 self.events.push_back(event);
             }
+        }
+    }
+
+    /// Adds samples, as far as there is room for them behind those that wait. Where the queue is
+    /// full they join the last ones, into whose interval theirs will be merged.
+    fn add_kept(&mut self, mut kept: Arc<Vec<Kept>>, is_full: bool) {
+        if self.kept > 0 {
+            let room = KEPT_SAMPLES_MAX.saturating_sub(self.kept);
+            if kept.len() > room {
+                kept = Arc::new(kept[..room].to_vec());
+            }
+        }
+        self.kept += kept.len();
+        let mut last = self.events.iter_mut().rev();
+        let last = last.find_map(|event| match event {
+            RunEvent::Kept(last) => Some(last),
+            _ => None,
+        });
+        match last {
+            Some(last) if is_full => Arc::make_mut(last).extend_from_slice(&kept),
+            _ => self.events.push_back(RunEvent::Kept(kept)),
         }
     }
 }

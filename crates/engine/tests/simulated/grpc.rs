@@ -197,7 +197,7 @@ fn details_of_samples_are_bounded() {
         let details = kept.iter().map(|kept| kept.detail.as_deref());
         details.map(|detail| detail.map_or(0, str::len)).collect()
     };
-    let lengths: Vec<Vec<usize>> = kept.map(lengths).collect();
+    let lengths: Vec<Vec<usize>> = kept.map(|kept| lengths(kept)).collect();
     assert_eq!(lengths.iter().flatten().count(), 5000);
     assert!(lengths.iter().flatten().any(|length| *length == 8000));
     for interval in lengths {

@@ -86,7 +86,7 @@ fn events(
     let mut reading = Reading::new(Arc::clone(&info), &info.thresholds);
     let mut events = vec![RunEvent::Started(Arc::clone(&info))];
     let kept = all.iter().map(|(seen, numbers)| kept(seen, *numbers));
-    events.push(RunEvent::Kept(kept.collect()));
+    events.push(RunEvent::Kept(Arc::new(kept.collect())));
     let in_full = all.iter().map(|(seen, numbers)| transcript(seen, *numbers));
     events.push(RunEvent::Transcripts(in_full.collect()));
     for (index, part) in (0..).zip(all.chunks(5)) {

@@ -189,6 +189,6 @@ mod tests {
              \"text\":\"deploy\\n\\u001b[2J\"}}\n"
         );
         assert_eq!(line(&mark), expected);
-        assert_eq!(event(&RunEvent::Kept(Vec::new()), 0), None);
+        assert_eq!(event(&RunEvent::Kept(Vec::new().into()), 0), None);
     }
 }
