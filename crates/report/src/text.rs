@@ -26,7 +26,7 @@ use crate::secret;
 use crate::style::{Style, Unicode};
 use crate::untrusted::Untrusted;
 use drumfire_measure::{Histogram, Model, Outcome, Summary};
-pub use last::last_lines;
+pub use last::{last_lines, one_line};
 
 /// How many characters of a foreign text are shown.
 const FOREIGN_MAX: usize = 300;

@@ -11,25 +11,68 @@ use drumfire_measure::Summary;
 /// long page ends with them, so that a terminal shows them without being scrolled.
 #[must_use]
 pub fn last_lines(summary: &Summary, style: &Style) -> String {
-    let mut items: Vec<Line> = answers(summary, style)
-        .into_iter()
-        .map(|answer| answer.line)
-        .collect();
-    items.extend(thresholds_line(&summary.thresholds, style));
+    let mut items = verdict(summary, style);
     items.push(Line::of(rate(summary.achieved_per_s()), Ink::Bold));
-    let (_, times) = main_latency(summary);
-    let greatest = [("p99", 0.99), ("p50", 0.5), ("max", 1.0)];
-    let shown = greatest.into_iter().find_map(|(name, q)| {
-        let time = quantile(times, q, style.unicode)?;
-        Some(Line::plain(format!("{name} {time}")))
-    });
-    items.extend(shown.filter(|_| times.count() > 0));
-    let failed = summary.total.counts.failed;
-    let ink = if failed > 0 { Ink::Bad } else { Ink::Plain };
-    items.push(Line::of(format!("{} failed", count(failed)), ink));
+    let greatest = times(summary, ["p99", "p50", "max"], style)
+        .into_iter()
+        .next();
+    items.extend(greatest);
+    items.push(failures(summary));
     let mut out = String::new();
     for line in flow(items, style.glyph(" · ", ", "), style.width()) {
         line.print(style, &mut out);
     }
     out
+}
+
+/// The same in one line, however long, with the number of requests and more of the latency: for
+/// scripts and logs.
+#[must_use]
+pub fn one_line(summary: &Summary, style: &Style) -> String {
+    let mut items = verdict(summary, style);
+    let counts = &summary.total.counts;
+    items.push(Line::plain(format!("{} sent", count(counts.sent))));
+    items.push(failures(summary));
+    items.push(Line::of(rate(summary.achieved_per_s()), Ink::Bold));
+    items.extend(times(summary, ["p50", "p90", "p99", "max"], style));
+    let mut out = String::new();
+    for line in flow(items, style.glyph(" · ", ", "), usize::MAX) {
+        line.print_whole(style, &mut out);
+    }
+    out
+}
+
+/// The three answers and the thresholds.
+fn verdict(summary: &Summary, style: &Style) -> Vec<Line> {
+    let answers = answers(summary, style).into_iter();
+    let mut items: Vec<Line> = answers.map(|answer| answer.line).collect();
+    items.extend(thresholds_line(&summary.thresholds, style));
+    items
+}
+
+/// Those of these times that the number of samples supports.
+fn times<const N: usize>(summary: &Summary, names: [&str; N], style: &Style) -> Vec<Line> {
+    let (_, times) = main_latency(summary);
+    let known = names.into_iter().filter_map(|name| {
+        let time = quantile(times, quantile_of(name), style.unicode)?;
+        Some(Line::plain(format!("{name} {time}")))
+    });
+    known.filter(|_| times.count() > 0).collect()
+}
+
+/// The quantile that a name stands for, from 0 to 1.
+fn quantile_of(name: &str) -> f64 {
+    match name
+        .strip_prefix('p')
+        .and_then(|percent| percent.parse::<f64>().ok())
+    {
+        Some(percent) => percent / 100.0,
+        None => 1.0,
+    }
+}
+
+fn failures(summary: &Summary) -> Line {
+    let failed = summary.total.counts.failed;
+    let ink = if failed > 0 { Ink::Bad } else { Ink::Plain };
+    Line::of(format!("{} failed", count(failed)), ink)
 }
