@@ -211,8 +211,10 @@ fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
         csv: path("csv", flags.csv.as_ref()),
         explain: switch("explain", flags.explain, true),
         live: switch("live", flags.no_tui, false),
+        brief: switch("brief", flags.brief, true),
         quiet: switch("quiet", flags.quiet, true),
         strict: switch("strict", flags.strict, true),
+        rows: path("rows", flags.rows.as_ref()),
         ..interval_outputs(&flags.intervals)
     };
     with_metering(own, &flags.metering)
@@ -251,6 +253,8 @@ pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
         json: path("json", flags.json.as_ref()),
         csv: path("csv", flags.csv.as_ref()),
         ..interval_outputs(&flags.intervals)
+        explain: switch("explain", flags.explain, true),
+        brief: switch("brief", flags.brief, true),
     }
 }
 

@@ -289,6 +289,9 @@ pub(crate) struct ReportFlags {
     /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Print the summary as one line
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) brief: bool,
     /// Exit with 3 unless the run is valid and its load was kept
     #[arg(long)]
     pub(crate) strict: bool,

@@ -35,7 +35,8 @@ const FORM: &str = "a form of several parts is `form:` in a plan, such as --prin
 const CREDENTIALS: &str =
     "credentials stand in the URL, http://user:password@host/, or in -H 'Authorization: …'";
 const BODY_FILE: &str = "a body from a file is `-d @{FILE}`";
-const RESULTS: &str = "figures are written by `--json {FILE}`, histograms by --csv FILE";
+const RESULTS: &str = "figures are written by `--json {FILE}`, histograms by --csv FILE, a row for each request by \
+                       --rows FILE";
 const SHOWN: &str = "`--show` sends one of each request and prints the exchange";
 const RAMP: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
 const RAMP_OF_PLAN: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'`";

@@ -16,6 +16,7 @@ mod names;
 mod output;
 mod reflect;
 mod results;
+mod rows;
 mod runs_folder;
 mod session;
 mod signals;

@@ -9,10 +9,12 @@ use crate::terminal;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
 use drumfire_report::style::Style;
-use drumfire_report::{csv, json};
+use drumfire_report::{RowForm, csv, json};
 use drumfire_session::{IntervalShape, Redactor};
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _};
+use std::path::Path;
 
 /// A result that a document can ask for.
 pub(crate) struct ResultRow {
@@ -35,6 +37,8 @@ pub(crate) enum Content {
     },
     /// A line for each interval, written as the run goes on; the shape may depend on the place.
     Intervals(fn(&Text) -> IntervalShape),
+    /// A row for each request, written as the run goes on; the form may depend on the place.
+    Requests(fn(&Text) -> RowForm),
 }
 
 /// All of them, in the order in which they are opened.
@@ -73,6 +77,11 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         place: |outputs| &outputs.csv_intervals,
         content: Content::Intervals(|_| IntervalShape::Csv),
     },
+    ResultRow {
+        flag: "--rows",
+        place: |outputs| &outputs.rows,
+        content: Content::Requests(row_form),
+    },
 ];
 
 impl ResultRow {
@@ -101,6 +110,16 @@ pub(crate) fn check_places(outputs: &Outputs) -> Result<(), Failure> {
         }
     }
     Ok(())
+}
+
+/// The form of rows in a file of this name.
+fn row_form(place: &Text) -> RowForm {
+    let extension = Path::new(&place.value).extension();
+    let extension = extension.map(|extension| extension.to_ascii_lowercase());
+    match extension.as_deref().and_then(OsStr::to_str) {
+        Some("json" | "jsonl" | "ndjson") => RowForm::JsonLine,
+        _ => RowForm::Csv,
+    }
 }
 
 /// How wide lines may be that go to a terminal.

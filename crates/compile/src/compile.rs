@@ -89,6 +89,11 @@ fn private_headers(draft: &Draft) -> Vec<String> {
         .flat_map(|fields| &fields.headers);
     let requests = document.pools.iter().flat_map(Pool::every_request);
     let own = requests.flat_map(|request| match &request.fields {
+    if document.outputs.rows.is_some() {
+        for pool in &mut pools {
+            pool.samples = Samples::Keep;
+        }
+    }
         Fields::Listed(fields) => fields.as_slice(),
         Fields::File(_) => &[],
     });

@@ -135,6 +135,8 @@ pub struct Outputs {
     pub metrics_linger: Option<Text>,
     /// The receiver of the figures so far by Prometheus' remote write.
     pub remote_write: Option<Text>,
+    /// A row for each request, while the run goes on.
+    pub rows: Option<Text>,
     /// The same by InfluxDB's line protocol.
     pub influx: Option<Text>,
     /// The same by OpenTelemetry's protocol.
@@ -149,6 +151,8 @@ pub struct Outputs {
     pub quiet: Option<Switch>,
     /// A run that is not valid ends with an exit code of its own.
     pub strict: Option<Switch>,
+    /// Whether the summary is one line.
+    pub brief: Option<Switch>,
 }
 
 /// The program that sends.

@@ -144,7 +144,7 @@ fn push_rows(out: &mut String, metric: &str, histogram: &Histogram) {
 /// A text as a cell that no spreadsheet takes for a formula, and no reader for two cells: a text
 /// that starts like a formula gets an apostrophe, control characters become U+FFFD, and a text with
 /// a separator is quoted.
-fn text_cell(text: &str) -> String {
+pub(crate) fn text_cell(text: &str) -> String {
     let mut cell: String = text
         .chars()
         .map(|c| if is_dangerous(c) { '\u{fffd}' } else { c })

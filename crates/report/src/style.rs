@@ -81,7 +81,8 @@ impl Style {
     }
 
     /// `fancy` where the terminal shows Unicode, `plain` elsewhere.
-    pub(crate) const fn glyph(&self, fancy: &'static str, plain: &'static str) -> &'static str {
+    #[must_use]
+    pub const fn glyph(&self, fancy: &'static str, plain: &'static str) -> &'static str {
         match self.unicode {
             Unicode::On => fancy,
             Unicode::Off => plain,

@@ -1,6 +1,6 @@
 //! `drumfire report`.
 
-use super::results::Destinations;
+use super::results::{Destinations, Report};
 use crate::exit::{Exit, Failure};
 use crate::flags::ReportFlags;
 use crate::output::Output;
@@ -19,7 +19,7 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let streamed = intervals.finish(&record.summary);
     let style = terminal::stdout_style(flags.color).naming(naming_of(&record));
     let summary = stored(record);
-    destinations.write(&summary, flags.explain, &style, output)?;
+    destinations.write(&summary, Report::of(&outputs), &style, output)?;
     for note in streamed {
         if let Note::Failure(failure) = note {
             return Err(Failure::failed(failure));

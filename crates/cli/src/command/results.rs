@@ -6,7 +6,7 @@ use crate::flags::OutputFlags;
 use crate::output::{Destination, Output};
 use crate::results::{self, Content, ResultRow};
 use crate::streams::{STDERR, STDOUT};
-use crate::{intervals, session, store_place, terminal};
+use crate::{intervals, rows, session, store_place, terminal};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;
 use drumfire_document::{Outputs, Switch};
@@ -15,7 +15,8 @@ use drumfire_plan::Plan;
 use drumfire_report::style::Style;
 use drumfire_report::{show, text};
 use drumfire_session::{
-    IntervalOutputs, IntervalShape, Keeper, Meter, Observer, Session, Shown, Storing, Watch,
+    IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
+    Storing, Watch,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +62,7 @@ pub(crate) fn of_plan(
     let observers = Observers {
         watch,
         intervals: intervals::open(outputs)?,
+        rows: rows::open(outputs, output.redactor())?,
         meter: meter(outputs, output)?,
         storing: store_place::storing(flags, written)?,
     };
@@ -68,7 +70,7 @@ pub(crate) fn of_plan(
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
-    destinations.write(summary, is_on(&outputs.explain), &style, output)?;
+    destinations.write(summary, Report::of(outputs), &style, output)?;
     session::lacking(&outcome)?;
     Ok(session::exit_of(summary, is_on(&outputs.strict)))
 }
@@ -77,6 +79,7 @@ pub(crate) fn of_plan(
 pub(super) struct Observers {
     pub(super) watch: Watch,
     pub(super) intervals: IntervalOutputs,
+    pub(super) rows: Option<RequestRowsOutput>,
     pub(super) meter: Option<Meter>,
     pub(super) storing: Option<Storing>,
 }
@@ -91,6 +94,9 @@ impl Observers {
         }
         if let Some(meter) = self.meter {
             session = session.observed_beside("metrics", meter);
+        }
+        if let Some(rows) = self.rows {
+            session = session.observed_beside("rows", rows);
         }
         session.observed_by(self.watch).observed_by(self.intervals)
     }
@@ -135,7 +141,7 @@ fn show_once(
 }
 
 /// Collects exchanges in full.
-struct Transcribed<'a>(&'a mut Vec<Transcript>);
+pub(super) struct Transcribed<'a>(pub(super) &'a mut Vec<Transcript>);
 
 impl Observer for Transcribed<'_> {
     fn observe(&mut self, event: &RunEvent) {
@@ -148,6 +154,27 @@ impl Observer for Transcribed<'_> {
 /// Whether a switch is on.
 fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
+}
+
+/// The form of the report as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Report {
+    Plain,
+    /// Each part has an explanation.
+    Explained,
+    /// One line.
+    Brief,
+}
+
+impl Report {
+    /// The form that outputs ask for.
+    pub(super) fn of(outputs: &Outputs) -> Self {
+        match (is_on(&outputs.brief), is_on(&outputs.explain)) {
+            (true, _) => Self::Brief,
+            (false, true) => Self::Explained,
+            (false, false) => Self::Plain,
+        }
+    }
 }
 
 /// Where the results of the whole run go, known to be writable.
@@ -173,6 +200,7 @@ impl Destinations {
                     let is_text = matches!(shape(path), IntervalShape::Text { .. });
                     streamed |= path.value == STDOUT && !is_text;
                 }
+                Content::Requests(_) => streamed |= path.value == STDOUT,
             }
         }
         Ok(Self { whole, streamed })
@@ -183,14 +211,14 @@ impl Destinations {
     pub(super) fn write(
         &self,
         summary: &Summary,
-        explain: bool,
+        report: Report,
         style: &Style,
         output: &Output,
     ) -> Result<(), Failure> {
-        let text = if explain {
-            text::summary_explained(summary, style)
-        } else {
-            text::summary(summary, style)
+        let text = match report {
+            Report::Plain => text::summary(summary, style),
+            Report::Explained => text::summary_explained(summary, style),
+            Report::Brief => text::one_line(summary, style),
         };
         let text = match terminal::rows() {
             // What scrolls out of sight is said again.

@@ -2,7 +2,7 @@
 
 use super::plan_file::PlanFile;
 use super::report::failure;
-use super::results::{self, Destinations, Observers, shown};
+use super::results::{self, Destinations, Observers, Report, shown};
 use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
 use crate::output::Output;
@@ -35,7 +35,7 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(&path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
-    destinations.write(&summary, flags.report.explain, &style, output)?;
+    destinations.write(&summary, Report::of(&outputs), &style, output)?;
     session::lacking(&outcome)?;
     Ok(session::exit_of(&summary, flags.report.strict))
 }
@@ -46,6 +46,7 @@ fn rest_of(file: &PlanFile, record: &Record, output: &Output) -> Result<Plan, Fa
     let draft = file.draft(&[], &host, output);
     let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
     let ends = record.parts.iter().map(|part| part.end);
+        rows: None,
     let elapsed = ends.fold(Nanos::ZERO, |sum, end| sum + end);
     let done: Vec<Done> = record.summary.pools().map(|(_, pool)| done(pool)).collect();
     let part = record.parts.len() as u64;

@@ -286,6 +286,9 @@ pub(crate) struct OutputFlags {
         long = "store",
         value_name = "DIR",
         conflicts_with = "show"
+    /// Write a row for each request, as CSV, or as JSON where the name ends in .jsonl; - is stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rows: Option<PathBuf>,
     )]
     pub(crate) store: Option<PathBuf>,
     /// Don't store the run
@@ -322,6 +325,9 @@ pub(crate) struct OutputFlags {
     /// [default: auto]
     #[arg(
         long,
+    /// Print the summary as one line
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) brief: bool,
         value_name = "WHEN",
         default_value = "auto",
         hide_default_value = true

@@ -53,6 +53,7 @@ mod references;
 
 mod pushes;
 mod reflection;
+mod rows;
 mod scenarios;
 mod scripts;
 mod secrets;

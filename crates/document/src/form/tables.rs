@@ -40,6 +40,8 @@ fields!(Outputs {
         "The file to which each interval is written as a line of JSON; - is standard output",
     "csv_intervals" => csv_intervals:
         "The file to which each interval is written as a row of CSV; - is standard output",
+    "rows" => rows:
+        "The file to which each request is written as a row of CSV, or of JSON where the name ends in .jsonl; - is standard output",
     "metrics" => metrics:
         "Where the figures so far are served to Prometheus, as HOST:PORT or :PORT",
     "metrics_linger" => metrics_linger:
@@ -51,6 +53,7 @@ fields!(Outputs {
     "push_headers" => push_headers: "Header fields of what is sent to these receivers",
     "explain" => explain:
         "Whether the report explains its parts and shows the first body of each kind of failure",
+    "brief" => brief: "Whether the report is one line",
     "live" => live: "Whether figures are shown while the run lasts",
     "quiet" => quiet: "Whether the report is left out",
     "strict" => strict: "Whether a suspect run fails, too",

@@ -87,13 +87,14 @@ prop_compose! {
 
 prop_compose! {
     fn outputs()(json in some(), csv in some(), lines in some(), json_lines in some(),
-                 csv_intervals in some(), metrics in some(),
+                 csv_intervals in some(), rows in some(), metrics in some(),
                  metrics_linger in some(), remote_write in some(), influx in some(),
-                 otlp in some(), push_headers in listed(), explain in switch(), live in switch(),
+                 otlp in some(), push_headers in listed(),
+                 (explain, brief, live) in (switch(), switch(), switch()),
                  quiet in switch(), strict in switch())
         -> Outputs {
-        Outputs { json, csv, lines, json_lines, csv_intervals, metrics, metrics_linger, remote_write, influx, otlp, push_headers,
-                  explain, live, quiet, strict }
+        Outputs { json, csv, lines, json_lines, csv_intervals, rows, metrics, metrics_linger, remote_write, influx, otlp, push_headers,
+                  explain, brief, live, quiet, strict }
     }
 }
 

@@ -10,4 +10,5 @@ mod fixture;
 mod interval;
 mod json;
 mod live;
+mod request_rows;
 mod text;

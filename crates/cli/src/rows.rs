@@ -1,0 +1,34 @@
+//! Where the rows of requests go: a file, or standard output.
+
+use crate::exit::Failure;
+use crate::output::Destination;
+use crate::results::{self, Content};
+use crate::streams::{self, STDOUT};
+use drumfire_dialects::StreamPlace;
+use drumfire_document::Outputs;
+use drumfire_session::{Redactor, RequestRowsOutput};
+use std::path::Path;
+
+/// Opens the place that the outputs name, if they name one.
+pub(crate) fn open(
+    outputs: &Outputs,
+    redactor: &Redactor,
+) -> Result<Option<RequestRowsOutput>, Failure> {
+    let mut wanted = results::wanted(outputs);
+    let found = wanted.find_map(|(row, path)| match &row.content {
+        Content::Requests(form) => Some((form(path), path)),
+        _ => None,
+    });
+    let Some((form, path)) = found else {
+        return Ok(None);
+    };
+    let place = match &*path.value {
+        STDOUT => StreamPlace::Stdout,
+        file => {
+            Destination::check(&path.place.to_string(), Path::new(file))?;
+            StreamPlace::File(file)
+        }
+    };
+    let place = streams::open(&place)?;
+    Ok(Some(RequestRowsOutput::start(form, place, redactor)?))
+}

@@ -1,0 +1,159 @@
+//! A row for each request: CSV (RFC 4180, with line feeds alone), or an object of JSON a line.
+//!
+//! Times are nanoseconds. A request that failed has the time until it was given up.
+
+use crate::csv::text_cell;
+use crate::secret;
+use drumfire_measure::{Kept, RunInfo};
+use drumfire_units::Nanos;
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The form of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowForm {
+    /// Cells, below a header.
+    Csv,
+    /// An object of JSON.
+    JsonLine,
+}
+
+/// Writes the rows of one run's requests.
+#[derive(Debug)]
+pub struct RequestRows {
+    form: RowForm,
+    started_at_unix_ns: u64,
+    pools: Vec<Names>,
+}
+
+/// The names of a pool and its steps, as they stand in rows.
+#[derive(Debug)]
+struct Names {
+    pool: String,
+    steps: Vec<String>,
+}
+
+/// One request.
+#[derive(Serialize)]
+struct Row<'a> {
+    /// The intended start, in nanoseconds since 1970.
+    intended_unix_ns: u64,
+    pool: &'a str,
+    step: &'a str,
+    outcome: &'static str,
+    status: Option<u16>,
+    response_time_ns: u64,
+    service_time_ns: Option<u64>,
+    waiting_ns: u64,
+    lag_ns: u64,
+    /// From the moment it was sent.
+    first_byte_ns: Option<u64>,
+    bytes_sent: u32,
+    bytes_received: u64,
+    /// The reason for a failure, beyond its outcome.
+    detail: Option<&'a str>,
+}
+
+impl RequestRows {
+    /// The rows of a run.
+    #[must_use]
+    pub fn new(info: &RunInfo, form: RowForm) -> Self {
+        let cell = |text: &str| match form {
+            RowForm::Csv => text_cell(text),
+            RowForm::JsonLine => text.to_owned(),
+        };
+        let names = |pool: &drumfire_measure::PoolInfo| Names {
+            pool: cell(&secret::setting("", &pool.name)),
+            steps: pool
+                .steps
+                .iter()
+                .map(|step| cell(&secret::url(step)))
+                .collect(),
+        };
+        Self {
+            form,
+            started_at_unix_ns: info.started_at_unix_ns,
+            pools: info.pools.iter().map(names).collect(),
+        }
+    }
+
+    /// The header above all rows.
+    #[must_use]
+    pub const fn header(&self) -> &'static str {
+        match self.form {
+            RowForm::Csv => {
+                "intended_unix_ns,pool,step,outcome,status,response_time_ns,service_time_ns,\
+                 waiting_ns,lag_ns,first_byte_ns,bytes_sent,bytes_received,detail\n"
+            }
+            RowForm::JsonLine => "",
+        }
+    }
+
+    /// Appends the row of a request; `detail` is that of a failure, without secrets.
+    pub fn push(&self, kept: &Kept, detail: Option<&str>, out: &mut String) {
+        let row = self.row(kept, detail);
+        match self.form {
+            RowForm::Csv => row.push_cells(out),
+            RowForm::JsonLine => {
+                let json = serde_json::to_string(&row);
+                out.push_str(&json.expect("numbers and texts are JSON"));
+            }
+        }
+        out.push('\n');
+    }
+
+    fn row<'a>(&'a self, kept: &Kept, detail: Option<&'a str>) -> Row<'a> {
+        let sample = &kept.sample;
+        let names = self.pools.get(usize::from(kept.pool));
+        let step = names.and_then(|names| names.steps.get(usize::from(sample.step)));
+        let was_sent = sample.was_sent();
+        let has_byte = was_sent && sample.first_byte != Nanos::MAX;
+        Row {
+            intended_unix_ns: self.started_at_unix_ns.saturating_add(sample.intended.0),
+            pool: names.map_or("", |names| names.pool.as_str()),
+            step: step.map_or("", String::as_str),
+            outcome: sample.outcome.name(),
+            status: (sample.status != 0).then_some(sample.status),
+            response_time_ns: sample.response_time().0,
+            service_time_ns: was_sent.then(|| sample.service_time().0),
+            waiting_ns: sample.waiting().0,
+            lag_ns: sample.lag().0,
+            first_byte_ns: has_byte.then(|| (sample.first_byte - sample.sent).0),
+            bytes_sent: sample.bytes_sent,
+            bytes_received: sample.bytes_received,
+            detail,
+        }
+    }
+}
+
+impl Row<'_> {
+    /// Appends the cells; what is not known is empty.
+    fn push_cells(&self, out: &mut String) {
+        let mut push = |cell: std::fmt::Arguments<'_>| {
+            let written = out.write_fmt(cell);
+            debug_assert!(written.is_ok(), "a String takes any text");
+        };
+        push(format_args!(
+            "{},{},{},{},",
+            self.intended_unix_ns, self.pool, self.step, self.outcome
+        ));
+        if let Some(status) = self.status {
+            push(format_args!("{status}"));
+        }
+        push(format_args!(",{},", self.response_time_ns));
+        if let Some(time) = self.service_time_ns {
+            push(format_args!("{time}"));
+        }
+        push(format_args!(",{},{},", self.waiting_ns, self.lag_ns));
+        if let Some(time) = self.first_byte_ns {
+            push(format_args!("{time}"));
+        }
+        push(format_args!(
+            ",{},{},",
+            self.bytes_sent, self.bytes_received
+        ));
+        if let Some(detail) = self.detail {
+            push(format_args!("{}", text_cell(detail)));
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! A row for each request, written while a run goes on.
+
+use crate::{
+    EndRequests, Note, Observer, Redactor, RunContext, SessionError, StreamError, StreamPlace,
+    StreamWriter, Streams,
+};
+use drumfire_measure::{Kept, RunEvent, Summary};
+use drumfire_plan::StopReason;
+use drumfire_report::{RequestRows, RowForm};
+use std::io::{self, Write as _};
+
+/// The length of what is written at once, about.
+const CHUNK: usize = 64 << 10;
+
+/// The observer that writes a row for each request of a plan that keeps its samples.
+///
+/// It may lag behind the run by a bounded number of rows ([limits]): further ones are lost, and the
+/// command fails with their number.
+///
+/// [limits]: drumfire_engine::KEPT_SAMPLES_MAX
+pub struct RequestRowsOutput {
+    form: RowForm,
+    streams: Streams,
+    out: StreamWriter,
+    redactor: Redactor,
+    rows: Option<RequestRows>,
+    /// How many were written.
+    count: u64,
+    /// Why no more is written.
+    failure: Option<io::Error>,
+    end_requests: EndRequests,
+}
+
+impl RequestRowsOutput {
+    /// Writes rows of this form to a place, without the secrets of `redactor`.
+    ///
+    /// # Errors
+    /// When there is no thread for it.
+    pub fn start(
+        form: RowForm,
+        place: StreamPlace,
+        redactor: &Redactor,
+    ) -> Result<Self, StreamError> {
+        let streams = Streams::start(vec![place])?;
+        let out = streams.writers().into_iter().next();
+        Ok(Self {
+            form,
+            out: out.expect("one place has one writer"),
+            streams,
+            redactor: redactor.clone(),
+            rows: None,
+            count: 0,
+            failure: None,
+            end_requests: EndRequests::default(),
+        })
+    }
+
+    fn write(&mut self, text: &str) {
+        if self.failure.is_none() {
+            self.failure = self.out.write_all(text.as_bytes()).err();
+        }
+    }
+
+    fn write_rows(&mut self, kept: &[Kept]) {
+        let Some(rows) = self.rows.take() else {
+            return;
+        };
+        let mut text = String::with_capacity(CHUNK);
+        for kept in kept {
+            let detail = kept.detail.as_deref();
+            let detail = detail.map(|detail| self.redactor.text(detail));
+            rows.push(kept, detail.as_deref(), &mut text);
+            if text.len() >= CHUNK {
+                self.write(&text);
+                text.clear();
+            }
+        }
+        self.write(&text);
+        self.count += kept.len() as u64;
+        self.rows = Some(rows);
+    }
+}
+
+impl Observer for RequestRowsOutput {
+    /// Ends the load when the reader of the rows goes.
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.end_requests = run.end_requests.clone();
+        let control = run.control.clone();
+        self.streams
+            .when_unread(move || control.stop(StopReason::Signal));
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::Started(info) => {
+                let rows = RequestRows::new(info, self.form);
+                self.write(rows.header());
+                self.rows = Some(rows);
+            }
+            RunEvent::Kept(kept) => self.write_rows(kept),
+            _ => {}
+        }
+    }
+
+    /// Waits until everything is written, or the user asks once more for the end.
+    fn finish(self: Box<Self>, summary: &Summary) -> Vec<Note> {
+        let counts = &summary.total.counts;
+        let lost = (counts.ok + counts.failed).saturating_sub(self.count);
+        let Self {
+            streams,
+            out,
+            failure,
+            end_requests,
+            ..
+        } = *self;
+        // The place's thread ends when nothing more can come.
+        drop(out);
+        let finished = streams.finish(&end_requests);
+        let failure = match (failure, finished) {
+            (Some(error), _) => Some(format!("can't write the rows of requests: {error}")),
+            (None, Err(error)) => Some(error.to_string()),
+            (None, Ok(())) => None,
+        };
+        let lost = (lost > 0).then(|| {
+            format!(
+                "{lost} rows of requests are lost: they could not be written as fast as they came"
+            )
+        });
+        let notes = failure.into_iter().chain(lost);
+        notes.map(Note::Failure).collect()
+    }
+}
