@@ -2,6 +2,7 @@
 //!
 //! Only values that a document can't hold are refused here; the compiler checks the rest.
 
+mod form;
 mod grpc;
 mod http;
 mod load;

@@ -30,8 +30,7 @@ const fn habit(on: On, typed: &'static [&'static str], ours: &'static str) -> Ha
 use On::{Both, Grpc, Http};
 
 const URL_LISTS: &str = "URLs are arguments: write URL, or @FILE for a list of them";
-const FORM: &str = "a form of several parts is `form:` in a plan, such as --print-plan prints to \
-                    begin with; fields alone are -d 'a=1&b=2'";
+const FORM: &str = "a part of a multipart body is `-F {name=value}`";
 const CREDENTIALS: &str =
     "credentials stand in the URL, http://user:password@host/, or in -H 'Authorization: …'";
 const BODY_FILE: &str = "a body from a file is `-d @{FILE}`";
@@ -68,7 +67,6 @@ const HABITS: &[Habit] = &[
         "the content type is `-H 'Content-Type: …'`, a time limit --timeout",
     ),
     habit(Http, &["-U"], "the user agent is `-H 'User-Agent: …'`"),
-    habit(Http, &["-F"], FORM),
     habit(
         Http,
         &["-b", "-C"],
@@ -169,7 +167,7 @@ const HABITS: &[Habit] = &[
         &["--cookie", "--cookies"],
         "cookies are `-H 'Cookie: {name=value}'`",
     ),
-    habit(Http, &["--form", "--form-string"], FORM),
+    habit(Http, &["--form-string"], FORM),
     habit(
         Both,
         &[

@@ -6,7 +6,7 @@ use crate::requests::Made;
 use crate::scope::{Scope, is_on};
 use crate::template_scope::TemplateScope;
 use crate::templates::{HeaderFields, Templates};
-use crate::transport::HTTP_VERSIONS;
+use crate::transport::{HTTP_VERSIONS, span};
 use drumfire_data::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls as AmmoCalls, FieldTemplate, Precedence, ReadAt, Storage, Timing,
@@ -52,11 +52,13 @@ impl AmmoRequests<'_> {
         let ammo = self.read(source, options, scope)?;
         let target = self.target?;
         let looks = looks(self.request, self.pool, may_read, scope);
+        let timeout = span(self.request.timeout.as_ref(), scope);
         for (n, class) in ammo.classes().iter().enumerate() {
             let data = Arc::new(AmmoData::new(Arc::clone(&ammo), n)) as Arc<dyn RequestData>;
             // What the decoders let pass is a method.
             let method = scope.found.ok(place, Method::parse(&class.method))?;
             made.requests.push(HttpRequest {
+                timeout,
                 url: target.clone(),
                 method,
                 headers: Vec::new(),

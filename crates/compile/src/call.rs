@@ -33,6 +33,7 @@ pub(crate) fn silent(
 ) -> Option<HttpRequest> {
     let verb = scope.found.ok(&Place::Nowhere, Verb::parse("POST"))?;
     Some(HttpRequest {
+        timeout: None,
         step: "grpc".to_owned(),
         data: None,
         call: None,

@@ -24,7 +24,6 @@ use crate::transport;
 use crate::{check, feeds, script};
 use drumfire_data::Sources;
 use drumfire_document::Layer as _;
-use drumfire_document::form::Draft;
 use drumfire_document::{
     Count, Document, Fields, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
@@ -56,59 +55,11 @@ fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found
 }
 
-/// The plan that a text describes: its form and its meaning are checked at once.
-///
-/// # Errors
-/// Everything that keeps it from being run, in the order of its lines.
-pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
-    let mut scope = Scope::new(host);
-    scope.private_headers = private_headers(draft);
-    if draft.found.is_empty() {
-        return compile_in(&draft.document, scope).map_err(in_order);
-    }
-    if !draft.is_checkable {
-        return Err(draft.found.clone());
-    }
-    scope.found = draft.found.clone().into();
-    let first = scope.found.len();
-    let plan = compile_in(&draft.document, scope);
-    plan.map_err(|found| {
-        let mut found = Findings::from(found);
-        found.keep_values_from(first);
-        found.drop_from(first, &draft.unresolved);
-        in_order(found.into_inner())
-    })
-}
-
-/// The names of the header fields whose values have a secret in them that the document marks.
-fn private_headers(draft: &Draft) -> Vec<String> {
-    let document = &draft.document;
-    let common = [&document.defaults.fields]
-        .into_iter()
-        .chain(document.pools.iter().map(|pool| &pool.settings.fields))
-        .flat_map(|fields| &fields.headers);
-    let requests = document.pools.iter().flat_map(Pool::every_request);
-    let own = requests.flat_map(|request| match &request.fields {
-    if document.outputs.rows.is_some() {
-        for pool in &mut pools {
-            pool.samples = Samples::Keep;
-        }
-    }
-        Fields::Listed(fields) => fields.as_slice(),
-        Fields::File(_) => &[],
-    });
-    let marked = common.chain(own).filter(|field| {
-        let value = &field.value.value;
-        let mut secrets = draft.secrets.iter();
-        secrets.any(|secret| !secret.is_empty() && value.contains(secret.as_str()))
-    });
-    let mut names: Vec<String> = marked.map(|field| field.name.value.clone()).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
-fn compile_in(document: &Document, mut scope: Scope<'_>) -> Result<Plan, Vec<Diagnostic>> {
+/// The plan of a document in this scope, with the mistakes that the scope has already.
+pub(crate) fn compile_in(
+    document: &Document,
+    mut scope: Scope<'_>,
+) -> Result<Plan, Vec<Diagnostic>> {
     let generator = generator(&document.generator, &mut scope);
     let sources = feeds::sources(&document.feeds, generator.seed, &mut scope);
     let known = scope.found.len();

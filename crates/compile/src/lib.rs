@@ -19,6 +19,7 @@ mod load;
 mod looks;
 mod metadata;
 mod proxy;
+mod multipart;
 mod requests;
 mod scenario;
 mod schema;

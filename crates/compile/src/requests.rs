@@ -5,6 +5,7 @@ use crate::looks::{ALGORITHMS, Looks, looks};
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
+use crate::transport::span;
 use drumfire_data::RequestTemplates;
 use drumfire_document::{Ask, Count, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{Choice, Header, HttpRequest, Method, RequestData, Url};
@@ -136,12 +137,10 @@ impl<'a> Requests<'a> {
         fields.fill(&common.fields);
         let content = own_content(request, &templates, &fields, scope);
         let content = content.unwrap_or_else(|| common.content.clone());
-        if let Some(media_type) = content.media_type.filter(|_| !fields.has("content-type")) {
-            let header = Header::new("Content-Type", media_type.as_bytes());
-            fields.fixed.extend(header.ok());
-        }
+        add_media_type(&content, &mut fields);
         check(request, &mut fields, &content, scope);
         let looks = looks(request, self.pool, may_read, scope);
+        let timeout = span(request.timeout.as_ref(), scope);
         let Some(method) = method else {
             return;
         };
@@ -168,6 +167,7 @@ impl<'a> Requests<'a> {
                 },
                 data: (!data.is_fixed()).then_some(data),
                 call: None,
+                timeout,
                 expect: looks.expect,
                 inspection: looks.inspection,
                 method: method.clone(),
@@ -244,6 +244,16 @@ fn own_content(
         order: data.order.as_ref(),
     };
     Some(templates.content(written, fields, scope))
+}
+
+/// Adds the type that a body has by the way in which it was written, unless a field says another.
+fn add_media_type(content: &Content, fields: &mut HeaderFields) {
+    if let Some(media_type) = &content.media_type
+        && !fields.has("content-type")
+    {
+        let header = Header::new("Content-Type", media_type.as_bytes());
+        fields.fixed.extend(header.ok());
+    }
 }
 
 /// Notes fields that contradict what varies.

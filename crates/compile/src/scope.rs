@@ -1,11 +1,13 @@
 //! The tools of every step of compiling.
 
+use crate::multipart::{Multipart, multipart};
+use crate::taken::TakenValues;
 use crate::web_form::{self, Tags};
 use crate::{Host, ReadAt};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_document::Findings;
-use drumfire_document::{Count, Payload, Place, Switch, Text};
+use drumfire_document::{Count, Part, PartContent, Payload, Place, Switch, Text};
 use drumfire_plan::Sequence;
 use drumfire_units::Nanos;
 use std::collections::HashMap;
@@ -62,6 +64,10 @@ impl<'a> Scope<'a> {
             Payload::File(path) => self.file(path),
             Payload::Base64(text) => {
                 let decoded = STANDARD.decode(text.value.trim());
+            Payload::Multipart(parts) => {
+                let made = self.multipart(parts, false)?;
+                Some(made.bytes.into())
+            }
                 let decoded = decoded.map_err(|error| format!("it is no base64: {error}"));
                 self.found.ok(&text.place, decoded).map(Arc::from)
             }
@@ -71,6 +77,24 @@ impl<'a> Scope<'a> {
     /// A count that fits into 32 bits.
     pub(crate) fn count(&mut self, count: Option<&Count>) -> Option<u32> {
         let count = count?;
+    /// A body of several parts, whose texts may be templates.
+    pub(crate) fn multipart(&mut self, parts: &[Part], are_templates: bool) -> Option<Multipart> {
+        let mut contents = Vec::with_capacity(parts.len());
+        for part in parts {
+            contents.push(match &part.content {
+                PartContent::Text(text) => text.value.as_bytes().into(),
+                PartContent::File(path) => self.file(path)?,
+            });
+        }
+        match multipart(parts, &contents, are_templates) {
+            Ok(made) => Some(made),
+            Err(diagnostic) => {
+                self.found.push(*diagnostic);
+                None
+            }
+        }
+    }
+
         let small = u32::try_from(count.value);
         let most = u32::MAX;
         let small = small.map_err(|_| format!("{} is too much; write at most {most}", count.value));
@@ -130,5 +154,8 @@ pub(crate) fn place_of(payload: &Payload) -> &Place {
         Payload::Form(fields) => fields
             .first()
             .map_or(&Place::Nowhere, |field| &field.value.place),
+        Payload::Multipart(parts) => parts
+            .first()
+            .map_or(&Place::Nowhere, |part| &part.name.place),
     }
 }

@@ -12,6 +12,7 @@ use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind, TextTe
 use drumfire_document::names;
 use drumfire_document::{Field, Payload, Place, Switch, Text};
 use drumfire_plan::{Body, Header, Url, secret};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The language of a pool's templates, or of a request's.
@@ -45,8 +46,11 @@ pub(crate) struct Content {
     pub(crate) body: Body,
     pub(crate) varying: Option<Arc<Bodies>>,
     /// The type that it has by the way in which it was written.
-    pub(crate) media_type: Option<&'static str>,
+    pub(crate) media_type: Option<MediaType>,
 }
+
+/// A media type, perhaps with a boundary of its own.
+type MediaType = Cow<'static, str>;
 
 /// A body as it was written.
 #[derive(Clone, Copy)]
@@ -235,14 +239,13 @@ impl<'a> Templates<'a> {
         let Some(payload) = written.payload else {
             return Content::default();
         };
-        let Some(bytes) = self.bytes(payload, scope) else {
+        let Some((bytes, media_type)) = self.bytes(payload, scope) else {
             return Content::default();
         };
         let place = place_of(payload);
-        let media_type = media_type(payload);
         let kind = |text: &str| match payload {
             Payload::Json(_) => Kind::Json,
-            Payload::Form(_) => Kind::Plain,
+            Payload::Form(_) | Payload::Multipart(_) => Kind::Plain,
             _ => kind_of(text, fields),
         };
         let name = match payload {
@@ -277,16 +280,30 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// The bytes of a body; those of JSON and forms are made as templates have it.
-    fn bytes(&self, payload: &Payload, scope: &mut Scope<'_>) -> Option<Arc<[u8]>> {
+    /// The bytes of a body, those of JSON and forms as templates have it, and the type that it has
+    /// by the way in which it was written.
+    fn bytes(
+        &self,
+        payload: &Payload,
+        scope: &mut Scope<'_>,
+    ) -> Option<(Arc<[u8]>, Option<MediaType>)> {
+        let media_type = match payload {
+            Payload::Json(_) => Some("application/json".into()),
+            Payload::Form(_) => Some("application/x-www-form-urlencoded".into()),
+            _ => None,
+        };
         let text = match payload {
             Payload::Json(text) if self.is_template(&text.value) => {
                 json_template::template(&text.value)
             }
             Payload::Form(fields) if self.is_on => web_form::body(fields, Tags::Templates),
-            payload => return scope.payload(payload),
+            Payload::Multipart(parts) => {
+                let made = scope.multipart(parts, self.is_on)?;
+                return Some((made.bytes.into(), Some(made.media_type.into())));
+            }
+            payload => return Some((scope.payload(payload)?, media_type)),
         };
-        Some(text.into_bytes().into())
+        Some((text.into_bytes().into(), media_type))
     }
 
     /// The lines of a body, each a body.
@@ -369,15 +386,6 @@ impl HeaderFields {
         let varying = below.varying.iter();
         let varying = varying.filter(|field| !own.has(field.name()));
         self.varying.extend(varying.cloned());
-    }
-}
-
-/// The type of a body by the way in which it was written.
-const fn media_type(payload: &Payload) -> Option<&'static str> {
-    match payload {
-        Payload::Json(_) => Some("application/json"),
-        Payload::Form(_) => Some("application/x-www-form-urlencoded"),
-        _ => None,
     }
 }
 

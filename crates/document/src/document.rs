@@ -18,7 +18,7 @@ mod settings;
 pub use ammo::Ammo;
 pub use feed::{Feed, FeedRows};
 pub use place::{Count, Place, Placed, Switch, Text};
-pub use request::{Ask, Data, Field, Fields, Payload, Request, Stream};
+pub use request::{Ask, Data, Field, Fields, Part, PartContent, Payload, Request, Stream};
 pub use scenario::{Branch, Loop, RequestStep, Scenario, Step};
 pub use settings::{
     CallOptions, CommonBody, CommonFields, Connections, Expect, Http, Reach, Reflection, Schema,

@@ -8,6 +8,7 @@
 mod ammo;
 mod feeds;
 mod fields;
+mod multipart;
 mod node;
 mod payload;
 mod pools;

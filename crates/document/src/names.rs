@@ -61,6 +61,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("method", "-X"),
     ("metrics", "--metrics"),
     ("metrics_linger", "--metrics-linger"),
+    ("multipart", "-F"),
     ("name_server", "--name-server"),
     ("order", "--order"),
     ("otlp", "--otlp"),

@@ -211,6 +211,7 @@ mod tests {
 
     fn request(url: &str) -> HttpRequest {
         HttpRequest {
+            timeout: None,
             step: String::new(),
             data: None,
             call: None,

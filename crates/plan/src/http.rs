@@ -27,6 +27,9 @@ pub struct HttpRequest {
     pub data: Option<Arc<dyn RequestData>>,
     /// The gRPC call that it makes; the body is then the call's, and `None` here.
     pub call: Option<Arc<Call>>,
+    /// The time that an exchange of it may take, in the place of the pool's; [`Nanos::MAX`] is no
+    /// bound. A call has a deadline, and `None` here.
+    pub timeout: Option<Nanos>,
     /// The statuses that are ok, where those are not the pool's.
     pub expect: Option<Expect>,
     /// What is checked of its response beyond the status, and taken from it; not of calls.

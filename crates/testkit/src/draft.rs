@@ -136,6 +136,7 @@ fn get(url: &str) -> HttpRequest {
         Err(error) => panic!("`{url}`: {error}"),
     };
     HttpRequest {
+        timeout: None,
         url: parsed,
         method: Method::get(),
         headers: Vec::new(),

@@ -1,5 +1,6 @@
 //! `drumfire http`.
 
+use super::form;
 use super::{Written, document, feeds, fields, payload, some, switch, text, texts, transport};
 use crate::exit::Failure;
 use crate::flags::{HttpFlags, LoadFlags};
@@ -19,10 +20,14 @@ const LIST: Place = Place::Flag { name: "URL list" };
 /// The document of the flags.
 pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
     check_habits(flags)?;
-    let usual = if flags.data.is_some() { "POST" } else { "GET" };
+    let has_body = flags.data.is_some() || !flags.form.is_empty();
+    let usual = if has_body { "POST" } else { "GET" };
     let method = some("method", flags.method.as_ref());
     let method = method.unwrap_or_else(|| Placed::new(usual.to_owned(), Place::Nowhere));
-    let body = flags.data.as_ref();
+    let body = match &flags.data {
+        Some(data) => Some(payload("body", data)?),
+        None => form::payload(&flags.form)?,
+    };
     let mut notes = Vec::new();
     let pool = Pool {
         settings: Settings {
@@ -40,7 +45,7 @@ pub(crate) fn of(flags: &HttpFlags) -> Result<Written, Failure> {
                 ..CommonFields::default()
             },
             body: CommonBody {
-                payload: body.map(|data| payload("body", data)).transpose()?,
+                payload: body,
                 lines: switch("body_lines", flags.body_lines, true),
                 order: some("order", flags.varying.order.as_ref()),
             },

@@ -44,6 +44,16 @@ pub(crate) struct HttpFlags {
     /// bodies are templates: {{request_number}}, {{uuid}} and the like
     #[arg(short = 'd', long, value_name = "DATA", help_heading = "Request")]
     pub(crate) data: Option<String>,
+    /// A part of a multipart body: NAME=VALUE, or NAME=@FILE with ;type= and ;filename= behind it; may be
+    /// given several times
+    #[arg(
+        short = 'F',
+        long = "form",
+        value_name = "PART",
+        help_heading = "Request",
+        conflicts_with = "data"
+    )]
+    pub(crate) form: Vec<String>,
     /// Send each line of -d as a body of its own
     #[arg(long, help_heading = "Request", requires = "data")]
     pub(crate) body_lines: bool,

@@ -21,6 +21,8 @@ pub struct Request {
     pub options: CallOptions,
     /// When its response is ok.
     pub expect: Expect,
+    /// The time that it may take, of a request that is no call.
+    pub timeout: Option<Text>,
     /// The variables whose values are taken from its response, each with the value's place.
     pub take: Vec<Field>,
 }
@@ -38,6 +40,7 @@ impl Request {
             stream: Stream::default(),
             options: CallOptions::default(),
             expect: Expect::default(),
+            timeout: None,
             take: Vec::new(),
         }
     }
@@ -143,6 +146,43 @@ pub enum Payload {
     Json(Text),
     /// The fields of a web form.
     Form(Vec<Field>),
+    /// Parts, as web forms with files have them.
+    Multipart(Vec<Part>),
+}
+
+/// A part of a body of several parts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Part {
+    /// The name of its field.
+    pub name: Text,
+    /// What it holds.
+    pub content: PartContent,
+    /// The name of the file that the server is given; that of the file itself where it is absent.
+    pub file_name: Option<Text>,
+    /// Its media type.
+    pub media_type: Option<Text>,
+}
+
+/// What a part of a body holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PartContent {
+    /// The text itself.
+    Text(Text),
+    /// A file.
+    File(Text),
+}
+
+impl Part {
+    /// A part that is a text.
+    #[must_use]
+    pub const fn text(name: Text, text: Text) -> Self {
+        Self {
+            name,
+            content: PartContent::Text(text),
+            file_name: None,
+            media_type: None,
+        }
+    }
 }
 
 /// How the streams of a call go.

@@ -7,7 +7,7 @@ use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
 use crate::diagnostic::Findings;
 use crate::json_strings::literal;
-use crate::{Field, Layer, Payload, Place, Placed, Text};
+use crate::{Field, Layer, Part, Payload, Place, Placed, Text};
 use serde_json::{Number, Value};
 
 /// The keys of one payload.
@@ -21,7 +21,7 @@ pub(crate) struct PayloadKeys {
 }
 
 /// The keys of bodies that have a media type of their own.
-const OTHERS: [&str; 2] = ["json", "form"];
+const OTHERS: [&str; 3] = ["json", "form", "multipart"];
 
 /// The body of an HTTP request.
 pub(crate) const BODY: PayloadKeys = PayloadKeys {
@@ -78,12 +78,17 @@ impl PayloadKeys {
                 let fields = Vec::<Field>::read(node, found);
                 (!fields.is_empty()).then_some(Payload::Form(fields))
             }
+            "multipart" => {
+                let parts = Vec::<Part>::read(node, found);
+                (!parts.is_empty()).then_some(Payload::Multipart(parts))
+            }
             key if key == self.file => text(node, found).map(Payload::File),
             key if key == self.base64 => text(node, found).map(Payload::Base64),
             key if key == DATA.text => json_text(node, found).map(Payload::Text),
             _ => {
                 if matches!(node.value, Node::Map(_) | Node::List(_)) {
-                    let message = "a body is a text; JSON as a tree is `json`, a form is `form`";
+                    let message = "a body is a text; JSON as a tree is `json`, a form is `form` or, with files, \
+                         `multipart`";
                     found.add(&node.place, message);
                     return None;
                 }
@@ -97,6 +102,7 @@ impl PayloadKeys {
         for name in self.names() {
             let schema = match name {
                 "form" => Vec::<Field>::schema(definitions),
+                "multipart" => Vec::<Part>::schema(definitions),
                 name if name == OTHERS[0] || name == DATA.text => Value::Bool(true),
                 _ => schema::scalar(),
             };
@@ -109,6 +115,7 @@ impl PayloadKeys {
         match key {
             "json" => "The body as JSON, whose texts are templates",
             "form" => "The fields of a web form, which are encoded",
+            "multipart" => "The parts of a web form with files: texts, or mappings with `file`",
             "data" => "The message as JSON, or as a text with JSON; a list for several",
             key if key == self.file => "The file that holds it",
             key if key == self.base64 => "Its bytes in base64",
@@ -129,6 +136,10 @@ impl PayloadKeys {
             Payload::Json(text) => (OTHERS[0], Tree::json(text)),
             Payload::Form(fields) => match fields.show() {
                 Some(tree) => (OTHERS[1], tree),
+                None => return,
+            },
+            Payload::Multipart(parts) => match parts.show() {
+                Some(tree) => (OTHERS[2], tree),
                 None => return,
             },
         };

@@ -56,6 +56,7 @@ pub(super) struct Keys {
     coding: Coding,
     options: CallOptions,
     expect: Expect,
+    timeout: Option<Text>,
     take: Vec<Field>,
 }
 
@@ -116,6 +117,7 @@ fields!(Keys [verbs] {
     "metadata" => metadata: "Its metadata",
     "metadata_file" => metadata_file: "A file with its metadata, as a JSON object",
     "expect" => expect: "What its response must be so that it is ok",
+    "timeout" => timeout: "The time that it may take, such as 5s; 0 is no limit",
     "take" => take:
         "Variables that are taken from its response, such as json $.id or header Location",
 } [body, data, coding, options, ammo]);
@@ -187,12 +189,14 @@ impl Keys {
         misplaced(&AmmoKeys::OTHERS, "for files of requests, beside `ammo`");
         if is_call {
             misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
+            misplaced(&["timeout"], "for HTTP requests; a call has a `deadline`");
             let body = [
                 "body",
                 "body_file",
                 "body_base64",
                 "json",
                 "form",
+                "multipart",
                 "body_lines",
             ];
             misplaced(&body, "for HTTP requests; a call has `data`");
@@ -249,6 +253,7 @@ impl Keys {
             stream,
             options: self.options,
             expect: self.expect,
+            timeout: self.timeout,
             take: self.take,
         })
     }
@@ -269,6 +274,7 @@ impl Keys {
             },
             options: request.options.clone(),
             expect: request.expect.clone(),
+            timeout: request.timeout.clone(),
             take: request.take.clone(),
             ..Self::default()
         };

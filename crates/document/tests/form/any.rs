@@ -52,6 +52,19 @@ fn payload() -> impl Strategy<Value = Option<Payload>> {
     ])
 }
 
+fn part() -> impl Strategy<Value = Part> {
+    let content = prop_oneof![
+        text().prop_map(PartContent::Text),
+        text().prop_map(PartContent::File)
+    ];
+    (text(), content, some(), some()).prop_map(|(name, content, file_name, media_type)| Part {
+        name,
+        content,
+        file_name,
+        media_type,
+    })
+}
+
 /// A body, which may also be a tree.
 fn body_payload() -> impl Strategy<Value = Option<Payload>> {
     let leaf = prop_oneof![Just("null"), Just("true"), Just("-1.5"), Just("\"\"")]
@@ -71,7 +84,8 @@ fn body_payload() -> impl Strategy<Value = Option<Payload>> {
         payload(),
         leaf,
         json,
-        form.prop_map(|fields| Some(Payload::Form(fields)))
+        form.prop_map(|fields| Some(Payload::Form(fields))),
+        vec(part(), 1..4).prop_map(|parts| Some(Payload::Multipart(parts))),
     ]
 }
 
@@ -225,19 +239,22 @@ fn http_request() -> impl Strategy<Value = Request> {
         looks,
     )
         .prop_map(
-            |(ask, name, fields, payload, templates, lines, order, (expect, take))| Request {
-                name,
-                expect,
-                take,
-                fields: Fields::Listed(fields),
-                data: Data {
-                    payload,
-                    templates,
-                    lines,
-                    order,
-                    ..Data::default()
-                },
-                ..Request::new(ask)
+            |(ask, name, fields, payload, templates, lines, order, (expect, take, timeout))| {
+                Request {
+                    name,
+                    expect,
+                    take,
+                    timeout,
+                    fields: Fields::Listed(fields),
+                    data: Data {
+                        payload,
+                        templates,
+                        lines,
+                        order,
+                        ..Data::default()
+                    },
+                    ..Request::new(ask)
+                }
             },
         )
 }
@@ -299,6 +316,7 @@ fn call() -> impl Strategy<Value = Request> {
             stream,
             options,
             expect: Expect::default(),
+            timeout: None,
             take: Vec::new(),
         },
     )

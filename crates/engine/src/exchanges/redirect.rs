@@ -239,6 +239,7 @@ fn redirected(
         headers.extend(referer(request));
     }
     Ok(HttpRequest {
+        timeout: request.timeout,
         url,
         method: if becomes_get {
             Method::get()

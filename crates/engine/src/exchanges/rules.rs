@@ -34,9 +34,11 @@ pub(super) struct Rules {
     reading: Reading,
     /// Whether any request is rendered, or is a call, as its exchange begins.
     renders_late: bool,
+    /// Whether any request may take another time than the pool's.
+    has_limits: bool,
     /// Whether every exchange is judged by its status alone, unless that is a redirect's.
     is_plain: bool,
-    opening_is_service: bool,
+    opening: Opening,
 }
 
 impl Reading {
@@ -54,6 +56,15 @@ impl Reading {
     }
 }
 
+/// The limit of a response's head. One that is no shorter than that of a whole exchange is none of
+/// its own: a request that may take longer has as long for its head.
+fn head_limit(timeouts: &Timeouts) -> Nanos {
+    match timeouts.head < timeouts.total {
+        true => timeouts.head,
+        false => Nanos::MAX,
+    }
+}
+
 impl Rules {
     /// The rules of a prepared pool.
     pub(super) fn of(prepared: Arc<PreparedPool>) -> Self {
@@ -62,11 +73,15 @@ impl Rules {
         let has_calls = requests.iter().any(Request::is_call);
         Self {
             measure_from: prepared.generator().warmup.span(),
-            timeouts: pool.timeouts,
+            timeouts: Timeouts {
+                head: head_limit(&pool.timeouts),
+                ..pool.timeouts
+            },
             expect: pool.expect,
+            has_limits: requests.iter().any(Request::has_limit),
             renders_late: requests.iter().any(Request::is_rendered_late),
             is_plain: reading == Reading::Status && !has_calls,
-            opening_is_service: pool.connections.opening == Opening::Service,
+            opening: pool.connections.opening,
             reading,
             prepared,
         }
@@ -94,14 +109,14 @@ impl Rules {
     /// Whether the opening of an exchange's connection is part of its service.
     #[inline]
     pub(super) const fn opening_is_service(&self) -> bool {
-        self.opening_is_service
+        matches!(self.opening, Opening::Service)
     }
 
     /// The time that an exchange of a request of the list may take.
     #[inline(always)]
     pub(super) fn limit(&self, request: u32) -> Nanos {
         let total = self.timeouts.total;
-        match self.renders_late {
+        match self.has_limits {
             true => self.prepared.requests()[request as usize].limit(total),
             false => total,
         }

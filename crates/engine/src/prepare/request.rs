@@ -20,6 +20,8 @@ pub(crate) struct Request {
     step: u16,
     /// The statuses that are ok, where those are not the pool's.
     expect: Option<Expect>,
+    /// The time that an exchange of it may take, where that is not the pool's.
+    timeout: Option<Nanos>,
     inspection: Option<Arc<dyn Inspection>>,
 }
 
@@ -44,6 +46,7 @@ impl Request {
             lane,
             step,
             expect: planned.expect,
+            timeout: planned.timeout,
             inspection: planned.inspection.clone(),
         }
     }
@@ -104,8 +107,13 @@ impl Request {
     pub(crate) fn limit(&self, total: Nanos) -> Nanos {
         match &self.message {
             Message::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
-            _ => total,
+            _ => self.timeout.unwrap_or(total),
         }
+    }
+
+    /// Whether the time that an exchange of it may take can be another than the pool's.
+    pub(crate) const fn has_limit(&self) -> bool {
+        self.is_call() || self.timeout.is_some()
     }
 }
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 fn request() -> HttpRequest {
     HttpRequest {
+        timeout: None,
         url: Url::parse("http://localhost/").expect("a URL"),
         method: Method::get(),
         headers: Vec::new(),

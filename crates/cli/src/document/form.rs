@@ -1,0 +1,51 @@
+//! The parts that `-F` names, in the form that curl has made known.
+
+use super::{some, text};
+use crate::exit::Failure;
+use drumfire_document::{Diagnostic, Part, PartContent, Payload, names::flag};
+
+/// The key of a body of several parts.
+const KEY: &str = "multipart";
+
+/// The body that has these parts; `None` where there is none.
+pub(super) fn payload(given: &[String]) -> Result<Option<Payload>, Failure> {
+    let parts: Vec<Part> = given
+        .iter()
+        .map(|part| self::part(part))
+        .collect::<Result<_, _>>()?;
+    Ok((!parts.is_empty()).then_some(Payload::Multipart(parts)))
+}
+
+/// `NAME=VALUE`, or `NAME=@FILE;type=TYPE;filename=NAME`.
+fn part(given: &str) -> Result<Part, Failure> {
+    let wrong = |message: String| Failure::usage(Diagnostic::new(&flag(KEY), message));
+    let Some((name, value)) = given.split_once('=') else {
+        let shown = given.escape_default();
+        return Err(wrong(format!(
+            "`{shown}` is not NAME=VALUE or NAME=@FILE, such as upload=@photo.png"
+        )));
+    };
+    let name = text(KEY, &name);
+    let Some(value) = value.strip_prefix('@') else {
+        return Ok(Part::text(name, text(KEY, &value)));
+    };
+    let mut options = value.split(';');
+    let mut part = Part {
+        content: PartContent::File(text(KEY, &options.next().unwrap_or_default())),
+        ..Part::text(name, text(KEY, &""))
+    };
+    for option in options {
+        match option.trim().split_once('=') {
+            Some(("type", value)) => part.media_type = some(KEY, Some(&value)),
+            Some(("filename", value)) => part.file_name = some(KEY, Some(&value)),
+            _ => {
+                let shown = option.trim().escape_default();
+                return Err(wrong(format!(
+                    "`{shown}` is neither `type=TYPE` nor `filename=NAME`, which may stand behind a \
+                     file"
+                )));
+            }
+        }
+    }
+    Ok(part)
+}

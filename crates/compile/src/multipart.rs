@@ -1,0 +1,202 @@
+//! Bodies of several parts (RFC 7578), as browsers write them.
+
+use drumfire_document::{Diagnostic, Part, PartContent};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The line between two parts, with as many zeros behind it as keep it out of them.
+const BOUNDARY: &str = "----drumfire0boundary";
+
+/// The beginnings of templates in a text.
+const TAGS: [&str; 3] = ["{{", "{%", "{#"];
+
+/// A body, and the type that names its boundary.
+pub(crate) struct Multipart {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) media_type: String,
+}
+
+/// The body that has these parts, with the content of each. Where its texts are templates,
+/// `{% raw %}` stands around what a file holds.
+///
+/// # Errors
+/// When a file can't stand beside a template.
+pub(crate) fn multipart(
+    parts: &[Part],
+    contents: &[Arc<[u8]>],
+    are_templates: bool,
+) -> Result<Multipart, Box<Diagnostic>> {
+    let mut boundary = BOUNDARY.to_owned();
+    let has =
+        |content: &[u8], text: &str| content.windows(text.len()).any(|at| at == text.as_bytes());
+    while contents.iter().any(|content| has(content, &boundary)) {
+        boundary.push('0');
+    }
+    let varies = are_templates && parts.iter().any(is_template);
+    let mut bytes = Vec::new();
+    for (part, content) in parts.iter().zip(contents) {
+        let mut head = format!(
+            "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"",
+            quoted(&part.name.value)
+        );
+        if let Some(name) = file_name(part) {
+            head.push_str(&format!("; filename=\"{}\"", quoted(&name)));
+        }
+        head.push_str("\r\n");
+        if let Some(media_type) = media_type(part) {
+            head.push_str(&format!("Content-Type: {media_type}\r\n"));
+        }
+        head.push_str("\r\n");
+        bytes.extend_from_slice(head.as_bytes());
+        match &part.content {
+            PartContent::File(path) if varies => {
+                let raw = raw(content);
+                let raw = raw.map_err(|message| Box::new(Diagnostic::new(&path.place, message)))?;
+                bytes.extend_from_slice(&raw);
+            }
+            _ => bytes.extend_from_slice(content),
+        }
+        bytes.extend_from_slice(b"\r\n");
+    }
+    bytes.extend_from_slice(format!("--{boundary}--\r\n").as_bytes());
+    Ok(Multipart {
+        bytes,
+        media_type: format!("multipart/form-data; boundary={boundary}"),
+    })
+}
+
+/// Whether a part is a text with a template.
+fn is_template(part: &Part) -> bool {
+    match &part.content {
+        PartContent::Text(text) => TAGS.iter().any(|tag| text.value.contains(tag)),
+        PartContent::File(_) => false,
+    }
+}
+
+/// A file's content as a part of a template.
+///
+/// # Errors
+/// When it can't be one.
+fn raw(content: &[u8]) -> Result<Vec<u8>, String> {
+    let Ok(text) = std::str::from_utf8(content) else {
+        return Err(
+            "the file is no text, and a part beside it has a template: such a body can't be \
+             rendered; write `templates: none`"
+                .to_owned(),
+        );
+    };
+    if !TAGS.iter().any(|tag| text.contains(tag)) {
+        return Ok(content.to_vec());
+    }
+    if text.contains("endraw") {
+        return Err(
+            "the file has a template with `endraw`, and a part beside it has a template, too; \
+             write `templates: none`"
+                .to_owned(),
+        );
+    }
+    Ok(format!("{{% raw %}}{text}{{% endraw %}}").into_bytes())
+}
+
+/// The name that the server is given for a file: its own, unless another was written.
+fn file_name(part: &Part) -> Option<String> {
+    if let Some(name) = &part.file_name {
+        return Some(name.value.clone());
+    }
+    let PartContent::File(path) = &part.content else {
+        return None;
+    };
+    let name = Path::new(&path.value).file_name()?;
+    Some(name.to_string_lossy().into_owned())
+}
+
+/// The type that a part says of itself; that of a file is unknown unless it was written.
+fn media_type(part: &Part) -> Option<&str> {
+    match (&part.media_type, &part.content) {
+        (Some(written), _) => Some(&written.value),
+        (None, PartContent::File(_)) => Some("application/octet-stream"),
+        (None, PartContent::Text(_)) => None,
+    }
+}
+
+/// A name between quotes, as HTML's standard has it.
+fn quoted(name: &str) -> String {
+    let name = name.replace('"', "%22").replace('\r', "%0D");
+    name.replace('\n', "%0A")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::multipart;
+    use drumfire_document::{Part, PartContent, Place, Text};
+    use std::sync::Arc;
+
+    fn content(part: &Part) -> Arc<[u8]> {
+        match &part.content {
+            PartContent::Text(text) => text.value.as_bytes().into(),
+            PartContent::File(path) => match path.value.as_str() {
+                "folder/a\".txt" => (*b"{{ as it is }}").into(),
+                "boundary" => (*b"x----drumfire0boundaryx").into(),
+                _ => [0xff].into(),
+            },
+        }
+    }
+
+    fn text(text: &str) -> Text {
+        Text::new(text.to_owned(), Place::Nowhere)
+    }
+
+    fn file(path: &str) -> Part {
+        Part {
+            content: PartContent::File(text(path)),
+            ..Part::text(text("up"), text(""))
+        }
+    }
+
+    /// The body of parts, or the mistake in them.
+    fn body(parts: &[Part], are_templates: bool) -> Result<String, String> {
+        let contents: Vec<Arc<[u8]>> = parts.iter().map(content).collect();
+        let made = multipart(parts, &contents, are_templates).map_err(|wrong| wrong.message)?;
+        let media_type = "multipart/form-data; boundary=----drumfire0boundary";
+        assert!(made.media_type.starts_with(media_type));
+        Ok(String::from_utf8_lossy(&made.bytes).into_owned())
+    }
+
+    #[test]
+    fn parts_are_written_as_browsers_write_them() {
+        let parts = [
+            Part::text(text("a \"b\""), text("1\r\n2")),
+            Part {
+                media_type: Some(text("text/plain")),
+                ..file("folder/a\".txt")
+            },
+        ];
+        let expected = "------drumfire0boundary\r\n\
+            Content-Disposition: form-data; name=\"a %22b%22\"\r\n\r\n1\r\n2\r\n\
+            ------drumfire0boundary\r\n\
+            Content-Disposition: form-data; name=\"up\"; filename=\"a%22.txt\"\r\n\
+            Content-Type: text/plain\r\n\r\n{{ as it is }}\r\n\
+            ------drumfire0boundary--\r\n";
+        assert_eq!(body(&parts, true).as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn a_boundary_stands_in_no_part() {
+        let made = body(&[file("boundary")], true).expect("a body");
+        assert!(made.ends_with("------drumfire0boundary0--\r\n"), "{made}");
+    }
+
+    #[test]
+    fn a_file_beside_templates_is_sent_as_it_is() {
+        let template = Part::text(text("n"), text("{{ user }}"));
+        let made = body(&[template.clone(), file("folder/a\".txt")], true).expect("a body");
+        assert!(
+            made.contains("{% raw %}{{ as it is }}{% endraw %}"),
+            "{made}"
+        );
+        let made = body(&[template.clone(), file("folder/a\".txt")], false).expect("a body");
+        assert!(!made.contains("raw"), "{made}");
+        let wrong = body(&[template, file("bytes")], true).expect_err("no text");
+        assert!(wrong.contains("the file is no text"), "{wrong}");
+    }
+}

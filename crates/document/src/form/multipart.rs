@@ -1,0 +1,109 @@
+//! The parts of a body of several parts: `{ note: hello, upload: { file: a.png, type: image/png } }`.
+
+use super::fields::{Entry, entries, fields, items, read_fields, show_fields, text};
+use super::node::Node;
+use super::schema::{self, Definitions};
+use super::tree::Tree;
+use crate::diagnostic::Findings;
+use crate::{Part, PartContent, Place, Placed, Text};
+use serde_json::{Value, json};
+
+/// The keys of one part.
+#[derive(Debug, Default)]
+struct PartKeys {
+    text: Option<Text>,
+    file: Option<Text>,
+    file_name: Option<Text>,
+    media_type: Option<Text>,
+}
+
+fields!(PartKeys {
+    "text" => text: "The part's content, as a text",
+    "file" => file: "The file that holds it",
+    "filename" => file_name: "The name of the file that the server is given",
+    "type" => media_type: "Its media type, such as image/png",
+});
+
+impl PartKeys {
+    /// The part that the keys make.
+    fn part(self, name: &Placed<String>, found: &mut Findings) -> Option<Part> {
+        let content = match (self.text, self.file) {
+            (Some(text), None) => PartContent::Text(text),
+            (None, Some(file)) => PartContent::File(file),
+            _ => {
+                found.add(&name.place, "a part has one of `text` and `file`");
+                return None;
+            }
+        };
+        Some(Part {
+            name: name.clone(),
+            content,
+            file_name: self.file_name,
+            media_type: self.media_type,
+        })
+    }
+
+    /// The keys that make a part.
+    fn of(part: &Part) -> Self {
+        let (text, file) = match &part.content {
+            PartContent::Text(text) => (Some(text.clone()), None),
+            PartContent::File(file) => (None, Some(file.clone())),
+        };
+        Self {
+            text,
+            file,
+            file_name: part.file_name.clone(),
+            media_type: part.media_type.clone(),
+        }
+    }
+}
+
+impl Entry for Vec<Part> {
+    fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
+        let mut parts = Self::new();
+        for item in items(node) {
+            for (name, value) in entries(item, "a list of parts", found) {
+                let part = match &value.value {
+                    Node::Map(_) => {
+                        let keys: PartKeys = read_fields(value, "a part", found);
+                        keys.part(name, found)
+                    }
+                    // An empty part is one, too.
+                    Node::Null => Some(Part::text(name.clone(), value.with(String::new()))),
+                    _ => text(value, found).map(|text| Part::text(name.clone(), text)),
+                };
+                parts.extend(part);
+            }
+        }
+        parts
+    }
+
+    fn show(&self) -> Option<Tree> {
+        let parts = self.iter().map(|part| {
+            let tree = match part {
+                Part {
+                    content: PartContent::Text(text),
+                    file_name: None,
+                    media_type: None,
+                    ..
+                } => Tree::scalar(text),
+                part => show_fields(&PartKeys::of(part)).unwrap_or_else(|| Tree::Map(Vec::new())),
+            };
+            // In a list of mappings a name may come twice.
+            Tree::Map(vec![(part.name.value.clone(), tree)])
+        });
+        (!self.is_empty()).then(|| Tree::List(parts.collect()))
+    }
+
+    fn fill(&mut self, _: &Self) {}
+
+    fn place(&self) -> Option<&Place> {
+        self.first().map(|part| &part.name.place)
+    }
+
+    fn schema(definitions: &mut Definitions) -> Value {
+        let part = schema::mapping::<PartKeys>(definitions);
+        let parts = schema::named(&json!({ "anyOf": [schema::scalar(), part] }));
+        schema::one_or_many(&parts)
+    }
+}
