@@ -422,6 +422,10 @@ pub(crate) struct ImportFlags {
     /// Keep the pauses between the requests of a HAR file
     #[arg(long)]
     pub(crate) pauses: bool,
+    /// Keep the requests of a HAR file to other hosts than the first one's, and operations of OpenAPI
+    /// that are deprecated or change something
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 /// Flags of `new`.

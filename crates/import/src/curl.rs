@@ -1,11 +1,11 @@
 //! Command lines of curl.
 
-use crate::exchange::{Body, Exchange, Exchanges, Words, placed};
-use crate::multipart::{Multipart, Part, multipart};
+use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, placed};
 use crate::shell;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_document::Document;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// How many redirects `-L` follows.
@@ -71,12 +71,27 @@ const WITH_VALUE: [&str; 22] = [
     "--url-query",
 ];
 
+/// Flags that say how curl shows its result.
+const OF_RESULTS: [&str; 10] = [
+    "--dump-header",
+    "--fail",
+    "--include",
+    "--no-progress-meter",
+    "--output",
+    "--remote-name",
+    "--show-error",
+    "--silent",
+    "--verbose",
+    "--write-out",
+];
+
 /// Reads one or several command lines.
 pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     let mut all = Exchanges::default();
     if text.contains("^\"") || text.contains("^\n") || text.contains("^\r\n") {
         return Err("this is a command line of Windows' cmd; copy it as cURL (bash)".to_owned());
     }
+    let mut settings = Vec::new();
     for words in shell::commands(text)? {
         let is_curl = |word: &String| {
             let name = word.rsplit('/').next().unwrap_or_default();
@@ -86,7 +101,7 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
             // What stands before `--next` holds for the URLs before it.
             Some(at) => {
                 for words in words[at + 1..].split(|word| ["--next", "-:"].contains(&&**word)) {
-                    Command::default().read(words, &mut all)?;
+                    settings.push(Command::default().read(words, &mut all)?);
                 }
             }
             None => {
@@ -97,7 +112,22 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
             }
         }
     }
+    note_shared(&settings, &mut all);
     Ok(all)
+}
+
+/// Notes the settings that some of several command lines have: a plan has them for all requests.
+fn note_shared(settings: &[BTreeSet<String>], all: &mut Exchanges) {
+    let names: BTreeSet<&String> = settings.iter().flatten().collect();
+    for name in names {
+        let having = settings.iter().filter(|own| own.contains(name)).count();
+        if having < settings.len() {
+            all.note(format!(
+                "`{name}` of {having} of {} command lines holds for all requests of the plan",
+                settings.len()
+            ));
+        }
+    }
 }
 
 /// One command line.
@@ -110,8 +140,10 @@ struct Command {
     /// The file of `--upload-file`.
     upload: Option<String>,
     query: Vec<String>,
-    /// The parts of `--form` that are texts.
-    parts: Option<Vec<Part>>,
+    /// The parts of `--form`.
+    parts: Option<Vec<FormPart>>,
+    /// The flags that are settings of the whole plan.
+    settings: BTreeSet<String>,
     is_head: bool,
     data_in_query: bool,
     is_json: bool,
@@ -124,7 +156,8 @@ enum Data {
 }
 
 impl Command {
-    fn read(mut self, words: &[String], all: &mut Exchanges) -> Result<(), String> {
+    /// Adds the requests of a command line; gives its flags that are settings of the whole plan.
+    fn read(mut self, words: &[String], all: &mut Exchanges) -> Result<BTreeSet<String>, String> {
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = |name: &str, given: Option<String>| {
@@ -165,12 +198,18 @@ impl Command {
                 self.urls.push(word.clone());
             }
         }
-        self.finish(all)
+        let settings = std::mem::take(&mut self.settings);
+        self.finish(all)?;
+        Ok(settings)
     }
 
     /// One flag.
     fn flag(&mut self, name: &str, value: &str, all: &mut Exchanges) {
-        if self.body_flag(name, value, all) || setting(name, value, &mut all.document) {
+        if OF_RESULTS.contains(&name) || self.body_flag(name, value, all) {
+            return;
+        }
+        if setting(name, value, &mut all.document) {
+            self.settings.insert(name.to_owned());
             return;
         }
         match name {
@@ -222,14 +261,16 @@ impl Command {
             },
             "--form" | "--form-string" => {
                 let (field, value) = value.split_once('=').unwrap_or((value, ""));
-                if name == "--form" && value.starts_with(['@', '<']) {
-                    let shown: String = field.chars().take(40).collect();
-                    all.note(format!(
-                        "the file of the part `{shown}` of a multipart body is not carried over"
-                    ));
-                }
                 let parts = self.parts.get_or_insert_default();
-                parts.extend(part(field, value, name == "--form"));
+                match name {
+                    "--form" if value.starts_with('<') => all.note(format!(
+                        "the file of the part `{}` of a multipart body, whose content would be a \
+                         text, is not carried over",
+                        field.chars().take(40).collect::<String>()
+                    )),
+                    "--form" => parts.push(part(field, value)),
+                    _ => parts.push(FormPart::text(field.to_owned(), Words::plain(value))),
+                }
             }
             _ => return false,
         }
@@ -294,25 +335,28 @@ impl Command {
         })
     }
 
-    /// The body of a form of several parts.
+    /// The body of a form of several parts. A type that was given lacks their boundary.
     fn form(&mut self) -> Option<Body> {
-        let Multipart { body, media_type } = multipart(&self.parts.take()?);
+        let parts = self.parts.take()?;
         let is_type = |name: &str| name.eq_ignore_ascii_case("content-type");
         self.headers.retain(|(name, _)| !is_type(name));
-        self.push("Content-Type", &media_type);
-        Some(Body::Text(Words::Plain(body)))
+        Some(Body::Parts(parts))
     }
 
     /// Adds the requests.
     fn finish(mut self, all: &mut Exchanges) -> Result<(), String> {
         let mut query = std::mem::take(&mut self.query);
+        if !self.data.is_empty() && self.parts.is_some() {
+            all.note("`--form` beside other data is not carried over".to_owned());
+        }
         let body = self.body(&mut query)?;
         let has = |headers: &[(String, Words)], name: &str| {
             headers
                 .iter()
                 .any(|(own, _)| own.eq_ignore_ascii_case(name))
         };
-        if body.is_some() && !has(&self.headers, "content-type") {
+        let has_own_type = matches!(body, Some(Body::Parts(_)));
+        if body.is_some() && !has_own_type && !has(&self.headers, "content-type") {
             self.push(
                 "Content-Type",
                 match self.is_json {
@@ -367,20 +411,31 @@ fn url_encoded(value: &str) -> Option<String> {
     }
 }
 
-/// A part of a form; none where a file has it. What stands behind `;type=` is its media type, where
-/// the value is read so.
-fn part(name: &str, value: &str, has_options: bool) -> Option<Part> {
-    let (value, media_type) = match value.split_once(";type=") {
-        _ if !has_options => (value, None),
-        _ if value.starts_with(['@', '<']) => return None,
-        Some((value, media_type)) => (value, Some(media_type.to_owned())),
-        None => (value, None),
-    };
-    Some(Part {
+/// A part of a form: a text, or a file behind `@`. `;type=` and `;filename=` behind it are its own.
+fn part(name: &str, value: &str) -> FormPart {
+    let mut pieces = value.split(';');
+    let mut content = pieces.next().unwrap_or_default().to_owned();
+    let (mut file_name, mut media_type) = (None, None);
+    for piece in pieces {
+        match piece.trim_start().split_once('=') {
+            Some(("type", given)) => media_type = Some(given.to_owned()),
+            Some(("filename", given)) => file_name = Some(given.trim_matches('"').to_owned()),
+            // Of the media type before it, or of the text.
+            _ => match &mut media_type {
+                Some(media_type) => media_type.extend([";", piece]),
+                None => content.extend([";", piece]),
+            },
+        }
+    }
+    FormPart {
         name: name.to_owned(),
-        value: value.to_owned(),
+        content: match content.strip_prefix('@') {
+            Some(path) => PartContent::File(path.to_owned()),
+            None => PartContent::Text(Words::Plain(content)),
+        },
+        file_name,
         media_type,
-    })
+    }
 }
 
 /// A flag that is a setting of the plan; whether it was one.
@@ -405,17 +460,6 @@ fn setting(name: &str, value: &str, document: &mut Document) -> bool {
         "--resolve" => defaults.reach.resolve.push(placed(value.to_owned())),
         "--max-time" => defaults.timeouts.timeout = seconds(),
         "--connect-timeout" => defaults.timeouts.connect_timeout = seconds(),
-        // They say how curl shows its result.
-        "--silent"
-        | "--show-error"
-        | "--include"
-        | "--verbose"
-        | "--fail"
-        | "--output"
-        | "--remote-name"
-        | "--write-out"
-        | "--dump-header"
-        | "--no-progress-meter" => {}
         _ => return false,
     }
     true

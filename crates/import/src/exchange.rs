@@ -1,13 +1,13 @@
 //! Requests as every form has them, and the document that they make.
 
-use crate::multipart::{Multipart, Part, multipart};
 use crate::{Imported, Wishes};
 use drumfire_document::{
-    Ask, CommonFields, Document, Field, Fields, Load, Payload, Place, Placed, Pool, Request,
-    RequestStep, Step, Stop, Text,
+    Ask, CommonFields, Document, Field, Fields, Load, Part, PartContent as Content, Payload, Place,
+    Placed, Pool, Request, RequestStep, Step, Stop, Text,
 };
 use drumfire_plan::Header;
 use drumfire_units::Nanos;
+use std::collections::BTreeMap;
 
 /// The target where nothing names one: that of `drumfire serve`.
 const TARGET_DEFAULT: &str = "http://127.0.0.1:8080";
@@ -73,6 +73,39 @@ pub(crate) enum Body {
     /// JSON, as a tree.
     Json(Words),
     Form(Vec<(String, Words)>),
+    /// Several parts, with files perhaps.
+    Parts(Vec<FormPart>),
+}
+
+/// A part of a body.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FormPart {
+    pub(crate) name: String,
+    pub(crate) content: PartContent,
+    /// The name of the file that the server is given, where that is not the file's own.
+    pub(crate) file_name: Option<String>,
+    /// Its media type, where it has one.
+    pub(crate) media_type: Option<String>,
+}
+
+/// The content of a part.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PartContent {
+    Text(Words),
+    /// The path of a file.
+    File(String),
+}
+
+impl FormPart {
+    /// A part that is a text.
+    pub(crate) const fn text(name: String, words: Words) -> Self {
+        Self {
+            name,
+            content: PartContent::Text(words),
+            file_name: None,
+            media_type: None,
+        }
+    }
 }
 
 /// A request.
@@ -108,14 +141,11 @@ impl Exchange {
         headers.any(|(own, _)| own.eq_ignore_ascii_case(name))
     }
 
-    /// The body of these parts; the type that was given lacks its boundary.
-    pub(crate) fn of_parts(&mut self, parts: &[Part]) -> String {
-        let Multipart { body, media_type } = multipart(parts);
+    /// Takes parts for its body. A type that was given lacks their boundary.
+    pub(crate) fn take_parts(&mut self, parts: Vec<FormPart>) -> Body {
         self.headers
             .retain(|(name, _)| !name.eq_ignore_ascii_case("content-type"));
-        let media_type = Words::Plain(media_type);
-        self.headers.push(("Content-Type".to_owned(), media_type));
-        body
+        Body::Parts(parts)
     }
 
     /// The request of a document, without the fields that all have.
@@ -126,6 +156,10 @@ impl Exchange {
         let body_looks = match &self.body {
             Some(Body::Text(words) | Body::Json(words)) => looks(words),
             Some(Body::Form(fields)) => fields.iter().any(|(_, value)| looks(value)),
+            Some(Body::Parts(parts)) => parts.iter().any(|part| match &part.content {
+                PartContent::Text(words) => looks(words),
+                PartContent::File(_) => false,
+            }),
             _ => false,
         };
         let is_taken_for_template =
@@ -153,7 +187,21 @@ impl Body {
                 let fields = fields.iter().map(|(name, value)| field(name, value));
                 Payload::Form(fields.collect())
             }
+            Self::Parts(parts) => Payload::Multipart(parts.into_iter().map(part).collect()),
         }
+    }
+}
+
+/// A part of a document's body.
+fn part(part: FormPart) -> Part {
+    Part {
+        name: placed(part.name),
+        content: match part.content {
+            PartContent::Text(words) => Content::Text(words.text()),
+            PartContent::File(path) => Content::File(placed(path)),
+        },
+        file_name: part.file_name.map(placed),
+        media_type: part.media_type.map(placed),
     }
 }
 
@@ -174,6 +222,35 @@ impl Exchanges {
     pub(crate) fn note(&mut self, note: String) {
         if !self.notes.contains(&note) {
             self.notes.push(note);
+        }
+    }
+
+    /// Leaves out the requests to other hosts than the first one's.
+    pub(crate) fn keep_one_host(&mut self) {
+        let host = |request: &Exchange| {
+            origin(request.url.as_str()).map(|(origin, _)| host_of(origin).to_ascii_lowercase())
+        };
+        let Some(first) = self.requests.iter().find_map(host) else {
+            return;
+        };
+        let mut others: BTreeMap<String, u64> = BTreeMap::new();
+        self.requests.retain(|request| match host(request) {
+            Some(other) if other != first => {
+                *others.entry(other).or_default() += 1;
+                false
+            }
+            _ => true,
+        });
+        for (other, count) in others {
+            let (requests, are) = if count == 1 {
+                ("request", "is")
+            } else {
+                ("requests", "are")
+            };
+            self.note(format!(
+                "{count} {requests} to {other} {are} left out, as the first one goes to {first}; \
+                 --all keeps them"
+            ));
         }
     }
 

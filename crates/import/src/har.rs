@@ -1,7 +1,7 @@
 //! Recordings of browsers: HTTP Archive 1.2.
 
-use crate::exchange::{Body, Exchange, Exchanges, Words, origin, placed};
-use crate::multipart::Part;
+use crate::Wishes;
+use crate::exchange::{Body, Exchange, Exchanges, FormPart, Words, origin, placed};
 use drumfire_data::{HarArchive, HarBody, HarPair, HarRequest};
 use drumfire_units::Nanos;
 
@@ -11,7 +11,8 @@ const PAUSE_MIN: Nanos = Nanos::from_millis(1);
 const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 
 /// Reads a recording; its pauses are those between the end of a request and the start of the next.
-pub(crate) fn read(text: &str, keeps_pauses: bool) -> Result<Exchanges, String> {
+pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
+    let keeps_pauses = wishes.keeps_pauses;
     let archive: HarArchive =
         serde_json::from_str(text).map_err(|error| format!("it is no HAR file: {error}"))?;
     let mut all = Exchanges::default();
@@ -37,6 +38,9 @@ pub(crate) fn read(text: &str, keeps_pauses: bool) -> Result<Exchanges, String> 
         }
         ended = started.map(|started| started + took).or(ended);
         all.requests.push(exchange);
+    }
+    if !wishes.keeps_all {
+        all.keep_one_host();
     }
     if keeps_pauses && ended.is_none() {
         all.note("the recording has no times, so there are no pauses".to_owned());
@@ -85,13 +89,9 @@ fn body(data: HarBody, exchange: &mut Exchange, all: &mut Exchanges) -> Option<B
         .into_iter()
         .filter(|pair| pair.file_name.is_none());
     if data.mime_type.starts_with("multipart/") {
-        let parts = params.map(|HarPair { name, value, .. }| Part {
-            name,
-            value,
-            media_type: None,
-        });
-        let text = exchange.of_parts(&parts.collect::<Vec<_>>());
-        return Some(Body::Text(Words::Plain(text)));
+        let parts =
+            params.map(|HarPair { name, value, .. }| FormPart::text(name, Words::Plain(value)));
+        return Some(exchange.take_parts(parts.collect()));
     }
     let fields: Vec<(String, Words)> = params
         .map(|HarPair { name, value, .. }| (name, Words::Plain(value)))

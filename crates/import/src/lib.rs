@@ -10,7 +10,6 @@ mod curl;
 mod exchange;
 mod har;
 mod json_value;
-mod multipart;
 mod openapi;
 mod postman;
 mod shell;
@@ -39,6 +38,9 @@ pub struct Wishes {
     pub target: Option<String>,
     /// Whether the pauses of a recording are kept.
     pub keeps_pauses: bool,
+    /// Whether requests of a recording to other hosts are kept, and operations of a description
+    /// that change something or are deprecated.
+    pub keeps_all: bool,
 }
 
 /// A document, and what of the text is not in it.
@@ -57,8 +59,8 @@ pub struct Imported {
 pub fn import(form: Form, text: &str, wishes: &Wishes) -> Result<Imported, String> {
     let made = match form {
         Form::Curl => curl::read(text)?,
-        Form::Har => har::read(text, wishes.keeps_pauses)?,
-        Form::OpenApi => openapi::read(text)?,
+        Form::Har => har::read(text, wishes)?,
+        Form::OpenApi => openapi::read(text, wishes.keeps_all)?,
         Form::Postman => postman::read(text)?,
         Form::AccessLog => access_log::read(text)?,
     };

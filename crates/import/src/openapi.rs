@@ -12,8 +12,12 @@ const METHODS: [&str; 8] = [
     "get", "put", "post", "delete", "options", "head", "patch", "trace",
 ];
 
-/// Reads a description: one request for each operation, with the examples that it has.
-pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
+/// The methods that change nothing at the service (RFC 9110 section 9.2.1).
+const SAFE: [&str; 4] = ["get", "options", "head", "trace"];
+
+/// Reads a description: one request for each operation, with the examples that it has. Unless all
+/// are to be kept, those that change something and those that are deprecated are left out.
+pub(crate) fn read(content: &str, keeps_all: bool) -> Result<Exchanges, String> {
     let root = read_value(content)?;
     if let Some(version) = text(&root["swagger"]) {
         return Err(format!(
@@ -34,6 +38,21 @@ pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
         for method in METHODS {
             let operation = &item[method];
             if operation.is_object() {
+                let shown = || format!("{} {base}{path}", method.to_uppercase());
+                if !keeps_all && !SAFE.contains(&method) {
+                    all.note(format!(
+                        "{} is left out, for it may change something; --all keeps it",
+                        shown()
+                    ));
+                    continue;
+                }
+                if !keeps_all && operation["deprecated"] == true {
+                    all.note(format!(
+                        "{} is left out, for it is deprecated; --all keeps it",
+                        shown()
+                    ));
+                    continue;
+                }
                 let operation = Operation {
                     root: &root,
                     item,

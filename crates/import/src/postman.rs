@@ -1,8 +1,7 @@
 //! Collections of Postman, version 2.1.
 
-use crate::exchange::{Body, Exchange, Exchanges, Words};
+use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words};
 use crate::json_value::text;
-use crate::multipart::Part;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
@@ -59,6 +58,12 @@ struct Pair {
     /// `text` or `file`, of a form's part.
     #[serde(default, rename = "type")]
     kind: Value,
+    /// The path of such a file.
+    #[serde(default, rename = "src")]
+    source: Value,
+    /// The media type of a part.
+    #[serde(default, rename = "contentType")]
+    media_type: Value,
 }
 
 /// Reads a collection.
@@ -237,6 +242,32 @@ impl Reader {
         }
     }
 
+    /// The parts of a form of the request `name`.
+    fn parts(&mut self, pairs: Vec<Pair>, name: &str) -> Vec<FormPart> {
+        let mut parts = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            let content = if pair.kind != "file" {
+                let value = text(&pair.value).unwrap_or_default();
+                PartContent::Text(self.words(&value))
+            } else if let Some(path) = text(&pair.source) {
+                PartContent::File(path)
+            } else {
+                self.all.note(format!(
+                    "the file of the part `{}` of `{name}` is not named",
+                    pair.key
+                ));
+                continue;
+            };
+            parts.push(FormPart {
+                name: pair.key,
+                content,
+                file_name: None,
+                media_type: text(&pair.media_type),
+            });
+        }
+        parts
+    }
+
     fn body(&mut self, exchange: &mut Exchange, body: &Value) {
         let name = exchange.name.clone().unwrap_or_default();
         let fields = |mode: &str| pairs(&body[mode]);
@@ -257,21 +288,8 @@ impl Reader {
                 (Body::Form(fields.collect()), None)
             }
             Some("formdata") => {
-                let is_file = |pair: &Pair| pair.kind == "file";
-                for pair in fields("formdata").iter().filter(|pair| is_file(pair)) {
-                    self.all.note(format!(
-                        "the file of the part `{}` of `{name}` is not carried over",
-                        pair.key
-                    ));
-                }
-                let texts = fields("formdata").into_iter().filter(|pair| !is_file(pair));
-                let parts = texts.map(|pair| Part {
-                    value: text(&pair.value).unwrap_or_default(),
-                    name: pair.key,
-                    media_type: None,
-                });
-                let body = exchange.of_parts(&parts.collect::<Vec<_>>());
-                (Body::Text(self.words(&body)), None)
+                let parts = self.parts(fields("formdata"), &name);
+                (exchange.take_parts(parts), None)
             }
             Some("graphql") => {
                 let graphql = &body["graphql"];

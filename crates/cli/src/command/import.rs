@@ -35,6 +35,7 @@ pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure>
     let wishes = Wishes {
         target: flags.target.clone(),
         keeps_pauses: flags.pauses,
+        keeps_all: flags.all,
     };
     let imported = import(kind, &text, &wishes);
     let imported = imported.map_err(|error| Failure::usage(format!("{name}: {error}")))?;

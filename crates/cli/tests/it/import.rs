@@ -14,6 +14,7 @@ fn run(folder: &Folder, args: &[&str]) -> Run {
 fn imported(form: &str, text: &str, flags: &str) -> (String, String) {
     let folder = Folder::new();
     folder.write("given", text);
+    folder.write("x", "the file of a part");
     let mut args = vec!["import".to_owned(), form.to_owned(), "given".to_owned()];
     args.extend(words(flags));
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -51,7 +52,7 @@ fn command_lines_of_curl_become_a_plan() {
          Authorization: Basic bWU6cHc=\n          Upgrade-Insecure-Requests: 1\nstop:\n  after: 10s\n"
     );
     assert!(
-        notes.contains("the file of the part `f` of a multipart body is not carried over"),
+        notes.contains("`--form` beside other data is not carried over"),
         "{notes}"
     );
     assert!(
@@ -61,23 +62,83 @@ fn command_lines_of_curl_become_a_plan() {
 }
 
 /// Requests of one command line have their own flags, and a file that is sent is a body.
-/// Parts that are texts make a body; files that curl would read are said.
+/// Parts of a form keep their texts, their files and their types; the plan makes the boundary.
 #[test]
-fn forms_of_several_parts_keep_their_texts() {
-    let line = "curl http://h/up -F a=1 -F 'b={\"c\":2};type=application/json' -F 'f=@x' \
-                -b a=1 -b b=2 -H 'Content-Type: multipart/form-data'";
+fn forms_of_several_parts_keep_their_parts() {
+    let line = "curl http://h/up -F a=1 -F 'b={\"c\":2};type=application/json' \
+                -F 'f=@x;type=text/plain;filename=y' -F 'g=<z' -b a=1 -b b=2 \
+                -H 'Content-Type: multipart/form-data'";
     let (plan, notes) = imported("curl", line, "");
     for expected in [
         "- post: /up",
         "Cookie: a=1; b=2",
-        "Content-Type: multipart/form-data; boundary=----drumfire0boundary",
-        r#"body: "------drumfire0boundary\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n"#,
-        r#"name=\"b\"\r\nContent-Type: application/json\r\n\r\n{\"c\":2}\r\n------drumfire0boundary--\r\n""#,
+        "        multipart:\n          - a: 1\n          - b:\n              text: '{\"c\":2}'\n              \
+         type: application/json\n          - f:\n              file: x\n              filename: \"y\"\n              \
+         type: text/plain\n",
     ] {
         assert!(plan.contains(expected), "{expected}: {plan}");
     }
-    assert_eq!(plan.matches("Content-Type: multipart").count(), 1, "{plan}");
-    assert!(notes.contains("the file of the part `f`"), "{notes}");
+    assert!(!plan.contains("Content-Type"), "{plan}");
+    assert!(notes.contains("the file of the part `g`"), "{notes}");
+}
+
+/// A setting of one of several command lines is one of the whole plan, which is said.
+#[test]
+fn settings_of_one_command_line_are_said_to_hold_for_all() {
+    let lines = "curl -s -k http://h/a\ncurl -m 5 -k http://h/b\n";
+    let (plan, notes) = imported("curl", lines, "");
+    assert!(plan.contains("timeout: 5s"), "{plan}");
+    assert!(
+        notes.contains("`--max-time` of 1 of 2 command lines holds for all requests"),
+        "{notes}"
+    );
+    assert!(!notes.contains("--insecure"), "{notes}");
+}
+
+/// A recording's plan goes to one host, and a description's reads, unless more is asked for.
+#[test]
+fn what_others_own_or_what_changes_something_is_left_out() {
+    let entry = |url: &str| {
+        format!(
+            r#"{{"request":{{"method":"GET","url":"{url}","headers":[]}},"startedDateTime":"2026-01-01T00:00:00Z","time":1}}"#
+        )
+    };
+    let urls = [
+        "http://shop.test/",
+        "http://cdn.test/app.js",
+        "http://SHOP.test/b",
+        "http://cdn.test/c",
+    ];
+    let entries: Vec<String> = urls.iter().map(|url| entry(url)).collect();
+    let har = format!(r#"{{"log":{{"entries":[{}]}}}}"#, entries.join(","));
+    let (plan, notes) = imported("har", &har, "");
+    assert!(!plan.contains("cdn.test"), "{plan}");
+    assert!(
+        notes.contains("2 requests to cdn.test are left out, as the first one goes to shop.test"),
+        "{notes}"
+    );
+    let (plan, notes) = imported("har", &har, "--all");
+    assert_eq!(plan.matches("http://cdn.test").count(), 2, "{plan}");
+    assert!(!notes.contains("left out"), "{notes}");
+    let api = r#"{"openapi":"3.0.0","info":{"title":"x","version":"1"},"servers":[{"url":"http://h.test"}],
+        "paths":{"/a":{"get":{"responses":{}},"delete":{"responses":{}}},
+                 "/b":{"get":{"deprecated":true,"responses":{}}}}}"#;
+    let (plan, notes) = imported("openapi", api, "");
+    assert!(
+        plan.contains("get: /a") && !plan.contains("/b") && !plan.contains("delete"),
+        "{plan}"
+    );
+    for note in [
+        "DELETE /a is left out, for it may change something; --all keeps it",
+        "GET /b is left out, for it is deprecated; --all keeps it",
+    ] {
+        assert!(notes.contains(note), "{note}: {notes}");
+    }
+    let (plan, _) = imported("openapi", api, "--all");
+    assert!(
+        plan.contains("delete: /a") && plan.contains("get: /b"),
+        "{plan}"
+    );
 }
 
 #[test]
@@ -141,7 +202,7 @@ components:
 
 #[test]
 fn a_description_becomes_a_request_for_each_operation() {
-    let (plan, notes) = imported("openapi", OPENAPI, "");
+    let (plan, notes) = imported("openapi", OPENAPI, "--all");
     assert!(plan.contains("target: http://api.test\n"), "{plan}");
     assert!(
         plan.contains("- get: /v1/pets/1?q=a%20b\n        name: showPet\n"),
@@ -159,7 +220,7 @@ fn a_description_becomes_a_request_for_each_operation() {
         notes.contains("the query parameter `page` of GET /v1/pets/{id} may be left out"),
         "{notes}"
     );
-    let (elsewhere, _) = imported("openapi", OPENAPI, "--target http://127.0.0.1:9");
+    let (elsewhere, _) = imported("openapi", OPENAPI, "--all --target http://127.0.0.1:9");
     assert!(
         elsewhere.contains("target: http://127.0.0.1:9\n"),
         "{elsewhere}"
@@ -186,7 +247,7 @@ fn bodies_of_json_are_read_back_as_they_were_printed() {
         let text = format!(
             "openapi: 3.0.3\nservers: [ {{ url: http://a.test }} ]\npaths: {{ /a: {{ post: {{ requestBody: {media} }} }} }}\n"
         );
-        let (plan, _) = imported("openapi", &text, "");
+        let (plan, _) = imported("openapi", &text, "--all");
         assert!(plan.contains(printed), "{example}: {plan}");
     }
 }
@@ -237,12 +298,11 @@ fn a_collection_has_paths_with_variables_keys_in_queries_and_parts_of_forms() {
     let (plan, notes) = imported("postman", PARTS_OF_POSTMAN, "");
     for expected in [
         "get: \"${base_url}/p/7?v=1&q=${k}&key=${k}\"",
-        r#"name=\"a\"\r\n\r\n${k}\r\n"#,
-        "Content-Type: multipart/form-data; boundary=",
+        "- a: \"${k}\"",
+        "- f:\n              file: x\n",
     ] {
         assert!(plan.contains(expected), "{expected}: {plan}");
     }
-    assert!(notes.contains("the file of the part `f`"), "{notes}");
     assert!(!notes.contains("names no target"), "{notes}");
     let (plan, _) = imported("postman", PARTS_OF_POSTMAN, "--target http://127.0.0.1:1");
     assert!(plan.contains("target: http://127.0.0.1:1"), "{plan}");
