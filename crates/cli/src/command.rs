@@ -9,6 +9,7 @@ pub(crate) mod http;
 pub(crate) mod import;
 pub(crate) mod install;
 pub(crate) mod new;
+mod phases;
 mod plan_file;
 pub(crate) mod report;
 mod results;

@@ -211,11 +211,11 @@ fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
         json: path("json", flags.json.as_ref()),
         csv: path("csv", flags.csv.as_ref()),
         explain: switch("explain", flags.explain, true),
-        live: switch("live", flags.no_tui, false),
         brief: switch("brief", flags.brief, true),
+        live: switch("live", flags.no_tui, false),
         quiet: switch("quiet", flags.quiet, true),
-        strict: switch("strict", flags.strict, true),
         rows: path("rows", flags.rows.as_ref()),
+        strict: switch("strict", flags.strict, true),
         ..interval_outputs(&flags.intervals)
     };
     with_metering(own, &flags.metering)
@@ -253,9 +253,9 @@ pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
     Outputs {
         json: path("json", flags.json.as_ref()),
         csv: path("csv", flags.csv.as_ref()),
-        ..interval_outputs(&flags.intervals)
         explain: switch("explain", flags.explain, true),
         brief: switch("brief", flags.brief, true),
+        ..interval_outputs(&flags.intervals)
     }
 }
 

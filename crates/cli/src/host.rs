@@ -14,7 +14,7 @@ use drumfire_session::{CertificateFault, check_certificates, this_machine};
 use drumfire_units::Nanos;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub(crate) struct Machine {
     told: Mutex<Vec<Told>>,
     /// The contents of pipes, which can't be read again.
     passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
+    /// The values that the setup of a plan has taken, by their names; none before it has ended.
+    taken: BTreeMap<String, String>,
     /// Where it is said what is waited for.
     output: Output,
 }
@@ -52,11 +54,21 @@ impl Machine {
 
     /// The machine, seen from a folder.
     pub(crate) fn in_folder(folder: PathBuf, output: &Output) -> Arc<dyn Host> {
+        Self::after_setup(folder, BTreeMap::new(), output)
+    }
+
+    /// The same after the setup of a plan, which has taken these values.
+    pub(crate) fn after_setup(
+        folder: PathBuf,
+        taken: BTreeMap<String, String>,
+        output: &Output,
+    ) -> Arc<dyn Host> {
         Arc::new(Self {
             folder,
             local: TimeZone::try_system().ok(),
             told: Mutex::default(),
             passed: Mutex::default(),
+            taken,
             output: output.clone(),
         })
     }
@@ -79,6 +91,10 @@ impl Environment for Machine {
 
     fn variable(&self, name: &str) -> Option<String> {
         Some(std::env::var(name).unwrap_or_default())
+    }
+
+    fn setup_value(&self, name: &str) -> Option<String> {
+        self.taken.get(name).cloned()
     }
 }
 

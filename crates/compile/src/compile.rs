@@ -23,11 +23,11 @@ use crate::trace::traced;
 use crate::transport;
 use crate::{check, feeds, script};
 use drumfire_data::Sources;
+use drumfire_document::Diagnostic;
 use drumfire_document::Layer as _;
 use drumfire_document::{
-    Count, Document, Fields, Generator as WrittenGenerator, Place, Pool, Request, Stop,
+    Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
-use drumfire_document::{Diagnostic, Findings};
 use drumfire_plan::{
     Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts,
     Program, Samples, Spin, Threads, Threshold, ThresholdError, Transcripts, Url, is_modest,
@@ -50,7 +50,8 @@ pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     compile_in(document, Scope::new(host)).map_err(in_order)
 }
 
-fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+/// Mistakes in the order of a file's lines.
+pub(crate) fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found.sort_by_key(|found| found.place.position());
     found
 }
@@ -86,6 +87,11 @@ pub(crate) fn compile_in(
         let guard = Guard::of_lines(&scope.host.allowed_targets());
         for pool in &mut pools {
             pool.reach.guard = Some(guard.clone());
+        }
+    }
+    if document.outputs.rows.is_some() {
+        for pool in &mut pools {
+            pool.samples = Samples::Keep;
         }
     }
     // Of pools that could not be made, everything was said.

@@ -2,6 +2,7 @@
 
 use crate::scope::Scope;
 use crate::script::{self, Asked, ScriptRules};
+use crate::taken::Recorded;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Sources;
 use drumfire_document::{Expect as Written, Field, Place, Pool, Request, Text};
@@ -72,10 +73,30 @@ pub(crate) fn looks(
             rules.map(|rules| Arc::new(rules) as Arc<dyn Inspection>)
         }
     };
+    let inspection = inspection.map(|inspection| recorded(inspection, request, sources, scope));
     Looks {
         expect: scope.found.parse(own_status.as_ref()),
         inspection,
     }
+}
+
+/// The same inspection, whose values are kept where the scope keeps them.
+fn recorded(
+    inspection: Arc<dyn Inspection>,
+    request: &Request,
+    sources: &Sources,
+    scope: &Scope<'_>,
+) -> Arc<dyn Inspection> {
+    let Some(taken) = &scope.taken else {
+        return inspection;
+    };
+    let names = request.take.iter().map(|field| &field.name.value);
+    let declared = |name: &String| Some((sources.declared(name)?, name.clone()));
+    Arc::new(Recorded {
+        inspection,
+        names: names.filter_map(declared).collect(),
+        taken: Arc::clone(taken),
+    })
 }
 
 /// How the reply of a call is looked at: its message as JSON.
@@ -116,8 +137,8 @@ pub(crate) fn looks_of_call(
     if by_schema.is_none() && by_json.is_none() {
         return None;
     }
-    let replies = JsonReplies::new(method.clone(), by_schema, by_json);
-    Some(Arc::new(replies))
+    let replies = Arc::new(JsonReplies::new(method.clone(), by_schema, by_json));
+    Some(recorded(replies, request, &may_read.sources, scope))
 }
 
 /// The same field, taken from JSON.

@@ -24,6 +24,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) has_answer: bool,
     /// Names of header fields whose values the document marks as secrets.
     pub(crate) private_headers: Vec<String>,
+    /// Where the values are kept that responses give, beside the variables of their users.
+    pub(crate) taken: Option<Arc<TakenValues>>,
 }
 
 impl<'a> Scope<'a> {
@@ -34,6 +36,7 @@ impl<'a> Scope<'a> {
             files: HashMap::new(),
             has_answer: false,
             private_headers: Vec::new(),
+            taken: None,
         }
     }
 
@@ -61,22 +64,19 @@ impl<'a> Scope<'a> {
         match payload {
             Payload::Text(text) | Payload::Json(text) => Some(text.value.as_bytes().into()),
             Payload::Form(fields) => Some(web_form::body(fields, Tags::Text).into_bytes().into()),
-            Payload::File(path) => self.file(path),
-            Payload::Base64(text) => {
-                let decoded = STANDARD.decode(text.value.trim());
             Payload::Multipart(parts) => {
                 let made = self.multipart(parts, false)?;
                 Some(made.bytes.into())
             }
+            Payload::File(path) => self.file(path),
+            Payload::Base64(text) => {
+                let decoded = STANDARD.decode(text.value.trim());
                 let decoded = decoded.map_err(|error| format!("it is no base64: {error}"));
                 self.found.ok(&text.place, decoded).map(Arc::from)
             }
         }
     }
 
-    /// A count that fits into 32 bits.
-    pub(crate) fn count(&mut self, count: Option<&Count>) -> Option<u32> {
-        let count = count?;
     /// A body of several parts, whose texts may be templates.
     pub(crate) fn multipart(&mut self, parts: &[Part], are_templates: bool) -> Option<Multipart> {
         let mut contents = Vec::with_capacity(parts.len());
@@ -95,6 +95,9 @@ impl<'a> Scope<'a> {
         }
     }
 
+    /// A count that fits into 32 bits.
+    pub(crate) fn count(&mut self, count: Option<&Count>) -> Option<u32> {
+        let count = count?;
         let small = u32::try_from(count.value);
         let most = u32::MAX;
         let small = small.map_err(|_| format!("{} is too much; write at most {most}", count.value));
@@ -151,11 +154,11 @@ pub(crate) fn place_of(payload: &Payload) -> &Place {
         Payload::Text(text) | Payload::File(text) | Payload::Base64(text) | Payload::Json(text) => {
             &text.place
         }
-        Payload::Form(fields) => fields
-            .first()
-            .map_or(&Place::Nowhere, |field| &field.value.place),
         Payload::Multipart(parts) => parts
             .first()
             .map_or(&Place::Nowhere, |part| &part.name.place),
+        Payload::Form(fields) => fields
+            .first()
+            .map_or(&Place::Nowhere, |field| &field.value.place),
     }
 }

@@ -10,6 +10,7 @@
 
 mod ammo;
 mod feed;
+mod phase;
 mod place;
 mod request;
 mod scenario;
@@ -17,6 +18,7 @@ mod settings;
 
 pub use ammo::Ammo;
 pub use feed::{Feed, FeedRows};
+pub use phase::Phase;
 pub use place::{Count, Place, Placed, Switch, Text};
 pub use request::{Ask, Data, Field, Fields, Part, PartContent, Payload, Request, Stream};
 pub use scenario::{Branch, Loop, RequestStep, Scenario, Step};
@@ -36,8 +38,12 @@ pub struct Document {
     pub defaults: Settings,
     /// The sources of templates.
     pub feeds: Vec<Feed>,
+    /// The steps before the load, gone through once.
+    pub setup: Vec<Step>,
     /// The pools: requests, and their load.
     pub pools: Vec<Pool>,
+    /// The steps behind the load, gone through once.
+    pub teardown: Vec<Step>,
     /// The end of all pools without an end of their own.
     pub stop: Stop,
     /// The rules that the result must satisfy.
@@ -129,14 +135,14 @@ pub struct Outputs {
     pub json_lines: Option<Text>,
     /// A row of CSV for each interval.
     pub csv_intervals: Option<Text>,
+    /// A row for each request, while the run goes on.
+    pub rows: Option<Text>,
     /// Where the figures so far are served to monitoring.
     pub metrics: Option<Text>,
     /// How long they stay there after the end.
     pub metrics_linger: Option<Text>,
     /// The receiver of the figures so far by Prometheus' remote write.
     pub remote_write: Option<Text>,
-    /// A row for each request, while the run goes on.
-    pub rows: Option<Text>,
     /// The same by InfluxDB's line protocol.
     pub influx: Option<Text>,
     /// The same by OpenTelemetry's protocol.
@@ -145,14 +151,14 @@ pub struct Outputs {
     pub push_headers: Vec<Field>,
     /// Whether each part of the summary is explained.
     pub explain: Option<Switch>,
+    /// Whether the summary is one line.
+    pub brief: Option<Switch>,
     /// Whether there is a live line.
     pub live: Option<Switch>,
     /// Nothing but the result.
     pub quiet: Option<Switch>,
     /// A run that is not valid ends with an exit code of its own.
     pub strict: Option<Switch>,
-    /// Whether the summary is one line.
-    pub brief: Option<Switch>,
 }
 
 /// The program that sends.

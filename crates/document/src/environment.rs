@@ -1,4 +1,4 @@
-//! The files and variables that references in a document's text name.
+//! The files, variables and values that references in a document's text name.
 
 use std::fmt;
 use std::io;
@@ -20,6 +20,12 @@ pub trait Environment: Send + Sync + fmt::Debug {
     /// A variable of the environment, empty when it is not set; `None` when the environment may
     /// not be read.
     fn variable(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
+    /// The value that the run's setup took under a name; `None` before the setup has ended.
+    fn setup_value(&self, name: &str) -> Option<String> {
         let _ = name;
         None
     }

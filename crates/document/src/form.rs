@@ -18,6 +18,7 @@ mod scenario;
 mod schema;
 mod secrets;
 mod setting;
+mod setup_values;
 mod tables;
 mod toml;
 mod tree;
@@ -47,6 +48,8 @@ pub struct Draft {
     pub secrets: Vec<String>,
     /// Where values stand whose references could not be resolved.
     pub unresolved: Vec<Place>,
+    /// Where values stand that contain one that the setup takes.
+    pub late: Vec<Place>,
     /// Whether what could be read can be checked, too: the parts that others name were read.
     pub is_checkable: bool,
 }
@@ -127,9 +130,8 @@ pub fn draft(source: &Source<'_>) -> Draft {
     };
     let mut found = Findings::default();
     setting::apply_all(source.settings, &mut root, &mut found);
-    let mut references = References::new(variables(&root), source.environment);
-    references.resolve_all(&mut found);
-    references.resolve(&mut root, &mut found);
+    let mut references = References::new(&root, source.environment);
+    references.resolve_root(&mut root, &mut found);
     let first = found.len();
     let read: Root = fields::read_fields(&root, "a plan", &mut found);
     check_version(read.version.as_ref(), &root, &mut found);
@@ -145,25 +147,9 @@ pub fn draft(source: &Source<'_>) -> Draft {
         document: read.document,
         found,
         unresolved: references.unresolved().to_vec(),
+        late: references.late().to_vec(),
         secrets: references.into_secrets(),
         is_checkable,
-    }
-}
-
-/// The variables of a document's tree.
-fn variables(root: &Placed<Node>) -> &[(Placed<String>, Placed<Node>)] {
-    let Node::Map(entries) = &root.value else {
-        return &[];
-    };
-    match entries.iter().find(|(key, _)| key.value == "vars") {
-        Some((
-            _,
-            Placed {
-                value: Node::Map(variables),
-                ..
-            },
-        )) => variables,
-        _ => &[],
     }
 }
 

@@ -6,29 +6,59 @@ use crate::flags::CheckFlags;
 use crate::output::Output;
 use crate::terminal;
 use drumfire_compile::compile_draft;
+use drumfire_document::{Document, Phase, Request, Step};
 use drumfire_placement::fit;
 use drumfire_report::outlook;
+use drumfire_report::style::Style;
 use drumfire_session::this_machine;
 
 /// Says everything that is wrong with a plan, or what it will do.
 pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
     let host = file.host(output);
-    let plan = compile_draft(&file.draft(&flags.settings, &host, output), &host);
-    let plan = plan.map_err(|found| file.failure(&found))?;
+    let draft = file.draft(&flags.settings, &host, output);
+    let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
     let placed = fit(&plan, &this_machine());
-    let shown = outlook(
-        &plan,
-        &placed,
-        &file.name,
-        &terminal::drawing_style(flags.color),
-    );
+    let style = terminal::drawing_style(flags.color);
+    let shown = outlook(&plan, &placed, &file.name, &style);
     let shown = shown.map_err(|error| Failure::usage(format!("{}: {error}", file.name)))?;
     if !flags.quiet {
         output.print(shown.as_bytes())?;
+        for phase in [Phase::Setup, Phase::Teardown] {
+            output.print(beside(phase, &draft.document, &style).as_bytes())?;
+        }
     }
     Ok(match placed {
         Ok(_) => Exit::Done,
         Err(_) => Exit::Failed,
     })
+}
+
+/// What a plan does beside its load, once; empty where it does nothing.
+fn beside(phase: Phase, document: &Document, style: &Style) -> String {
+    let requests: Vec<&Request> = phase
+        .steps(document)
+        .iter()
+        .flat_map(Step::requests)
+        .collect();
+    let moment = match phase {
+        Phase::Setup => "once before the load",
+        Phase::Teardown => "once behind the load",
+    };
+    let count = match requests.len() {
+        0 => return String::new(),
+        1 => "1 request".to_owned(),
+        several => format!("{several} requests"),
+    };
+    let taken = requests.iter().flat_map(|request| &request.take);
+    let taken: Vec<&str> = taken.map(|field| field.name.value.as_str()).collect();
+    let mut items = vec![count, moment.to_owned()];
+    if phase == Phase::Setup && !taken.is_empty() {
+        items.push(format!("takes {}", taken.join(", ")));
+    }
+    format!(
+        "\n{}\n  {}\n",
+        phase.key(),
+        items.join(style.glyph(" · ", ", "))
+    )
 }

@@ -10,6 +10,7 @@ use drumfire_document::Diagnostic;
 use drumfire_document::Place;
 use drumfire_document::form::{self, Draft, Setting, Source, Syntax};
 use drumfire_report::{Naming, Spot, excerpt};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -58,6 +59,15 @@ impl PlanFile {
     /// The machine, as seen from the file.
     pub(crate) fn host(&self, output: &Output) -> Arc<dyn Host> {
         Machine::in_folder(self.folder.clone(), output)
+    }
+
+    /// The same, with the values that the plan's setup has taken.
+    pub(crate) fn host_with(
+        &self,
+        taken: BTreeMap<String, String>,
+        output: &Output,
+    ) -> Arc<dyn Host> {
+        Machine::after_setup(self.folder.clone(), taken, output)
     }
 
     /// The document, as far as it can be read, with these settings in it. The output

@@ -1,5 +1,6 @@
 //! `drumfire resume`.
 
+use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
 use super::report::failure;
 use super::results::{self, Destinations, Observers, Report, shown};
@@ -7,33 +8,51 @@ use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
 use crate::output::Output;
 use crate::{document, intervals, runs_folder, session, terminal};
-use drumfire_compile::compile_draft;
+use drumfire_compile::{Host, compile_draft};
 use drumfire_measure::Figures;
 use drumfire_plan::{Done, Plan, rest};
 use drumfire_session::{Storing, Watch, naming_of, stored};
 use drumfire_store::{Directory, Record};
 use drumfire_units::Nanos;
+use std::path::Path;
+use std::sync::Arc;
 
 /// Goes on with the rest of a stored run's plan, and writes the results of the whole.
 pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure> {
-    let outputs = document::resume_outputs(flags)?;
-    let destinations = Destinations::of(&outputs)?;
     let path = runs_folder::find(&flags.report.run)?;
     let directory = Directory::open(&path).map_err(failure)?;
     let record = Record::read(&path).map_err(failure)?;
-    let plan = rest_of(&PlanFile::of_stored(&path)?, &record, output)?;
+    let file = PlanFile::of_stored(&path)?;
+    let read = |host: &Arc<dyn Host>| rest_of(&file, host, &record, output);
+    phases::around(&file, Phases::Run, output, read, |rest| {
+        go_on(rest.plan, directory, &path, flags, output)
+    })
+}
+
+/// Carries out the rest of a run's plan.
+fn go_on(
+    plan: Plan,
+    directory: Directory,
+    path: &Path,
+    flags: &ResumeFlags,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let outputs = document::resume_outputs(flags)?;
+    let destinations = Destinations::of(&outputs)?;
+    let record = Record::read(path).map_err(failure)?;
     let naming = naming_of(&record);
     let output = &output.colored(flags.report.color);
     let watch = Watch::new(&plan, shown(&outputs), output.console()).naming(naming);
     let observers = Observers {
         watch,
         intervals: intervals::open(&outputs)?,
+        rows: None,
         meter: results::meter(&outputs, output)?,
         storing: Some(Storing::resumed(directory, record)),
     };
     let session = session::of(plan, &[], output)?;
     let outcome = observers.attached_to(session, output).run()?;
-    let summary = stored(Record::read(&path).map_err(failure)?);
+    let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
     destinations.write(&summary, Report::of(&outputs), &style, output)?;
     session::lacking(&outcome)?;
@@ -41,16 +60,20 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
 }
 
 /// What is left of a stored plan.
-fn rest_of(file: &PlanFile, record: &Record, output: &Output) -> Result<Plan, Failure> {
-    let host = file.host(output);
-    let draft = file.draft(&[], &host, output);
-    let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
+fn rest_of(
+    file: &PlanFile,
+    host: &Arc<dyn Host>,
+    record: &Record,
+    output: &Output,
+) -> Result<Compiled, Failure> {
+    let draft = file.draft(&[], host, output);
+    let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
     let ends = record.parts.iter().map(|part| part.end);
-        rows: None,
     let elapsed = ends.fold(Nanos::ZERO, |sum, end| sum + end);
     let done: Vec<Done> = record.summary.pools().map(|(_, pool)| done(pool)).collect();
     let part = record.parts.len() as u64;
-    rest(plan, elapsed, &done, part).map_err(Failure::usage)
+    let plan = rest(plan, elapsed, &done, part).map_err(Failure::usage)?;
+    Ok(Compiled { draft, plan })
 }
 
 /// How far a pool has come, those under way included.

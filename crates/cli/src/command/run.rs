@@ -1,19 +1,49 @@
 //! `drumfire run`.
 
+use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
 use super::results;
 use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
 use crate::flags::RunFlags;
 use crate::output::Output;
-use drumfire_compile::compile_draft;
+use drumfire_compile::{Host, compile_draft};
 use drumfire_report::Naming;
+use std::sync::Arc;
 
 /// Runs a plan that was written down.
 pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
     let file = PlanFile::read(&flags.plan)?;
-    let host = file.host(output);
-    let mut draft = file.draft(&flags.settings, &host, output);
+    let phases = match (flags.print_plan, flags.output.show) {
+        (true, _) => Phases::Skip,
+        (false, true) => Phases::Show,
+        (false, false) => Phases::Run,
+    };
+    let read = |host: &Arc<dyn Host>| compiled(&file, host, flags, output);
+    phases::around(&file, phases, output, read, |compiled| {
+        let written = Written {
+            naming: Naming::Keys,
+            folder: file.folder.clone(),
+            ..compiled.draft.document.into()
+        };
+        results::of_plan(
+            compiled.plan,
+            &written,
+            &flags.output,
+            flags.print_plan,
+            output,
+        )
+    })
+}
+
+/// The file's plan with what the flags say.
+fn compiled(
+    file: &PlanFile,
+    host: &Arc<dyn Host>,
+    flags: &RunFlags,
+    output: &Output,
+) -> Result<Compiled, Failure> {
+    let mut draft = file.draft(&flags.settings, host, output);
     draft.document = document::with_outputs(draft.document, &flags.output)?;
     document::put_load(&mut draft.document, &flags.load)?;
     if let Some(speed) = &flags.speed {
@@ -22,11 +52,6 @@ pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
     if flags.output.show {
         draft.document = document::once(draft.document);
     }
-    let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
-    let written = Written {
-        naming: Naming::Keys,
-        folder: file.folder,
-        ..draft.document.into()
-    };
-    results::of_plan(plan, &written, &flags.output, flags.print_plan, output)
+    let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
+    Ok(Compiled { draft, plan })
 }

@@ -286,6 +286,9 @@ pub(crate) struct OutputFlags {
     /// Write the histograms' buckets as CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write a row for each request, as CSV, or as JSON where the name ends in .jsonl; - is stdout
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rows: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) intervals: IntervalFlags,
     #[command(flatten)]
@@ -296,9 +299,6 @@ pub(crate) struct OutputFlags {
         long = "store",
         value_name = "DIR",
         conflicts_with = "show"
-    /// Write a row for each request, as CSV, or as JSON where the name ends in .jsonl; - is stdout
-    #[arg(long, value_name = "FILE")]
-    pub(crate) rows: Option<PathBuf>,
     )]
     pub(crate) store: Option<PathBuf>,
     /// Don't store the run
@@ -325,6 +325,9 @@ pub(crate) struct OutputFlags {
     /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Print the summary as one line
+    #[arg(long, conflicts_with = "explain")]
+    pub(crate) brief: bool,
     /// Send one request, or one iteration of a scenario, and print it with its response in full
     #[arg(long)]
     pub(crate) show: bool,
@@ -335,9 +338,6 @@ pub(crate) struct OutputFlags {
     /// [default: auto]
     #[arg(
         long,
-    /// Print the summary as one line
-    #[arg(long, conflicts_with = "explain")]
-    pub(crate) brief: bool,
         value_name = "WHEN",
         default_value = "auto",
         hide_default_value = true

@@ -202,7 +202,7 @@ pub(crate) struct Stage {
 impl Stage {
     pub(crate) fn new() -> Self {
         let folder = Folder::new();
-        let plain = Serve::new("--grpc");
+        let plain = Serve::new("--shop --grpc");
         let (ca, client) = (folder.at("ca.pem"), folder.at("client"));
         let sealed = Serve::new(&format!("--grpc --tls --tls-ca {ca} --tls-client {client}"));
         let unix = Serve::new(&format!("-l unix:{}", folder.at("stage.sock")));

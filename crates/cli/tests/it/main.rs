@@ -59,6 +59,7 @@ mod scripts;
 mod secrets;
 mod serve_http2;
 mod servers;
+mod setup;
 mod show;
 mod signals;
 mod slow_cooker;

@@ -41,6 +41,16 @@ impl Node {
             Self::Map(_) => "a mapping",
         }
     }
+
+    /// The value of a key, where it is a mapping that has it.
+    pub(crate) fn entry(&self, key: &str) -> Option<&Placed<Self>> {
+        let Self::Map(entries) = self else {
+            return None;
+        };
+        let mut entries = entries.iter();
+        let found = entries.find(|(name, _)| name.value == key);
+        found.map(|(_, value)| value)
+    }
 }
 
 /// Reads YAML, of which JSON is a part. `name` is the file's, for places.

@@ -1,10 +1,11 @@
-//! References in the values of a document: `${name}`, `${env:NAME}`, `${file:path}`, and
-//! `${secret:…}` for what no output may show.
+//! References in the values of a document: `${name}`, `${env:NAME}`, `${file:path}`,
+//! `${setup:name}`, and `${secret:…}` for what no output may show.
 //!
 //! A value keeps the text that it was written with, so that a document is printed with its
 //! references and never with what they stand for.
 
 use super::node::Node;
+use super::setup_values::{STAND_IN, SetupValues};
 use crate::Environment;
 use crate::diagnostic::Findings;
 use crate::{Place, Placed, Text};
@@ -34,6 +35,8 @@ pub(super) struct References<'a> {
     secrets: Vec<String>,
     /// The values with references that could not be resolved.
     unresolved: Vec<Place>,
+    /// What is known of the values that the setup takes.
+    setup: SetupValues,
     /// How many bytes may still be put in.
     left: usize,
 }
@@ -57,22 +60,21 @@ enum Source<'t> {
         default: Option<&'t str>,
     },
     File(&'t str),
+    Setup(&'t str),
 }
 
 impl<'a> References<'a> {
-    /// References to these variables and this machine.
-    pub(super) fn new(
-        variables: &[(Placed<String>, Placed<Node>)],
-        environment: &'a dyn Environment,
-    ) -> Self {
+    /// References of a document to its variables, to what its setup takes, and to this machine.
+    pub(super) fn new(root: &Placed<Node>, environment: &'a dyn Environment) -> Self {
         let written = |(name, value): &(Placed<String>, Placed<Node>)| {
             (name.value.clone(), Variable::Written(value.clone()))
         };
         Self {
             environment,
-            variables: variables.iter().map(written).collect(),
+            variables: variables(root).iter().map(written).collect(),
             secrets: Vec::new(),
             unresolved: Vec::new(),
+            setup: SetupValues::of(root),
             left: BYTES_MAX,
         }
     }
@@ -83,6 +85,11 @@ impl<'a> References<'a> {
         &self.unresolved
     }
 
+    /// Where values stand that have a value of the setup in them.
+    pub(super) fn late(&self) -> &[Place] {
+        self.setup.late()
+    }
+
     /// The secrets that were put in.
     pub(super) fn into_secrets(mut self) -> Vec<String> {
         self.secrets.sort();
@@ -90,8 +97,23 @@ impl<'a> References<'a> {
         self.secrets
     }
 
+    /// Puts values in the place of the references of a whole document.
+    pub(super) fn resolve_root(&mut self, root: &mut Placed<Node>, found: &mut Findings) {
+        self.resolve_all(found);
+        let Node::Map(entries) = &mut root.value else {
+            return;
+        };
+        for (key, value) in entries {
+            self.setup.enter(&key.value);
+            self.resolve(value, found);
+            if key.value == "defaults" {
+                self.setup.check_defaults(value, found);
+            }
+        }
+    }
+
     /// Puts values in the place of the references of a node.
-    pub(super) fn resolve(&mut self, node: &mut Placed<Node>, found: &mut Findings) {
+    fn resolve(&mut self, node: &mut Placed<Node>, found: &mut Findings) {
         match &mut node.value {
             Node::List(items) => items.iter_mut().for_each(|item| self.resolve(item, found)),
             Node::Map(entries) => {
@@ -101,7 +123,9 @@ impl<'a> References<'a> {
             }
             Node::Text(text) if text.contains(OPEN) => {
                 let text = Text::new(std::mem::take(text), node.place.clone());
+                let uses = self.setup.uses();
                 let value = self.value(&text, found);
+                self.setup.note_value(uses, &node.place);
                 let is_literal =
                     matches!(&value, Some(Node::Text(value)) if escaped(value) == text.value);
                 if value.is_none() {
@@ -179,6 +203,14 @@ impl<'a> References<'a> {
         };
         let value = match source {
             Source::Variable(name) => return self.variable(name, at, text, found),
+            Source::Setup(name) => match self.setup.value(name, self.environment) {
+                Ok(Some(value)) => value,
+                Ok(None) => return Some(Node::Text(STAND_IN.to_owned())),
+                Err(mistake) => {
+                    found.mark(text, at, &mistake);
+                    return None;
+                }
+            },
             Source::Environment { name, default } => {
                 self.environment(name, default, at, text, found)?
             }
@@ -255,7 +287,13 @@ impl<'a> References<'a> {
         found: &mut Findings,
     ) -> Option<Node> {
         match self.variables.get(name) {
-            Some(Variable::Resolved(node)) => return Some(node.clone()),
+            Some(Variable::Resolved(node)) => {
+                if let Err(mistake) = self.setup.use_variable(name) {
+                    found.mark(text, at, &mistake);
+                    return None;
+                }
+                return Some(node.clone());
+            }
             Some(Variable::Wrong) => return None,
             Some(Variable::UnderWay) => {
                 found.mark(text, at, &format!("the value of `{name}` contains itself"));
@@ -271,8 +309,9 @@ impl<'a> References<'a> {
         let Some(Variable::Written(mut node)) = written else {
             return None;
         };
-        let before = found.len();
+        let (before, uses) = (found.len(), self.setup.uses());
         self.resolve(&mut node, found);
+        self.setup.note_variable(uses, name);
         let resolved = match node.value {
             _ if found.len() > before => None,
             Node::List(_) | Node::Map(_) | Node::Null => {
@@ -308,13 +347,21 @@ impl<'a> References<'a> {
     }
 
     /// Resolves every variable, also those that nothing reads.
-    pub(super) fn resolve_all(&mut self, found: &mut Findings) {
+    fn resolve_all(&mut self, found: &mut Findings) {
         let mut names: Vec<String> = self.variables.keys().cloned().collect();
         names.sort_unstable();
         for name in names {
             // A variable that is written is there, so its text can't be wrong.
             self.variable(&name, 0, &Text::default(), found);
         }
+    }
+}
+
+/// The variables of a document's tree.
+fn variables(root: &Placed<Node>) -> &[(Placed<String>, Placed<Node>)] {
+    match root.value.entry("vars").map(|node| &node.value) {
+        Some(Node::Map(variables)) => variables,
+        _ => &[],
     }
 }
 
@@ -366,16 +413,26 @@ fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
             )),
         };
     }
+    if let Some(name) = rest.strip_prefix("setup:") {
+        return match is_name(name) {
+            true => Ok((is_secret, Source::Setup(name))),
+            false => Err(format!(
+                "`{}` is no name of a value that the setup takes; write one as `${{setup:token}}`",
+                name.escape_debug()
+            )),
+        };
+    }
     if is_secret {
         return Err(format!(
-            "`{shown}` names no secret; write `${{secret:env:NAME}}` or `${{secret:file:PATH}}`"
+            "`{shown}` names no secret; write `${{secret:env:NAME}}`, `${{secret:file:PATH}}` or \
+             `${{secret:setup:NAME}}`"
         ));
     }
     match is_name(rest) {
         true => Ok((false, Source::Variable(rest))),
         false => Err(format!(
-            "`{shown}` is no reference; write `${{name}}`, `${{env:NAME}}`, `${{file:PATH}}` or \
-             `${{secret:env:NAME}}`, or `$${{` where the text itself is meant"
+            "`{shown}` is no reference; write `${{name}}`, `${{env:NAME}}`, `${{file:PATH}}`, \
+             `${{setup:NAME}}` or `${{secret:env:NAME}}`, or `$${{` where the text itself is meant"
         )),
     }
 }
@@ -427,10 +484,10 @@ mod tests {
     fn resolved(text: &str) -> (Result<Node, Vec<String>>, Vec<String>) {
         let variables = "{base: 'https://${env:HOST}', n: 5, on: true, a: '${b}', b: '${a}', \
                          pair: '${base}/${n}', list: [1], key: '${secret:file:token}', bad: '${x}'}";
-        let Node::Map(variables) = read(variables, "p").expect("yaml").value else {
-            panic!("a mapping");
-        };
-        let mut references = References::new(&variables, &Desk);
+        let root =
+            format!("vars: {variables}\nsetup: [ {{ get: /, take: {{ token: json $.t }} }} ]");
+        let root = read(&root, "p").expect("yaml");
+        let mut references = References::new(&root, &Desk);
         let mut node = read("''", "p").expect("yaml");
         node.value = Node::Text(text.to_owned());
         let mut found = Findings::default();

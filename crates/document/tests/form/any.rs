@@ -227,7 +227,7 @@ fn http_request() -> impl Strategy<Value = Request> {
         true => Ask::List { method, file: url },
         false => Ask::Url { method, url },
     });
-    let looks = (expect(), listed());
+    let looks = (expect(), listed(), some());
     (
         ask,
         some(),
@@ -426,20 +426,31 @@ pub(crate) fn any_document() -> BoxedStrategy<Document> {
         (some(), listed()),
         settings().boxed(),
         feeds,
-        pools,
+        (vec(step(), 0..3), pools, vec(step(), 0..3)),
         stop(),
         texts(),
         outputs(),
         generator(),
     )
         .prop_map(
-            |((name, vars), defaults, feeds, pools, stop, thresholds, outputs, generator)| {
+            |(
+                (name, vars),
+                defaults,
+                feeds,
+                (setup, pools, teardown),
+                stop,
+                thresholds,
+                outputs,
+                generator,
+            )| {
                 Document {
                     name,
                     vars,
                     defaults,
                     feeds,
+                    setup,
                     pools,
+                    teardown,
                     stop,
                     thresholds,
                     outputs,

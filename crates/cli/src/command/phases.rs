@@ -1,0 +1,151 @@
+//! A plan's setup and its teardown: runs of their own before the load and behind it.
+//!
+//! The plan is compiled twice: before the setup, so that nothing is sent of a plan that is wrong,
+//! and behind it, with the values that it took. The teardown follows every load whose setup has
+//! succeeded, however the load ended.
+
+use super::plan_file::PlanFile;
+use super::results::Transcribed;
+use crate::exit::{Exit, Failure};
+use crate::output::Output;
+use crate::session;
+use drumfire_compile::{Host, PhasePlan, compile_phase};
+use drumfire_document::Phase;
+use drumfire_document::form::Draft;
+use drumfire_measure::{Digest, Outcome, Summary, Transcript};
+use drumfire_plan::Plan;
+use drumfire_report::show;
+use drumfire_session::Console as _;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// A text of a plan, and the plan of its load.
+pub(crate) struct Compiled {
+    pub(crate) draft: Draft,
+    pub(crate) plan: Plan,
+}
+
+/// How the phases beside the load are carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phases {
+    /// Neither is run: the plan is only printed.
+    Skip,
+    Run,
+    /// Both are run, and their exchanges are printed in full.
+    Show,
+}
+
+/// Runs what `load` does between the setup and the teardown of a file's plan, as `read` reads it
+/// with what the host knows.
+pub(crate) fn around(
+    file: &PlanFile,
+    phases: Phases,
+    output: &Output,
+    read: impl Fn(&Arc<dyn Host>) -> Result<Compiled, Failure>,
+    load: impl FnOnce(Compiled) -> Result<Exit, Failure>,
+) -> Result<Exit, Failure> {
+    let mut host = file.host(output);
+    let mut compiled = read(&host)?;
+    if phases == Phases::Skip {
+        return load(compiled);
+    }
+    if let Some(setup) = plan_of(Phase::Setup, file, &compiled, &host)? {
+        let taken = run(Phase::Setup, setup, phases, output)?;
+        host = file.host_with(taken, output);
+        compiled = read(&host)?;
+    }
+    let teardown = plan_of(Phase::Teardown, file, &compiled, &host)?;
+    let ended = load(compiled);
+    let Some(teardown) = teardown else {
+        return ended;
+    };
+    match (ended, run(Phase::Teardown, teardown, phases, output)) {
+        (ended, Ok(_)) => ended,
+        (Ok(Exit::Done), Err(failure)) => Err(failure),
+        (ended, Err(failure)) => {
+            output.note(&failure.message);
+            ended
+        }
+    }
+}
+
+/// The plan of a phase, if the text has one.
+fn plan_of(
+    phase: Phase,
+    file: &PlanFile,
+    compiled: &Compiled,
+    host: &Arc<dyn Host>,
+) -> Result<Option<PhasePlan>, Failure> {
+    let plan = compile_phase(phase, &compiled.draft, host);
+    plan.map_err(|found| file.failure(&found))
+}
+
+/// Goes through a phase once, and returns the values that it took.
+fn run(
+    phase: Phase,
+    planned: PhasePlan,
+    phases: Phases,
+    output: &Output,
+) -> Result<BTreeMap<String, String>, Failure> {
+    let PhasePlan { plan, taken } = planned;
+    let mut transcripts = Vec::new();
+    let session = session::of_dialect(plan, &[], output)?;
+    let session = session.observed_by(Transcribed(&mut transcripts));
+    let summary = session.run()?.summary;
+    transcripts.sort_by_key(|transcript| transcript.sample.end);
+    if phases == Phases::Show {
+        let shown = show::exchanges(&transcripts, &summary, &output.stdout_style());
+        output.print(format!("{}\n\n{shown}\n", phase.key()).as_bytes())?;
+    }
+    let completed = |summary: &Summary| {
+        let iterations = summary.total.iterations.as_ref();
+        iterations.is_some_and(|iterations| iterations.counts.ok == 1)
+    };
+    match completed(&summary) {
+        true => Ok(taken.to_map()),
+        false => Err(failure(phase, &transcripts, &summary, phases)),
+    }
+}
+
+/// Why a phase has no success.
+fn failure(phase: Phase, transcripts: &[Transcript], summary: &Summary, phases: Phases) -> Failure {
+    let consequence = match phase {
+        Phase::Setup => "; no load was sent",
+        Phase::Teardown => "",
+    };
+    let key = phase.key();
+    if Digest::of(summary, true).is_cut_short {
+        return Failure {
+            exit: Exit::CutShort,
+            ..Failure::failed(format!("the {key} was interrupted{consequence}"))
+        };
+    }
+    let mut failed = transcripts.iter();
+    let reason = failed
+        .find(|transcript| transcript.sample.outcome != Outcome::Ok)
+        .map_or_else(String::new, |transcript| reason(transcript, summary));
+    let failure = Failure::failed(format!("the {key} failed{reason}{consequence}"));
+    match phases {
+        Phases::Show => failure,
+        Phases::Run | Phases::Skip => failure.with_remedy("; --show prints its exchanges"),
+    }
+}
+
+/// The step of a failed exchange, and its outcome.
+fn reason(transcript: &Transcript, summary: &Summary) -> String {
+    let Transcript { pool, sample, .. } = transcript;
+    let step = summary.info.pools.get(*pool);
+    let step = step.and_then(|pool| pool.steps.get(usize::from(sample.step)));
+    let step = step.map_or_else(String::new, |step| format!(" at `{step}`"));
+    let status = match sample.status {
+        0 => String::new(),
+        status => format!(", status {status}"),
+    };
+    let detail = transcript.detail.as_deref();
+    let detail = detail.map_or_else(String::new, |detail| format!(", {detail}"));
+    format!(
+        "{step}: {} ({}){status}{detail}",
+        sample.outcome.words(),
+        sample.outcome.name()
+    )
+}

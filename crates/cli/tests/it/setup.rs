@@ -1,0 +1,206 @@
+//! Setup and teardown of a plan: steps before and behind its load.
+
+use crate::support::process::Signal;
+use crate::support::program::{LIMIT, words};
+use crate::support::{Folder, Process, Report, Run, Serve, drumfire};
+use std::fs;
+
+const PLAN: &str = r#"
+drumfire: 1
+defaults:
+  target: "URL"
+  headers: { Authorization: "Bearer ${secret:setup:token}", X-Who: "${setup:who}" }
+setup:
+  - post: /shop/login
+    name: log in
+    json: { user: ada, password: ada-pw }
+    take: { token: json $.token, who: json $.user }
+  - get: /shop/cart
+    name: cart before
+    headers: { Authorization: "Bearer {{ token }}" }
+    expect: { json: { $.count: "=0" } }
+pools:
+  shop:
+    users: 2
+    connections: 2
+    scenario:
+      - { post: /shop/cart, json: { product: 7 }, expect: { status: 201 } }
+      - { post: /echo, body: "${setup:who}", expect: { body: "contains x-who: ada" } }
+teardown:
+  - { delete: /shop/cart, name: empty, expect: { status: 204 } }
+stop: { iterations: 6 }
+"#;
+
+fn run(folder: &Folder, line: &str) -> Run {
+    let mut command = drumfire(words(line));
+    command.current_dir(folder.at("."));
+    Process::start(&mut command).finish(LIMIT)
+}
+
+fn plan(folder: &Folder, server: &Serve, change: impl Fn(&str) -> String) {
+    let url = server.url.trim_end_matches('/');
+    folder.write("plan.yaml", change(PLAN).replace("URL", url));
+}
+
+/// What the setup takes is known to all users, is masked where it is a secret, and what the phases
+/// send is in no figure.
+#[test]
+fn a_setup_gives_values_to_the_load_and_the_teardown() {
+    let (server, folder) = (Serve::new("--shop"), Folder::new());
+    plan(&folder, &server, str::to_owned);
+    let ran = run(&folder, "run plan.yaml --json out.json -o stored");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    // Six iterations of two requests; two before, and one behind.
+    assert_eq!(server.count("requests"), 15);
+    let report = Report::read(&folder.at("out.json"));
+    assert_eq!(report.n("requests.ok"), 12);
+    let stored = fs::read_to_string(folder.at("stored/plan.yaml")).unwrap();
+    for text in [
+        "${secret:setup:token}",
+        "${setup:who}",
+        "setup:",
+        "teardown:",
+    ] {
+        assert!(stored.contains(text), "{text}\n{stored}");
+    }
+    let shown = run(&folder, "run plan.yaml --show");
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    for text in [
+        "setup\n",
+        "log in\n",
+        "Authorization: Bearer ***",
+        "teardown\n",
+        "empty\n",
+    ] {
+        assert!(shown.stdout.contains(text), "{text}\n{}", shown.stdout);
+    }
+    let checked = run(&folder, "check plan.yaml");
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+    for text in [
+        "setup\n  2 requests, once before the load, takes token, who\n",
+        "teardown\n  1 request, once behind the load\n",
+    ] {
+        assert!(checked.stdout.contains(text), "{text}\n{}", checked.stdout);
+    }
+    let printed = run(&folder, "run plan.yaml --print-plan");
+    folder.write("again.yaml", &printed.stdout);
+    let again = run(&folder, "run again.yaml -q");
+    assert_eq!(again.code, Some(0), "{again:?}");
+}
+
+/// A setup that fails keeps the load from being sent; a teardown that fails is a failure.
+#[test]
+fn a_phase_that_fails_says_where() {
+    let (server, folder) = (Serve::new("--shop"), Folder::new());
+    plan(&folder, &server, |plan| plan.replace("ada-pw", "wrong-pw"));
+    let failed = run(&folder, "run plan.yaml");
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    let text = &failed.stderr;
+    assert!(text.contains("the setup failed at `log in`"), "{text}");
+    assert!(text.contains("status 401"), "{text}");
+    assert!(text.contains("no load was sent"), "{text}");
+    assert!(
+        server.count("requests") <= 2,
+        "{}",
+        server.count("requests")
+    );
+    plan(&folder, &server, |plan| {
+        plan.replace("status: 204", "status: 418")
+    });
+    let failed = run(&folder, "run plan.yaml");
+    assert_eq!(failed.code, Some(1), "{failed:?}");
+    assert!(failed.stdout.contains("12 ok"), "{}", failed.stdout);
+    let text = &failed.stderr;
+    assert!(text.contains("the teardown failed at `empty`"), "{text}");
+}
+
+/// Mistakes are said before anything is sent.
+#[test]
+fn mistakes_in_phases_are_said_with_their_place() {
+    let (server, folder) = (Serve::new("--shop"), Folder::new());
+    for (from, to, message) in [
+        (
+            "\"${setup:who}\", expect",
+            "\"${setup:whom}\", expect",
+            "no step of `setup` takes `whom`; did you mean `who`?",
+        ),
+        (
+            "\"Bearer {{ token }}\"",
+            "\"Bearer ${setup:token}\"",
+            "as `{{ token }}`",
+        ),
+        (
+            "  target: \"URL\"",
+            "  target: \"URL\"\n  timeout: \"${setup:who}\"",
+            "the setup, too, has the defaults",
+        ),
+        (
+            "take: { token: json $.token, who: json $.user }",
+            "take: { token: nothing }",
+            "no step of `setup` takes `who`",
+        ),
+        (
+            "{ delete: /shop/cart, name: empty,",
+            "{ delete: /shop/cart, nam: empty,",
+            "did you mean `name`?",
+        ),
+    ] {
+        plan(&folder, &server, |plan| plan.replacen(from, to, 1));
+        let refused = run(&folder, "run plan.yaml");
+        assert_eq!(refused.code, Some(2), "{to}: {refused:?}");
+        assert!(refused.stderr.contains(message), "{to}: {}", refused.stderr);
+    }
+    assert_eq!(server.count("requests"), 0);
+}
+
+/// A server can't smuggle a template into the plan by a value that the setup takes.
+#[test]
+fn a_value_with_a_template_is_refused() {
+    let (server, folder) = (Serve::new(""), Folder::new());
+    let text = r#"
+drumfire: 1
+defaults: { target: "URL" }
+setup:
+  - { get: /echo, headers: { X-T: "<{{ uuid }}>" }, templates: none, take: { t: "regex /<(.*)>/" } }
+pools:
+  main: { requests: [ { post: /echo, body: "${setup:t}" } ] }
+stop: { requests: 3 }
+"#;
+    let url = server.url.trim_end_matches('/');
+    folder.write("plan.yaml", text.replace("URL", url));
+    let refused = run(&folder, "run plan.yaml");
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(
+        refused.stderr.contains("in which a template begins"),
+        "{}",
+        refused.stderr
+    );
+    assert_eq!(server.count("requests"), 1);
+}
+
+/// The rest of a run goes through the setup again.
+#[test]
+fn a_resumed_run_has_a_setup_of_its_own() {
+    let (server, folder) = (Serve::new("--shop"), Folder::new());
+    plan(&folder, &server, |plan| {
+        plan.replace("iterations: 6", "iterations: 400")
+            .replace("users: 2", "users: 2\n    think: 20ms")
+    });
+    let mut command = drumfire(words("run plan.yaml -q -o stored --interval 100ms"));
+    command.current_dir(folder.at("."));
+    let process = Process::start(&mut command);
+    server.await_requests(40);
+    process.signal(Signal::INT);
+    let cut = process.finish(LIMIT);
+    assert_eq!(cut.code, Some(4), "{cut:?}");
+    // The password is a secret by its name, which a stored plan asks for.
+    let mut command = drumfire(words("resume stored -q --json out.json"));
+    command
+        .current_dir(folder.at("."))
+        .env("DRUMFIRE_SECRET_1", "ada-pw");
+    let resumed = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(resumed.code, Some(0), "{resumed:?}");
+    let report = Report::read(&folder.at("out.json"));
+    assert_eq!(report.n("requests.ok"), 800);
+    assert_eq!(server.count("requests"), 800 + 2 * 3);
+}

@@ -1,0 +1,122 @@
+//! From a text to the plans of its load, its setup and its teardown.
+
+use crate::Host;
+use crate::compile::{compile_in, in_order};
+use crate::scope::Scope;
+use crate::taken::TakenValues;
+use drumfire_document::form::Draft;
+use drumfire_document::{Diagnostic, Fields, Findings, Phase, Pool};
+use drumfire_plan::Plan;
+use std::sync::Arc;
+
+/// The setup or the teardown of a run, which one user goes through once.
+#[derive(Debug)]
+pub struct PhasePlan {
+    /// The plan of its steps, which keeps their exchanges in full.
+    pub plan: Plan,
+    /// The values that its requests take from their responses, once it has run.
+    pub taken: Arc<TakenValues>,
+}
+
+/// The plan of a phase; `None` where the document has no such steps.
+///
+/// # Errors
+/// Everything that keeps it from being run, in the order of the document's lines.
+pub fn compile_phase(
+    phase: Phase,
+    draft: &Draft,
+    host: &Arc<dyn Host>,
+) -> Result<Option<PhasePlan>, Vec<Diagnostic>> {
+    let Some(document) = phase.of(&draft.document, &draft.late) else {
+        return Ok(None);
+    };
+    let alone = Draft {
+        document,
+        found: draft.found.clone(),
+        secrets: draft.secrets.clone(),
+        unresolved: draft.unresolved.clone(),
+        late: Vec::new(),
+        is_checkable: draft.is_checkable,
+    };
+    let taken = Arc::new(TakenValues::default());
+    let plan = compile_with(&alone, host, Some(&taken))?;
+    Ok(Some(PhasePlan {
+        plan: plan.keeping_transcripts(),
+        taken,
+    }))
+}
+
+/// The plan that a text describes: its form and its meaning are checked at once.
+///
+/// The setup and the teardown are checked as well, and are no part of the plan.
+///
+/// # Errors
+/// Everything that keeps it from being run, in the order of its lines.
+pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
+    let plan = compile_with(draft, host, None);
+    let phases = [Phase::Setup, Phase::Teardown];
+    let phases = phases.map(|phase| compile_phase(phase, draft, host).err());
+    let beside: Vec<Diagnostic> = phases.into_iter().flatten().flatten().collect();
+    match plan {
+        Ok(plan) if beside.is_empty() => Ok(plan),
+        plan => {
+            let mut found = plan.err().unwrap_or_default();
+            for one in beside {
+                // What stands in a shared part was found in each.
+                if !found.contains(&one) {
+                    found.push(one);
+                }
+            }
+            Err(in_order(found))
+        }
+    }
+}
+
+/// The plan of a text's pools, whose inspections keep what they take in `taken`, too.
+fn compile_with(
+    draft: &Draft,
+    host: &Arc<dyn Host>,
+    taken: Option<&Arc<TakenValues>>,
+) -> Result<Plan, Vec<Diagnostic>> {
+    let mut scope = Scope::new(host);
+    scope.private_headers = private_headers(draft);
+    scope.taken = taken.cloned();
+    if draft.found.is_empty() {
+        return compile_in(&draft.document, scope).map_err(in_order);
+    }
+    if !draft.is_checkable {
+        return Err(draft.found.clone());
+    }
+    scope.found = draft.found.clone().into();
+    let first = scope.found.len();
+    let plan = compile_in(&draft.document, scope);
+    plan.map_err(|found| {
+        let mut found = Findings::from(found);
+        found.keep_values_from(first);
+        found.drop_from(first, &draft.unresolved);
+        in_order(found.into_inner())
+    })
+}
+
+/// The names of the header fields whose values have a secret in them that the document marks.
+fn private_headers(draft: &Draft) -> Vec<String> {
+    let document = &draft.document;
+    let common = [&document.defaults.fields]
+        .into_iter()
+        .chain(document.pools.iter().map(|pool| &pool.settings.fields))
+        .flat_map(|fields| &fields.headers);
+    let requests = document.pools.iter().flat_map(Pool::every_request);
+    let own = requests.flat_map(|request| match &request.fields {
+        Fields::Listed(fields) => fields.as_slice(),
+        Fields::File(_) => &[],
+    });
+    let marked = common.chain(own).filter(|field| {
+        let value = &field.value.value;
+        let mut secrets = draft.secrets.iter();
+        secrets.any(|secret| !secret.is_empty() && value.contains(secret.as_str()))
+    });
+    let mut names: Vec<String> = marked.map(|field| field.name.value.clone()).collect();
+    names.sort();
+    names.dedup();
+    names
+}

@@ -1,0 +1,176 @@
+//! The values that a run's setup takes, as references to them see them.
+//!
+//! They are known once the setup has ended. Before that [`STAND_IN`] stands for each, so that the
+//! rest of the document can be checked; the values that contain one are *late*, and the setup itself
+//! has to do without them. While references are resolved, a value is resolved between
+//! [`SetupValues::uses`] and [`SetupValues::note_value`] or [`SetupValues::note_variable`], which
+//! find out in this way whether it is late, through however many variables.
+
+use super::node::Node;
+use crate::diagnostic::Findings;
+use crate::{Environment, Phase, Place, Placed};
+use drumfire_plan::suggestion;
+
+/// The text in place of a value that the setup has not taken yet: it may stand in a URL, and is a
+/// number.
+pub(super) const STAND_IN: &str = "1";
+
+/// The beginnings of templates in a text.
+const TEMPLATES: [&str; 3] = ["{{", "{%", "{#"];
+
+/// Keys of `defaults` whose late values are left out of the setup.
+const LEFT_OUT: [&str; 2] = ["headers", "metadata"];
+
+/// The values that the setup takes, as far as they are known.
+pub(super) struct SetupValues {
+    /// The names under which it takes them.
+    taken: Vec<String>,
+    /// Whether a value of the setup's own steps is being resolved.
+    is_within: bool,
+    /// The number of late values that were asked for.
+    uses: usize,
+    /// The variables that are late.
+    variables: Vec<String>,
+    /// Where late values stand.
+    late: Vec<Place>,
+}
+
+impl SetupValues {
+    /// Those of a document's tree.
+    pub(super) fn of(root: &Placed<Node>) -> Self {
+        Self {
+            taken: taken(root),
+            is_within: false,
+            uses: 0,
+            variables: Vec::new(),
+            late: Vec::new(),
+        }
+    }
+
+    /// The values of this key of the document are resolved next.
+    pub(super) fn enter(&mut self, key: &str) {
+        self.is_within = key == Phase::Setup.key();
+    }
+
+    /// The number of late values that were asked for.
+    pub(super) const fn uses(&self) -> usize {
+        self.uses
+    }
+
+    /// A value has been resolved, before which there were so many uses.
+    pub(super) fn note_value(&mut self, uses: usize, place: &Place) {
+        if self.uses > uses {
+            self.late.push(place.clone());
+        }
+    }
+
+    /// The same of a variable.
+    pub(super) fn note_variable(&mut self, uses: usize, name: &str) {
+        if self.uses > uses {
+            self.variables.push(name.to_owned());
+        }
+    }
+
+    /// Where late values stand.
+    pub(super) fn late(&self) -> &[Place] {
+        &self.late
+    }
+
+    /// A value that the setup takes; `None` before the setup has ended.
+    ///
+    /// # Errors
+    /// When it takes no such value, or none that may stand in a document.
+    pub(super) fn value(
+        &mut self,
+        name: &str,
+        environment: &dyn Environment,
+    ) -> Result<Option<String>, String> {
+        self.uses += 1;
+        if self.is_within {
+            return Err(format!(
+                "a step of the setup reads what an earlier one has taken as `{{{{ {name} }}}}`; \
+                 `${{setup:{name}}}` is for the load and the teardown"
+            ));
+        }
+        if self.taken.is_empty() {
+            return Err(format!(
+                "no step of `setup` takes anything; give one `take: {{ {name}: json $.{name} }}`"
+            ));
+        }
+        if !self.taken.iter().any(|taken| taken == name) {
+            let near = suggestion(name, self.taken.iter().map(String::as_str));
+            return Err(format!("no step of `setup` takes `{name}`{near}"));
+        }
+        match environment.setup_value(name) {
+            Some(value) if TEMPLATES.iter().any(|open| value.contains(open)) => Err(format!(
+                "the setup took a value for `{name}` in which a template begins, and a server may \
+                 write none"
+            )),
+            value => Ok(value),
+        }
+    }
+
+    /// A variable that has been resolved is read once more.
+    ///
+    /// # Errors
+    /// When the setup reads it and it is late.
+    pub(super) fn use_variable(&mut self, name: &str) -> Result<(), String> {
+        if !self.variables.iter().any(|late| late == name) {
+            return Ok(());
+        }
+        self.uses += 1;
+        match self.is_within {
+            true => Err(format!(
+                "`{name}` has a value in it that the setup has not taken yet"
+            )),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes the late values among the defaults that the setup can't do without.
+    pub(super) fn check_defaults(&self, defaults: &Placed<Node>, found: &mut Findings) {
+        let Node::Map(entries) = &defaults.value else {
+            return;
+        };
+        let entries = entries.iter();
+        let needed = entries.filter(|(key, _)| !LEFT_OUT.contains(&&*key.value));
+        for place in needed.flat_map(|(_, value)| places(value)) {
+            let message = "the setup, too, has the defaults, and has not taken this value yet; write \
+                           it into the pools";
+            found.add_if(self.late.contains(place), place, message);
+        }
+    }
+}
+
+/// The names under which the steps of a document's setup take values.
+fn taken(root: &Placed<Node>) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut nodes: Vec<&Placed<Node>> = Vec::from_iter(root.value.entry(Phase::Setup.key()));
+    while let Some(node) = nodes.pop() {
+        if let Node::List(steps) = &node.value {
+            nodes.extend(steps);
+        }
+        nodes.extend(
+            ["do", "else"]
+                .iter()
+                .filter_map(|key| node.value.entry(key)),
+        );
+        if let Some(Node::Map(taken)) = node.value.entry("take").map(|node| &node.value) {
+            names.extend(taken.iter().map(|(name, _)| name.value.clone()));
+        }
+    }
+    names
+}
+
+/// Where a node and its parts stand.
+fn places(node: &Placed<Node>) -> Vec<&Place> {
+    let mut places = vec![&node.place];
+    match &node.value {
+        Node::List(items) => places.extend(items.iter().flat_map(self::places)),
+        Node::Map(entries) => {
+            places.extend(entries.iter().flat_map(|(_, value)| self::places(value)));
+        }
+        _ => {}
+    }
+    places
+}
