@@ -132,7 +132,7 @@ fn began(row: &RunRow) -> String {
         return String::new();
     };
     let stamp = Timestamp::from_nanosecond(i128::from(unix_ns)).unwrap_or(Timestamp::UNIX_EPOCH);
-    let zoned = stamp.to_zoned(TimeZone::system());
+    let zoned = stamp.to_zoned_datetime(TimeZone::system());
     zoned.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
