@@ -13,6 +13,7 @@ pub mod ignored_tests;
 pub mod impl_place;
 pub mod impl_size;
 pub mod layers;
+pub mod licenses;
 pub mod limits;
 pub mod links;
 pub mod manual;
@@ -23,6 +24,7 @@ pub mod parts;
 pub mod prose;
 pub mod reasons;
 pub mod sleeping;
+pub mod sources;
 pub mod type_size;
 pub mod words;
 
@@ -64,6 +66,8 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("ignored tests", ignored_tests::check),
     ("sleeping", sleeping::check),
     ("dependency reasons", reasons::check),
+    ("licenses", licenses::check),
+    ("sources", sources::check),
     ("links", links::check),
     ("manual", manual::check),
     ("limits", limits::check),

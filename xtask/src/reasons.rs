@@ -10,7 +10,7 @@ const SECTION: &str = "[workspace.dependencies]";
 const WORDS_MIN: usize = 3;
 
 /// Every line of the list without a comment at its end, and without one above it in the same
-/// paragraph.
+/// paragraph. A line with a comment of its own ends what the one above speaks of.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -23,9 +23,11 @@ pub fn check(repository: &Repository) -> Vec<Finding> {
             reason_above = false;
         } else if line.starts_with('#') {
             reason_above = is_reason(line);
-        } else if inside && !reason_above && !line.starts_with("drumfire-") {
+        } else if inside && !line.starts_with("drumfire-") {
             let comment = line.split_once(" #").map_or("", |(_, comment)| comment);
-            if !is_reason(comment) {
+            if is_reason(comment) {
+                reason_above = false;
+            } else if !reason_above {
                 let name = line.split_whitespace().next().unwrap_or(line);
                 let message = format!("`{name}` needs a comment that says why we depend on it");
                 findings.push(Finding::violation(MANIFEST, index + 1, message));
@@ -55,6 +57,12 @@ mod tests {
         assert_eq!(
             findings("# Both decode what servers send.\na = \"1\"\nb = \"1\""),
             0
+        );
+        assert_eq!(
+            findings(
+                "# Both decode what servers send.\na = \"1\"\nb = \"1\" # it speaks for itself\nc = \"1\""
+            ),
+            1
         );
         assert_eq!(findings("# Control plane.\na = \"1\""), 1);
         assert_eq!(findings("# Why we need it here.\n\na = \"1\""), 1);
