@@ -2,12 +2,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use rquickjs::{Coerced, Ctx, Exception, FromJs, Function, Value};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
-
-/// The block of SHA-256 in bytes (RFC 2104 section 2).
-const BLOCK: usize = 64;
 
 /// Adds them to the globals.
 pub(crate) fn add(ctx: &Ctx<'_>) -> rquickjs::Result<()> {
@@ -68,18 +66,11 @@ fn hmac_sha256_base64(key: Text, text: Text) -> String {
     STANDARD.encode(hmac(key.0.as_bytes(), text.0.as_bytes()))
 }
 
-/// H(key ⊕ opad, H(key ⊕ ipad, text)) (RFC 2104 section 2).
+/// HMAC with SHA-256 (RFC 2104), whose keys may have any length.
 fn hmac(key: &[u8], text: &[u8]) -> [u8; 32] {
-    let mut block = [0; BLOCK];
-    if key.len() > BLOCK {
-        block[..32].copy_from_slice(&Sha256::digest(key));
-    } else {
-        block[..key.len()].copy_from_slice(key);
-    }
-    let padded = |pad: u8| block.map(|byte| byte ^ pad);
-    let inner = Sha256::new().chain_update(padded(0x36)).chain_update(text);
-    let outer = Sha256::new().chain_update(padded(0x5c));
-    outer.chain_update(inner.finalize()).finalize().into()
+    #[expect(clippy::unwrap_used, reason = "HMAC takes keys of any length")]
+    let mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+    mac.chain_update(text).finalize().into_bytes().into()
 }
 
 fn hexadecimal(bytes: &[u8]) -> String {
