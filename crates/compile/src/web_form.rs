@@ -2,7 +2,7 @@
 
 use crate::json_template::{Piece, pieces};
 use drumfire_document::Field;
-use std::fmt::Write as _;
+use drumfire_plan::percent;
 
 /// Whether values have templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,11 +18,11 @@ pub(crate) enum Tags {
 pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
     let pairs = fields.iter().map(|field| {
         let mut pair = String::new();
-        encode(&field.name.value, &mut pair);
+        pair.push_str(&percent::encoded(&field.name.value));
         pair.push('=');
         let value = &field.value.value;
         match tags {
-            Tags::Text => encode(value, &mut pair),
+            Tags::Text => pair.push_str(&percent::encoded(value)),
             Tags::Templates => template(value, &mut pair),
         }
         pair
@@ -34,7 +34,7 @@ pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
 fn template(value: &str, out: &mut String) {
     for piece in pieces(value) {
         match piece {
-            Piece::Text(text) => encode(text, out),
+            Piece::Text(text) => out.push_str(&percent::encoded(text)),
             Piece::Tag(tag) => out.push_str(tag),
             Piece::Value(inside) => {
                 let trims = ['-', '+'];
@@ -49,19 +49,6 @@ fn template(value: &str, out: &mut String) {
                 out.extend(["{{", before, " (", inside.trim(), ") | string | urlencode "]);
                 out.extend([after, "}}"]);
             }
-        }
-    }
-}
-
-/// Appends a text, percent-encoded but for what is unreserved (RFC 3986 section 2.3).
-fn encode(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            // Writing to a string does not fail.
-            byte => drop(write!(out, "%{byte:02X}")),
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json};
 use crate::{date, go_text};
 use drumfire_gotemplate::Escape;
-use drumfire_plan::{DataCause, DataError, Datum, Functions, secret};
+use drumfire_plan::{DataCause, DataError, Datum, Functions, percent, secret};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
@@ -376,32 +376,14 @@ fn new_uuid() -> Result<String, Error> {
 
 /// Percent-encodes what is not unreserved (RFC 3986 section 2.3), the slash included.
 fn urlencode(text: Cow<'_, str>) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                encoded.push(char::from(byte));
-            }
-            // Writing to a string does not fail.
-            _ => drop(write!(encoded, "%{byte:02X}")),
-        }
-    }
-    encoded
+    percent::encoded(&text).into_owned()
 }
 
 /// Percent-encodes what can't stand in a path or query at all, and leaves what has a meaning there,
 /// the slash and the percent sign included: blanks, control characters, those beyond ASCII, and
 /// `"#<>\^{|}` with the grave accent (RFC 3986 section 2).
 fn urlescape(text: Cow<'_, str>) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'!'..=b'~' if !b"\"#<>\\^`{|}".contains(&byte) => escaped.push(char::from(byte)),
-            // Writing to a string does not fail.
-            _ => drop(write!(escaped, "%{byte:02X}")),
-        }
-    }
-    escaped
+    percent::escaped(&text).into_owned()
 }
 
 /// An element of a JSON array, or the member of a JSON object, which a step has taken as text: a

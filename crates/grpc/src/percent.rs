@@ -1,38 +1,15 @@
 //! The encoding of `grpc-message` ("Percent-Encoded" in gRPC over HTTP/2), read leniently.
 
+use percent_encoding::percent_decode;
+
 /// The decoded value, cut to `limit` bytes. A `%` that begins no escape stands for itself, and
 /// bytes that are not UTF-8 become U+FFFD; the protocol forbids to fail on either.
 pub(crate) fn decode(value: &[u8], limit: usize) -> String {
-    let mut bytes = Vec::with_capacity(value.len().min(limit));
-    let mut rest = value;
-    while let [first, after @ ..] = rest
-        && bytes.len() < limit
-    {
-        let escaped = match after {
-            [high, low, ..] if *first == b'%' => hex(*high).zip(hex(*low)),
-            _ => None,
-        };
-        match escaped {
-            Some((high, low)) => {
-                bytes.push(high << 4 | low);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
+    let bytes: Vec<u8> = percent_decode(value).take(limit).collect();
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
     // A character cut by the limit, and replacements longer than the bytes they replace.
     text.truncate(text.floor_char_boundary(limit));
     text
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    (digit as char)
-        .to_digit(16)
-        .and_then(|value| u8::try_from(value).ok())
 }
 
 #[cfg(test)]

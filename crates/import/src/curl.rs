@@ -5,8 +5,8 @@ use crate::shell;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_document::Document;
+use drumfire_plan::percent;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 /// How many redirects `-L` follows.
 const REDIRECTS: &str = "50";
@@ -467,15 +467,5 @@ fn setting(name: &str, value: &str, document: &mut Document) -> bool {
 
 /// Percent-encodes what is not unreserved.
 fn encoded(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            // Writing to a string does not fail.
-            byte => drop(write!(out, "%{byte:02X}")),
-        }
-    }
-    out
+    percent::encoded(text).into_owned()
 }

@@ -4,8 +4,8 @@ use crate::exchange::{Body, Exchange, Exchanges, Words};
 use crate::json_value::{example, read as read_value, resolved, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use drumfire_plan::percent;
 use serde_json::Value;
-use std::fmt::Write as _;
 
 /// The methods that an item of `paths` may have.
 const METHODS: [&str; 8] = [
@@ -284,17 +284,7 @@ fn encoded(text: &str) -> String {
     if text.contains("{{") {
         return text.to_owned();
     }
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            // Writing to a string does not fail.
-            byte => drop(write!(out, "%{byte:02X}")),
-        }
-    }
-    out
+    percent::encoded(text).into_owned()
 }
 
 #[cfg(test)]

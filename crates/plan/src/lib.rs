@@ -17,6 +17,7 @@ mod load;
 mod modest;
 mod nearest;
 mod pause;
+pub mod percent;
 mod plan;
 mod pool;
 mod program;

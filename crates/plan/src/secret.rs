@@ -1,6 +1,6 @@
 //! Secrets never reach a report: how they are recognized and masked.
 
-use std::borrow::Cow;
+use crate::percent;
 use std::ops::Range;
 
 /// The text in place of a secret.
@@ -312,7 +312,7 @@ fn words(secret: &str) -> Vec<String> {
     let words = whole.chain(with_values.flatten());
     let mut words: Vec<String> = words
         .filter(|word| word.len() >= ECHO_MIN)
-        .flat_map(|word| [word.to_owned(), percent_decoded(word).into_owned()])
+        .flat_map(|word| [word.to_owned(), percent::decoded(word).into_owned()])
         .collect();
     words.sort();
     words.dedup();
@@ -471,7 +471,8 @@ fn mask_pair(pair: &str, out: &mut String) -> bool {
         return false;
     };
     out.extend([name, "="]);
-    if is_secret(&percent_decoded(name)) {
+    // A name is secret however it is spelled: `%74oken` is `token`.
+    if is_secret(&percent::decoded(name)) {
         out.push_str(if value.is_empty() { "" } else { MASK });
         return true;
     }
@@ -483,33 +484,6 @@ fn mask_pair(pair: &str, out: &mut String) -> bool {
         }
     }
     false
-}
-
-/// `%74oken` as `token`: a name is secret however it is spelled.
-fn percent_decoded(name: &str) -> Cow<'_, str> {
-    if !name.contains('%') {
-        return Cow::Borrowed(name);
-    }
-    let bytes = name.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = bytes
-            .get(at + 1..at + 3)
-            .and_then(|d| str::from_utf8(d).ok());
-        let decoded = digits.and_then(|d| u8::from_str_radix(d, 16).ok());
-        match (bytes[at], decoded) {
-            (b'%', Some(byte)) => {
-                out.push(byte);
-                at += 3;
-            }
-            (byte, _) => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    Cow::Owned(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// A value of the lowered plan: masked when its key is secret, when it is a `Name: value` header

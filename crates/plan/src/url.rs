@@ -5,7 +5,7 @@ mod reference;
 
 pub use reference::JoinError;
 
-use crate::secret;
+use crate::{percent, secret};
 use std::fmt;
 use std::net::IpAddr;
 
@@ -284,23 +284,9 @@ fn target_of(tail: &str) -> String {
     if !path.starts_with('/') {
         target.push('/');
     }
-    encode_beyond_ascii(&mut target, path.as_bytes());
+    target.push_str(&percent::encoded_beyond_ascii(path.as_bytes()));
     target.push_str(query);
     target
-}
-
-/// Appends bytes, those beyond ASCII percent-encoded.
-pub(crate) fn encode_beyond_ascii(out: &mut String, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    for &byte in bytes {
-        if byte.is_ascii() {
-            out.push(char::from(byte));
-        } else {
-            out.push('%');
-            out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            out.push(char::from(DIGITS[usize::from(byte & 15)]));
-        }
-    }
 }
 
 /// `user:password`, decoded; `None` when it is empty.

@@ -9,8 +9,8 @@ use crate::style::Unicode;
 use crate::untrusted::Untrusted;
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use drumfire_plan::percent;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 /// Lines of a secret, and other spellings of it, are looked for from this length on.
 const PART_MIN: usize = 8;
@@ -170,14 +170,14 @@ fn spellings_of(c: char, text: &str) -> [Option<usize>; 6] {
         as_it_is.map(char::len_utf8),
         as_plus,
         as_two,
-        percent(c, text),
+        escape(c, text),
         json_escape(c, text),
         html_escape(c, text),
     ]
 }
 
 /// `%C3%A4`
-fn percent(c: char, text: &str) -> Option<usize> {
+fn escape(c: char, text: &str) -> Option<usize> {
     let mut rest = text;
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
         rest = rest.strip_prefix('%')?;
@@ -329,20 +329,7 @@ fn spellings(text: &str) -> Vec<String> {
 
 /// The text as a query has it.
 fn percent_encoded(text: &str, space: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b' ' => out.push_str(space),
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                out.push(char::from(byte));
-            }
-            byte => {
-                let written = write!(out, "%{byte:02X}");
-                debug_assert!(written.is_ok(), "a String takes any text");
-            }
-        }
-    }
-    out
+    percent::encoded(text).replace("%20", space)
 }
 
 /// The characters of base64 that follow from the text alone, wherever it stands among other bytes:

@@ -1,5 +1,6 @@
 //! A request as every protocol understands it.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use std::borrow::Cow;
 
 /// The head of a request, whatever carried it.
@@ -81,44 +82,26 @@ pub(crate) fn pairs(query: &str) -> impl Iterator<Item = (Cow<'_, str>, Cow<'_, 
 /// Undoes `%41` and `+`. An incomplete escape stands for itself; bytes that are not UTF-8 become
 /// the replacement character.
 fn decode(text: &str) -> Cow<'_, str> {
-    if !text.bytes().any(|byte| byte == b'%' || byte == b'+') {
-        return Cow::Borrowed(text);
+    if !text.contains('+') {
+        return percent_decode_str(text).decode_utf8_lossy();
     }
-    let bytes = text.as_bytes();
-    let mut decoded = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let digits = bytes.get(at + 1..at + 3);
-        match (bytes[at], digits.and_then(hex)) {
-            (b'%', Some(byte)) => {
-                decoded.push(byte);
-                at += 2;
-            }
-            (b'+', _) => decoded.push(b' '),
-            (byte, _) => decoded.push(byte),
-        }
-        at += 1;
-    }
-    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
+    let text = text.replace('+', " ");
+    let decoded = percent_decode_str(&text).decode_utf8_lossy();
+    Cow::Owned(decoded.into_owned())
 }
 
-fn hex(digits: &[u8]) -> Option<u8> {
-    let value = |digit: u8| char::from(digit).to_digit(16);
-    let (high, low) = (value(digits[0])?, value(digits[1])?);
-    u8::try_from(high * 16 + low).ok()
-}
+/// What one query value has as `%41`.
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/')
+    .remove(b':');
 
 /// Makes a text fit for one query value.
 pub(crate) fn encode(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
+    utf8_percent_encode(text, ENCODED).to_string()
 }
 
 #[cfg(test)]

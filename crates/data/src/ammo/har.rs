@@ -4,7 +4,7 @@ use super::AmmoError;
 use super::batch::Batch;
 use super::target::begin;
 use crate::har::{HarArchive, HarBody, HarEntry, HarPair};
-use drumfire_plan::{Header, Method};
+use drumfire_plan::{Header, Method, percent};
 
 /// The entries of an archive. Those that did not go over HTTP (`data:`, `blob:`, WebSockets) are
 /// passed over.
@@ -45,29 +45,13 @@ fn put(entry: &HarEntry, out: &mut Batch) -> Result<(), String> {
         Some(HarBody { params, .. }) => {
             let pairs = params.iter().map(|HarPair { name, value, .. }| {
                 let mut pair = String::new();
-                percent(name, &mut pair);
+                pair.push_str(&percent::encoded_in_form(name));
                 pair.push('=');
-                percent(value, &mut pair);
+                pair.push_str(&percent::encoded_in_form(value));
                 pair
             });
             out.body(pairs.collect::<Vec<_>>().join("&").as_bytes());
         }
     }
     Ok(())
-}
-
-/// Appends a text as a form has it.
-fn percent(text: &str, out: &mut String) {
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'*' => {
-                out.push(char::from(byte));
-            }
-            b' ' => out.push('+'),
-            _ => {
-                let digit = |n: u8| char::from(b"0123456789ABCDEF"[usize::from(n)]);
-                out.extend(['%', digit(byte >> 4), digit(byte & 15)]);
-            }
-        }
-    }
 }

@@ -5,8 +5,7 @@ use super::mistake::mistake;
 use crate::go_text::open_failed;
 use crate::outcome::LastWords;
 use drumfire_compile::Host;
-use drumfire_plan::Url;
-use std::fmt::Write as _;
+use drumfire_plan::{Url, percent};
 
 /// A URL that is requested.
 #[derive(Debug)]
@@ -117,30 +116,15 @@ fn shown(text: &str, url: &Url) -> String {
 /// query, as go-wrk has it, `%20` before it) and characters beyond ASCII. All others go out as
 /// given, `%20` and `a=b=c` included.
 fn sendable(url: &str) -> String {
-    let (mut out, mut space) = (String::with_capacity(url.len()), "%20");
     let authority_end = url
         .find("://")
         .and_then(|at| url[at + 3..].find(['/', '?', '#']).map(|end| at + 3 + end))
         .unwrap_or(url.len());
     let (origin, target) = url.split_at(authority_end);
-    out.push_str(origin);
-    for c in target.chars() {
-        match c {
-            ' ' => out.push_str(space),
-            '?' => {
-                space = "+";
-                out.push('?');
-            }
-            c if c.is_ascii() => out.push(c),
-            c => {
-                for byte in c.encode_utf8(&mut [0; 4]).bytes() {
-                    // Writing to a String can't fail.
-                    let _ = write!(out, "%{byte:02X}");
-                }
-            }
-        }
-    }
-    out
+    let target = percent::encoded_beyond_ascii(target.as_bytes());
+    let query = target.find('?').unwrap_or(target.len());
+    let (path, query) = target.split_at(query);
+    [origin, &path.replace(' ', "%20"), &query.replace(' ', "+")].concat()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! References resolved against a URL: where a redirect leads (RFC 3986 section 5).
 
-use super::{URL_LENGTH_MAX, encode_beyond_ascii, excerpt};
+use super::{URL_LENGTH_MAX, excerpt};
+use crate::percent::encoded_beyond_ascii;
 use crate::{Scheme, Url, UrlError};
 use std::fmt;
 
@@ -42,7 +43,7 @@ impl Url {
             return Err(JoinError::Url(UrlError::new(message)));
         }
         let mut text = String::with_capacity(location.len());
-        encode_beyond_ascii(&mut text, location);
+        text.push_str(&encoded_beyond_ascii(location));
         let text = text.replace(' ', "%20");
         let reference = text.split('#').next().unwrap_or_default();
         let mut url = if let Some((name, _)) = split_scheme(reference) {

@@ -1,6 +1,7 @@
 //! How a call ends.
 
 use bytes::Bytes;
+use percent_encoding::{AsciiSet, CONTROLS, utf8_percent_encode};
 use std::fmt;
 
 /// The canonical codes, in the order of their numbers.
@@ -80,18 +81,12 @@ impl Status {
     }
 }
 
-/// A message as `grpc-message` has it: bytes that are not printable ASCII become `%41`, and so does
-/// `%`.
+/// What `grpc-message` has as `%41`: bytes that are not printable ASCII, and `%`.
+const ENCODED: &AsciiSet = &CONTROLS.add(b'%');
+
+/// A message as `grpc-message` has it.
 pub(crate) fn percent_encoded(message: &str) -> String {
-    let mut encoded = String::with_capacity(message.len());
-    for byte in message.bytes() {
-        match byte {
-            b'%' => encoded.push_str("%25"),
-            0x20..=0x7e => encoded.push(char::from(byte)),
-            _ => encoded.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    encoded
+    utf8_percent_encode(message, ENCODED).to_string()
 }
 
 #[cfg(test)]
