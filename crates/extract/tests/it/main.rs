@@ -2,6 +2,7 @@
 
 mod allocation;
 mod checks;
+mod compliance;
 mod filters;
 mod hostile;
 mod json;
