@@ -4,7 +4,8 @@
 //!
 //! Two things are lost, neither of which a receiver sees: a field without presence that is given
 //! its zero is sent with it, and a closed enum takes any number. Features that concern generated
-//! code, names or JSON change no bytes.
+//! code, names, visibility or JSON change no bytes; those that do have the same defaults in every
+//! edition so far.
 
 mod source;
 
@@ -17,7 +18,7 @@ use prost_reflect::prost_types::{
 pub(crate) use source::parse;
 
 /// The editions that are understood, by their number in protobuf's descriptor.proto.
-const EDITIONS: [(i32, &str); 2] = [(1000, "2023"), (1001, "2024")];
+const EDITIONS: [(i32, &str); 3] = [(1000, "2023"), (1001, "2024"), (1002, "2026")];
 
 /// The features of a file's parts: `FileDescriptorProto` with nothing else.
 #[derive(Clone, PartialEq, Message)]
@@ -147,11 +148,10 @@ impl File {
 /// The refusal of a file in an edition: `place` is its name, and the line where that is known.
 fn refusal(place: &str, edition: &str) -> String {
     let edition: String = edition.chars().take(20).collect();
-    let known: Vec<&str> = EDITIONS.iter().map(|(_, name)| *name).collect();
+    let [first, second, last] = EDITIONS.map(|(_, name)| name);
     format!(
-        "{place}: edition {} is not understood, only {} are, and proto2 and proto3",
+        "{place}: edition {} is not understood, only {first}, {second} and {last} are, and proto2 and proto3",
         edition.escape_default(),
-        known.join(" and ")
     )
 }
 

@@ -90,6 +90,13 @@ impl<'s> Statement<'s> {
         let mut before = Before::Other;
         let mut rest = &source[self.end..];
         while !rest.is_empty() {
+            // What other files may name changes no bytes.
+            if before == Before::Statement
+                && let Some(behind) = behind_visibility(rest)
+            {
+                rest = behind;
+                continue;
+            }
             let (token, after) = rest.split_at(token_length(rest));
             rest = after;
             let is_name = token.starts_with(|c: char| c == '_' || c.is_ascii_alphabetic());
@@ -109,6 +116,7 @@ impl<'s> Statement<'s> {
                 (Before::Bracket | Before::Options, ",") | (_, "[") => Before::Bracket,
                 (_, "]") => Before::Other,
                 (Before::Bracket | Before::Options, _) => Before::Options,
+                (_, ";" | "{" | "}") => Before::Statement,
                 _ => Before::Other,
             };
         }
@@ -120,12 +128,28 @@ impl<'s> Statement<'s> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Before {
     Other,
+    /// The end of a statement, or the begin of a block.
+    Statement,
     /// `reserved`, whose statement is not over.
     Reserved,
     /// The begin of an option in brackets.
     Bracket,
     /// Another part of such options.
     Options,
+}
+
+/// What stands behind `export` or `local`, where a text begins with one of these before the definition
+/// of a message or an enum.
+fn behind_visibility(text: &str) -> Option<&str> {
+    fn behind<'s>(text: &'s str, words: [&str; 2]) -> Option<&'s str> {
+        let (token, rest) = text.split_at(token_length(text));
+        words.contains(&token).then_some(rest)
+    }
+    let rest = behind(text, ["export", "local"])?;
+    let definition = after_comments(rest);
+    let name = after_comments(behind(definition, ["message", "enum"])?);
+    // `export message = 1` is a field of the type `export`.
+    (!name.starts_with('=')).then_some(definition)
 }
 
 /// Whether a token is white space or a comment.
@@ -377,6 +401,10 @@ mod tests {
             (
                 "edition='2023'; message A { int32 default = 1 [default = 5, json_name='default'\n, default /**/ = 6]; }",
                 "syntax = \"proto3\"; message A { int32 default = 1 [features.unused = 5, json_name='default'\n, features.unused /**/ = 6]; }",
+            ),
+            (
+                "edition = '2026'; export message A { local enum B {} export message = 1; } local message C {}",
+                "syntax = \"proto3\"; message A { enum B {} export message = 1; } message C {}",
             ),
             (
                 "edition='2023'; // reserved a;\noption x = 'reserved \\' b';",

@@ -77,8 +77,10 @@ fn check(schema: &Schema, of: &str) {
 #[test]
 fn a_source_in_an_edition_is_compiled() {
     check(&compile(&[("e.proto", SOURCE)], &[]).unwrap(), "2023");
-    let newer = SOURCE.replace("2023", "2024");
-    check(&compile(&[("e.proto", &newer)], &[]).unwrap(), "2024");
+    for edition in ["2024", "2026"] {
+        let newer = SOURCE.replace("2023", edition);
+        check(&compile(&[("e.proto", &newer)], &[]).unwrap(), edition);
+    }
     let old = "syntax = \"proto3\"; package o; import \"e.proto\"; service S { rpc Do (e.A) returns (e.A); }";
     let schema = compile(&[("o.proto", old), ("e.proto", SOURCE)], &[]).unwrap();
     let method = schema.method("o.S/Do").unwrap();
@@ -120,7 +122,7 @@ fn mistakes_in_an_edition_are_told() {
     for (source, error) in [
         (
             "// c\nedition = \"2030\";",
-            "e.proto:2:1: edition 2030 is not understood, only 2023 and 2024 are, and proto2 and proto3",
+            "e.proto:2:1: edition 2030 is not understood, only 2023, 2024 and 2026 are, and proto2 and proto3",
         ),
         (
             "edition = '2023';\nmessage A {\n  string a = ;\n}\n",
