@@ -8,7 +8,7 @@
 mod form;
 
 use crate::figures::Carried;
-use crate::{CodecError, Figures, PoolInfo, PoolSeries, WorkerHealth};
+use crate::{CodecError, Figures, PoolInfo, PoolSeries, RunInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,6 +36,14 @@ pub struct Interval {
 }
 
 impl Interval {
+    /// Its length, unless the end of the run has cut it short of that of the run's intervals: what
+    /// ends in a few milliseconds is no rate.
+    #[must_use]
+    pub fn whole_length(&self, info: &RunInfo) -> Option<Nanos> {
+        let length = self.end - self.start;
+        (length > Nanos::ZERO && length >= info.interval).then_some(length)
+    }
+
     /// An empty interval of a run with one pool that has these steps. Takes all the memory that
     /// recording needs.
     #[must_use]

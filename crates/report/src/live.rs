@@ -105,12 +105,9 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
     let piece = |line, dispensable| Piece { line, dispensable };
     let (reading, total) = (progress.reading, &progress.reading.so_far().total);
     let model = progress.reading.so_far().model();
-    let seconds = (interval.end - interval.start).as_secs_f64();
     let ended = interval.total.counts.finished() + interval.total.warmup.finished();
-    let per_second = match seconds {
-        s if s > 0.0 => ended as f64 / s,
-        _ => 0.0,
-    };
+    let length = interval.whole_length(&reading.so_far().info);
+    let per_second = length.map(|length| ended as f64 / length.as_secs_f64());
     let tally = |n: u64, what: &str, columns, ink| {
         let ink = if n > 0 { ink } else { Ink::Dim };
         right(&format!("{} {what}", count(n)), columns, ink)
@@ -127,7 +124,13 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
         pieces.push(piece(line, 8));
     }
     pieces.extend(stage(interval, progress, done, style).map(|line| piece(line, 0)));
-    pieces.push(piece(right(&rate(per_second), 8, Ink::Bold), 1));
+    pieces.push(piece(
+        match per_second {
+            Some(per_second) => right(&rate(per_second), 8, Ink::Bold),
+            None => right(style.glyph("–", "-"), 8, Ink::Dim),
+        },
+        1,
+    ));
     pieces.push(piece(spark_piece(progress.rates, style), 9));
     pieces.push(piece(tally(reading.sent(), "sent", 10, Ink::Plain), 4));
     let failed = total.counts.failed.saturating_add(total.warmup.failed);

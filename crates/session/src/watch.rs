@@ -105,9 +105,11 @@ impl Watch {
     }
 
     fn show_live(&mut self, interval: &Interval) {
-        let seconds = (interval.end - interval.start).as_secs_f64();
-        if seconds > 0.0 {
-            self.rates.push(interval.total.counts.sent as f64 / seconds);
+        let reading = self.reading.as_ref();
+        let info = reading.map(|reading| &reading.so_far().info);
+        if let Some(length) = info.and_then(|info| interval.whole_length(info)) {
+            let sent = interval.total.counts.sent as f64;
+            self.rates.push(sent / length.as_secs_f64());
         }
         if self.rates.len() > SPARK {
             self.rates.remove(0);

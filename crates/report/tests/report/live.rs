@@ -192,3 +192,13 @@ fn what_is_left_follows_the_nearer_stop() {
     shown.stops.requests = Some(0);
     assert!(shown.line(&second(2, 30, 0), &style).contains("100 %"));
 }
+
+/// Two answers of a drain of 5 ms are no 400/s.
+#[test]
+fn an_interval_that_the_end_cut_short_is_no_rate() {
+    let mut interval = second(9, 2, 0);
+    interval.end = interval.start + Nanos::from_millis(5);
+    let line = Shown::new().line(&interval, &plain(50));
+    assert!(!line.contains("/s"), "{line}");
+    assert!(line.contains('–'), "{line}");
+}
