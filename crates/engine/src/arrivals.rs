@@ -78,6 +78,8 @@ pub(crate) struct Arrival {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) intended: u64,
+    /// Those of the warm-up, which are not measured.
+    pub(crate) early: u64,
     pub(crate) dropped: u64,
 }
 

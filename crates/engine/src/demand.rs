@@ -187,6 +187,7 @@ impl Demand {
     /// Records what became due and what was dropped before a time, since the last call.
     pub(crate) fn tally(&mut self, end: Nanos, figures: &mut Figures) {
         let tally = self.arrivals.tally(end);
+        figures.record_warmup_due(tally.early);
         figures.record_iterations_intended(tally.intended);
         figures.record_iterations_dropped(tally.dropped);
         if self.users.begins_with_request() {

@@ -222,11 +222,16 @@ impl Figures {
     }
 
     /// Counts a finished exchange whose intended start lies in the warm-up, and nothing else of
-    /// it. It counts as intended here: do not record it as intended in `counts`.
+    /// it.
     #[inline]
     pub fn record_warmup(&mut self, sample: &Sample) {
-        self.warmup.intended += 1;
         self.warmup.record(sample.outcome);
+    }
+
+    /// Counts arrivals that became due in the warm-up: requests, or iterations where these are more
+    /// than one.
+    pub const fn record_warmup_due(&mut self, count: u64) {
+        self.warmup.intended = self.warmup.intended.saturating_add(count);
     }
 
     /// Keeps the detail of a failure, beyond [`Outcome::words`]. To be called beside

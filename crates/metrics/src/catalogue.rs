@@ -192,10 +192,11 @@ pub(crate) const OWN_DISTRIBUTIONS: &[OwnTimes] = &[
 
 /// The rate at which requests or iterations became due in an interval, per second.
 pub(crate) fn rate(interval: &Interval, pool: &Figures) -> f64 {
-    let due = match &pool.iterations {
+    let measured = match &pool.iterations {
         Some(iterations) => iterations.counts.intended,
-        None => pool.counts.intended.saturating_add(pool.warmup.intended),
+        None => pool.counts.intended,
     };
+    let due = measured.saturating_add(pool.warmup.intended);
     let seconds = (interval.end - interval.start).as_secs_f64();
     if seconds > 0.0 {
         due as f64 / seconds

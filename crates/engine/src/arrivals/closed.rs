@@ -35,6 +35,7 @@ pub(crate) struct Closed {
     shard: Shard,
     measure_from: Nanos,
     intended: u64,
+    early: u64,
 }
 
 #[derive(Debug)]
@@ -74,6 +75,7 @@ impl Closed {
             shard,
             measure_from: bounds.measure_from,
             intended: 0,
+            early: 0,
         };
         closed.go_on(Nanos::ZERO, population);
         closed
@@ -189,7 +191,10 @@ impl Closed {
             return None;
         };
         let Ready { at: intended, user } = ready;
-        self.intended += u64::from(intended >= self.measure_from);
+        match intended >= self.measure_from {
+            true => self.intended += 1,
+            false => self.early += 1,
+        }
         Some(Arrival {
             index,
             intended,
@@ -346,6 +351,7 @@ impl Closed {
             ),
             None => Tally {
                 intended: std::mem::take(&mut self.intended),
+                early: std::mem::take(&mut self.early),
                 dropped: 0,
             },
         }

@@ -20,6 +20,7 @@ pub(crate) struct Open {
     end: Nanos,
     measure_from: Nanos,
     intended: u64,
+    early: u64,
     dropped: u64,
     of: u64,
     limit: u64,
@@ -68,6 +69,7 @@ impl Open {
             end,
             measure_from,
             intended: 0,
+            early: 0,
             dropped: 0,
             of: u64::from(shard.of),
             limit,
@@ -257,11 +259,12 @@ impl Open {
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.end);
         let early = self.ahead.skip_before(end.min(self.measure_from));
-        numbered(&mut self.counted, early, self.of, self.limit);
+        self.early += numbered(&mut self.counted, early, self.of, self.limit);
         let due = self.ahead.skip_before(end);
         self.intended += numbered(&mut self.counted, due, self.of, self.limit);
         Tally {
             intended: std::mem::take(&mut self.intended),
+            early: std::mem::take(&mut self.early),
             dropped: std::mem::take(&mut self.dropped),
         }
     }
@@ -317,7 +320,10 @@ impl Open {
         let index = self.following;
         self.following += self.of;
         self.counted += self.of;
-        self.intended += u64::from(now >= self.measure_from);
+        match now >= self.measure_from {
+            true => self.intended += 1,
+            false => self.early += 1,
+        }
         Arrival {
             index,
             intended: now,

@@ -23,6 +23,7 @@ pub(super) struct OwnRates {
     dropped: Due,
     /// The parts of both that were counted in tallies.
     counted_intended: u64,
+    counted_early: u64,
     counted_dropped: u64,
     /// No arrival is due at this time or later.
     end: Nanos,
@@ -59,6 +60,7 @@ impl OwnRates {
             gone: Due::default(),
             dropped: Due::default(),
             counted_intended: 0,
+            counted_early: 0,
             counted_dropped: 0,
             end: bounds.end,
             measure_from: bounds.measure_from,
@@ -145,8 +147,8 @@ impl OwnRates {
         Some(last + self.schedule.duration()?)
     }
 
-    /// The measured arrivals that became due before `end` and those that were dropped, since the
-    /// last call.
+    /// The arrivals that became due before `end`, those of the warm-up apart, and the measured ones
+    /// that were dropped, since the last call.
     pub(super) fn tally(&mut self, end: Nanos) -> super::Tally {
         let end = end.min(self.end);
         let mut due = self.gone;
@@ -157,9 +159,12 @@ impl OwnRates {
         }
         let dropped = self.dropped.measured();
         // Those that are sent or wait, as far as there is room for them, and those that are dropped.
-        let intended = due.less(self.dropped).at_most(self.room).measured() + dropped;
+        let sent = due.less(self.dropped).at_most(self.room);
+        let intended = sent.measured() + dropped;
+        let early = sent.early + self.dropped.early;
         super::Tally {
             intended: take_increase(&mut self.counted_intended, intended),
+            early: take_increase(&mut self.counted_early, early),
             dropped: take_increase(&mut self.counted_dropped, dropped),
         }
     }

@@ -3,7 +3,9 @@
 use crate::{close, ms, quantile, run, secs, us};
 use drumfire_measure::Outcome;
 use drumfire_plan::Load;
-use drumfire_testkit::{Answer, Draft, Law, Network, Server, Simulated, World, closed, open};
+use drumfire_testkit::{
+    Answer, Draft, Law, Network, Server, Simulated, Simulation, World, closed, open,
+};
 use drumfire_units::Nanos;
 
 fn fast() -> World {
@@ -206,6 +208,29 @@ fn the_warm_up_is_sent_and_not_measured() {
     assert_eq!(total.latency.service_time.max(), us(500));
     assert_eq!(total.warmup.ok + total.counts.ok, result.log.requests);
     close("the rate", result.summary.achieved_per_s(), 20_000.0, 0.001);
+}
+
+/// Answers that take longer than the warm-up: what becomes due in a second is counted in it, before
+/// and behind the end of the warm-up, and on any number of threads.
+#[test]
+fn the_warm_up_counts_what_becomes_due_when_it_does() {
+    for threads in [1, 2] {
+        let plan = open("const(100/s,8s)").connections(1_000).threads(threads);
+        let plan = plan.warmup(ms(5_500)).interval(secs(1));
+        let world = World::of(Server::new().takes(Law::Const(ms(2_500))));
+        let result = Simulation::of(plan, world).keeps_intervals().run();
+        let due = result.intervals.iter().map(|interval| {
+            let total = &interval.total;
+            total.warmup.intended + total.counts.intended
+        });
+        let mut due: Vec<u64> = due.collect();
+        let drain = due.split_off(8);
+        assert_eq!(due, [100; 8], "{threads} threads");
+        assert_eq!(drain.iter().sum::<u64>(), 0);
+        let total = &result.summary.total;
+        assert_eq!((total.warmup.intended, total.warmup.sent), (550, 550));
+        assert_eq!(total.counts.intended, 250);
+    }
 }
 
 #[test]

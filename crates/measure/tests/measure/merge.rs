@@ -262,6 +262,7 @@ fn a_sample_is_counted_where_it_belongs() {
 fn warm_up_is_counted_and_nothing_else_of_it() {
     let steps = names(2);
     let mut interval = Interval::new(&steps);
+    interval.total.record_warmup_due(1);
     interval
         .total
         .record_warmup(&samples::ok(Nanos(1), Nanos(2)));
