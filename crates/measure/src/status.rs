@@ -14,6 +14,9 @@ pub const STATUS_ZERO: u16 = GRPC_STATUS + GRPC_NAMES.len() as u16;
 /// HTTP's three digits, gRPC's 17 codes behind them, and 000.
 const STATUSES: usize = STATUS_ZERO as usize + 1;
 
+/// The number of gRPC's codes.
+pub(crate) const GRPC_STATUSES: usize = GRPC_NAMES.len();
+
 /// The names of gRPC's codes, as its specification spells them.
 const GRPC_NAMES: [&str; 17] = [
     "OK",

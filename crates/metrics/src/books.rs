@@ -3,10 +3,10 @@
 use crate::catalogue::{
     OWN_DISTRIBUTIONS, OWN_TIMES, POOL_COUNTS, POOL_LEVELS, POOL_TIMES, PoolCount, rate,
 };
+use crate::label_sets::LabelSets;
 use crate::{Distribution, Family, Label, MetricKind, Point, Snapshot, Unit, Value};
 use drumfire_measure::{
-    Closing, Figures, Histogram, Interval, Iterations, Model, Outcome, Reading, RunEvent, RunInfo,
-    RunState, status_name,
+    Figures, Histogram, Interval, Iterations, Model, Reading, RunEvent, RunInfo, RunState,
 };
 use std::sync::Arc;
 
@@ -23,6 +23,7 @@ pub struct Books {
 #[derive(Clone, Debug)]
 struct PoolBooks {
     label: Label,
+    sets: LabelSets,
     is_open: bool,
     /// Requests that became due in the last interval, per second.
     rate: f64,
@@ -34,6 +35,7 @@ impl Books {
     pub fn new(info: Arc<RunInfo>) -> Self {
         let pools = info.pools.iter().map(|pool| PoolBooks {
             label: Label::new("pool", &pool.name),
+            sets: LabelSets::of(pool),
             is_open: pool.model == Model::Open,
             rate: 0.0,
         });
@@ -176,18 +178,7 @@ impl Books {
 
     /// Exchanges that ended, by how.
     fn outcomes(&self) -> Family {
-        let of_pool = |(pool, figures): (&PoolBooks, &Figures)| {
-            let outcomes = figures.outcomes();
-            // The count of those that were ok is there from the start, so that a share of failures
-            // has what it is a share of.
-            let ok = std::iter::once((Outcome::Ok, outcomes.get(Outcome::Ok)));
-            let all = ok.chain(outcomes.failures());
-            let points = all.map(|(outcome, count)| {
-                let label = Label::new("outcome", outcome.name());
-                pool.point(&[label], Value::Count(count))
-            });
-            points.collect::<Vec<_>>()
-        };
+        let of_pool = |(pool, figures): (&PoolBooks, _)| pool.counts(pool.sets.outcomes(figures));
         Family::new(
             "drumfire_requests",
             "Requests that have ended, by outcome.",
@@ -198,13 +189,7 @@ impl Books {
 
     /// Responses by status.
     fn statuses(&self) -> Family {
-        let of_pool = |(pool, figures): (&PoolBooks, &Figures)| {
-            let points = figures.status().map(|(status, count)| {
-                let label = Label::new("status", &status_name(status));
-                pool.point(&[label], Value::Count(count))
-            });
-            points.collect::<Vec<_>>()
-        };
+        let of_pool = |(pool, figures): (&PoolBooks, _)| pool.counts(pool.sets.statuses(figures));
         Family::new(
             "drumfire_responses",
             "Responses, by status: of HTTP, or a call's.",
@@ -215,15 +200,7 @@ impl Books {
 
     /// Connections that were closed, by reason.
     fn closings(&self) -> Family {
-        let of_pool = |(pool, figures): (&PoolBooks, &Figures)| {
-            let closings = Closing::ALL.iter();
-            let closed = closings.map(|why| (why, figures.connections.closed_by(*why)));
-            let points = closed.filter(|(_, count)| *count > 0);
-            let points = points.map(|(why, count)| {
-                pool.point(&[Label::new("reason", why.name())], Value::Count(count))
-            });
-            points.collect::<Vec<_>>()
-        };
+        let of_pool = |(pool, figures): (&PoolBooks, _)| pool.counts(pool.sets.closings(figures));
         Family::new(
             "drumfire_connections_closed",
             "Connections that were closed, by reason.",
@@ -325,6 +302,12 @@ impl PoolBooks {
         let mut all = vec![self.label.clone()];
         all.extend_from_slice(labels);
         Point { labels: all, value }
+    }
+
+    /// Counts of the pool, each with its label.
+    fn counts(&self, counts: impl Iterator<Item = (Label, u64)>) -> Vec<Point> {
+        let points = counts.map(|(label, count)| self.point(&[label], Value::Count(count)));
+        points.collect()
     }
 }
 

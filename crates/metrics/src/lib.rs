@@ -7,6 +7,7 @@ mod books;
 mod catalogue;
 mod distribution;
 mod exposition;
+mod label_sets;
 mod push;
 mod scalar;
 mod snapshot;
