@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(detail.as_deref(), Some("HTTP status 502, not a gRPC reply"));
         assert_eq!(
             grpc_code(Outcome::ProtoNotHttp2),
-            Code::UNAVAILABLE.number().into()
+            u16::from(Code::UNAVAILABLE.number())
         );
         let error = http2::Error::NotHttp2(http2::NotHttp2::Http1("HTTP/1.1 400 No".into()));
         let Failure { outcome, detail } = http2_failure(&error);

@@ -107,7 +107,9 @@ impl Books {
         Snapshot {
             at_unix_ns: at,
             started_at_unix_ns: self.info().started_at_unix_ns,
+            elapsed: self.reading.so_far().end(),
             run: self.info().id.clone(),
+            version: self.info().version.clone(),
             families,
         }
     }

@@ -15,5 +15,5 @@ mod snapshot;
 pub use books::Books;
 pub use distribution::{BOUNDS, Bound, Distribution, Exponential, ExponentialBucket};
 pub use exposition::{Exposition, negotiate};
-pub use push::Push;
+pub use push::{Coding, Push, PushRequest, Series};
 pub use snapshot::{Family, Label, MetricKind, Point, Snapshot, Unit, Value};

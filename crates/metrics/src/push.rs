@@ -5,6 +5,12 @@ mod otlp;
 mod remote_write;
 
 use crate::{Label, Snapshot};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write as _;
+
+/// How far behind the last snapshot of a run its series end.
+const END_BEHIND_NS: u64 = 1_000_000_000;
 
 /// A form in which snapshots are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,20 +23,34 @@ pub enum Push {
     Otlp,
 }
 
-impl Push {
-    /// The header fields that say what is sent, each with its CRLF.
-    #[must_use]
-    pub const fn fields(self) -> &'static str {
-        match self {
-            Self::RemoteWrite => {
-                "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n\
-                 X-Prometheus-Remote-Write-Version: 0.1.0\r\n"
-            }
-            Self::Influx => "Content-Type: text/plain; charset=utf-8\r\n",
-            Self::Otlp => "Content-Type: application/x-protobuf\r\n",
-        }
-    }
+/// What follows the newest of some snapshots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Series {
+    /// Others will.
+    GoOn,
+    /// None will: it is the last one of its run, whose series end a second later.
+    End,
+}
 
+/// How the content of a request is coded, where a form leaves the choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// By gzip.
+    Gzip,
+    /// Not at all, for a receiver that understands no coding.
+    Identity,
+}
+
+/// A request to a receiver.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PushRequest {
+    /// The header fields that say what is sent.
+    pub fields: Vec<(&'static str, &'static str)>,
+    /// The content.
+    pub content: Vec<u8>,
+}
+
+impl Push {
     /// Path and query to send to, where the user's URL has these.
     #[must_use]
     pub fn target(self, given: &str) -> String {
@@ -52,20 +72,51 @@ impl Push {
         }
     }
 
-    /// The snapshots, the oldest first, as one request's content.
+    /// The snapshots, the oldest first, as one request.
     ///
     /// # Errors
     /// When they are too large for one request.
-    pub fn print(self, snapshots: &[&Snapshot]) -> Result<Vec<u8>, String> {
+    pub fn request(
+        self,
+        snapshots: &[&Snapshot],
+        series: Series,
+        coding: Coding,
+    ) -> Result<PushRequest, String> {
+        const PROTOBUF: (&str, &str) = ("Content-Type", "application/x-protobuf");
+        const LINES: (&str, &str) = ("Content-Type", "text/plain; charset=utf-8");
+        let (mut fields, content) = match self {
+            Self::RemoteWrite => {
+                let content = remote_write::request(snapshots, series)?;
+                let version = ("X-Prometheus-Remote-Write-Version", "0.1.0");
+                let fields = vec![PROTOBUF, ("Content-Encoding", "snappy"), version];
+                return Ok(PushRequest { fields, content });
+            }
+            Self::Influx => (vec![LINES], influx::lines(snapshots).into_bytes()),
+            Self::Otlp => (vec![PROTOBUF], otlp::request(snapshots, series)),
+        };
+        let content = match coding {
+            Coding::Identity => content,
+            Coding::Gzip => {
+                fields.push(("Content-Encoding", "gzip"));
+                gzip(&content)?
+            }
+        };
+        Ok(PushRequest { fields, content })
+    }
+
+    /// Whether a request that was answered with this status may be taken when it is sent again.
+    ///
+    /// Remote write allows it of 429 and 5xx alone, OTLP of 429, 502, 503 and 504. A request of lines is
+    /// worth another try after a timeout of the receiver, too.
+    #[must_use]
+    pub const fn may_be_repeated(self, status: u16) -> bool {
         match self {
-            Self::RemoteWrite => remote_write::request(snapshots),
-            Self::Influx => Ok(influx::lines(snapshots).into_bytes()),
-            Self::Otlp => Ok(otlp::request(snapshots)),
+            Self::RemoteWrite => matches!(status, 429 | 500..600),
+            Self::Influx => matches!(status, 408 | 429 | 500..600),
+            Self::Otlp => matches!(status, 429 | 502..=504),
         }
     }
-}
 
-impl Push {
     /// The part of a request that a receiver left out though it answered with success, in its words.
     #[must_use]
     pub fn left_out(self, answer: &[u8]) -> Option<String> {
@@ -74,6 +125,13 @@ impl Push {
             Self::Otlp => otlp::left_out(answer),
         }
     }
+}
+
+fn gzip(content: &[u8]) -> Result<Vec<u8>, String> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let written = encoder.write_all(content);
+    let written = written.and_then(|()| encoder.finish());
+    written.map_err(|error| error.to_string())
 }
 
 /// The name of the job, where scraped metrics have it from their scraper.
@@ -114,7 +172,9 @@ mod tests {
         Snapshot {
             at_unix_ns: second * 1_000_000_000,
             started_at_unix_ns: 1_000_000_000,
+            elapsed: Nanos(second * 1_000_000_000),
             run: "r1".to_owned(),
+            version: "1.2.3".to_owned(),
             families: vec![
                 Family::new(
                     "drumfire_requests",
@@ -137,6 +197,42 @@ mod tests {
                 )
                 .of(Unit::Seconds),
             ],
+        }
+    }
+
+    #[test]
+    fn lines_and_otlp_may_be_compressed() {
+        use std::io::Read as _;
+        let snapshots = [&snapshot(7, 2)];
+        for push in [Push::Influx, Push::Otlp] {
+            let request = |coding| push.request(&snapshots, Series::GoOn, coding).unwrap();
+            let (plain, gzip) = (request(Coding::Identity), request(Coding::Gzip));
+            let mut content = Vec::new();
+            let mut decoder = flate2::read::GzDecoder::new(&*gzip.content);
+            decoder.read_to_end(&mut content).unwrap();
+            assert_eq!(content, plain.content);
+            assert!(gzip.fields.contains(&("Content-Encoding", "gzip")));
+            assert!(gzip.content.len() < content.len());
+            assert_eq!(plain.fields.len() + 1, gzip.fields.len());
+        }
+    }
+
+    #[test]
+    fn each_form_has_its_own_rule_for_sending_again() {
+        use Push::{Influx, Otlp, RemoteWrite};
+        for (status, again) in [
+            (400, [false; 3]),
+            (408, [false, true, false]),
+            (413, [false; 3]),
+            (429, [true; 3]),
+            (500, [true, true, false]),
+            (501, [true, true, false]),
+            (503, [true; 3]),
+            (504, [true; 3]),
+            (599, [true, true, false]),
+        ] {
+            let seen = [RemoteWrite, Influx, Otlp].map(|push| push.may_be_repeated(status));
+            assert_eq!(seen, again, "{status}");
         }
     }
 

@@ -1,6 +1,7 @@
 //! All metrics of a run at one moment.
 
 use crate::Distribution;
+use drumfire_units::Nanos;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -12,8 +13,12 @@ pub struct Snapshot {
     pub at_unix_ns: u64,
     /// When the run started, likewise.
     pub started_at_unix_ns: u64,
+    /// The time of the run up to which it counts.
+    pub elapsed: Nanos,
     /// The name of the run.
     pub run: String,
+    /// The version of the program.
+    pub version: String,
     /// The metrics, each with all its points.
     pub families: Vec<Family>,
 }

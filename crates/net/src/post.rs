@@ -1,195 +1,278 @@
-//! One POST at a time over HTTP/1.1, for reports on a run that leave while it goes on.
+//! Requests that carry a run's figures to a receiver while the run goes on, sent by ureq.
 //!
-//! Every step has its place in one deadline, and of an answer no more is kept than a message needs.
+//! A [`PostTarget`] is made once and posts one request at a time, each over a connection of its own.
+//! All that a request takes, the look-up of the name included, lies within the target's patience, and
+//! of an answer no more is kept than a message needs. Redirects are not followed: a receiver elsewhere
+//! is not the one that was named, and the fields may hold a password. Proxies of the environment are
+//! not asked, for one that fails would answer in the receiver's place.
 
 use crate::tls::TlsConfig;
 use rustls::{ClientConnection, StreamOwned};
 use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
+use ureq::config::{AutoHeaderValue, Config};
+use ureq::http::{HeaderMap, Request, Uri, header};
+use ureq::unversioned::resolver::DefaultResolver;
+use ureq::unversioned::transport::{
+    Buffers, ConnectionDetails, Connector, LazyBuffers, NextTimeout, TcpConnector, Transport,
+    TransportAdapter,
+};
+use ureq::{Agent, Error};
 
-/// How much of an answer is read.
-const ANSWER_BYTES_MAX: usize = 16_384;
+/// How much of an answer's content is read.
+const ANSWER_BYTES_MAX: u64 = 16_384;
+/// How long an answer's head may be.
+const HEAD_BYTES_MAX: usize = 16_384;
 
-/// Where requests go.
-#[derive(Clone, Debug)]
+/// A receiver of requests.
+#[derive(Debug)]
 pub struct PostTarget {
-    /// A name or an address, without brackets.
-    pub host: String,
-    /// The port.
-    pub port: u16,
-    /// The settings for TLS, where the scheme is https.
-    pub tls: Option<TlsConfig>,
-    /// Path and query.
-    pub target: String,
-    /// The header fields of every request, each with its CRLF.
-    pub fields: String,
+    uri: Uri,
+    agent: Agent,
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PostAnswer {
-    /// The status.
+    /// The status of the final answer.
     pub status: u16,
-    /// The beginning of its content.
+    /// The value of its Location field.
+    pub location: Option<String>,
+    /// The value of its Retry-After field.
+    pub retry_after: Option<String>,
+    /// The beginning of its content, without the framing of chunks.
     pub content: Vec<u8>,
 }
 
 impl PostAnswer {
-    /// The same as text, as far as it is any.
+    /// The content as text, as far as it is any.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.content)
     }
 }
 
-/// A connection with one deadline for all that is done with it.
-struct Timed {
-    stream: TcpStream,
-    deadline: Instant,
+impl PostTarget {
+    /// The receiver at a URL without user information, over TLS with these settings where its scheme
+    /// is https. A request may take as long as `patience`.
+    ///
+    /// # Errors
+    /// When the URL is none.
+    pub fn new(url: &str, tls: Option<TlsConfig>, patience: Duration) -> Result<Self, String> {
+        let uri: Uri = url.parse().map_err(|error| format!("{error}"))?;
+        let config = Config::builder()
+            .timeout_global(Some(patience))
+            .http_status_as_error(false)
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .proxy(None)
+            .max_idle_connections(0)
+            .max_response_header_size(HEAD_BYTES_MAX)
+            .user_agent(AutoHeaderValue::None)
+            .accept(AutoHeaderValue::None)
+            .accept_encoding(AutoHeaderValue::None)
+            .build();
+        let connector = TcpConnector::default().chain(Channels(tls));
+        let agent = Agent::with_parts(config, connector, DefaultResolver::default());
+        Ok(Self { uri, agent })
+    }
+
+    /// Sends `content` with these header fields and waits for the final answer. The receiver's name
+    /// stands in the Host field unless that is among the fields; those that frame the request are
+    /// added.
+    ///
+    /// # Errors
+    /// When a field is malformed, and when there is no connection or no answer of HTTP in time.
+    pub fn post<'f>(
+        &self,
+        fields: impl IntoIterator<Item = (&'f str, &'f [u8])>,
+        content: &[u8],
+    ) -> io::Result<PostAnswer> {
+        let mut request = Request::post(&self.uri).header(header::CONNECTION, "close");
+        for (name, value) in fields {
+            request = request.header(name, value);
+        }
+        let request = request.body(content).map_err(io::Error::other)?;
+        let response = self.agent.run(request).map_err(io_error)?;
+        let (head, body) = response.into_parts();
+        let mut content = Vec::new();
+        // The status says what became of the request, also where the content breaks off.
+        let _cut = body
+            .into_reader()
+            .take(ANSWER_BYTES_MAX)
+            .read_to_end(&mut content);
+        Ok(PostAnswer {
+            status: head.status.as_u16(),
+            location: text_of(&head.headers, header::LOCATION),
+            retry_after: text_of(&head.headers, header::RETRY_AFTER),
+            content,
+        })
+    }
 }
 
-impl Timed {
-    fn remaining(&self) -> io::Result<Duration> {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        match left.is_zero() {
-            true => Err(io::ErrorKind::TimedOut.into()),
-            false => Ok(left),
+/// The value of a field, as far as it is text.
+fn text_of(fields: &HeaderMap, name: header::HeaderName) -> Option<String> {
+    let value = fields.get(name)?;
+    Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
+}
+
+/// The error under ureq's.
+fn io_error(error: Error) -> io::Error {
+    match error {
+        Error::Timeout(_) => io::ErrorKind::TimedOut.into(),
+        Error::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            io::Error::new(error.kind(), "the connection was closed")
+        }
+        Error::Io(error) => error,
+        Error::LargeResponseHeader(..) => io::Error::other("the answer's head has no end"),
+        Error::Protocol(error) => io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("the answer is not HTTP: {error}"),
+        ),
+        error => io::Error::other(error),
+    }
+}
+
+/// Makes channels of connections, within TLS where there are settings for it.
+#[derive(Debug)]
+struct Channels(Option<TlsConfig>);
+
+impl<In: Transport> Connector<In> for Channels {
+    type Out = Channel;
+
+    fn connect(
+        &self,
+        details: &ConnectionDetails<'_>,
+        chained: Option<In>,
+    ) -> Result<Option<Channel>, Error> {
+        let Some(connection) = chained else {
+            return Ok(None);
+        };
+        let connection: Box<dyn Transport> = Box::new(connection);
+        let clock = Arc::clone(&details.current_time);
+        let mut plain = TransportAdapter::new(connection, clock);
+        plain.set_timeout(details.timeout);
+        let stream = match &self.0 {
+            None => Stream::Plain(plain),
+            Some(tls) => {
+                let mut tls = tls.clone();
+                let client = ClientConnection::new(tls.next(), tls.name.clone());
+                let mut client = client.map_err(io::Error::other)?;
+                client.complete_io(&mut plain)?;
+                Stream::Tls(Box::new(StreamOwned::new(client, plain)))
+            }
+        };
+        let config = details.config;
+        let buffers = LazyBuffers::new(config.input_buffer_size(), config.output_buffer_size());
+        Ok(Some(Channel {
+            stream,
+            buffers,
+            cut: None,
+        }))
+    }
+}
+
+/// A connection to the receiver.
+struct Channel {
+    stream: Stream,
+    buffers: LazyBuffers,
+    /// Why the request could not be sent to its end. A receiver that refuses a request may answer
+    /// before it has taken all of it, and close.
+    cut: Option<io::Error>,
+}
+
+impl fmt::Debug for Channel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Channel")
+            .field("cut", &self.cut)
+            .finish_non_exhaustive()
+    }
+}
+
+enum Stream {
+    Plain(Adapter),
+    Tls(Box<StreamOwned<ClientConnection, Adapter>>),
+}
+
+/// A connection of ureq's, for reading and writing within its timeouts.
+type Adapter = TransportAdapter<Box<dyn Transport>>;
+
+impl Stream {
+    const fn connection(&mut self) -> &mut Adapter {
+        match self {
+            Self::Plain(plain) => plain,
+            Self::Tls(tls) => &mut tls.sock,
+        }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Plain(plain) => plain.write_all(bytes),
+            Self::Tls(tls) => tls.write_all(bytes).and_then(|()| tls.flush()),
+        }
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = match self {
+            Self::Plain(plain) => plain.read(into),
+            Self::Tls(tls) => tls.read(into),
+        };
+        match read {
+            // An end without a close_notify is one all the same.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+            read => read,
         }
     }
 }
 
-/// A blocking socket reports its timeout as "would block"; give it its own name.
-fn timed_out(error: io::Error) -> io::Error {
-    match error.kind() {
-        io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut.into(),
-        _ => error,
-    }
-}
-
-impl Read for Timed {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.stream.set_read_timeout(Some(self.remaining()?))?;
-        self.stream.read(into).map_err(timed_out)
-    }
-}
-
-impl Write for Timed {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.stream.set_write_timeout(Some(self.remaining()?))?;
-        self.stream.write(bytes).map_err(timed_out)
+impl Transport for Channel {
+    fn buffers(&mut self) -> &mut dyn Buffers {
+        &mut self.buffers
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
+        if self.cut.is_some() {
+            return Ok(());
+        }
+        self.stream.connection().set_timeout(timeout);
+        match self.stream.write_all(&self.buffers.output()[..amount]) {
+            Err(error) if is_closed(&error) => self.cut = Some(error),
+            sent => sent?,
+        }
         Ok(())
     }
-}
 
-impl PostTarget {
-    /// Sends `content` and waits for the answer, both within `patience`; only looking up a name
-    /// takes as long as the system does.
-    ///
-    /// # Errors
-    /// When there is no connection or no answer of HTTP in time.
-    pub fn post(&self, content: &[u8], patience: Duration) -> io::Result<PostAnswer> {
-        let addresses = (&*self.host, self.port).to_socket_addrs()?;
-        let deadline = Instant::now() + patience;
-        let stream = connect(addresses, deadline)?;
-        stream.set_nodelay(true)?;
-        let timed = Timed { stream, deadline };
-        match &self.tls {
-            None => self.exchange(timed, content),
-            Some(tls) => {
-                let mut tls = tls.clone();
-                let client = ClientConnection::new(tls.next(), tls.name.clone());
-                let client = client.map_err(io::Error::other)?;
-                self.exchange(StreamOwned::new(client, timed), content)
+    fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
+        self.stream.connection().set_timeout(timeout);
+        let read = self.stream.read(self.buffers.input_append_buf());
+        match (read, self.cut.take()) {
+            (Ok(0) | Err(_), Some(cut)) => Err(cut.into()),
+            (read, cut) => {
+                self.cut = cut;
+                let count = read?;
+                self.buffers.input_appended(count);
+                Ok(count > 0)
             }
         }
     }
 
-    fn exchange(&self, mut stream: impl Read + Write, content: &[u8]) -> io::Result<PostAnswer> {
-        let (target, fields, length) = (&self.target, &self.fields, content.len());
-        let head = format!(
-            "POST {target} HTTP/1.1\r\n{fields}Content-Length: {length}\r\n\
-             Connection: close\r\n\r\n"
-        );
-        let sent = stream
-            .write_all(head.as_bytes())
-            .and_then(|()| stream.write_all(content))
-            .and_then(|()| stream.flush());
-        // A server that refuses a request may answer before it has taken all of it.
-        match (sent, read_answer(&mut stream)) {
-            (_, Ok(answer)) => Ok(answer),
-            (Err(error), Err(_)) | (Ok(()), Err(error)) => Err(error),
-        }
+    fn is_open(&mut self) -> bool {
+        self.stream.connection().get_mut().is_open()
+    }
+
+    fn is_tls(&self) -> bool {
+        matches!(self.stream, Stream::Tls(_))
     }
 }
 
-/// Connects to the first address that accepts.
-fn connect(
-    addresses: impl Iterator<Item = SocketAddr>,
-    deadline: Instant,
-) -> io::Result<TcpStream> {
-    let mut refused = io::Error::other("the name has no address");
-    for address in addresses {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        match TcpStream::connect_timeout(&address, left) {
-            Ok(stream) => return Ok(stream),
-            Err(error) => refused = error,
-        }
-    }
-    Err(refused)
-}
-
-/// Reads an answer to its end, or as far as its length says.
-fn read_answer(stream: &mut impl Read) -> io::Result<PostAnswer> {
-    let mut bytes = Vec::new();
-    let mut chunk = [0; 4_096];
-    loop {
-        if let Some(answer) = answer_in(&bytes, bytes.len() >= ANSWER_BYTES_MAX)? {
-            return Ok(answer);
-        }
-        match stream.read(&mut chunk) {
-            Ok(0) => break,
-            Ok(count) => bytes.extend_from_slice(&chunk[..count]),
-            // An end without a close_notify is one all the same.
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
-            Err(error) => return Err(error),
-        }
-    }
-    let none = || io::Error::new(io::ErrorKind::UnexpectedEof, "the connection was closed");
-    answer_in(&bytes, true)?.ok_or_else(none)
-}
-
-/// The answer in these bytes, if it is all there, or all that there will be.
-fn answer_in(bytes: &[u8], is_end: bool) -> io::Result<Option<PostAnswer>> {
-    let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else {
-        return Ok(None);
-    };
-    let (head, content) = (String::from_utf8_lossy(&bytes[..end]), &bytes[end + 4..]);
-    let wrong = || io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP");
-    let mut lines = head.split("\r\n");
-    let status = lines.next().filter(|line| line.starts_with("HTTP/1."));
-    let status = status.and_then(|line| line.split(' ').nth(1)?.parse().ok());
-    let status: u16 = status.ok_or_else(wrong)?;
-    let fields = lines.filter_map(|line| line.split_once(':'));
-    let mut lengths = fields.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
-    let length = lengths
-        .next()
-        .and_then(|(_, value)| value.trim().parse::<usize>().ok());
-    let is_whole = match (status, length) {
-        (204 | 304, _) => true,
-        (_, Some(length)) => content.len() >= length,
-        (_, None) => false,
-    };
-    let answer = PostAnswer {
-        status,
-        content: content.to_owned(),
-    };
-    Ok((is_whole || is_end).then_some(answer))
+/// Whether the peer has closed the connection, or its half of it.
+fn is_closed(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+    matches!(
+        error.kind(),
+        BrokenPipe | ConnectionAborted | ConnectionReset
+    )
 }

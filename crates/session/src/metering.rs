@@ -1,7 +1,10 @@
 //! The metrics of a run while it goes on: an observer sums them up, the page of a server has them
 //! whenever a scraper comes, and receivers are sent them.
 
+mod backlog;
+mod pace;
 mod pusher;
+mod receiver;
 
 use crate::{
     Console, EndRequests, MeteringError, Note, Observer, Redactor, RunContext, SessionError,
@@ -11,7 +14,8 @@ use drumfire_measure::{RunEvent, Summary};
 use drumfire_metrics::{Books, Push, Snapshot, negotiate};
 use drumfire_net::{Clock, Page, PageRequest, PageServer, yield_to_others};
 use drumfire_units::Nanos;
-use pusher::{Pusher, Queue, Receiver};
+use pusher::{Pusher, Queue};
+use receiver::Receiver;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -241,7 +245,10 @@ impl Outlets {
     fn put(&self, snapshot: Snapshot, is_last: bool) {
         let snapshot = Arc::new(snapshot);
         for queue in &self.queues {
-            queue.give(&snapshot, is_last);
+            match is_last {
+                true => queue.give_last(&snapshot),
+                false => queue.give(&snapshot),
+            }
         }
         self.latest.set(snapshot, is_last);
     }

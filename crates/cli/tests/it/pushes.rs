@@ -12,26 +12,32 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::Stdio;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// A receiver that gives these answers in turn, the last one again and again.
+/// A receiver whose answers depend on the request's number and text.
 struct Stub {
     address: SocketAddr,
-    /// Head and content of each request.
-    requests: Receiver<Vec<u8>>,
+    /// Head and content of each request, with the time at which it came.
+    requests: Receiver<(Instant, String)>,
 }
 
 impl Stub {
+    /// Gives these answers in turn, the last one again and again.
     fn new(answers: &'static [&'static str]) -> Self {
+        let last = answers.len() - 1;
+        Self::with(move |number, _| answers[number.min(last)].to_owned())
+    }
+
+    fn with(answer: impl Fn(usize, &str) -> String + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, requests) = channel();
         thread::spawn(move || {
-            let last = std::iter::repeat(*answers.last().unwrap());
-            let answers = answers.iter().copied().chain(last);
-            for (stream, answer) in listener.incoming().flatten().zip(answers) {
-                let request = take(stream, answer);
-                if sender.send(request).is_err() {
+            for (number, mut stream) in listener.incoming().flatten().enumerate() {
+                let text = take(&mut stream);
+                let came = Instant::now();
+                let _gone = write!(stream, "HTTP/1.1 {}\r\n\r\n", answer(number, &text));
+                if sender.send((came, text)).is_err() {
                     return;
                 }
             }
@@ -39,38 +45,60 @@ impl Stub {
         Self { address, requests }
     }
 
-    /// The requests so far, as text.
+    /// The requests so far.
+    fn all(&self) -> Vec<(Instant, String)> {
+        self.requests.try_iter().collect()
+    }
+
+    /// The same, as text alone.
     fn texts(&self) -> Vec<String> {
-        let texts = self.requests.try_iter();
-        texts
-            .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
-            .collect()
+        self.requests.try_iter().map(|(_, text)| text).collect()
     }
 }
 
-/// Reads a request and answers it.
-fn take(mut stream: TcpStream, answer: &str) -> Vec<u8> {
+/// A request's head, with the names of its fields in small letters, and its content as text.
+fn take(stream: &mut TcpStream) -> String {
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))
         .unwrap();
     let mut request = Vec::new();
     let mut chunk = [0; 65_536];
     loop {
-        let text = String::from_utf8_lossy(&request).into_owned();
         if let Some(at) = request.windows(4).position(|end| end == b"\r\n\r\n") {
-            let length = text.split("Content-Length: ").nth(1).unwrap();
+            let head = head(&request[..at + 4]);
+            let length = head.split("\r\ncontent-length: ").nth(1).unwrap();
             let length: usize = length.split('\r').next().unwrap().parse().unwrap();
             if request.len() >= at + 4 + length {
-                break;
+                let content = content(&head, &request[at + 4..]);
+                return head + &content;
             }
         }
         match stream.read(&mut chunk).unwrap_or(0) {
-            0 => return request,
+            0 => return String::from_utf8_lossy(&request).into_owned(),
             count => request.extend_from_slice(&chunk[..count]),
         }
     }
-    let _gone = write!(stream, "HTTP/1.1 {answer}\r\n\r\n");
-    request
+}
+
+fn head(bytes: &[u8]) -> String {
+    let lines = String::from_utf8_lossy(bytes).into_owned();
+    let lines = lines.split("\r\n").map(|line| match line.split_once(": ") {
+        Some((name, value)) => format!("{}: {value}", name.to_ascii_lowercase()),
+        None => line.to_owned(),
+    });
+    lines.collect::<Vec<_>>().join("\r\n")
+}
+
+fn content(head: &str, bytes: &[u8]) -> String {
+    let mut content = Vec::new();
+    match head.contains("\r\ncontent-encoding: gzip\r\n") {
+        true => {
+            let mut decoder = flate2::read::GzDecoder::new(bytes);
+            decoder.read_to_end(&mut content).unwrap();
+        }
+        false => content.extend_from_slice(bytes),
+    }
+    String::from_utf8_lossy(&content).into_owned()
 }
 
 /// The last value of a series in InfluxDB's lines.
@@ -110,9 +138,10 @@ fn a_receiver_that_was_down_gets_everything_later() {
     for text in &texts {
         for line in [
             "POST /write?db=loads HTTP/1.1\r\n",
-            "\r\nAuthorization: Basic bWU6c2VjcmV0\r\n",
-            "\r\nX-Tenant: a\r\n",
-            "\r\nX-Token: abc\r\n",
+            "\r\nauthorization: Basic bWU6c2VjcmV0\r\n",
+            "\r\ncontent-encoding: gzip\r\n",
+            "\r\nx-tenant: a\r\n",
+            "\r\nx-token: abc\r\n",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }
@@ -162,6 +191,14 @@ fn mistakes_are_found_before_anything_is_sent() {
             "has no colon; write `Name: value`",
         ),
         ("--otlp http://h --push-header 'a b: c'", "--push-header: "),
+        (
+            "--otlp http://h --push-header 'Content-Length: 3'",
+            "--push-header: `Content-Length` frames the request",
+        ),
+        (
+            "--otlp http://h --push-header 'transfer-encoding: chunked'",
+            "--push-header: `transfer-encoding` frames the request",
+        ),
     ] {
         let run = http(&format!("-n 5 {flags} {}", serve.url));
         assert_eq!(run.code, Some(2), "{flags}: {}", run.stderr);
@@ -190,7 +227,8 @@ fn prometheus_takes_what_is_written_to_it() {
     assert_eq!(report.notes(), "");
     let id = report.at("run")["id"].as_str().unwrap();
     let of = |name: &str, labels: &str| {
-        let query = format!("{name}{{job=\"drumfire\",run=\"{id}\"{labels}}}");
+        // The run is over, and with it its series.
+        let query = format!("last_over_time({name}{{job=\"drumfire\",run=\"{id}\"{labels}}}[1m])");
         prometheus
             .query(&query)
             .unwrap_or_else(|| panic!("no {query}"))
@@ -205,6 +243,216 @@ fn prometheus_takes_what_is_written_to_it() {
     let series = format!("count_over_time({total}{{run=\"{id}\",outcome=\"ok\"}}[1m])");
     // The first, one each second, and the last.
     assert!(prometheus.query(&series).unwrap() >= 3.0);
+    // A failure has a beginning, so that what came in a burst is growth.
+    for selector in [
+        "drumfire_requests_total{outcome=\"http_status\"}",
+        "drumfire_responses_total{status=\"503\"}",
+    ] {
+        let least = prometheus.query(&format!("min_over_time({selector}[1m])"));
+        assert_eq!(least, Some(0.0), "{selector}");
+    }
+    wait_until("the end of the series", || {
+        prometheus.query("count(drumfire_run_info)").is_none()
+    });
+}
+
+/// The values of a series in InfluxDB's lines, in order of time.
+fn values(texts: &[String], series: &str) -> Vec<f64> {
+    let lines = texts.iter().flat_map(|text| text.lines());
+    let values = lines.filter_map(|line| line.strip_prefix(series)?.strip_prefix(" value="));
+    let numbers = values.map(|value| value.split(' ').next().unwrap().trim_end_matches('i'));
+    numbers.map(|number| number.parse().unwrap()).collect()
+}
+
+#[test]
+fn each_second_of_a_run_has_a_snapshot_and_each_kind_of_failure_a_beginning() {
+    for interval in ["1s", "100ms"] {
+        let stub = Stub::new(&["204 No Content"]);
+        let folder = Folder::new();
+        let run = http(&format!(
+            "-r 50 -z 4s --interval {interval} --influx http://{} --json {} http://127.0.0.1:{}",
+            stub.address,
+            folder.at("json"),
+            lab::port()
+        ));
+        assert_eq!(run.code, Some(1), "{}", run.stderr);
+        let report = Report::read(&folder.at("json"));
+        assert_eq!(report.notes(), "");
+        let id = report.at("run")["id"].as_str().unwrap();
+        let texts = stub.texts();
+        let elapsed = values(&texts, &format!("drumfire_run_elapsed_seconds,run={id}"));
+        let seconds: Vec<u64> = elapsed.iter().map(|seconds| *seconds as u64).collect();
+        assert_eq!(seconds[..5], [0, 1, 2, 3, 4], "{elapsed:?}");
+        let refused = format!("drumfire_requests_total,pool=main,outcome=connect:refused,run={id}");
+        let refused = values(&texts, &refused);
+        assert_eq!(refused.len(), elapsed.len());
+        assert_eq!(refused[0], 0.0);
+        assert_eq!(refused.last(), Some(&200.0));
+        let never = format!("drumfire_responses_total,pool=main,status=404,run={id}");
+        assert!(values(&texts, &never).iter().all(|count| *count == 0.0));
+    }
+}
+
+#[test]
+fn a_request_that_is_too_large_is_halved() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let stub = Stub::with(|_, text| {
+        let snapshots = text.matches("\ndrumfire_run_finished,run=").count();
+        match snapshots {
+            1 => "204 No Content".to_owned(),
+            _ => "413 Content Too Large\r\nContent-Length: 0".to_owned(),
+        }
+    });
+    let run = http(&format!(
+        "-r 50 -z 3s --influx http://{} --json {} {}",
+        stub.address,
+        folder.at("json"),
+        serve.url
+    ));
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    let report = Report::read(&folder.at("json"));
+    assert_eq!(report.notes(), "");
+    let id = report.at("run")["id"].as_str().unwrap();
+    let ok = format!("drumfire_requests_total,pool=main,outcome=ok,run={id}");
+    assert_eq!(last_value(&stub.texts(), &ok), Some(150.0));
+}
+
+#[test]
+fn a_receiver_that_knows_no_gzip_gets_plain_lines() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let stub = Stub::with(|_, text| match text.contains("content-encoding: gzip") {
+        true => "415 Unsupported Media Type\r\nContent-Length: 0".to_owned(),
+        false => "204 No Content".to_owned(),
+    });
+    let run = http(&format!(
+        "-n 5 --influx http://{} --json {} {}",
+        stub.address,
+        folder.at("json"),
+        serve.url
+    ));
+    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+    assert_eq!(Report::read(&folder.at("json")).notes(), "");
+    assert_eq!(stub.texts().len(), 2);
+}
+
+#[test]
+fn a_receiver_is_left_alone_for_as_long_as_it_asks() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let line = |stub: &Stub| {
+        let (address, json) = (stub.address, folder.at("json"));
+        format!("-n 5 --influx http://{address} --json {json} {}", serve.url)
+    };
+    let later = "429 Too Many Requests\r\nRetry-After: 2\r\nContent-Length: 0";
+    let stub = Stub::new(Box::leak(Box::new([later, "204 No Content"])));
+    let run = http(&line(&stub));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert_eq!(Report::read(&folder.at("json")).notes(), "");
+    let times: Vec<Instant> = stub.all().into_iter().map(|(came, _)| came).collect();
+    assert_eq!(times.len(), 2);
+    assert!(times[1] - times[0] >= Duration::from_secs(2));
+    // Longer than the end of a run waits.
+    let stub = Stub::new(&["503 Service Unavailable\r\nRetry-After: 60\r\nContent-Length: 0"]);
+    let began = Instant::now();
+    let run = http(&line(&stub));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(began.elapsed() < Duration::from_secs(8), "it waited");
+    let notes = Report::read(&folder.at("json")).notes();
+    assert!(notes.contains("has not taken the last"), "{notes}");
+    assert_eq!(stub.all().len(), 1);
+}
+
+#[test]
+fn fields_of_the_user_stand_in_place_of_ours() {
+    let serve = Serve::new("");
+    let stub = Stub::new(&["204 No Content"]);
+    let run = http(&format!(
+        "-n 5 --influx http://me:secret@{} --push-header 'Host: other.test' \
+         --push-header 'User-Agent: mine' --push-header 'Authorization: Token abc' \
+         --push-header 'content-type: text/x' {}",
+        stub.address, serve.url
+    ));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let texts = stub.texts();
+    for field in [
+        "host: other.test",
+        "user-agent: mine",
+        "authorization: Token abc",
+        "content-type: text/x",
+    ] {
+        let (name, _) = field.split_once(' ').unwrap();
+        assert!(
+            texts[0].contains(&format!("\r\n{field}\r\n")),
+            "{}",
+            texts[0]
+        );
+        assert_eq!(
+            texts[0].matches(&format!("\r\n{name} ")).count(),
+            1,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_a_receiver_repeats_holds_no_secret() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let stub = Stub::with(|_, text| {
+        let head = text
+            .split("\r\n\r\n")
+            .next()
+            .unwrap()
+            .replace("\r\n", " | ");
+        let head = head.split(" | authorization").nth(1).unwrap();
+        let said = format!("authorization{head}");
+        let said: String = said.chars().take(180).collect();
+        format!(
+            "400 Bad Request\r\nContent-Length: {}\r\n\r\n{said}",
+            said.len()
+        )
+    });
+    let run = http(&format!(
+        "-n 5 --influx http://me:mypassw0rd@{}/db --push-header 'X-Token: hdrsecret77' --json {} {}",
+        stub.address,
+        folder.at("json"),
+        serve.url
+    ));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let notes = Report::read(&folder.at("json")).notes();
+    assert!(notes.contains("authorization: Basic ***"), "{notes}");
+    for secret in ["mypassw0rd", "bWU6bXlwYXNzdzByZA", "hdrsecret77"] {
+        for text in [&notes, &run.stderr, &run.stdout] {
+            assert!(!text.contains(secret), "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_file_of_authorities_that_is_of_no_use_is_named() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let empty = folder.write("empty.pem", String::new());
+    let folder_of_authorities = "/etc/ssl/certs";
+    for (file, reason) in [
+        ("/nonexist.pem", "No such file"),
+        (&*empty, "it holds no certificate"),
+    ] {
+        for line in [
+            format!("-n 5 --otlp https://localhost:1 {}", serve.url),
+            "-n 5 https://localhost:1/".to_owned(),
+        ] {
+            let mut command = drumfire(["http"]);
+            command.args(words(&line)).env("SSL_CERT_FILE", file);
+            command.env("SSL_CERT_DIR", folder_of_authorities);
+            let run = Process::start(&mut command).finish(LIMIT);
+            assert_eq!(run.code, Some(2), "{line}: {}", run.stderr);
+            let said = format!("SSL_CERT_FILE: `{file}` can't be used: {reason}");
+            assert!(run.stderr.contains(&said), "{}", run.stderr);
+        }
+    }
 }
 
 /// InfluxDB 1.x, which lets in nobody but its administrator.
@@ -640,6 +888,10 @@ fn last_point<'a>(
     let mut points = metrics.filter_map(|metric| metric[kind]["dataPoints"].as_array());
     let mut points = points.next_back()?.iter().rev();
     points.find(|point| {
+        // The end of a series has no value.
+        if point["flags"] == 1 {
+            return false;
+        }
         let attributes = point["attributes"].as_array();
         let attributes = || attributes.into_iter().flatten();
         outcome.is_none_or(|name| attributes().any(|of| of["value"]["stringValue"] == name))

@@ -39,13 +39,19 @@ fn line(scalar: &Scalar<'_>, run: &Label, at: u64, out: &mut String) {
     };
 }
 
-/// A tag's value. A line can't hold the end of one, and a backslash before a separator would
-/// escape it, so that both are replaced.
+/// A tag's value. A line can't hold the end of one. A backslash stands for itself but before a
+/// separator, before another one and at the end, where receivers read it in different ways: there it
+/// is replaced.
 fn escape(value: &str, out: &mut String) {
-    for c in value.chars() {
+    let mut chars = value.chars().peekable();
+    while let Some(c) = chars.next() {
         match c {
             ',' | '=' | ' ' => out.extend(['\\', c]),
-            '\\' => out.push('/'),
+            '\\' => match chars.peek() {
+                None | Some(',' | '=' | ' ' | '\\') => out.push('/'),
+                Some(next) if next.is_control() => out.push('/'),
+                Some(_) => out.push('\\'),
+            },
             c if c.is_control() => out.push_str("\\ "),
             c => out.push(c),
         }
@@ -70,6 +76,22 @@ mod tests {
             format!("drumfire_x_seconds_sum,{tags} value=0.006 7000000000"),
         ] {
             assert!(text.lines().any(|known| known == line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_backslash_stays_where_it_escapes_nothing() {
+        for (value, tag) in [
+            ("a\\b", "a\\b"),
+            ("a\\", "a/"),
+            ("a\\,b", "a/\\,b"),
+            ("\\\\host\\share", "/\\host\\share"),
+            ("a\\ b", "a/\\ b"),
+            ("a\\\nb", "a/\\ b"),
+        ] {
+            let mut out = String::new();
+            escape(value, &mut out);
+            assert_eq!(out, tag, "{value}");
         }
     }
 }

@@ -3,6 +3,7 @@
 //! Names follow its conventions: dots, and the unit beside the name. A receiver that makes names of
 //! Prometheus of them gets those of our page.
 
+use super::{END_BEHIND_NS, Series};
 use crate::{BOUNDS, Distribution, Family, Label, MetricKind, Snapshot, Unit, Value};
 use prost::{Message, Oneof};
 
@@ -74,6 +75,8 @@ struct ScopeMetrics {
 struct Scope {
     #[prost(string, tag = "1")]
     name: String,
+    #[prost(string, tag = "2")]
+    version: String,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -130,6 +133,8 @@ struct NumberPoint {
     time_unix_nano: u64,
     #[prost(message, repeated, tag = "7")]
     attributes: Vec<Attribute>,
+    #[prost(uint32, tag = "8")]
+    flags: u32,
     #[prost(oneof = "Number", tags = "4, 6")]
     value: Option<Number>,
 }
@@ -158,13 +163,18 @@ struct BucketsPoint {
     explicit_bounds: Vec<f64>,
     #[prost(message, repeated, tag = "9")]
     attributes: Vec<Attribute>,
+    #[prost(uint32, tag = "10")]
+    flags: u32,
 }
 
 /// AGGREGATION_TEMPORALITY_CUMULATIVE: counted from the start.
 const CUMULATIVE: i32 = 2;
+/// DATA_POINT_FLAGS_NO_RECORDED_VALUE_MASK: the series has ended.
+const ENDED: u32 = 1;
 
-/// The snapshots as one request: a metric stands in it once, with its points of all of them.
-pub(super) fn request(snapshots: &[&Snapshot]) -> Vec<u8> {
+/// The snapshots as one request: a metric stands in it once, with its points of all of them, and of a
+/// run that is over one more without a value.
+pub(super) fn request(snapshots: &[&Snapshot], series: Series) -> Vec<u8> {
     let mut metrics: Vec<Metric> = Vec::new();
     for snapshot in snapshots {
         for family in &snapshot.families {
@@ -175,16 +185,24 @@ pub(super) fn request(snapshots: &[&Snapshot]) -> Vec<u8> {
             }
         }
     }
-    let run = snapshots.last().map_or("", |last| &*last.run);
+    if series == Series::End {
+        metrics.iter_mut().for_each(Metric::end);
+    }
+    let (run, version) = snapshots
+        .last()
+        .map_or(("", ""), |last| (&*last.run, &*last.version));
     let resource = Resource {
         attributes: vec![
+            attribute("job", super::JOB),
             attribute("service.name", super::JOB),
+            attribute("service.version", version),
             attribute("service.instance.id", run),
             attribute("run", run),
         ],
     };
     let scope = Scope {
         name: super::JOB.to_owned(),
+        version: version.to_owned(),
     };
     Request {
         resource_metrics: vec![ResourceMetrics {
@@ -230,6 +248,53 @@ impl Metric {
             _ => debug_assert!(false, "a metric is of one kind"),
         }
     }
+
+    /// Adds a point without a value behind the newest ones.
+    fn end(&mut self) {
+        match &mut self.data {
+            Some(Data::Gauge(Gauge { data_points }) | Data::Sum(Sum { data_points, .. })) => {
+                let newest = data_points.iter().map(|point| point.time_unix_nano).max();
+                let last = |point: &&NumberPoint| Some(point.time_unix_nano) == newest;
+                let last = data_points.iter().filter(last);
+                let ends: Vec<NumberPoint> = last.map(NumberPoint::end).collect();
+                data_points.extend(ends);
+            }
+            Some(Data::Histogram(Buckets { data_points, .. })) => {
+                let newest = data_points.iter().map(|point| point.time_unix_nano).max();
+                let last = |point: &&BucketsPoint| Some(point.time_unix_nano) == newest;
+                let last = data_points.iter().filter(last);
+                let ends: Vec<BucketsPoint> = last.map(BucketsPoint::end).collect();
+                data_points.extend(ends);
+            }
+            None => {}
+        }
+    }
+}
+
+impl NumberPoint {
+    /// The end of its series.
+    fn end(&self) -> Self {
+        Self {
+            time_unix_nano: self.time_unix_nano.saturating_add(END_BEHIND_NS),
+            flags: ENDED,
+            value: None,
+            ..self.clone()
+        }
+    }
+}
+
+impl BucketsPoint {
+    /// The end of its series. Receivers make one of each bucket, so that the bounds stay.
+    fn end(&self) -> Self {
+        Self {
+            time_unix_nano: self.time_unix_nano.saturating_add(END_BEHIND_NS),
+            flags: ENDED,
+            count: 0,
+            sum: None,
+            bucket_counts: vec![0; self.bucket_counts.len()],
+            ..self.clone()
+        }
+    }
 }
 
 /// A metric with its points in one snapshot.
@@ -239,6 +304,7 @@ fn metric(family: &Family, snapshot: &Snapshot) -> Metric {
             start_time_unix_nano: snapshot.started_at_unix_ns,
             time_unix_nano: snapshot.at_unix_ns,
             attributes: attributes(&point.labels),
+            flags: 0,
             value: Some(match &point.value {
                 Value::Count(count) => Number::Int(i64::try_from(*count).unwrap_or(i64::MAX)),
                 value => Number::Double(value.number()),
@@ -285,6 +351,7 @@ fn distributions(family: &Family, snapshot: &Snapshot) -> Vec<BucketsPoint> {
             bucket_counts: each_alone(times),
             explicit_bounds: BOUNDS.map(|bound| bound.ns as f64 / 1e9).to_vec(),
             attributes: attributes(&point.labels),
+            flags: 0,
         })
         .collect()
 }
@@ -327,7 +394,33 @@ pub(super) fn left_out(answer: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::snapshot;
     use super::*;
+
+    #[test]
+    fn every_series_of_a_run_that_is_over_ends() {
+        let snapshots = [&snapshot(7, 2), &snapshot(8, 3)];
+        let sent = Request::decode(&*request(&snapshots, Series::End)).unwrap();
+        let scope = &sent.resource_metrics[0].scope_metrics[0];
+        assert_eq!(scope.scope.as_ref().unwrap().version, "1.2.3");
+        for metric in &scope.metrics {
+            let ends: Vec<(u64, u32)> = match metric.data.as_ref().unwrap() {
+                Data::Gauge(Gauge { data_points }) | Data::Sum(Sum { data_points, .. }) => {
+                    let points = data_points.iter();
+                    points.map(|p| (p.time_unix_nano, p.flags)).collect()
+                }
+                Data::Histogram(Buckets { data_points, .. }) => {
+                    let points = data_points.iter();
+                    points.map(|p| (p.time_unix_nano, p.flags)).collect()
+                }
+            };
+            let ends: Vec<_> = ends
+                .iter()
+                .map(|(ns, flags)| (ns / 1_000_000_000, *flags))
+                .collect();
+            assert_eq!(ends, [(7, 0), (8, 0), (9, ENDED)], "{}", metric.name);
+        }
+    }
 
     #[test]
     fn what_a_receiver_leaves_out_is_told() {

@@ -1,7 +1,7 @@
 //! Prometheus' remote write, version 1 (prometheus.io/docs/specs/prw/remote_write_spec): a protobuf
 //! message in Snappy's block format.
 
-use super::{JOB, run_label};
+use super::{END_BEHIND_NS, JOB, Series, run_label};
 use crate::scalar::each;
 use crate::{MetricKind, Snapshot, Unit};
 use prost::Message;
@@ -64,21 +64,25 @@ fn pair(name: &str, value: &str) -> Pair {
     }
 }
 
+/// The value of a stale marker, a NaN of its own: the series has ended ("Samples" of the
+/// specification). Without one a series stands for five minutes behind its last sample.
+const STALE: u64 = 0x7ff0_0000_0000_0002;
+
 /// The snapshots as one request; each series has its samples in the order of time, as the protocol
 /// demands, and its labels in that of their names.
-pub(super) fn request(snapshots: &[&Snapshot]) -> Result<Vec<u8>, String> {
-    let message = message(snapshots).encode_to_vec();
+pub(super) fn request(snapshots: &[&Snapshot], series: Series) -> Result<Vec<u8>, String> {
+    let message = message(snapshots, series).encode_to_vec();
     let mut encoder = snap::raw::Encoder::new();
     encoder
         .compress_vec(&message)
         .map_err(|error| error.to_string())
 }
 
-fn message(snapshots: &[&Snapshot]) -> WriteRequest {
+fn message(snapshots: &[&Snapshot], series: Series) -> WriteRequest {
     let mut all: BTreeMap<Vec<Pair>, Vec<TimedValue>> = BTreeMap::new();
     for snapshot in snapshots {
         let run = run_label(snapshot);
-        let timestamp = i64::try_from(snapshot.at_unix_ns / 1_000_000).unwrap_or(i64::MAX);
+        let timestamp = milliseconds(snapshot.at_unix_ns);
         for family in &snapshot.families {
             each(family, &mut |scalar| {
                 let mut labels = vec![
@@ -97,13 +101,25 @@ fn message(snapshots: &[&Snapshot]) -> WriteRequest {
             });
         }
     }
-    let series = |(labels, samples)| TimeSeries { labels, samples };
+    let end = snapshots.last().filter(|_| series == Series::End);
+    let end = end.map(|last| TimedValue {
+        value: f64::from_bits(STALE),
+        timestamp: milliseconds(last.at_unix_ns.saturating_add(END_BEHIND_NS)),
+    });
+    let series = |(labels, mut samples): (_, Vec<TimedValue>)| {
+        samples.extend(end);
+        TimeSeries { labels, samples }
+    };
     WriteRequest {
         timeseries: all.into_iter().map(series).collect(),
         metadata: snapshots
             .last()
             .map_or_else(Vec::new, |last| metadata(last)),
     }
+}
+
+fn milliseconds(ns: u64) -> i64 {
+    i64::try_from(ns / 1_000_000).unwrap_or(i64::MAX)
 }
 
 fn metadata(snapshot: &Snapshot) -> Vec<Metadata> {
@@ -128,11 +144,29 @@ mod tests {
     use super::super::tests::snapshot;
     use super::*;
 
+    fn sent(snapshots: &[&Snapshot], series: Series) -> WriteRequest {
+        let bytes = request(snapshots, series).unwrap();
+        let bytes = snap::raw::Decoder::new().decompress_vec(&bytes).unwrap();
+        WriteRequest::decode(&*bytes).unwrap()
+    }
+
+    #[test]
+    fn every_series_of_a_run_that_is_over_ends() {
+        let message = sent(&[&snapshot(7, 2), &snapshot(8, 3)], Series::End);
+        assert!(message.timeseries.len() > 20);
+        for series in &message.timeseries {
+            let [_, last, end] = &series.samples[..] else {
+                panic!("{series:?}");
+            };
+            assert_eq!((last.timestamp, end.timestamp), (8_000, 9_000));
+            assert!(!last.value.is_nan());
+            assert_eq!(end.value.to_bits(), STALE);
+        }
+    }
+
     #[test]
     fn a_series_has_its_samples_in_order() {
-        let bytes = request(&[&snapshot(7, 2), &snapshot(8, 3)]).unwrap();
-        let bytes = snap::raw::Decoder::new().decompress_vec(&bytes).unwrap();
-        let message = WriteRequest::decode(&*bytes).unwrap();
+        let message = sent(&[&snapshot(7, 2), &snapshot(8, 3)], Series::GoOn);
         let labels = |series: &TimeSeries| {
             let labels = series.labels.iter();
             labels

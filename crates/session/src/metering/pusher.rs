@@ -1,54 +1,23 @@
-//! Snapshots on their way to a receiver that the user has named: a queue that never fills, and a
-//! thread that sends what is in it, again and again where the receiver does not answer.
+//! The thread that sends a run's snapshots to a receiver, again and again where it does not take them.
+//!
+//! The observer gives snapshots by a [`Queue`], which never blocks. The thread sends what waits, in
+//! batches, with the pauses of its [`Pace`]; what a request needs is copied out of the lock, so that
+//! nobody waits for a receiver. [`Pusher::finish`] waits for the last figures, for a time.
 
-use super::{LOOK_EVERY, Voice};
-use crate::MeteringError;
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use drumfire_document::{Field, Place, Text};
-use drumfire_metrics::{Push, Snapshot};
-use drumfire_net::{
-    Clock, PostAnswer, PostTarget, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsVerify,
-    yield_to_others,
-};
-use drumfire_plan::{Header, Host, Scheme, Url};
-use drumfire_report::untrusted::Untrusted;
+use super::LOOK_EVERY;
+use super::backlog::{Backlog, Batch};
+use super::pace::Pace;
+use super::receiver::{Receiver, Sent};
+use drumfire_metrics::Snapshot;
+use drumfire_net::{Clock, yield_to_others};
 use drumfire_units::Nanos;
-use std::borrow::Cow;
-use std::collections::VecDeque;
-use std::fmt::Display;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How often what has come is sent.
-const SEND_EVERY: Duration = Duration::from_secs(5);
-/// How far snapshots that are sent lie apart at least.
-const SNAPSHOT_EVERY: Nanos = Nanos(1_000_000_000);
-/// How many snapshots wait for a receiver at most. Beyond them every other one is left out, again
-/// and again: what they count is in the next one.
-const WAITING_MAX: usize = 300;
-/// How many are sent at a time.
-const BATCH_MAX: usize = 30;
-/// How long one request may take.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a receiver that failed is left alone at first, and at most.
-const PAUSE_FIRST: Duration = Duration::from_secs(1);
-const PAUSE_MOST: Duration = Duration::from_secs(30);
 /// How long the end of a run waits for receivers.
-const LAST_PATIENCE: Duration = Duration::from_secs(10);
-/// How much of a receiver's answer a message quotes.
-const QUOTE_CHARS: usize = 200;
-
-/// A receiver.
-pub(super) struct Receiver {
-    /// Its name in messages, without secrets.
-    name: String,
-    push: Push,
-    target: PostTarget,
-    voice: Voice,
-}
+const LAST_PATIENCE: Nanos = Nanos(10_000_000_000);
 
 /// The way to a receiver while a run goes on.
 pub(super) struct Pusher {
@@ -59,19 +28,25 @@ pub(super) struct Pusher {
 /// What the thread shares with those that give it work.
 struct Shared {
     receiver: Receiver,
+    /// The time of the thread's pauses.
+    clock: Clock,
     state: Mutex<State>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    waiting: VecDeque<Arc<Snapshot>>,
-    /// When the last one came.
-    last: Option<u64>,
-    /// No more will come.
-    is_over: bool,
+    backlog: Backlog,
+    losses: Losses,
+    /// The time before which the receiver does not want to be asked again.
+    not_before: Nanos,
     /// The end of the run no longer waits.
     is_given_up: bool,
+}
+
+/// What a receiver has not taken.
+#[derive(Default)]
+struct Losses {
     /// The last failure, if what came after it has not been sent.
     failure: Option<String>,
     /// How many the receiver has refused, and why it refused the first of them.
@@ -79,131 +54,12 @@ struct State {
     refusal: Option<String>,
 }
 
-/// What becomes of snapshots that were sent.
-enum Sent {
-    Taken,
-    /// They may be taken later.
-    Failed(String),
-    /// They never will be.
-    Refused(String),
-}
-
-impl Receiver {
-    /// The receiver at this URL, with these header fields more.
-    pub(super) fn new(
-        push: Push,
-        url: &Text,
-        fields: &[Field],
-        voice: Voice,
-    ) -> Result<Self, MeteringError> {
-        let place = &url.place;
-        let parsed = Url::parse(&url.value);
-        let parsed = parsed.map_err(|error| wrong(place, &error))?;
-        let origin = &parsed.origin;
-        let host = match &origin.host {
-            Host::Name(name) => name.clone(),
-            Host::Address(address) => address.to_string(),
-        };
-        let tls = match origin.scheme {
-            Scheme::Http => None,
-            Scheme::Https => Some(TlsConfig::new(&TlsOptions {
-                name: &host,
-                material: &TlsMaterial::default(),
-                identity: TlsIdentity::Withheld,
-                verify: TlsVerify::Yes,
-                alpn: &[],
-                resumed_per_million: 1_000_000,
-            })),
-        };
-        let tls = tls.transpose();
-        let tls = tls.map_err(|error| wrong(place, &error))?;
-        Ok(Self {
-            name: format!("{place} {origin}"),
-            push,
-            target: PostTarget {
-                host,
-                port: origin.port,
-                tls,
-                target: push.target(&parsed.target),
-                fields: header(push, &parsed, fields)?,
-            },
-            voice,
-        })
-    }
-
-    /// Sends snapshots.
-    fn send(&self, snapshots: &[Arc<Snapshot>]) -> Sent {
-        let snapshots: Vec<&Snapshot> = snapshots.iter().map(|snapshot| &**snapshot).collect();
-        let content = match self.push.print(&snapshots) {
-            Ok(content) => content,
-            Err(error) => return Sent::Refused(error),
-        };
-        match self.target.post(&content, PATIENCE) {
-            Ok(answer) => self.judge(&answer),
-            Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                Sent::Failed("no answer in time".to_owned())
-            }
-            Err(error) => Sent::Failed(error.to_string()),
-        }
-    }
-
-    /// What an answer means: a server that has trouble may take the same later, one that finds
-    /// something wrong with it never will.
-    fn judge(&self, answer: &PostAnswer) -> Sent {
-        let status = answer.status;
-        let left_out = match status {
-            200..300 => self.push.left_out(&answer.content),
-            _ => None,
-        };
-        let text = left_out.clone().map_or_else(|| answer.text(), Cow::Owned);
-        let text: String = text.trim().chars().take(QUOTE_CHARS).collect();
-        let text = Untrusted::new(&text).escaped(drumfire_report::style::Unicode::On);
-        let text = self.voice.redactor.text(&text);
-        let said = match text.is_empty() {
-            true => format!("it answered {status}"),
-            false => format!("it answered {status}: {text}"),
-        };
-        match status {
-            200..300 if left_out.is_none() => Sent::Taken,
-            408 | 429 | 500..600 => Sent::Failed(said),
-            _ => Sent::Refused(said),
-        }
-    }
-}
-
-/// A mistake in what was written of a receiver.
-fn wrong(place: &Place, error: &dyn Display) -> MeteringError {
-    MeteringError::Receiver {
-        place: place.clone(),
-        reason: error.to_string(),
-    }
-}
-
-/// The header fields of every request.
-fn header(push: Push, url: &Url, fields: &[Field]) -> Result<String, MeteringError> {
-    let mut header = format!(
-        "Host: {}\r\nUser-Agent: drumfire/{}\r\n{}",
-        url.origin.host_header(),
-        env!("CARGO_PKG_VERSION"),
-        push.fields()
-    );
-    if let Some(userinfo) = &url.userinfo {
-        header += &format!("Authorization: Basic {}\r\n", STANDARD.encode(userinfo));
-    }
-    for field in fields {
-        let (name, value) = (&field.name.value, &field.value.value);
-        let checked = Header::new(name, value.as_bytes());
-        checked.map_err(|error| wrong(&field.name.place, &error))?;
-        header += &format!("{name}: {value}\r\n");
-    }
-    Ok(header)
-}
-
 impl Pusher {
     /// Starts a thread that sends the snapshots of its queue to a receiver.
     pub(super) fn start(receiver: Receiver) -> io::Result<Self> {
         let shared = Arc::new(Shared {
             receiver,
+            clock: Clock::start(),
             state: Mutex::default(),
             changed: Condvar::new(),
         });
@@ -221,12 +77,14 @@ impl Pusher {
         Queue(Arc::clone(&self.shared))
     }
 
-    /// Waits until everything was sent, or for as long as the end of a run waits from `since` on.
-    /// Gives back a note
-    /// where something was not.
+    /// Waits until everything was sent, or for as long as the end of a run waits from `since` on, but
+    /// for no receiver that wants to be left alone for longer. Gives back a note where something was
+    /// not taken.
     pub(super) fn finish(self, since: &Clock, is_given_up: &dyn Fn() -> bool) -> Option<String> {
-        while !self.thread.is_finished() && since.now() < Nanos::from(LAST_PATIENCE) {
-            if is_given_up() {
+        let clock = &self.shared.clock;
+        while !self.thread.is_finished() && !is_given_up() {
+            let left = LAST_PATIENCE - since.now();
+            if left == Nanos::ZERO || self.shared.lock().not_before > clock.now() + left {
                 break;
             }
             thread::sleep(LOOK_EVERY);
@@ -234,23 +92,50 @@ impl Pusher {
         let mut state = self.shared.lock();
         state.is_given_up = true;
         self.shared.changed.notify_all();
-        let name = &self.shared.receiver.name;
-        let left = state.waiting.len();
+        let note = state.losses.note(state.backlog.len());
+        note.map(|note| format!("{}: {note}", self.shared.receiver.name))
+    }
+}
+
+impl Losses {
+    /// What was lost, in words, where this many still wait.
+    fn note(&self, waiting: usize) -> Option<String> {
         let mut losses = Vec::new();
-        if state.refused > 0 {
-            let why = state.refusal.as_deref().unwrap_or_default();
+        if self.refused > 0 {
+            let why = self.refusal.as_deref().unwrap_or_default();
             losses.push(format!(
                 "it refused {} snapshots of the metrics ({why})",
-                state.refused
+                self.refused
             ));
         }
-        if left > 0 {
-            let why = state.failure.as_deref().unwrap_or("no answer in time");
+        if waiting > 0 {
+            let why = self.failure.as_deref().unwrap_or("no answer in time");
             losses.push(format!(
-                "it has not taken the last {left} snapshots of the metrics ({why})"
+                "it has not taken the last {waiting} snapshots of the metrics ({why})"
             ));
         }
-        (!losses.is_empty()).then(|| format!("{name}: {}", losses.join(", and ")))
+        (!losses.is_empty()).then(|| losses.join(", and "))
+    }
+
+    /// Takes a failure; what is said of it, if it is the first.
+    fn fail(&mut self, why: String) -> Option<String> {
+        let complaint = match self.failure {
+            Some(_) => None,
+            None => Some(format!("{why}; it is tried again")),
+        };
+        self.failure = Some(why);
+        complaint
+    }
+
+    /// Takes the refusal of this many; what is said of it, if it is the first.
+    fn refuse(&mut self, why: String, count: usize) -> Option<String> {
+        self.failure = None;
+        let is_first = self.refused == 0;
+        self.refused += count as u64;
+        if is_first {
+            self.refusal = Some(why.clone());
+        }
+        is_first.then_some(why)
     }
 }
 
@@ -258,38 +143,24 @@ impl Pusher {
 pub(super) struct Queue(Arc<Shared>);
 
 impl Queue {
-    /// Gives a snapshot; the last one always goes, others where the last is long enough ago.
-    pub(super) fn give(&self, snapshot: &Arc<Snapshot>, is_last: bool) {
-        let mut state = self.0.lock();
-        let at = snapshot.at_unix_ns;
-        let next = state.last.map(|last| last + SNAPSHOT_EVERY.0);
-        if is_last || next.is_none_or(|next| at >= next) {
-            state.last = Some(at);
-            state.waiting.push_back(Arc::clone(snapshot));
-            if state.waiting.len() > WAITING_MAX {
-                thin(&mut state.waiting);
-            }
-        }
-        state.is_over |= is_last;
-        if is_last {
-            self.0.changed.notify_all();
-        }
+    /// Gives a snapshot.
+    pub(super) fn give(&self, snapshot: &Arc<Snapshot>) {
+        self.0.lock().backlog.give(snapshot);
+    }
+
+    /// Gives the last snapshot.
+    pub(super) fn give_last(&self, snapshot: &Arc<Snapshot>) {
+        self.0.lock().backlog.give_last(snapshot);
+        self.0.changed.notify_all();
     }
 }
 
 impl Drop for Queue {
     /// A run that fails has no last snapshot.
     fn drop(&mut self) {
-        self.0.lock().is_over = true;
+        self.0.lock().backlog.end();
         self.0.changed.notify_all();
     }
-}
-
-/// Leaves out every other snapshot, but not the newest one.
-fn thin(waiting: &mut VecDeque<Arc<Snapshot>>) {
-    let newest = waiting.len() - 1;
-    let mut at = 0..;
-    waiting.retain(|_| at.next().is_some_and(|at| (newest - at).is_multiple_of(2)));
 }
 
 impl Shared {
@@ -301,131 +172,75 @@ impl Shared {
     /// Sends until nothing is left and nothing will come.
     fn work(&self) {
         yield_to_others();
-        let mut pause = SEND_EVERY;
-        let mut failures = 0_u32;
+        let mut pace = Pace::default();
         loop {
             let batch = {
-                let state = self.lock();
-                // The last figures are not waited for; after a failure the receiver is left alone.
-                let state = match state.is_over && (failures == 0 || state.is_given_up) {
-                    true => state,
-                    false => self.rest(state, pause, failures > 0),
-                };
-                if state.is_given_up || state.waiting.is_empty() && state.is_over {
+                let state = self.rest(&pace);
+                let batch = state.backlog.batch();
+                if state.is_given_up || batch.is_none() && state.backlog.is_over() {
                     return;
                 }
-                state
-                    .waiting
-                    .iter()
-                    .take(BATCH_MAX)
-                    .cloned()
-                    .collect::<Vec<_>>()
+                batch
             };
-            if batch.is_empty() {
-                continue;
+            match batch {
+                Some(batch) => {
+                    let sent = self.receiver.send(&batch.snapshots, batch.series);
+                    self.settle(sent, &batch, &mut pace);
+                }
+                None => pace.settle(false),
             }
-            let sent = self.receiver.send(&batch);
-            let is_taken = !matches!(sent, Sent::Failed(_));
-            let is_more = self.settle(sent, &batch);
-            failures = if is_taken {
-                0
-            } else {
-                failures.saturating_add(1)
-            };
-            pause = match (failures, is_more) {
-                (0, true) => Duration::ZERO,
-                (0, false) => SEND_EVERY,
-                (failures, _) => (PAUSE_FIRST * 2_u32.saturating_pow(failures - 1)).min(PAUSE_MOST),
-            };
         }
     }
 
-    /// Waits for a time, or for the end of the run; that does not shorten the pause after a failure
-    /// below a fraction of it.
-    fn rest<'a>(
-        &'a self,
-        state: MutexGuard<'a, State>,
-        pause: Duration,
-        has_failed: bool,
-    ) -> MutexGuard<'a, State> {
-        let end = Clock::start();
-        let mut state = state;
+    /// Waits for the pause before the next request; the end of the run shortens it.
+    fn rest(&self, pace: &Pace) -> MutexGuard<'_, State> {
+        let since = Clock::start();
+        let mut state = self.lock();
         loop {
-            let pause = match state.is_over {
-                true if has_failed => pause.min(PAUSE_FIRST / 4),
-                true => Duration::ZERO,
-                false => pause,
-            };
-            let left = Nanos::from(pause).0.saturating_sub(end.now().0);
-            if left == 0 || state.is_given_up {
+            let pause = Nanos::from(pace.pause(state.backlog.is_over()));
+            let left = pause - since.now();
+            if left == Nanos::ZERO || state.is_given_up {
                 return state;
             }
-            let waited = self.changed.wait_timeout(state, Duration::from_nanos(left));
+            let waited = self
+                .changed
+                .wait_timeout(state, Duration::from_nanos(left.0));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
-    /// Takes from the queue what was settled; whether more than a batch is left.
-    fn settle(&self, sent: Sent, batch: &[Arc<Snapshot>]) -> bool {
+    /// Takes from the queue what was settled, and shows a complaint after the lock is released.
+    fn settle(&self, sent: Sent, batch: &Batch, pace: &mut Pace) {
         let mut state = self.lock();
-        let mut complaint = None;
-        match sent {
-            Sent::Taken => state.failure = None,
-            Sent::Failed(why) => {
-                if state.failure.is_none() {
-                    complaint = Some(format!("{why}; it is tried again"));
-                }
-                state.failure = Some(why);
-                return self.complain(complaint, state);
+        let State {
+            backlog, losses, ..
+        } = &mut *state;
+        let complaint = match sent {
+            Sent::Failed { why, retry_after } => {
+                pace.fail(backlog.is_over(), retry_after);
+                let pause = pace.retry_after().map(Nanos::from);
+                state.not_before = pause.map_or(Nanos::ZERO, |pause| self.clock.now() + pause);
+                state.losses.fail(why)
             }
-            Sent::Refused(why) => {
-                state.failure = None;
-                if state.refused == 0 {
-                    complaint = Some(why.clone());
-                    state.refusal = Some(why);
-                }
-                state.refused += batch.len() as u64;
+            Sent::TooLarge(_) if backlog.halve(batch) => {
+                pace.settle(true);
+                None
             }
-        }
-        // Some may have been left out meanwhile.
-        let newest = batch.last().map_or(0, |last| last.at_unix_ns);
-        state.waiting.retain(|waiting| waiting.at_unix_ns > newest);
-        self.complain(complaint, state)
-    }
-
-    /// Shows a complaint after the lock is released.
-    fn complain(&self, complaint: Option<String>, state: MutexGuard<'_, State>) -> bool {
-        let is_more = state.waiting.len() >= BATCH_MAX;
+            Sent::Taken => {
+                losses.failure = None;
+                backlog.settle(batch);
+                pace.settle(backlog.is_more_than_a_batch());
+                None
+            }
+            Sent::TooLarge(why) | Sent::Refused(why) => {
+                backlog.settle(batch);
+                pace.settle(backlog.is_more_than_a_batch());
+                losses.refuse(why, batch.snapshots.len())
+            }
+        };
         drop(state);
         if let Some(complaint) = complaint {
-            let receiver = &self.receiver;
-            receiver
-                .voice
-                .note(&format!("{}: {complaint}", receiver.name));
-        }
-        is_more
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_queue_that_is_full_becomes_coarser_and_keeps_the_newest() {
-        let snapshot = |n: u64| {
-            Arc::new(Snapshot {
-                at_unix_ns: n,
-                ..Snapshot::default()
-            })
-        };
-        for count in [2, 3, 300, 301] {
-            let mut waiting: VecDeque<_> = (1..=count).map(snapshot).collect();
-            thin(&mut waiting);
-            assert_eq!(waiting.len() as u64, count.div_ceil(2));
-            assert_eq!(waiting.back().unwrap().at_unix_ns, count);
-            let times: Vec<u64> = waiting.iter().map(|one| one.at_unix_ns).collect();
-            assert!(times.windows(2).all(|two| two[1] - two[0] == 2));
+            self.receiver.note(&complaint);
         }
     }
 }
