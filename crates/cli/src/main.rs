@@ -25,6 +25,7 @@ mod spool;
 mod store_place;
 mod streams;
 mod terminal;
+mod trust;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};

@@ -6,6 +6,7 @@ use crate::names;
 use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
+use crate::trust;
 use drumfire_engine::{PrepareError, RunError};
 use drumfire_measure::{Digest, Summary};
 use drumfire_placement::Unfit;
@@ -39,6 +40,7 @@ pub(crate) fn of<'a>(
     notes: &[String],
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
+    trust::check_for_targets(&plan)?;
     let remote = Remote::within(runs_folder::sockets());
     Ok(of_dialect(plan, notes, output)?.observed_by(remote))
 }

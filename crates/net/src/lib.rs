@@ -36,6 +36,7 @@ pub use socket::is_own_address;
 pub use text_server::TextServer;
 pub use tls::{
     TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,
+    holds_certificate,
 };
 pub use transfer::{Progress, Received};
 pub use waker::Waker;

@@ -5,6 +5,6 @@ mod material;
 mod session;
 mod stream;
 
-pub use config::{TlsConfig, TlsIdentity, TlsOptions, TlsSetupError, TlsVerify};
+pub use config::{TlsConfig, TlsIdentity, TlsOptions, TlsSetupError, TlsVerify, holds_certificate};
 pub use material::{TlsMaterial, TlsTexts};
 pub(crate) use stream::{Carrier, TlsIo, TlsStream, Within};

@@ -6,7 +6,7 @@ use crate::flags::OutputFlags;
 use crate::output::{Destination, Output};
 use crate::results::{self, Content, ResultRow};
 use crate::streams::{STDERR, STDOUT};
-use crate::{intervals, rows, session, store_place, terminal};
+use crate::{intervals, rows, session, store_place, terminal, trust};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;
 use drumfire_document::{Outputs, Switch};
@@ -104,6 +104,7 @@ impl Observers {
 
 /// The metrics that outputs ask for.
 pub(super) fn meter(outputs: &Outputs, output: &Output) -> Result<Option<Meter>, Failure> {
+    trust::check_for_receivers(outputs)?;
     let console = (!is_on(&outputs.quiet)).then(|| output.console());
     Ok(Meter::open(outputs, output.redactor(), console)?)
 }

@@ -246,6 +246,12 @@ fn client(
     Ok(client)
 }
 
+/// Whether a text in PEM holds a certificate.
+#[must_use]
+pub fn holds_certificate(pem: &[u8]) -> bool {
+    CertificateDer::pem_slice_iter(pem).any(|certificate| certificate.is_ok())
+}
+
 /// The given roots, or the system's.
 fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
     let mut store = RootCertStore::empty();
