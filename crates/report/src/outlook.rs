@@ -52,7 +52,11 @@ pub fn outlook(
     let facts = facts(plan, &pools, style).into_iter().map(Line::plain);
     let items = std::iter::once(verdict).chain(facts).collect();
     page.lines(flow(items, style.glyph(" · ", ", "), style.width()));
-    let starts: Vec<Option<u64>> = pools.iter().map(|pool| pool.starts).collect();
+    let starts = pools.iter().map(|pool| rules::Starts {
+        count: pool.starts,
+        within: pool.end,
+    });
+    let starts: Vec<_> = starts.collect();
     for sentence in rules::without_samples(plan, &starts) {
         let sentence = Untrusted::new(&sentence).escaped(style.unicode);
         let rows = wrap(&sentence, style.width());

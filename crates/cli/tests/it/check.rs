@@ -158,7 +158,7 @@ pools:
   browse: { rate: 10/s, requests: [ { get: / } ] }
   buy: { users: 1, scenario: [ { get: /a }, { get: /b } ], stop: { iterations: 20 } }
 stop: { after: 10s }
-thresholds: [ 'browse: p99<1s', 'browse: p90<1s', 'iteration.p90<1s', 'buy: p99<1s', 'max<1s' ]
+thresholds: [ 'browse: p99<1s', 'browse: p90<1s', 'iteration.p90<1s', 'buy: p99<1s', 'max<1s', 'browse: p90<1s over 2s', 'browse: p50<1s over 2s' ]
 ";
 
 #[test]
@@ -174,6 +174,8 @@ fn rules_without_enough_samples_are_said_before_the_run() {
         [
             "the rule `browse: p99<1s` needs 368 samples, and there are 100 requests",
             "the rule `iteration.p90<1s` needs 36 samples, and there are 20 iterations",
+            // The line goes on with "a window".
+            "the rule `browse: p90<1s over 2s` needs 36 samples, and there are 20 requests in",
         ]
     );
     assert_eq!(run.code, Some(0));

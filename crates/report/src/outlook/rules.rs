@@ -3,18 +3,39 @@
 use crate::quantity::{count, counted};
 use drumfire_measure::count_needed;
 use drumfire_plan::{Metric, Plan, Pool, Times};
+use drumfire_units::Nanos;
+
+/// The number of things that a pool starts.
+pub(super) struct Starts {
+    /// How many requests or iterations, where that is known.
+    pub(super) count: Option<u64>,
+    /// Within which time, where that is known.
+    pub(super) within: Option<Nanos>,
+}
+
+impl Starts {
+    /// How many of them a window holds on average; all of them where there is none.
+    fn in_window(&self, window: Option<Nanos>) -> Option<u64> {
+        let Some(window) = window else {
+            return self.count;
+        };
+        let (count, within) = (self.count?, self.within?);
+        let held = u128::from(count) * u128::from(window.min(within).0);
+        u64::try_from(held.div_ceil(u128::from(within.0.max(1)))).ok()
+    }
+}
 
 /// A sentence for each of these rules; `starts` are the requests or iterations that each pool
-/// starts, where that is known.
-pub(super) fn without_samples(plan: &Plan, starts: &[Option<u64>]) -> Vec<String> {
+/// starts.
+pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     let rules = plan.thresholds().iter();
-    let rules = rules.filter(|rule| rule.window.is_none());
     let sentences = rules.filter_map(|rule| {
         let aim = Aim::of(&rule.metric)?;
         let mut samples = 0_u64;
         for (pool, starts) in plan.pools().iter().zip(starts) {
             if aim.means(pool) {
-                samples = samples.saturating_add(aim.samples(pool, *starts)?);
+                let starts = starts.in_window(rule.window);
+                samples = samples.saturating_add(aim.samples(pool, starts)?);
             }
         }
         let needed = count_needed(aim.quantile);
@@ -23,8 +44,12 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Option<u64>]) -> Vec<String
             false => "request",
         };
         (samples < needed).then(|| {
+            let within = match rule.window {
+                Some(_) => " in a window",
+                None => "",
+            };
             format!(
-                "the rule `{}` needs {} samples, and there are {}",
+                "the rule `{}` needs {} samples, and there are {}{within}",
                 rule.expression,
                 count(needed),
                 counted(samples, noun)
