@@ -305,7 +305,9 @@ impl<'a> Query<'a> {
         let mut ttl = u32::MAX;
         for _ in 0..ALIASES_MAX {
             let records = packet.answers.iter();
-            let own = records.filter(|record| is_same(&record.name, &name));
+            // Records of other classes are not of the Internet (RFC 1035 section 3.2.4).
+            let own =
+                records.filter(|record| record.class == CLASS::IN && is_same(&record.name, &name));
             let mut addresses = Vec::new();
             let mut alias = None;
             let mut least = u32::MAX;
@@ -316,7 +318,7 @@ impl<'a> Query<'a> {
                     RData::CNAME(to) => alias = Some(to.0.clone()),
                     _ => continue,
                 }
-                least = least.min(record.ttl);
+                least = least.min(time_to_live(record.ttl));
             }
             ttl = ttl.min(least);
             match alias {
@@ -329,6 +331,15 @@ impl<'a> Query<'a> {
         }
         let message = format!("more than {ALIASES_MAX} aliases lead on from it");
         Err(ResolveError::Failed(message))
+    }
+}
+
+/// A time to live in seconds; one with its first bit set counts as zero (RFC 2181 section 8).
+fn time_to_live(written: u32) -> u32 {
+    if i32::try_from(written).is_ok() {
+        written
+    } else {
+        0
     }
 }
 
@@ -425,6 +436,21 @@ mod tests {
         let found = servers.resolve("shop.test", 80, SECOND).unwrap();
         assert_eq!(ips(&found), ["10.0.0.1", "10.0.0.2", "::1"]);
         assert_eq!(found.ttl, Some(Nanos::from_secs(45)));
+    }
+
+    #[test]
+    fn records_of_other_classes_and_times_beyond_the_range_do_not_count() {
+        let servers = serve(vec![
+            |to| {
+                let mut chaos = a("shop.test", 60, 66);
+                chaos.class = CLASS::CH;
+                vec![reply(to, vec![chaos, a("shop.test", 1 << 31, 1)])]
+            },
+            nothing,
+        ]);
+        let found = servers.resolve("shop.test", 80, SECOND).unwrap();
+        assert_eq!(ips(&found), ["10.0.0.1"]);
+        assert_eq!(found.ttl, Some(Nanos::ZERO));
     }
 
     #[test]
