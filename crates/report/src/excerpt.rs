@@ -9,6 +9,8 @@ use crate::untrusted::is_dangerous;
 use drumfire_plan::{nearest, secret};
 use unicode_width::UnicodeWidthChar as _;
 
+/// A longer line is not shown, in bytes: its secrets would take long to find.
+const LINE_MAX: usize = 1 << 16;
 /// Columns of a line's number, at least.
 const NUMBER: usize = 4;
 /// Settings of a plan that choose among words, and sound like secrets.
@@ -45,7 +47,8 @@ pub struct Spot<'a> {
     pub within: Option<(&'a str, usize)>,
 }
 
-/// The line with its number and a mark under the place; nothing where there is no such line. What
+/// The line with its number and a mark under the place; nothing where there is no such line, or a
+/// very long one. What
 /// may be a secret is starred, and control characters are replaced.
 #[must_use]
 pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
@@ -53,6 +56,7 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     let Some(line) = index
         .checked_sub(1)
         .and_then(|index| spot.source.lines().nth(index))
+        .filter(|line| line.len() <= LINE_MAX)
     else {
         return String::new();
     };
@@ -160,8 +164,11 @@ fn window(line: &str, at: usize, room: usize, style: &Style) -> (String, usize) 
     let width = |cells: &[String]| -> usize { cells.iter().map(|cell| columns(cell)).sum() };
     let ellipsis = style.glyph("…", "...");
     let at = at.min(cells.len());
-    let mut from = 0;
-    while from < at && width(&cells[from..at]) > room / 2 && width(&cells) > room {
+    let (mut from, mut before) = (0, width(&cells[..at]));
+    let is_long = width(&cells) > room;
+    // The columns are counted once: the line may be a whole file of JSON.
+    while is_long && from < at && before > room / 2 {
+        before -= columns(&cells[from]);
         from += 1;
     }
     let head = if from > 0 { ellipsis } else { "" };
@@ -176,7 +183,7 @@ fn window(line: &str, at: usize, room: usize, style: &Style) -> (String, usize) 
         left -= columns(cell);
         shown.push_str(cell);
     }
-    (shown, columns(head) + width(&cells[from..at]))
+    (shown, columns(head) + before)
 }
 
 /// A character as it is shown.
@@ -207,6 +214,15 @@ mod tests {
             within,
         };
         excerpt(&spot, &Style::new(width, Color::Off, Unicode::Off))
+    }
+
+    /// A whole file may be one line.
+    #[test]
+    fn long_lines_take_no_time_of_note() {
+        let line = "x{{a}}@".repeat(8_000);
+        let shown_of = |line: &str| shown(line, line.len() as u64, None, 80);
+        assert!(shown_of(&line).ends_with("^\n"));
+        assert_eq!(shown_of(&line.repeat(2)), "");
     }
 
     #[test]

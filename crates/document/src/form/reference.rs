@@ -18,6 +18,8 @@ const OPEN: &str = "${";
 const ESCAPED: &str = "$${";
 /// All values that references stand for in a document, together, in bytes.
 const BYTES_MAX: usize = 64 << 20;
+/// Variables that lead from one to the next.
+const CHAIN_MAX: u32 = 1_000;
 /// A shorter secret is refused: in a report it can't be told from other text.
 const SECRET_MIN: usize = 4;
 /// Before the default of a variable of the environment.
@@ -39,6 +41,8 @@ pub(super) struct References<'a> {
     setup: SetupValues,
     /// How many bytes may still be put in.
     left: usize,
+    /// The number of variables that are being resolved.
+    chain: u32,
 }
 
 /// A variable of the document.
@@ -76,6 +80,7 @@ impl<'a> References<'a> {
             unresolved: Vec::new(),
             setup: SetupValues::of(root),
             left: BYTES_MAX,
+            chain: 0,
         }
     }
 
@@ -305,12 +310,19 @@ impl<'a> References<'a> {
                 return None;
             }
         }
+        if self.chain == CHAIN_MAX {
+            let message = format!("`{name}` is reached through more than {CHAIN_MAX} variables");
+            found.mark(text, at, &message);
+            return None;
+        }
         let written = self.variables.insert(name.to_owned(), Variable::UnderWay);
         let Some(Variable::Written(mut node)) = written else {
             return None;
         };
         let (before, uses) = (found.len(), self.setup.uses());
+        self.chain += 1;
         self.resolve(&mut node, found);
+        self.chain -= 1;
         self.setup.note_variable(uses, name);
         let resolved = match node.value {
             _ if found.len() > before => None,
@@ -544,6 +556,24 @@ mod tests {
             let (value, _) = resolved(&escaped(text));
             assert_eq!(value, Ok(Node::Text(text.to_owned())), "{text}");
         }
+    }
+
+    /// A chain of variables has an end before the stack has.
+    #[test]
+    fn a_long_chain_of_variables_is_refused() {
+        let link = |n: u32| format!("  v{}: '${{v{}}}'\n", 20_000 - n, 20_000 - n - 1);
+        let variables: String = (0..14_000).map(link).collect();
+        let root = read(&format!("vars:\n{variables}  v6000: end\n"), "p").expect("yaml");
+        let mut references = References::new(&root, &Desk);
+        let mut node = read("''", "p").expect("yaml");
+        node.value = Node::Text("${v20000}".to_owned());
+        let mut found = Findings::default();
+        references.resolve(&mut node, &mut found);
+        let found = found.into_inner();
+        assert!(
+            found[0].message.contains("more than 1000 variables"),
+            "{found:?}"
+        );
     }
 
     #[test]
