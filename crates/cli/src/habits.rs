@@ -853,7 +853,7 @@ mod tests {
             ("run --verbose x", "`--show`"),
             ("http -v http://h/", "`--show`"),
             ("grpc --debug h:1", "`--show`"),
-            ("http -F a=b http://h/", "`form:` in a plan"),
+            ("http --form-string a=b http://h/", "`-F a=b`"),
             ("run -d 30s x", "the load stands in the plan"),
             ("http -s x.lua http://h/", "{{uuid}}"),
             ("http -s x.lua http://h/", "`script:` of a plan"),

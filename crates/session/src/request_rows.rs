@@ -17,7 +17,7 @@ const CHUNK: usize = 64 << 10;
 /// It may lag behind the run by a bounded number of rows ([limits]): further ones are lost, and the
 /// command fails with their number.
 ///
-/// [limits]: drumfire_engine::KEPT_SAMPLES_MAX
+/// [limits]: drumfire_engine::limits::KEPT_SAMPLES_MAX
 pub struct RequestRowsOutput {
     form: RowForm,
     streams: Streams,

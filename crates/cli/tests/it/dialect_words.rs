@@ -26,7 +26,7 @@ const FUNCTIONS: [&str; 9] = [
 ];
 
 /// Keys of plans that the tools have, too.
-const SHARED_KEYS: [&str; 33] = [
+const SHARED_KEYS: [&str; 34] = [
     "ammo",
     "authority",
     "body",
@@ -59,6 +59,7 @@ const SHARED_KEYS: [&str; 33] = [
     "scenarios",
     "status",
     "target",
+    "text",
     "time",
 ];
 
