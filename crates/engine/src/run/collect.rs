@@ -14,7 +14,7 @@ use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 
 /// Used intervals that wait for a worker, beside the one that it records. More come about when this
 /// side was slow for a while, and go back to the system: each is 3 MiB.
-const SPARES: usize = 2;
+const SPARES: usize = 1;
 
 /// Merges intervals of the same number, and hands them on when every worker has reported.
 pub(crate) struct Collector {
