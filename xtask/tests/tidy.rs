@@ -101,6 +101,16 @@ fn links_lead_somewhere() {
 }
 
 #[test]
+fn licenses_are_those_that_are_allowed() {
+    clean(xtask::licenses::check);
+}
+
+#[test]
+fn dependencies_come_from_the_registry() {
+    clean(xtask::sources::check);
+}
+
+#[test]
 fn the_manual_repeats_the_program() {
     clean(xtask::manual::check);
 }

@@ -325,7 +325,11 @@ mod tests {
 
     #[test]
     fn no_text_of_a_description_refers_to_a_file_or_a_variable() {
-        let imported = import(Form::OpenApi, HOSTILE, &Wishes::default()).unwrap();
+        let wishes = Wishes {
+            keeps_all: true,
+            ..Wishes::default()
+        };
+        let imported = import(Form::OpenApi, HOSTILE, &wishes).unwrap();
         assert_eq!(imported.document.pools[0].requests.len(), 3);
         let text = form::print(&imported.document);
         let machine = Asked::default();

@@ -65,7 +65,7 @@ fn every_mistake_is_said_with_its_place() {
                 "p:5:7: requests: `stream` is for calls",
                 "p:6:45: a: `headers` is for HTTP requests; a call has `metadata`",
                 "p:6:7: requests: `body` is for HTTP requests; a call has `data`",
-                "p:7:37: body_file: give one of `body`, `body_file`, `body_base64`, `json` and `form`",
+                "p:7:37: body_file: give one of `body`, `body_file`, `body_base64`, `json`, `form` and `multipart`",
                 "p:8:57: metadata_file: give one of `metadata` and `metadata_file`",
             ],
         ),
