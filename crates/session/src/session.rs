@@ -13,7 +13,6 @@ use crate::limits::{connections_max, within_limits};
 use crate::{EndRequests, Note, Observer, RunContext, SessionError};
 use drumfire_engine::{Events, Prepared, Run, Shares};
 use drumfire_measure::Summary;
-use drumfire_net::yield_to_others;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -147,7 +146,6 @@ impl Beside {
         self.observer.begin(context)?;
         let mut observer = self.observer;
         let body = move || {
-            yield_to_others();
             for event in events {
                 observer.observe(&event);
             }

@@ -18,7 +18,7 @@ use crate::waiting::Waiting;
 use crate::wire::Settings;
 use crate::worker::Worker;
 use drumfire_measure::{RunEvent, Summary};
-use drumfire_net::{Io, Waker, yield_to_others};
+use drumfire_net::{Io, Waker};
 use drumfire_plan::{Affinity, Growth, StopReason, Users as UserCount};
 use drumfire_schedule::ScheduleError;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -241,8 +241,6 @@ pub(crate) fn conduct(
             let controls = controls.iter();
             controls.for_each(|control| control.stop(StopReason::Threshold));
         };
-        // The workers have their threads, which do not inherit it.
-        yield_to_others();
         collector.collect(&stop, observer);
     });
     controls.iter().for_each(Control::over);
