@@ -1,14 +1,12 @@
 //! Bodies of several parts (RFC 7578), as browsers write them.
 
+use drumfire_data::Template;
 use drumfire_document::{Diagnostic, Part, PartContent};
 use std::path::Path;
 use std::sync::Arc;
 
 /// The line between two parts, with as many zeros behind it as keep it out of them.
 const BOUNDARY: &str = "----drumfire0boundary";
-
-/// The beginnings of templates in a text.
-const TAGS: [&str; 3] = ["{{", "{%", "{#"];
 
 /// A body, and the type that names its boundary.
 pub(crate) struct Multipart {
@@ -68,7 +66,7 @@ pub(crate) fn multipart(
 /// Whether a part is a text with a template.
 fn is_template(part: &Part) -> bool {
     match &part.content {
-        PartContent::Text(text) => TAGS.iter().any(|tag| text.value.contains(tag)),
+        PartContent::Text(text) => !Template::is_static(&text.value),
         PartContent::File(_) => false,
     }
 }
@@ -85,7 +83,7 @@ fn raw(content: &[u8]) -> Result<Vec<u8>, String> {
                 .to_owned(),
         );
     };
-    if !TAGS.iter().any(|tag| text.contains(tag)) {
+    if Template::is_static(text) {
         return Ok(content.to_vec());
     }
     if text.contains("endraw") {
