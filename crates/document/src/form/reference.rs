@@ -5,7 +5,7 @@
 //! references and never with what they stand for.
 
 use super::node::Node;
-use super::setup_values::{STAND_IN, SetupValues};
+use super::setup_values::{STAND_IN, SetupValues, makes_template};
 use crate::Environment;
 use crate::diagnostic::Findings;
 use crate::{Place, Placed, Text};
@@ -165,7 +165,18 @@ impl<'a> References<'a> {
             };
             let inner = &rest[at + OPEN.len()..at + end];
             rest = &rest[at + end + 1..];
-            match self.reference(inner, start, text, found) {
+            let uses = self.setup.uses();
+            let value = self.reference(inner, start, text, found);
+            if let Some(Node::Text(value)) = &value
+                && self.setup.uses() > uses
+                && (makes_template(&out, value) || makes_template(value, rest))
+            {
+                let message = "a template begins where this text and a value of the setup meet; \
+                               put a blank between them";
+                found.mark(text, start, message);
+                return None;
+            }
+            match value {
                 Some(node) if out.is_empty() && start == 0 && rest.is_empty() => return Some(node),
                 Some(Node::Text(value) | Node::Number(value)) => {
                     is_right &= self.push(&value, text, found, &mut out);
@@ -490,6 +501,10 @@ mod tests {
                 _ => String::new(),
             })
         }
+
+        fn setup_value(&self, name: &str) -> Option<String> {
+            (name == "token").then(|| "{ uuid }}".to_owned())
+        }
     }
 
     /// The value of a text, or the mistakes in it; and the secrets.
@@ -556,6 +571,18 @@ mod tests {
             let (value, _) = resolved(&escaped(text));
             assert_eq!(value, Ok(Node::Text(text.to_owned())), "{text}");
         }
+    }
+
+    /// A server can't complete what looks like a part of a template.
+    #[test]
+    fn no_template_begins_at_a_value_of_the_setup() {
+        for written in ["{${setup:token}", "x {${setup:token} y"] {
+            let (found, _) = resolved(written);
+            let found = found.expect_err(written);
+            assert!(found[0].starts_with("a template begins where"), "{found:?}");
+        }
+        let (value, _) = resolved("{ ${setup:token}");
+        assert_eq!(value, Ok(Node::Text("{ { uuid }}".to_owned())));
     }
 
     /// A chain of variables has an end before the stack has.

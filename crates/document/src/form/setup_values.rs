@@ -18,6 +18,11 @@ pub(super) const STAND_IN: &str = "1";
 /// The beginnings of templates in a text.
 const TEMPLATES: [&str; 3] = ["{{", "{%", "{#"];
 
+/// Whether a template begins where two texts meet.
+pub(super) fn makes_template(before: &str, after: &str) -> bool {
+    before.ends_with('{') && after.starts_with(['{', '%', '#'])
+}
+
 /// Keys of `defaults` whose late values are left out of the setup.
 const LEFT_OUT: [&str; 2] = ["headers", "metadata"];
 
