@@ -1,8 +1,18 @@
 //! Connections by the address that they led to.
+//!
+//! A name may resolve to many addresses, and a plan may name many targets, so rows are bounded by
+//! [`ADDRESS_ROWS_MAX`]. The counts of all further addresses go into one sum, so that the counts of
+//! an interval always add up to those of its [`Connections`](crate::Connections) to addresses. A
+//! worker adds when a connection was opened, and once more with its requests when it was closed;
+//! neither happens per request.
+//!
+//! The rows stay sorted by address: a lookup is a binary search, an encoding has one order, and a
+//! decoder can check that order in one pass ([`Addresses::push`], [`Addresses::set_others`]).
 
 use std::net::SocketAddr;
 
-/// Addresses that have a row; the connections to others are counted together.
+/// The number of addresses that have a row of their own. The connections to others are counted
+/// together.
 pub const ADDRESS_ROWS_MAX: usize = 256;
 
 /// The work of the connections to one address.
@@ -73,7 +83,11 @@ impl Addresses {
         self.others
     }
 
-    /// Adds `other`. Beyond [`ADDRESS_ROWS_MAX`], which addresses have rows depends on the order.
+    /// Adds `other`.
+    ///
+    /// Up to [`ADDRESS_ROWS_MAX`] distinct addresses over all parts, this does not depend on the
+    /// order. Beyond that the order decides which addresses have rows; the sum over rows and others
+    /// stays the same.
     pub fn merge(&mut self, other: &Self) {
         for row in &other.rows {
             self.add(row.address, row.counts);
@@ -87,8 +101,10 @@ impl Addresses {
         self.others = AddressCounts::default();
     }
 
-    /// Takes a row and the counts of others as they were encoded; `false` when a row is not the
-    /// next one, or is empty, or there are too many.
+    /// Appends a row as it was encoded, for decoders.
+    ///
+    /// Returns `false`, and takes nothing, for a row that recording can't have left there: one that
+    /// is not behind the row before it, is empty, or exceeds the bound.
     pub(crate) fn push(&mut self, row: AddressRow) -> bool {
         let is_next = self
             .rows
@@ -101,7 +117,9 @@ impl Addresses {
         fits
     }
 
-    /// Sets the counts of all other addresses; `false` when they are there without need.
+    /// Sets the counts of all other addresses, for decoders, behind the last [`Self::push`].
+    ///
+    /// Returns `false` where there are such counts though the rows had room for their addresses.
     pub(crate) fn set_others(&mut self, others: AddressCounts) -> bool {
         self.others = others;
         others.is_empty() || self.rows.len() == ADDRESS_ROWS_MAX

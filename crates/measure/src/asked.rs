@@ -1,8 +1,18 @@
 //! The facts of a pool's plan that reports show beside its figures.
 //!
-//! [`Asked::of`] takes them from a [`Pool`]; from then on they are values that are stored, read back
-//! and compared. They are small whatever the plan's size ([`LISTED_MAX`], and a trace's times are
-//! only counted), and secrets are masked in them. Their words are the business of reports.
+//! [`Asked::of`] takes them from a [`Pool`] when the run starts; from then on they are values that
+//! are stored, sent, read back and compared, and nothing in this crate looks at the plan again.
+//! Their words are the business of reports, so that a text can change without a new version of the
+//! stored form.
+//!
+//! Three properties hold of every value here, whatever the plan:
+//!
+//! - It is small. Lists are cut at [`LISTED_MAX`] with their length beside them ([`Listed`]),
+//!   bodies are lengths, and of a trace only the number of times is kept. The facts travel with
+//!   every run's record and in every report.
+//! - It has no secrets. URLs and fields are masked by the rules of [`drumfire_plan::secret`] when
+//!   they are taken; [`Asked::with_texts`] masks further texts that a session knows to be secret.
+//! - It can be decoded from hostile bytes: `form` checks each bound again.
 
 pub(crate) mod form;
 mod law;
@@ -20,7 +30,7 @@ use drumfire_plan::{
 };
 use drumfire_units::Nanos;
 
-/// The facts of a run have at most this many entries of each of a plan's lists.
+/// The number of entries of each of a plan's lists that the facts of a run have, at most.
 pub const LISTED_MAX: usize = 16;
 
 /// The facts of a pool's plan: what it was to send, when, and over which connections.
@@ -40,7 +50,8 @@ pub struct Asked {
     pub transport: AskedTransport,
 }
 
-/// The first entries of a list, and its length.
+/// The first entries of a list, and its length. A report shows the entries and says how many more
+/// there are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed<T> {
     /// The first entries, at most [`LISTED_MAX`].
@@ -134,7 +145,8 @@ impl Asked {
         }
     }
 
-    /// The facts with every text that a person wrote as `rewrite` gives it back.
+    /// The facts with every text that a person wrote replaced by what `rewrite` returns for it:
+    /// URLs, methods, fields, and the names of services and methods.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         for request in &mut self.requests.first {

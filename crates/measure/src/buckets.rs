@@ -1,4 +1,18 @@
 //! HdrHistogram's buckets for 1 ns to 1 h with three significant digits, and their counts.
+//!
+//! The layout is that of HdrHistogram (Gil Tene), so that histograms can be exchanged with other
+//! tools bucket for bucket (`encoding`). [`place`] and [`bounds`] are its only arithmetic, and are
+//! inverse to each other.
+//!
+//! [`Buckets`] hold a count for each place, in one of two forms. Those of a worker are an array of
+//! all from the start, which never takes memory while recording and costs address space rather than
+//! memory: the system zeroes pages as they are touched, and `change` and `clear` leave untouched
+//! pages alone. Those made by [`Buckets::small`] are a list of the places in use, which turns into
+//! the array at [`FEW`] entries. Which of both it is shows in no result.
+//!
+//! The counts know nothing of the extremes. Callers pass the range of places that may be in use,
+//! which a histogram has from its exact least and greatest time; counts outside that range must be
+//! zero.
 
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
@@ -11,7 +25,7 @@ pub(crate) const HOUR: u64 = 3_600_000_000_000;
 /// [`Histogram::beyond`](crate::Histogram::beyond).
 pub const HIGHEST: u64 = bounds(place(HOUR)).1;
 
-/// The number of buckets. No value above [`HIGHEST`] has a place below it.
+/// The number of buckets: one for each place up to that of [`HIGHEST`].
 pub(crate) const LENGTH: usize = place(HIGHEST) + 1;
 
 /// Values of up to this many bits have a bucket each: the least power of two that separates 1999
@@ -47,8 +61,8 @@ pub(crate) fn places(min: u64, max: u64) -> RangeInclusive<usize> {
 /// The counts in one page of memory, as most machines have them.
 const PAGE: usize = 4096 / size_of::<u64>();
 
-/// How many buckets in use are held in a list, before there is an array of all: the list then takes
-/// some 5 KiB, and the array's pages as much for the same counts.
+/// The number of buckets that a list holds before it becomes an array of all. At that length the
+/// list takes some 5 KiB, and the array's touched pages take as much for the same counts.
 const FEW: usize = 512;
 
 /// A count for each bucket: an array of all, or a list of those in use while they are few.
@@ -56,10 +70,11 @@ pub(crate) struct Buckets {
     /// A count for each bucket, or empty while `few` has the counts. The memory is zeroed by the
     /// system, so that buckets which are never touched never become resident.
     all: Box<[u64]>,
+    /// The buckets in use while `all` is empty; empty otherwise.
     few: Few,
 }
 
-/// The buckets in use, in ascending order.
+/// The buckets in use, as two lists of equal length in ascending order of places: 10 bytes each.
 #[derive(Default)]
 struct Few {
     places: Vec<u16>,
@@ -116,7 +131,8 @@ impl Buckets {
         &mut self.all[place]
     }
 
-    /// Moves the counts into an array, if they are not in one.
+    /// Moves the counts from the list into an array of all; does nothing where they are in one
+    /// already.
     fn spread(&mut self) {
         if self.all.is_empty() {
             let few = std::mem::replace(self, Self::new()).few;
@@ -126,8 +142,11 @@ impl Buckets {
         }
     }
 
-    /// Adds a count behind all others, to buckets that were made small. However many come in this
-    /// way, the memory is in proportion to them.
+    /// Appends a bucket behind all others, to buckets that were made small: for decoders, whose
+    /// places ascend.
+    ///
+    /// The list may grow beyond [`FEW`] in this way. Its memory is in proportion to the bytes that
+    /// were decoded, whereas an array would take 264 KiB for a histogram of one byte.
     pub(crate) fn push(&mut self, place: usize, count: u64) {
         debug_assert!(self.all.is_empty(), "a list");
         self.few.places.push(place as u16);
@@ -153,9 +172,10 @@ impl Buckets {
         all.filter(|(_, count)| *count > 0).chain(few)
     }
 
-    /// Changes the counts at these places by those of another. Where that has none for a page
-    /// long, this one is not touched either: a rare long time must not make all resident that lies
-    /// between it and the others.
+    /// Changes the counts at these places by those of `other`, by addition or subtraction.
+    ///
+    /// Where `other` has a whole page of zeros, this one's page is not touched: a rare long time
+    /// must not make everything resident that lies between it and the usual ones.
     pub(crate) fn change(
         &mut self,
         other: &Self,
@@ -198,7 +218,8 @@ impl Buckets {
 }
 
 impl Few {
-    /// Where the count of a place stands, which is made if there is none and room for one more.
+    /// The index of a place's count, which is inserted as zero where there is none. `None` where
+    /// the list is full.
     fn find_or_insert(&mut self, place: usize) -> Option<usize> {
         let place = place as u16;
         match self.places.binary_search(&place) {
@@ -212,7 +233,7 @@ impl Few {
         }
     }
 
-    /// Those at these places that count anything.
+    /// The places in this range whose counts are above zero. Subtraction leaves zeros in the list.
     fn within(&self, places: RangeInclusive<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
         let from = self
             .places
@@ -230,7 +251,7 @@ impl Few {
     }
 }
 
-/// These places, cut where pages end.
+/// The range cut where pages of memory end, so that each part is one page of the array or less.
 fn pages(places: RangeInclusive<usize>) -> impl Iterator<Item = Range<usize>> {
     let end = places.end() + 1;
     let starts = std::iter::successors(Some(*places.start()), |from| {

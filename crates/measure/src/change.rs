@@ -34,10 +34,11 @@ impl Change {
     }
 }
 
-/// The tails of the last intervals.
+/// The tails of the last five intervals, in a ring.
 ///
-/// A tail is compared with the mean of the five before it: each sign is a whole order of magnitude,
-/// so that noise has none. A change that is slower shows in no mark.
+/// A tail is compared with the mean of the five before it. Each sign stands for a whole order of
+/// magnitude, so that noise has none; a change that is slower than that shows in no mark. Fewer
+/// than five earlier tails are compared as they are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tails {
     last: [u64; EARLIER],
@@ -48,7 +49,7 @@ pub struct Tails {
 }
 
 impl Tails {
-    /// As if five tails of 0 had come before.
+    /// Tails as if five of 0 had come before: with them the first tail above 0 is a rise.
     #[must_use]
     pub const fn of_zeros() -> Self {
         Self {
@@ -58,7 +59,11 @@ impl Tails {
         }
     }
 
-    /// Takes the next tail, in any unit, and compares it with those before it; the first has none.
+    /// Takes the next tail, in any unit, and compares it with those before it; the first has no
+    /// change.
+    ///
+    /// A tail of 0 has no logarithm: from 0 to anything is one order up, from anything to 0 one
+    /// order down.
     pub fn compare(&mut self, tail: u64) -> Change {
         let change = self.change(tail);
         self.last[self.next] = tail;

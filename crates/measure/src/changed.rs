@@ -1,16 +1,23 @@
 //! A change of a run by a command, as it is kept beside the run's intervals.
+//!
+//! [`Changed::by`] makes one from the command when it holds. A [`Reading`](crate::Reading) takes it
+//! before the interval within which it holds, and the store writes it between the same two
+//! intervals, so that a run that is read back cuts its stages as they were cut. Its times count
+//! from the start of its part of the run: [`Changed::after`] moves them where a part began later.
 
 use crate::codec::stages::{decode_stages, encode_stages};
 use crate::codec::{CodecError, Input, put, put_text};
 use drumfire_plan::{ChangeKind, Command, Stage};
 use drumfire_units::Nanos;
 
-/// The version of a change without its time and its law, which earlier programs stored.
+/// The version of a change without its time and its law, which earlier programs stored. A change
+/// that was read from it is written as it again.
 const VERSION_TIMELESS: u64 = 1;
 /// The version that is written here.
 const VERSION: u64 = 2;
 
-/// A change of a run: what a summary needs of it, and its note.
+/// A change of a run: the parts that a summary needs, and its note. The whole command is in the
+/// stream of events and not here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// The number of the pool that changed, from 0; `None` stands for all of them.
@@ -48,7 +55,7 @@ impl Changed {
         }
     }
 
-    /// The change of a part of a run that began so long after the run.
+    /// The change of a part of a run that began `offset` after the run's start.
     #[must_use]
     pub fn after(mut self, offset: Nanos) -> Self {
         if let Some(order) = &mut self.order {

@@ -9,6 +9,13 @@
 //! text is its length in bytes and its UTF-8. Counts by kind carry the stable names of the kinds,
 //! so that a list may grow without a new version. Each value has exactly one encoding, so that what
 //! decodes encodes to the same bytes, and memory is taken in proportion to the bytes.
+//!
+//! Bytes may come from a file that was cut off or changed, or from another machine. A decoder that
+//! keeps these rules needs no other check: read a count of things by [`Input::length`] or
+//! [`Input::several`], which bound it by the bytes that are left; compare each number with the
+//! greatest that its field can have; and refuse what the encoder would not have written (an order,
+//! a zero, a name) with [`CodecError::Malformed`]. Then no bytes make a decoder panic, take memory
+//! beyond a multiple of their length, or give a value that recording could not have made.
 
 pub(crate) mod stages;
 pub(crate) mod stop_reason;
@@ -59,7 +66,8 @@ pub(crate) fn put_wide(out: &mut Vec<u8>, mut value: u128) {
     out.push(value as u8);
 }
 
-/// Appends a number with its sign: small ones of either sign are short.
+/// Appends a number with its sign in zigzag form, as protobuf's `sint64`: small ones of either sign
+/// are short.
 pub(crate) fn put_signed(out: &mut Vec<u8>, value: i64) {
     put(out, (value << 1 ^ value >> 63).cast_unsigned());
 }
@@ -78,7 +86,8 @@ pub(crate) fn put_optional(out: &mut Vec<u8>, value: Option<u64>) {
     }
 }
 
-/// Appends the counts above 0 with their names.
+/// Appends the counts above 0 with their names, in the order in which they come. [`Input::named`]
+/// expects the same order.
 pub(crate) fn put_named(out: &mut Vec<u8>, counts: impl Iterator<Item = (&'static str, u64)>) {
     let used: Vec<_> = counts.filter(|(_, count)| *count > 0).collect();
     put(out, used.len() as u64);
@@ -88,16 +97,18 @@ pub(crate) fn put_named(out: &mut Vec<u8>, counts: impl Iterator<Item = (&'stati
     }
 }
 
-/// The form of a histogram's counts.
+/// The form of a histogram's counts, by the version of the form around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CountsForm {
-    /// Each with the number of unused buckets before it.
+    /// A count behind the number of unused buckets before it: the first version of intervals.
     Pairs,
-    /// Each with a mark, behind which that number stands where there is any.
+    /// A count doubled, odd where unused buckets come before it, whose number follows then. Written
+    /// today.
     Marked,
 }
 
-/// The bytes that are left to decode.
+/// The bytes that are left to decode. It is a slice and a setting, so that a copy of it looks ahead
+/// without consuming.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     left: &'a [u8],
@@ -157,8 +168,8 @@ impl<'a> Input<'a> {
         Ok((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
     }
 
-    /// The next number, which counts things that take at least one byte each: it can't exceed the
-    /// remaining bytes, so that a false number makes no large allocation.
+    /// The next number, which counts things of at least one byte each. It can't exceed the number
+    /// of bytes that are left, so that a false one makes no large allocation.
     pub(crate) fn length(&mut self) -> Result<usize, CodecError> {
         let length = usize::try_from(self.number()?).map_err(|_| CodecError::Short)?;
         if length > self.left.len() {
@@ -241,7 +252,11 @@ impl<'a> Input<'a> {
         Ok(all)
     }
 
-    /// Reads what [`put_named`] wrote: where each name stands in `names`, and its count.
+    /// Reads the counts that [`put_named`] wrote, and calls `take` with the index of each name
+    /// within `names` and its count.
+    ///
+    /// Names must come in the order of `names`, each once and with a count above 0; an unknown name
+    /// is malformed, since a count without its kind would be lost.
     pub(crate) fn named(
         &mut self,
         names: impl Iterator<Item = &'static str> + Clone,
@@ -262,7 +277,8 @@ impl<'a> Input<'a> {
         Ok(())
     }
 
-    /// Whether nothing is left.
+    /// Checks that no bytes are left. A form that is read without this accepts bytes behind its
+    /// end.
     pub(crate) fn end(self) -> Result<(), CodecError> {
         if self.left.is_empty() {
             Ok(())

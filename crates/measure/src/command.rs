@@ -1,5 +1,9 @@
-//! A command that changes a run: version, time, pool, the kind of the change by its name, and what
-//! that kind has beside it.
+//! A command that changes a run, as bytes: version, time, pool, the kind of the change by its name,
+//! and the parameters of that kind.
+//!
+//! This is the form in which commands travel to a run, and in which the stream of events hands them
+//! on. Nothing is left out: a law has every time of a trace, so that another machine can obey it
+//! exactly. A pool is its number from 1; 0 stands for all pools.
 
 use crate::asked::law_form as law;
 use crate::codec::stop_reason::{decode_reason, encode_reason};

@@ -1,8 +1,13 @@
-//! The ends of connections.
+//! The ends of connections: how many were opened, why each was closed, and the work that each did.
+//!
+//! A worker calls [`Connections::record_opened`] once for a connection that was opened and
+//! [`Connections::record_closed`] once when that one ends; one that could not be opened appears in
+//! neither, but as the outcome of the requests that waited for it. A connection that was opened and
+//! not closed is open at the end, so that `opened` less the sum of `closed` is the number of open
+//! ones at any time.
 //!
 //! Counts and distributions are of the connections that a worker opened, and the rows of
-//! [`Addresses`](crate::Addresses) spread them over the addresses of a name. A connection that was
-//! opened and not closed is open at the end.
+//! [`Addresses`](crate::Addresses) spread them over the addresses of a name.
 
 use crate::{Addresses, Histogram};
 use drumfire_units::Nanos;
@@ -60,7 +65,7 @@ pub struct Connections {
     pub opened: u64,
     /// Connections closed for each reason, by its index in [`Closing::ALL`].
     pub closed: [u64; Closing::ALL.len()],
-    /// Time to open one.
+    /// Time to open one, without its TLS handshake.
     pub connect: Histogram,
     /// Time for a TLS handshake.
     pub tls_handshake: Histogram,
@@ -70,7 +75,7 @@ pub struct Connections {
     pub lifetime: Histogram,
     /// The exchanges that each closed one had carried: counts in place of nanoseconds.
     pub carried: Histogram,
-    /// The same by address.
+    /// The connections and their requests by address.
     pub addresses: Addresses,
 }
 
@@ -95,16 +100,17 @@ impl Connections {
         self.closed[why as usize]
     }
 
-    /// How many were still open when the load ended: opened, and closed for no other reason than
-    /// that.
+    /// Connections that were still open when the load ended: opened, and closed for no other reason
+    /// than that.
     #[must_use]
     pub fn open_at_end(&self) -> u64 {
         let before: u64 = self.closed.iter().sum::<u64>() - self.closed_by(Closing::Ended);
         self.opened.saturating_sub(before)
     }
 
-    /// How many had a place that was taken when the load ended: those that were open, and those
-    /// that had ended as announced or planned, which the next request that needs them opens anew.
+    /// Connections whose place was taken when the load ended: those that were open, and those that
+    /// had ended as announced or planned, which the next request that needs them opens anew. The
+    /// places that are missing could not be opened, or failed.
     #[must_use]
     pub fn in_place_at_end(&self) -> u64 {
         let renewed = [
@@ -121,7 +127,8 @@ impl Connections {
         self.open_at_end().saturating_add(renewed.sum())
     }
 
-    /// Whether any of them was ready for a request, at any time.
+    /// Whether any connection was ready for a request, at any time: whether any did not end as
+    /// [`Closing::Unready`] or [`Closing::Failed`], or has carried a request.
     #[must_use]
     pub fn was_any_ready(&self) -> bool {
         let never = self.closed_by(Closing::Unready) + self.closed_by(Closing::Failed);

@@ -84,7 +84,8 @@ impl Counts {
         ]
     }
 
-    /// The counts of a series, as they follow from what was recorded into it.
+    /// The counts of a series that a decoder read: all of them follow from its outcomes, its
+    /// pending requests and those in flight.
     pub(crate) fn of_series(outcomes: &OutcomeCounts, pending: u64, in_flight: u64) -> Self {
         let add = |sum: u64, (_, count): (Outcome, u64)| sum.saturating_add(count);
         let failed = outcomes.failures().fold(0, add);
@@ -116,7 +117,11 @@ impl Counts {
         self.pending = self.pending.saturating_add(missing - in_flight);
     }
 
-    /// Whether every request of a run is accounted for, exactly.
+    /// Checks that every request of a run is accounted for, exactly. The sums are 128 bits wide,
+    /// since counts may saturate.
+    ///
+    /// Over a span within a run it need not hold: a request becomes due in one interval and ends in
+    /// another.
     pub(crate) fn conservation(&self) -> Result<(), String> {
         let Self {
             intended,
@@ -166,7 +171,7 @@ impl Bytes {
     }
 }
 
-/// The exchanges of each [`Outcome`].
+/// The exchanges of each [`Outcome`], by its index: recording is one addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutcomeCounts([u64; Outcome::COUNT]);
 

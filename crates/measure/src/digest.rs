@@ -1,4 +1,9 @@
 //! The figures of a run that fit into one row of a list of runs.
+//!
+//! A list of hundreds of runs can't read each run's log: the store keeps the digest of each in an
+//! index, which can be made anew from the logs. So a digest has no figure that the summary lacks,
+//! and it is taken of a summary whose books are closed. An exit code depends on the same figures,
+//! for a run that has just ended and for one that is listed.
 
 use crate::{Summary, TargetState, Validity};
 use drumfire_units::Nanos;

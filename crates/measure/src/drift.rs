@@ -1,8 +1,15 @@
 //! Whether a long run got worse or better while it went on.
 //!
-//! Each figure of a run over time is tested for a trend and for an abrupt change; docs/design/0028
-//! says by which statistics, and why. What is found has a probability of at most [`DRIFT_LEVEL`] of being
-//! chance, over all figures together.
+//! Each figure of a run over time becomes a [`Track`], is put to two tests ([`Blocks`]), and where
+//! they find a movement, its form is looked for ([`Shape`]). The order matters: a form is fitted
+//! only to a figure whose movement is no chance, for a form can be fitted to noise too.
+//! docs/design/0028 says by which statistics, and why; what is found has a probability of at most
+//! [`DRIFT_LEVEL`] of being chance, over all figures together.
+//!
+//! The judgement is a pure function of the cells of a run's timeline: the permutations have a fixed
+//! seed, so that a run has the same sentence each time it is shown. Its cost is bounded by the 300
+//! cells of a timeline and the number of permutations, and it is paid once, when the books are
+//! closed.
 
 #[cfg(test)]
 mod alarms;
@@ -21,7 +28,8 @@ use tracks::{Track, tracks};
 
 /// The probability up to which a movement is taken for real.
 pub const DRIFT_LEVEL: f64 = 0.01;
-/// The tests that each figure is put to: for a trend and for a change.
+/// The number of tests that each figure is put to: for a trend and for a change. Its chance is
+/// multiplied by it (Bonferroni), since the better of both counts.
 const TESTS: f64 = 2.0;
 /// Fewer points than this are not judged.
 const POINTS_MIN: usize = 50;
@@ -73,7 +81,9 @@ impl DriftFigure {
         !matches!(self, Self::Failed)
     }
 
-    /// Whether a movement from one value to another is large enough to matter to anyone.
+    /// Whether a movement from one value to another is large enough to matter to anyone. With
+    /// enough samples a test finds movements of a tenth of a percent, for which no reader would
+    /// change anything.
     fn matters(self, from: f64, to: f64) -> bool {
         let difference = (to - from).abs();
         let share = difference / from.abs().min(to.abs()).max(f64::MIN_POSITIVE);
@@ -93,7 +103,7 @@ pub struct Drift {
     /// The part of the run that was judged.
     pub span: Range<Nanos>,
     /// The probability that a steady figure moves as this one did, or more: corrected for the
-    /// number of figures and tests.
+    /// number of figures and tests, at most 1.
     pub p: f64,
     /// How it moved.
     pub movement: Movement,
@@ -113,7 +123,8 @@ pub enum Movement {
 /// A steady growth or fall.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Trend {
-    /// The growth in an hour: of a relative figure as a share of itself, 0.01 for 1 %.
+    /// The growth in an hour: of a relative figure ([`DriftFigure::is_relative`]) as a share of its
+    /// value at the beginning, 0.01 for 1 %; of another in the figure's unit.
     pub per_hour: f64,
     /// The beginning of the trend.
     pub since: Nanos,
@@ -137,8 +148,11 @@ pub struct ChangePoint {
 }
 
 impl Drift {
-    /// How each figure fared over a run from a time on, as far as it can be judged: none of them where the run is
-    /// too short, or where its load is not one and the same for long enough.
+    /// Judges each figure of a run from a time on, as far as it can be judged.
+    ///
+    /// There are no figures where the run is too short (fewer than 50 cells, or 50 s), or where its
+    /// load is not one and the same for long enough: a figure moves with the load, which is the
+    /// plan's doing.
     #[must_use]
     pub fn of_run(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Vec<Self> {
         judge(&tracks(info, timeline, from))
@@ -167,8 +181,9 @@ fn chance(values: &[f64]) -> f64 {
     (chances.trend.min(chances.change) * TESTS).min(1.0)
 }
 
-/// Holm's correction: the least probability counts as often as there are tests, the next once less,
-/// and none is less than those before it.
+/// Holm's correction (1979) for several tests: the least probability is multiplied by their number,
+/// the next by one less, and none is less than those before it. The results have the order of
+/// `chances`.
 fn holm(chances: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..chances.len()).collect();
     order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
@@ -182,7 +197,10 @@ fn holm(chances: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The movement of a track that is no chance.
+/// The form of a movement that is no chance; `of` is the number of figures that are judged.
+///
+/// A trend over few points is reported as a change: a slope that is carried on to an hour from a
+/// few points claims more than was seen. A movement that does not matter counts as none.
 fn movement(track: &Track, of: usize) -> Movement {
     let values = track.values();
     let found = match Shape::of(&values) {
@@ -212,7 +230,9 @@ fn movement(track: &Track, of: usize) -> Movement {
     }
 }
 
-/// Cuts a part of a series where it changes, again and again.
+/// Cuts a part of a series at its step, and goes on with both sides (binary segmentation: Scott and
+/// Knott 1974). Each part is tested by itself, and parts that are too short to be tested stay
+/// whole.
 fn cut(values: &[f64], part: Range<usize>, of: usize, depth: u32, cuts: &mut Vec<usize>) {
     let within = &values[part.clone()];
     if depth == 0 || within.len() < POINTS_MIN {
@@ -227,7 +247,8 @@ fn cut(values: &[f64], part: Range<usize>, of: usize, depth: u32, cuts: &mut Vec
     }
 }
 
-/// The changes between parts, as far as they matter.
+/// The changes at these cuts, as far as they matter: the levels are medians between neighbouring
+/// cuts, and a step between two levels that hardly differ is left out.
 fn changes(track: &Track, cuts: &[usize]) -> Movement {
     let edges = |at: usize| cuts.get(at).copied().unwrap_or(track.points.len());
     let mut points: Vec<ChangePoint> = Vec::new();

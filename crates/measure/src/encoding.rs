@@ -1,4 +1,10 @@
 //! HdrHistogram's V2 interchange encoding, compressed: the form that other tools read.
+//!
+//! It has the buckets and no more. Exact extremes, the sum, counts beyond the range and lower
+//! bounds are lost, so that our own records use `histogram/form`, and this is an output. Reading is
+//! bounded in three steps, for the bytes are anyone's: the length of the inflated form, its
+//! header's length and layout, and only then the crate's own decoder, which would take memory as
+//! the header asks.
 
 use crate::Histogram;
 use crate::buckets::HOUR;
@@ -17,9 +23,9 @@ const COMPRESSED_COOKIE: u32 = 0x1c84_9314;
 /// The header of the encoding without compression.
 const HEADER_BYTES: usize = 40;
 
-/// The most that the encoding without compression takes: a header, and nine bytes for each of the
-/// buckets up to the next power of two, 2048 for the first 11 bits and 1024 for each of the 31
-/// above.
+/// The most bytes of the encoding without compression: a header, and nine bytes (the longest
+/// number) for each of the buckets up to the next power of two, 2048 for the first 11 bits and 1024
+/// for each of the 31 above.
 const ENCODED_BYTES: usize = HEADER_BYTES + 9 * (2048 + 31 * 1024);
 
 /// Why bytes are not a histogram of ours.
@@ -44,7 +50,7 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// An empty histogram of the crate's with our buckets.
+/// An empty histogram of the `hdrhistogram` crate with our buckets.
 #[expect(
     clippy::expect_used,
     reason = "the bounds are constants that the layout supports"

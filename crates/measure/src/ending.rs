@@ -30,7 +30,7 @@ pub struct Ending {
     pub notes: Vec<String>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
-    /// The slowest requests that carried traces.
+    /// The slowest requests.
     pub slowest: Slowest,
     /// The first reason for which the load ended; `None` in the first version of the form.
     pub stopped: Option<StopReason>,
@@ -51,7 +51,9 @@ impl Ending {
         form::decode(bytes)
     }
 
-    /// The ending with every text as `rewrite` gives it back.
+    /// The ending with every text replaced by what `rewrite` returns for it. Bodies of failures
+    /// that are no text are rewritten as text only where that changes them, so that binary bodies
+    /// stay as they are.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         for threshold in &mut self.thresholds {

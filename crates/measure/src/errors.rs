@@ -59,8 +59,8 @@ impl ErrorTable {
         }
     }
 
-    /// Removes the last message by the order above: the alphabetically last one of the outcome
-    /// that has the most, of several such the last outcome.
+    /// Removes the last message by the order above: the alphabetically last one of the outcome that
+    /// has the most; of several such, of the outcome that is last in the list.
     fn evict(&mut self) {
         let fullest = self
             .messages
@@ -89,8 +89,9 @@ impl ErrorTable {
         })
     }
 
-    /// Adds a message behind all others; `false` for one that recording and merging can't have
-    /// left there.
+    /// Appends a message behind all others, for decoders. Returns `false`, and takes nothing, for a
+    /// message that recording and merging can't have left there: one out of order, too long, not
+    /// printable, without a count, or beyond the bound.
     pub(crate) fn push(&mut self, outcome: Outcome, message: &str, count: u64) -> bool {
         let last = self.messages.last_key_value();
         let last = last.map(|(outcome, messages)| (*outcome, messages.last_key_value()));
@@ -106,7 +107,8 @@ impl ErrorTable {
         is_behind && is_kept
     }
 
-    /// Gives each message as `rewrite` has it; those that become the same count together.
+    /// Replaces each message by what `rewrite` returns for it. Messages that become the same are
+    /// counted together.
     pub(crate) fn rewrite(&mut self, rewrite: &dyn Fn(&str) -> String) {
         let before = std::mem::take(self);
         for (outcome, message, count) in before.messages() {
@@ -148,8 +150,11 @@ impl ErrorTable {
     }
 }
 
-/// The first [`MESSAGE_BYTES`] of a text that a server may have chosen, control characters
-/// escaped, so that it can stand in a table and is the same wherever it is merged.
+/// The first [`MESSAGE_BYTES`] bytes of a text that a server may have chosen, with control
+/// characters escaped, so that it can stand in a table and can't move a terminal's cursor.
+///
+/// It is applied before a message is counted, not when it is shown: then two parts that saw the
+/// same message count it under the same text.
 fn printable(detail: &str) -> Cow<'_, str> {
     let cut = &detail[..detail.floor_char_boundary(MESSAGE_BYTES)];
     if !cut.contains(char::is_control) {

@@ -1,9 +1,13 @@
 //! The one stream of a run's events.
 //!
-//! A run publishes each event once, in this order; every observer has a queue of its own. An
-//! observer that falls behind is never waited for: intervals are merged in its queue, so that it
-//! misses moments and no samples. [`crate::Reading::observe`] accumulates the events, and
-//! [`crate::encode_event`] turns each into bytes.
+//! A run publishes each event once, in this order, from the collector's thread; every observer has
+//! a queue of its own. An observer that falls behind is never waited for: intervals are merged in
+//! its queue, so that it misses moments and no samples. [`crate::Reading::observe`] accumulates the
+//! events, and [`crate::encode_event`] turns each into bytes.
+//!
+//! Large values are shared (`Arc`), so that publishing costs an observer a counter and no copy. An
+//! interval that all observers have dropped goes back to a worker and is recorded into again; one
+//! that an observer keeps is simply not used again.
 
 use crate::{Interval, Kept, RunInfo, Summary, Transcript};
 use drumfire_plan::{Command, StopReason};

@@ -33,7 +33,10 @@ const CHANGED: u64 = 4;
 const STOPPING: u64 = 5;
 const FINISHED: u64 = 6;
 
-/// The bytes of one event: lossless. An interval must be summed up.
+/// The bytes of one event: lossless. An interval must be summed up, as published ones are.
+///
+/// Of [`RunEvent::Finished`] only the ending is written, without the number of connections that the
+/// process could have, which no summary depends on.
 #[must_use]
 pub fn encode_event(event: &RunEvent) -> Vec<u8> {
     let mut out = Vec::new();
@@ -73,7 +76,7 @@ pub struct EventReader {
     phase: Phase,
 }
 
-/// The place in the stream.
+/// The place in the stream, by which events that can't come next are refused.
 #[derive(Debug, Default)]
 enum Phase {
     /// No event was read.
@@ -122,7 +125,8 @@ impl EventReader {
         }
     }
 
-    /// The last event: the summary of all that was read, with this ending.
+    /// The last event: the summary of all that was read, with this ending. The reading is consumed,
+    /// so that nothing can be read behind it.
     fn finish(&mut self, ending: Ending) -> Result<RunEvent, CodecError> {
         match std::mem::replace(&mut self.phase, Phase::Finished) {
             Phase::Running(reading) => Ok(RunEvent::Finished(Arc::new(reading.restore(ending)))),

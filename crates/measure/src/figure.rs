@@ -51,7 +51,7 @@ pub(crate) enum Figure {
     Exact(f64),
     /// It is this or greater.
     AtLeast(f64),
-    /// A quantile of too few samples.
+    /// A quantile of too few samples, for which there is no figure.
     Scarce {
         /// The greatest of them.
         most: f64,
@@ -112,8 +112,8 @@ impl Figure {
         }
     }
 
-    /// The figure with its unit, and with a sign where it is only a bound: three digits, or as many
-    /// as it takes to tell it from the value that `threshold` names.
+    /// The figure with its unit, and with a sign where it is only a bound. It has three digits, or
+    /// as many more as tell it from the value that `threshold` names.
     pub(crate) fn text(&self, threshold: &Threshold) -> String {
         let text = value_text(threshold, self.value());
         match self {
@@ -124,13 +124,13 @@ impl Figure {
     }
 }
 
-/// Whether a rule asks that a figure is small.
+/// Whether a rule, and no condition, asks that a figure is small.
 fn bounds_from_above(threshold: &Threshold) -> bool {
     let is_above = matches!(threshold.comparison, Comparison::Less | Comparison::AtMost);
     is_above && !threshold.is_condition()
 }
 
-/// The most digits that are added to tell two values apart.
+/// The most digits beyond the usual three that are tried to tell two values apart.
 const DIGITS_MORE: usize = 9;
 
 /// A value in the threshold's unit. `rate>=200/s` failed by 199.68/s, which three digits would show
@@ -144,7 +144,8 @@ fn value_text(threshold: &Threshold, value: f64) -> String {
     text(value, more.unwrap_or(DIGITS_MORE))
 }
 
-/// A value with its unit, with so many more digits than people need.
+/// A value with the unit of its metric, with `more` digits beyond the usual three. Counts are whole
+/// and have all their digits.
 fn text_to(metric: &Metric, value: f64, more: usize) -> String {
     match metric {
         Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max | Metric::Of(..) => {
@@ -176,6 +177,11 @@ fn scarce_text(q: f64, needed: u64, count: u64) -> String {
 mod tests {
     use super::*;
 
+    /// Judges a threshold by this figure.
+    ///
+    /// An exact figure decides. A lower bound decides where every figure from it upwards gives the
+    /// same answer, and a quantile of too few samples only that a rule from above holds, by the
+    /// greatest of them.
     fn judged(rule: &str, figure: &Figure) -> Judgement {
         figure.judge(&rule.parse().expect("a rule"))
     }

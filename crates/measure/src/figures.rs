@@ -1,10 +1,21 @@
 //! Everything that was counted and timed of a pool.
 //!
-//! A worker records with the `record` methods and nothing else; of these only the text of a new
-//! failure takes memory. The control plane calls [`Figures::sum_up`] on an interval that a worker
-//! has closed; only then are the sums of several steps those of their series. [`Figures::merge`]
-//! adds figures that are summed up, steps included, and [`Figures::merge_sums`] adds a pool's sums
-//! into those of a run, which has no steps.
+//! Two sides use it, one after the other. A worker records with the `record` methods and nothing
+//! else, each on one condition: [`Figures::record`] for a sample whose intended start is measured
+//! and [`Figures::record_warmup`] for any other; [`Figures::record_error_detail`] at most once
+//! beside the former; `record_intended`, `record_dropped` and `record_pending` for arrivals rather
+//! than exchanges; [`Figures::record_in_flight`] in place of `record` for what the drain's end cut
+//! off. Of these only the text of a new failure, the first status of a page and the first lower
+//! bound of a histogram take memory.
+//!
+//! The control plane then calls [`Figures::sum_up`] on an interval that a worker has closed; only
+//! from then on are the sums of several steps those of their series, and may be read.
+//! [`Figures::merge`] adds the figures of the same pool, steps included, before that call (then the
+//! result must be summed up) or after it. [`Figures::merge_sums`] adds a pool's sums into those of
+//! a run, which has no steps. [`Figures::reset`] gives the memory back to a worker.
+//!
+//! After both halves of a request are in, `counts` add up ([`Counts::conservation`]); within a
+//! single interval they need not.
 
 pub(crate) mod form;
 
@@ -48,14 +59,16 @@ pub struct Figures {
     pub retried: u64,
     /// Requests that waited for streams which servers did not allow.
     pub held_back: HeldBack,
-    /// Iterations, where one may be more than a request; otherwise they are the requests.
+    /// Iterations, where one may be more than a request. `None` where each is one request, so that
+    /// they would be the same counts.
     pub iterations: Option<Iterations>,
-    /// One entry for each scenario of a pool with several: those that ended or were in flight. What
-    /// was intended, dropped and pending is of the pool.
+    /// One entry for each scenario of a pool with several: its iterations that ended or were in
+    /// flight. Arrivals that became due, were dropped or are pending have no scenario yet and are
+    /// counted for the pool.
     pub scenarios: Vec<Iterations>,
     /// Messages, where exchanges have such parts.
     pub messages: Messages,
-    /// The ends of connections.
+    /// The connections of the pool, opened or closed in the span.
     pub connections: Connections,
     /// One entry for each step, or none where there is a single step, whose figures these are.
     pub steps: Vec<Step>,
@@ -64,7 +77,8 @@ pub struct Figures {
     errors: ErrorTable,
 }
 
-/// Requests that became due in a part of a run that is left out of it, and ended behind it.
+/// The surplus of arrivals over ends in a part of a run that is left out of it: requests that
+/// became due there and ended behind it. Negative where more ended than became due.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     requests: i64,
@@ -153,8 +167,11 @@ impl Figures {
         self.errors.reset();
     }
 
-    /// Makes what was measured part of the warm-up, but for the connections and for what is under
-    /// way. Gives back by how much more became due than ended: that is measured when it ends.
+    /// Makes the measurements of a span part of the warm-up, but for its connections and for
+    /// exchanges under way. Returns the surplus of arrivals over ends, which [`Self::carry`] adds
+    /// to the next span that is measured: there these requests end.
+    ///
+    /// Only [`Summary`](crate::Summary) calls it, when it has found where the run settled.
     pub(crate) fn leave_out(&mut self) -> Carried {
         let mut carried = Carried {
             requests: balance(&self.counts),
@@ -178,7 +195,7 @@ impl Figures {
         carried
     }
 
-    /// Counts as due what became due before, in a part that was left out.
+    /// Counts as due the arrivals that became due in a part that was left out, and end in this one.
     pub(crate) fn carry(&mut self, carried: Carried) {
         let add = |count: &mut u64, more: i64| *count = count.saturating_add_signed(more);
         add(&mut self.counts.intended, carried.requests);
@@ -322,8 +339,9 @@ impl Figures {
         }
     }
 
-    /// Makes the sums from the steps, and adds to the distribution of waiting the requests that
-    /// did not wait. Done twice, it changes nothing.
+    /// Makes the sums from the steps, and adds to the distribution of waiting the requests that did
+    /// not wait: recording leaves these zeros out, since they are most. Done twice, it changes
+    /// nothing.
     pub fn sum_up(&mut self) {
         if !self.steps.is_empty() {
             self.sum_up_steps();
@@ -355,14 +373,16 @@ impl Figures {
         (self.counts.intended, self.counts.dropped) = (intended, dropped);
     }
 
-    /// The figures of the step with this index, where steps have figures of their own.
+    /// The series of a step, where steps have series of their own; indexes from
+    /// [`STEPS`](crate::STEPS) on share the last one.
     #[inline]
     fn step_mut(&mut self, step: u16) -> Option<&mut Step> {
         let last = self.steps.len().checked_sub(1)?;
         self.steps.get_mut(usize::from(step).min(last))
     }
 
-    /// Adds `other`, of the same pool: associative, commutative and lossless.
+    /// Adds `other`, of the same pool: associative, commutative and lossless. Both have the same
+    /// steps in the same order, since both come of one plan.
     pub fn merge(&mut self, other: &Self) {
         debug_assert_eq!(self.steps.len(), other.steps.len(), "one plan, one list");
         for (mine, theirs) in self.steps.iter_mut().zip(&other.steps) {
@@ -400,7 +420,8 @@ impl Figures {
         self.errors.merge(&other.errors);
     }
 
-    /// Accounts for what was under way where the record breaks off. Nothing is, from then on.
+    /// Accounts for exchanges that were under way where the record breaks off: they become in
+    /// flight, other arrivals without an end become pending. None are under way from then on.
     pub(crate) fn break_off(&mut self) {
         let under_way = u64::try_from(self.under_way).unwrap_or(0);
         self.counts.break_off(under_way);
@@ -453,7 +474,7 @@ impl Figures {
         &mut self.errors
     }
 
-    /// Replaces the counts by outcome and by status.
+    /// Replaces the counts by outcome and by status, for decoders.
     pub(crate) fn set_kinds(&mut self, outcomes: OutcomeCounts, status: StatusCounts) {
         (self.outcomes, self.status) = (outcomes, status);
     }
@@ -469,7 +490,8 @@ impl Figures {
         &self.status
     }
 
-    /// The steps of this pool, whose figures these are. Of a pool with one step, they are the step's.
+    /// The steps of this pool, whose figures these are. Of a pool with one step, they are the
+    /// pool's sums under the step's name.
     #[must_use]
     pub fn steps_of(&self, pool: &PoolInfo) -> Vec<Step> {
         let first = pool.steps.first();

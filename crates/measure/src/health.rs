@@ -2,19 +2,24 @@
 //!
 //! A worker measures its own thread at the end of each interval ([`WorkerHealth`]). Merged over the
 //! run they become the generator's account ([`GeneratorHealth`]), which [`crate::Verdict`] judges.
+//!
+//! The kernel's figures are read once an interval and never per request. They come in ticks of up
+//! to 10 ms on some machines, so that figures of short spans are noise; the verdict knows which
+//! spans are too short.
 
 use crate::near_p99::near_p99;
 use crate::{Blame, Figures, Histogram, Outcome};
 use drumfire_units::Nanos;
 
-/// A worker thread's measurements of itself. Merges by addition, the busiest share and the memory by maximum.
+/// A worker thread's measurements of itself, and of the whole process (`memory`). Merges by
+/// addition, the busiest share and the memory by maximum.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WorkerHealth {
     /// CPU time used, user and system.
     pub cpu: Nanos,
-    /// Time that passed, summed over the workers.
+    /// Time that passed; of merged ones, summed over the workers.
     pub wall: Nanos,
-    /// Time ready to run and not running.
+    /// Time that the thread was ready to run and did not, since another had its core.
     pub run_queue_delay: Nanos,
     /// Time from one wait of the event loop to the next.
     pub loop_turn: Histogram,
@@ -79,7 +84,7 @@ pub struct GeneratorHealth {
 
 impl GeneratorHealth {
     /// The generator's health, from a run's figures and its workers' measurements. The share of
-    /// steal and the use of spinning are not in them.
+    /// stolen time and the use of spinning do not follow from them: the caller sets both.
     #[must_use]
     pub fn of(total: &Figures, health: &WorkerHealth, threads: u32) -> Self {
         Self {
@@ -103,8 +108,8 @@ fn shown(times: &Histogram) -> Nanos {
     near_p99(times).map_or_else(|| times.max(), |(_, time)| time)
 }
 
-/// The generator's own failures. An exchange that the end of the run cut off is
-/// the generator's doing but no limit of it.
+/// The generator's own failures, as kinds. An exchange that the end of the run cut off is the
+/// generator's doing but no limit of it.
 fn limits_reached(figures: &Figures) -> Vec<Outcome> {
     figures
         .outcomes()

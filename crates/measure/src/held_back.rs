@@ -1,6 +1,10 @@
 //! Requests that waited because a server allows fewer streams than the plan has places.
+//!
+//! An HTTP/2 server sets SETTINGS_MAX_CONCURRENT_STREAMS (RFC 9113 section 6.5.2). Where that is
+//! less than the plan's streams, requests wait on an open connection for a reason that more
+//! connections would mend; the answer on the load names it.
 
-/// How often, and by which bound (SETTINGS_MAX_CONCURRENT_STREAMS, RFC 9113 section 6.5.2).
+/// Requests that waited for a stream, and the bound that held them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HeldBack {
     /// Requests that waited for a stream on an open connection.
@@ -11,7 +15,8 @@ pub struct HeldBack {
 }
 
 impl HeldBack {
-    /// A request waits, on a connection with `allowed` streams at a time.
+    /// Counts a request that waits on a connection of a server that allows `allowed` streams at a
+    /// time.
     pub fn record(&mut self, allowed: u32) {
         self.merge(&Self {
             requests: 1,

@@ -1,4 +1,14 @@
 //! A distribution of times: HdrHistogram's buckets, with the exact extremes and sum beside them.
+//!
+//! The buckets answer quantiles to three significant digits. The count, the extremes and the sum
+//! are exact whatever the times, also beyond the last bucket, so that a mean and a maximum never
+//! suffer from the buckets' width.
+//!
+//! Some times are known only from below: the request of a timeout, or one under way when the run
+//! ended, took at least as long as it was watched. Such a time is recorded like any other and once
+//! more among the lower bounds ([`Histogram::record_at_least`]). Leaving it out would hide the
+//! slowest requests; counting it as exact would claim an end that was not seen. With both, a
+//! quantile says by [`Histogram::is_at_least`] whether it depends on any of them.
 
 pub(crate) mod form;
 mod lower_bounds;
@@ -69,7 +79,8 @@ impl Histogram {
     }
 
     /// An empty histogram that takes no memory yet: some 10 bytes for each bucket that comes into
-    /// use, up to 5 KiB, and only then all of it. For one of thousands, in which most see little.
+    /// use, up to 5 KiB, and only then the whole array. For one of thousands, most of which see few
+    /// times. Recording into it may allocate.
     #[must_use]
     pub fn small() -> Self {
         Self::with(Buckets::small())
@@ -107,9 +118,11 @@ impl Histogram {
         }
     }
 
-    /// Records a time that is only known from below: it took at least this long. It counts as
-    /// this long, and the figures that depend on its end are lower bounds; see
-    /// [`Self::is_at_least`].
+    /// Records a time that is known only from below. It counts as this long, and the figures that
+    /// depend on its end are lower bounds; see [`Self::is_at_least`].
+    ///
+    /// The first such time takes as much memory as the histogram itself; it comes from a timeout or
+    /// at a run's end.
     pub fn record_at_least(&mut self, time: Nanos) {
         self.record_at_least_of(time, 1);
     }
@@ -156,7 +169,8 @@ impl Histogram {
         }
     }
 
-    /// Adds `count` times of which only the bounds of their bucket are known.
+    /// Adds `count` times of which only the bounds of their bucket are known, as other tools'
+    /// encodings have them. Extremes and sum become estimates.
     pub(crate) fn record_bucket(&mut self, low: u64, high: u64, count: u64) {
         if low > HIGHEST {
             self.beyond = self.beyond.saturating_add(count);
@@ -202,7 +216,8 @@ impl Histogram {
         exact.map(|(high, _)| Nanos(high.min(self.max)))
     }
 
-    /// The buckets of times that are known exactly, from the shortest: upper bound and count.
+    /// The buckets of times that are known exactly, from the shortest: upper bound and count. Both
+    /// lists ascend, so that one pass takes the lower bounds out of the counts.
     fn exact_buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let mut bounds = self.bounds.used(self.max).peekable();
         let exact = self.buckets().map(move |(low, high, count)| {
@@ -231,12 +246,12 @@ impl Histogram {
         self.sum = self.sum.saturating_add(other.sum);
     }
 
-    /// Subtracts a histogram that was merged before. The least and the greatest value that remain
-    /// are not known exactly afterwards: they become the bounds of their buckets, and so does the
-    /// least lower bound.
+    /// Subtracts a histogram that was merged before, as a window does with an interval that leaves
+    /// it.
     ///
-    /// `other` must be part of `self`; anything else is a mistake of the caller, which a debug
-    /// build reports.
+    /// The least and the greatest value that remain are not known exactly afterwards: they become
+    /// the bounds of their buckets, and so does the least lower bound. `other` must be part of
+    /// `self`; anything else is a mistake of the caller, which a debug build reports.
     pub fn subtract(&mut self, other: &Self) {
         if other.is_empty() {
             return;
@@ -349,8 +364,8 @@ impl Histogram {
         (squares / self.count as f64).sqrt()
     }
 
-    /// How many samples were longer than [`HIGHEST`](crate::HIGHEST). They stand in its bucket, as "at least
-    /// this long"; the greatest and the sum hold their exact values.
+    /// The number of samples that were longer than [`HIGHEST`](crate::HIGHEST). They stand in its
+    /// bucket, as "at least this long"; the greatest time and the sum hold their exact values.
     #[must_use]
     pub fn beyond(&self) -> u64 {
         self.beyond
@@ -408,8 +423,8 @@ impl Histogram {
     }
 
     /// Whether the quantile `q` is only a lower bound: whether it would be another if the times
-    /// that are lower bounds ([`Self::record_at_least`]) had no end. Their true ends lie in
-    /// between, so a quantile that both agree on is exact.
+    /// that are lower bounds ([`Self::record_at_least`]) had no end. Their true ends lie between
+    /// both, so that a quantile on which both agree is exact.
     #[must_use]
     pub fn is_at_least(&self, q: f64) -> bool {
         if self.at_least_from().is_none() || self.is_empty() {

@@ -1,9 +1,16 @@
-//! Everything that was seen in one span of time, and its merge.
+//! The measurements of one span of time, and their merge.
 //!
 //! A worker owns an interval while it records, and gives it away when its span is over; from there
-//! it is shared and no longer changed. Worker and minute are merged by the same operation. An
-//! interval that is stored or sent has no sums ([`Interval::encode`]): they are made again when it
-//! is read.
+//! it is shared and no longer changed. Worker and minute are merged by the same operation.
+//!
+//! Its life: [`Interval::of_pools`] takes all memory; the worker records through
+//! [`Interval::pool_mut`], sets `end` and sends it to the collector, which merges those of one
+//! number, calls [`Interval::sum_up`] once and publishes the result. When no observer holds it any
+//! more, [`Interval::reset`] empties it, on the collector's time, and a worker uses it again.
+//! `total` and the sums of pools may be read only after `sum_up`.
+//!
+//! An interval that is stored or sent has no sums ([`Interval::encode`]): they are made again when
+//! it is read.
 
 mod form;
 
@@ -36,8 +43,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Its length, unless the end of the run has cut it short of that of the run's intervals: what
-    /// ends in a few milliseconds is no rate.
+    /// Its length, unless the end of the run has cut it short of that of the run's intervals:
+    /// counts of a few milliseconds are no rate.
     #[must_use]
     pub fn whole_length(&self, info: &RunInfo) -> Option<Nanos> {
         let length = self.end - self.start;
@@ -51,7 +58,7 @@ impl Interval {
         Self::of_pools([steps])
     }
 
-    /// The same of a run with these pools, at least one: each given by what is known of it, by its
+    /// An empty interval of a run with these pools, at least one: each given by its facts, by its
     /// series, or by its steps where its iterations are single requests.
     #[must_use]
     pub fn of_pools<'a, S: Into<PoolSeries<'a>>>(pools: impl IntoIterator<Item = S>) -> Self {
@@ -131,7 +138,8 @@ impl Interval {
         }
     }
 
-    /// Makes the figures of each pool part of the warm-up, and gives back what each carries on.
+    /// Makes the figures of each pool part of the warm-up, and returns the surplus of each
+    /// ([`Figures::leave_out`]).
     pub(crate) fn leave_out(&mut self) -> Vec<Carried> {
         let carried = match self.pools.is_empty() {
             true => vec![self.total.leave_out()],
@@ -141,7 +149,7 @@ impl Interval {
         carried
     }
 
-    /// Counts as due in each pool what became due before, in a part that was left out.
+    /// Counts in each pool the arrivals that became due in a part that was left out.
     pub(crate) fn carry(&mut self, carried: &[Carried]) {
         for (pool, carried) in carried.iter().enumerate() {
             self.pool_mut(pool).carry(*carried);
@@ -149,18 +157,15 @@ impl Interval {
         self.sum_up();
     }
 
-    /// The interval, summed up, in our own binary form: a byte or two for each time that differs
-    /// from the others, and no sums.
+    /// The interval, summed up, in our own binary form: a byte or two for each distinct time, and
+    /// no sums.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         form::encode(self)
     }
 
-    /// The interval that [`Self::encode`] wrote, of a run with these pools, at least one. What it
-    /// takes in memory is bounded by the length of the bytes and the number of steps.
-    ///
-    /// # Errors
-    /// When the bytes are not an interval of such a run, or of a later version.
+    /// The interval that [`Self::encode`] wrote, of a run with these pools, at least one, summed
+    /// up. Its memory is bounded by the length of the bytes and the number of steps.
     pub fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Self, CodecError> {
         let parts = form::decode(bytes, pools)?;
         let (total, pools) = total_and_pools(parts.pools);
@@ -176,17 +181,14 @@ impl Interval {
         Ok(decoded)
     }
 
-    /// Where the interval that [`Self::encode`] wrote begins and ends; the rest of the bytes is not
-    /// looked at.
-    ///
-    /// # Errors
-    /// When the bytes are not the beginning of an interval, or of a later version.
+    /// The span of the interval that [`Self::encode`] wrote, from the first bytes; the rest is not
+    /// looked at. A store that makes old intervals coarser sorts them by it without decoding.
     pub fn encoded_span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
         form::span(bytes)
     }
 
-    /// Gives each message of a failure as `rewrite` has it; those that become the same count
-    /// together.
+    /// Replaces each message of a failure by what `rewrite` returns for it. Messages that become
+    /// the same are counted together.
     pub fn rewrite_messages(&mut self, rewrite: &dyn Fn(&str) -> String) {
         self.total.rewrite_messages(rewrite);
         for pool in &mut self.pools {
@@ -218,7 +220,8 @@ pub(crate) fn hull(one: Range<Nanos>, other: Range<Nanos>) -> Range<Nanos> {
     }
 }
 
-/// Figures for the sum of these pools, which a single pool's are, and the pools beside them.
+/// The figures of the run, and those of its pools. A single pool's are the run's, so that its
+/// samples are recorded once and nothing is kept twice.
 fn total_and_pools(mut pools: Vec<Figures>) -> (Figures, Vec<Figures>) {
     if pools.len() == 1
         && let Some(only) = pools.pop()

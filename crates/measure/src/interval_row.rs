@@ -1,8 +1,12 @@
 //! The figures of one closed interval, as a line or a row of any output has them.
 //!
 //! Live line, text, CSV, JSON and the dialects all show rows, so that one interval has one rate and
-//! one tail wherever it is looked at. [`Rows`] makes them in order of time: a row's mark compares
-//! its tail with those of the rows before, and its moment counts from the start of the run.
+//! one tail wherever it is looked at. [`Rows`] makes them and must be given the intervals of one
+//! run in order of time, each once: a row has the exchanges under way at its end, which are the sum
+//! of all changes before, and its mark compares its tail with those of the rows before.
+//!
+//! A row is a few hundred bytes and owns no histogram, so that outputs may keep rows where they
+//! could not keep intervals.
 
 use crate::overview::Tally;
 use crate::{Change, Histogram, Interval, Model, Overview, RunInfo, Tails};
@@ -29,7 +33,8 @@ pub struct IntervalRow {
     pub checks_failed: u64,
     /// Exchanges that the warm-up left out of everything else.
     pub warmup: u64,
-    /// Requests that became due; `None` where users say when.
+    /// Requests that became due; `None` in a closed model, where users decide when a request is
+    /// due.
     pub goal: Option<u64>,
     /// Requests that were due and will never be sent.
     pub dropped: u64,
@@ -51,8 +56,8 @@ impl IntervalRow {
         self.end - self.start
     }
 
-    /// Whether it is the rest of a run whose intervals have this length, in which nothing happened:
-    /// no output tells of it.
+    /// Whether it is the short rest of a run whose intervals have this length, in which nothing
+    /// happened. No output shows such a row.
     #[must_use]
     pub fn is_remnant(&self, interval: Nanos) -> bool {
         let counts = [self.good, self.bad, self.failed, self.warmup, self.dropped];
@@ -127,7 +132,7 @@ impl Spread {
         }
     }
 
-    /// Each figure under its name, from the least to the greatest.
+    /// Each figure with its name in outputs, from the least to the greatest.
     #[must_use]
     pub const fn named(&self) -> [(&'static str, Option<SpreadTime>); 7] {
         [
@@ -151,8 +156,7 @@ pub struct SpreadTime {
     pub is_at_least: bool,
 }
 
-/// Makes rows of intervals, in order of time: a row tells of requests under way, and of the change
-/// from the rows before.
+/// Makes the rows of a run's intervals, in order of time.
 #[derive(Clone, Debug)]
 pub struct Rows {
     model: Model,
@@ -195,7 +199,7 @@ impl Rows {
         self.row(interval.start..interval.end, &tally, times, &latency.lag)
     }
 
-    /// The row of the next cell of a run over time.
+    /// The row of the next cell of a run over time. A cell of several intervals gives one row.
     pub fn next_row_of(&mut self, cell: &Overview) -> IntervalRow {
         self.row(cell.start..cell.end, &cell.tally, &cell.latency, &cell.lag)
     }

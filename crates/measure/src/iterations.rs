@@ -1,4 +1,11 @@
-//! Iterations of a pool whose users run a program: how many, and the time that each took.
+//! Iterations of a pool whose users run a program: their counts, and the time that each took.
+//!
+//! A pool has them only where an iteration may be more than one request; elsewhere the requests are
+//! the iterations, and counting both would say everything twice. Where a pool has several
+//! scenarios, an iteration is recorded for the pool and once more for its scenario.
+//!
+//! An iteration fails by the first of its requests that does, and its time includes pauses and
+//! waits: it is the time that a user takes, not the sum of response times.
 
 use crate::{Counts, Histogram, Outcome};
 use drumfire_units::Nanos;
@@ -19,7 +26,7 @@ pub struct Iterations {
     pub failed: Histogram,
 }
 
-/// One iteration, when it has ended in any way. Times count from the run's start.
+/// One iteration, made once, when it has ended in any way. Times count from the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IterationSample {
     /// The number of its scenario in the pool, from 0.
@@ -42,7 +49,7 @@ impl IterationSample {
 }
 
 impl Iterations {
-    /// Records an iteration that has ended.
+    /// Records an iteration that has ended. It counts as started here, not when it began.
     #[inline]
     pub fn record(&mut self, sample: &IterationSample) {
         self.counts.record(sample.outcome);

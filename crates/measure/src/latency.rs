@@ -1,9 +1,21 @@
 //! The distributions of time.
 //!
+//! ```text
+//!   intended          due              sent         first byte          end
+//!      │── waiting ────│──── lag ───────│───────────────│────────────────│
+//!      │                                │── first_byte ─│                │
+//!      │                                │──────── service time ──────────│
+//!      │───────────────────────── response time ─────────────────────────│
+//! ```
+//!
 //! Response time counts from the intended start, service time from the moment of sending: what lies
 //! between is waiting for a connection, which the target causes, and lag, which is our own. All are
 //! recorded for every model; the model decides which of the first two is *the* latency. Failures
 //! have a distribution of their own, so that a fast refusal does not make a target look fast.
+//!
+//! Response and service times are recorded by the series of steps and only summed up here; the
+//! other distributions are of the pool alone, since no report shows them by step and each takes 264
+//! KiB.
 
 use crate::{Histogram, Outcome, Sample};
 use drumfire_units::Nanos;
@@ -59,8 +71,9 @@ impl Latency {
         ]
     }
 
-    /// Records what is kept of a pool and not of its steps. A request that did not wait is left out
-    /// of `waiting` for now: all of them are added when the figures are summed up.
+    /// Records the times that are kept of a pool and not of its steps. A request that did not wait
+    /// is left out of `waiting` for now, since nearly all are such: their zeros are added when the
+    /// figures are summed up.
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
@@ -74,7 +87,8 @@ impl Latency {
         }
     }
 
-    /// Records the wait for a connection: a lower bound, where time was up before one was open.
+    /// Records the wait for a connection: a lower bound, where time was up before one was open. A
+    /// request that failed otherwise has waited exactly this long.
     #[inline]
     fn record_waiting(&mut self, sample: &Sample) {
         match sample.outcome.is_cut_off() && !sample.was_sent() {
@@ -83,7 +97,8 @@ impl Latency {
         }
     }
 
-    /// Records what is kept of an exchange that was under way when the drain ended.
+    /// Records the times of an exchange that was under way when the drain ended. It may still have
+    /// waited for its connection then, which makes its waiting a lower bound.
     pub(crate) fn record_in_flight(&mut self, sample: &Sample) {
         self.lag.record(sample.lag());
         match sample.was_sent() {

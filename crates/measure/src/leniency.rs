@@ -1,4 +1,9 @@
 //! Departures from the letter of the RFC that a response was forgiven: each named and counted.
+//!
+//! A client that refuses such a response would measure its own strictness, and one that accepts it
+//! in silence would hide a server's mistake; so the response stays ok and the leniency is counted
+//! beside it. A new one goes to the end of the table: its index is a bit of [`Leniencies`], and its
+//! name a key in outputs and stored runs.
 
 /// Declares [`Leniency`] from one table: variant, stable name, description.
 macro_rules! leniencies {
@@ -41,7 +46,7 @@ leniencies! {
     EmptyLine "empty_line" "an empty line before the status line (RFC 9112 section 2.2)",
 }
 
-/// A set of leniencies, one bit each.
+/// A set of leniencies, one bit each by [`Leniency::ALL`]; small enough to be part of every sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leniencies(pub u16);
 

@@ -21,15 +21,15 @@ const PORTS: u64 = 28_000;
 /// The answer, with its reasons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadAnswer {
-    /// Whether at least 99 % of what was due was sent. A closed model's users ask for no more than
-    /// they send.
+    /// Whether at least 99 % of the arrivals that became due were sent; of few, all but one. A
+    /// closed model's users ask for no more than they send.
     pub kept: bool,
     /// The share of what was due that was sent, 0 to 1; 1 where nothing was due.
     pub sent_share: f64,
     /// Why not, one for each pool whose load was not kept.
     pub reasons: Vec<Reason>,
-    /// How many connections the rate takes at the service time that was seen, by Little's law; of
-    /// a single pool with an open model.
+    /// The number of connections that the rate takes at the service time that was seen, by Little's
+    /// law; of a single pool with an open model.
     pub connections_needed: Option<u64>,
 }
 
@@ -134,9 +134,9 @@ impl Demand {
         self.arrivals_per_s * self.requests_each * service
     }
 
-    /// How many users are busy at a time: a user is held for a whole iteration, pauses included,
-    /// and not while it is waited for. Where all of `users` were busy all the time, their time
-    /// divided by the iterations that they started bounds it.
+    /// The number of users that are busy at a time, on average. A user is held for a whole
+    /// iteration, pauses included, and not while an arrival waits for one. Where all of `users`
+    /// were busy all the time, their time divided by the iterations that they started bounds it.
     fn users_at_a_time(&self, users: u64, figures: &Figures) -> f64 {
         let requests = self.requests_at_a_time(figures);
         let Some(iterations) = &figures.iterations else {
@@ -160,7 +160,9 @@ fn streams(pool: &PoolInfo, figures: &Figures) -> f64 {
     f64::from(pool.streams.min(allowed).max(1))
 }
 
-/// The connections that the rate takes at the service time that was seen.
+/// The connections that the rate takes at the service time that was seen. With a connection too few
+/// the service time is still the target's own, so that the estimate holds for the load that was
+/// asked for and not only for the one that was put on it.
 fn connections_needed(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Option<u64> {
     let demand = Demand::of(pool, figures, span)?;
     whole(demand.requests_at_a_time(figures) / streams(pool, figures))
@@ -180,7 +182,7 @@ const ROOM: f64 = 2.0;
 /// while the target stood still.
 const BUSY_PART: f64 = 0.8;
 
-/// The thing of which there were too few.
+/// The thing of which there were too few: users, or connections with their streams.
 struct Scarce {
     count: u64,
     noun: &'static str,
@@ -218,8 +220,9 @@ impl Scarce {
         }
     }
 
-    /// How many are needed at least, and how many keep the load with room for what is random; none
-    /// where more of them are no remedy.
+    /// The number that is needed at least, and the number that keeps the load with room for
+    /// randomness. `None` where more of them are no remedy: they were not busy on average, or there
+    /// are enough.
     fn wanted(&self) -> Option<(u64, u64)> {
         let busy = self.busy?;
         if busy < self.count as f64 * self.carries * BUSY_PART {
@@ -231,7 +234,8 @@ impl Scarce {
     }
 }
 
-/// Which of the things that a request needs was not free, and how many it would take.
+/// The reason for which a pool's load was not kept: the thing that a request needs and that was not
+/// free, and the number of them that it would take.
 fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
     let scarce = Scarce::of(pool, figures, span);
     let open = figures.connections.in_place_at_end();
@@ -288,7 +292,7 @@ fn rounded_up(estimate: u64) -> u64 {
     }
 }
 
-/// All of so many things, as the subject of a clause.
+/// All of `count` things, as the subject of a clause.
 fn all(count: u64, what: &str) -> String {
     match count {
         1 => format!("the only {what} was"),

@@ -1,4 +1,9 @@
-//! Messages of exchanges that carry more than one each way: how many, and how they came.
+//! Messages of exchanges that carry more than one each way: their numbers, and the times between
+//! them.
+//!
+//! Which exchanges have messages is their protocol's business: the engine counts a message when it
+//! was handed whole to its connection or came whole from it. The times are of server-streamed
+//! messages only, for of a single reply the response time says the same.
 
 use crate::Histogram;
 use drumfire_units::Nanos;
@@ -10,13 +15,13 @@ use drumfire_units::Nanos;
 pub struct Messages {
     /// Messages sent: handed whole to their connections.
     pub sent: u64,
-    /// Messages that were planned but not sent when their exchange ended; [`Messages::record_unsent`].
+    /// Messages that were planned but not sent when their exchange ended.
     pub unsent: u64,
     /// Messages received.
     pub received: u64,
-    /// From an exchange's first write to its first message, where the server streams them.
+    /// From an exchange's first write to its first message, where the server streams its messages.
     pub first: Histogram,
-    /// From one received message of an exchange to its next, where the server streams them.
+    /// From one received message of an exchange to its next, where the server streams its messages.
     pub gap: Histogram,
 }
 

@@ -1,5 +1,8 @@
-//! The quantile near p99 by which a judgement compares times: the strictest that the count supports,
-//! so that a short run is judged by its p90 or its median.
+//! The quantile near p99 by which a judgement compares times: the strictest that the count
+//! supports, so that a short run is judged by its p90 or its median.
+//!
+//! Judgements of the generator compare tails with each other. A p99 of a hundred samples would be a
+//! guess, and leaving a short run unjudged would pass exactly the runs that are started by mistake.
 
 use crate::Histogram;
 use drumfire_units::Nanos;
@@ -10,7 +13,11 @@ pub(crate) fn near_p99(times: &Histogram) -> Option<(&'static str, Nanos)> {
     strictest(times, |_| true)
 }
 
-/// The same among those that are no lower bounds; zero where there is none.
+/// The strictest of these quantiles that is no lower bound.
+///
+/// Where all that the count supports are lower bounds, it is zero: the length of a timeout was the
+/// plan's choice and says nothing of the target. Where the count supports none, it is the greatest
+/// time.
 pub(crate) fn near_p99_measured(times: &Histogram) -> Nanos {
     match strictest(times, |q| !times.is_at_least(q)) {
         Some((_, time)) => time,

@@ -1,4 +1,13 @@
-//! How an exchange ends: exactly one outcome each, by a closed list whose names are stable.
+//! The end of an exchange: exactly one outcome each, by a closed list whose names are stable.
+//!
+//! One table declares the list, so that no outcome can lack a name, a party to blame or words.
+//! Everything that counts by outcome is an array by its index, and everything that is stored or
+//! shown has its name: a new row changes indexes freely, and a name is never changed or used again.
+//! The names are documented in docs/manual/outcomes.md, which tidy compares with this file.
+//!
+//! Blame decides who has to act: failures of the target count against it, those of the network are
+//! shown beside it, those of the plan are the user's to mend, and those of the generator make the
+//! run invalid ([`crate::Verdict`]).
 
 /// The party to blame for a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,7 +38,7 @@ impl Blame {
 /// Declares [`Outcome`] from one table: variant, stable name, blame, what happened in words.
 macro_rules! outcomes {
     ($($variant:ident $name:literal $blame:ident $words:literal,)*) => {
-        /// How an exchange ended. The names are a stable interface: JSON, metrics, thresholds.
+        /// The end of an exchange. The names are a stable interface: JSON, metrics, thresholds.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Outcome {
@@ -190,19 +199,21 @@ macro_rules! by_error_code {
 }
 
 impl Outcome {
-    /// A stream that ended with this error code.
+    /// The outcome of a stream that ended with this error code. Codes beyond the list are
+    /// INTERNAL_ERROR (RFC 9113 section 7).
     #[must_use]
     pub const fn h2_stream(code: u32) -> Self {
         by_error_code!(code, H2StreamNoError H2StreamProtocolError H2StreamInternalError H2StreamFlowControlError H2StreamSettingsTimeout H2StreamStreamClosed H2StreamFrameSizeError H2StreamRefusedStream H2StreamCancel H2StreamCompressionError H2StreamConnectError H2StreamEnhanceYourCalm H2StreamInadequateSecurity H2StreamHttp11Required)
     }
 
-    /// A connection that ended with this error code.
+    /// The outcome of an exchange whose connection ended with this error code, by the same rule.
     #[must_use]
     pub const fn h2_connection(code: u32) -> Self {
         by_error_code!(code, H2ConnectionNoError H2ConnectionProtocolError H2ConnectionInternalError H2ConnectionFlowControlError H2ConnectionSettingsTimeout H2ConnectionStreamClosed H2ConnectionFrameSizeError H2ConnectionRefusedStream H2ConnectionCancel H2ConnectionCompressionError H2ConnectionConnectError H2ConnectionEnhanceYourCalm H2ConnectionInadequateSecurity H2ConnectionHttp11Required)
     }
 
-    /// A call that ended with this gRPC status; what lies beyond the list is UNKNOWN.
+    /// The outcome of a call that ended with this gRPC status; codes beyond the list are UNKNOWN.
+    /// Status 0 is [`Outcome::Ok`], though a plan may expect another.
     #[must_use]
     pub const fn grpc(code: u8) -> Self {
         const ALL: &[Outcome] = &[
@@ -240,8 +251,8 @@ impl Outcome {
         self.is_timeout() || matches!(self, Self::LocalCancelled)
     }
 
-    /// Whether an answer came that was not as the plan's checks want it: its header, its body, its
-    /// time, what is taken from it.
+    /// Whether a response came that one of the plan's checks refused: of its header, its body, its
+    /// time, or a value that is taken from it.
     #[must_use]
     pub const fn is_check(self) -> bool {
         matches!(
@@ -254,7 +265,8 @@ impl Outcome {
         )
     }
 
-    /// Whether the exchange failed by its answer, which came whole: by its status, or by a check.
+    /// Whether the exchange failed by its response, which came whole: by its status, or by a check.
+    /// Such a failure has a service time that says something of the target.
     #[must_use]
     pub const fn is_answered(self) -> bool {
         let is_status = matches!(self, Self::HttpStatus | Self::InvalidStatus);
@@ -263,7 +275,7 @@ impl Outcome {
         is_status || is_call || self.is_check()
     }
 
-    /// Whether the exchange ended because time was up.
+    /// Whether the exchange ended because a time limit was reached.
     #[must_use]
     pub const fn is_timeout(self) -> bool {
         matches!(

@@ -52,7 +52,8 @@ impl Tally {
         }
     }
 
-    /// The counts of one step. Nothing is dropped by step, and it has no warm-up.
+    /// The counts of one step. Arrivals are dropped, and left out as the warm-up, before their step
+    /// is known or without it.
     fn of_step(step: &Step) -> Self {
         let counts = &step.counts;
         let bad = failures(&step.errors, Outcome::is_answered);
@@ -111,14 +112,15 @@ impl Tally {
     }
 }
 
-/// Failures of some kinds.
+/// The failures whose outcome is of some kind.
 fn failures(outcomes: &OutcomeCounts, of_kind: fn(Outcome) -> bool) -> u64 {
     let counted = outcomes.failures();
     let counted = counted.filter(|(outcome, _)| of_kind(*outcome));
     counted.fold(0, |sum: u64, (_, count)| sum.saturating_add(count))
 }
 
-/// Whose overview it is: of all pools of a run together, of one, or of one of its steps.
+/// The part of a run that an overview is of: all pools together, one pool, or one of its steps; and
+/// the model that chooses *the* latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aspect {
     pub(crate) model: Model,
@@ -177,12 +179,12 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// Nothing, with the memory for any times.
+    /// An empty overview with the memory for any times.
     pub(crate) fn new() -> Self {
         Self::with(Histogram::new)
     }
 
-    /// Nothing; the overview of a step takes its memory as it needs it, for there may be many.
+    /// An empty overview. That of a step takes its memory as it needs it, for there may be many.
     pub(crate) fn of(aspect: Aspect) -> Self {
         match aspect.step {
             Some(_) => Self::with(Histogram::small),
@@ -210,7 +212,8 @@ impl Overview {
         self.memory = 0;
     }
 
-    /// Adds what is read of an interval that is summed up.
+    /// Adds an interval that is summed up, as far as this aspect reads it. A step has no lag and no
+    /// memory of its own.
     pub(crate) fn add(&mut self, interval: &Interval, aspect: Aspect) {
         self.cover(interval.start..interval.end);
         if let Some(step) = aspect.step(interval) {

@@ -1,4 +1,8 @@
-//! The series that a pool's figures consist of.
+//! The series of which a pool's figures consist: for each, the figures take their memory before
+//! recording begins.
+//!
+//! The engine gives them from the plan, a decoder from the facts of a run; both come to the same
+//! [`crate::Figures`], which is why intervals can be read only with those facts.
 
 use crate::PoolInfo;
 use std::sync::Arc;

@@ -1,5 +1,9 @@
-//! The protocols that a pool speaks, and what follows from them: how its exchanges can end, and which
-//! statuses their responses can have.
+//! The protocols that a pool speaks, and what follows from them: how its exchanges can end, and
+//! which statuses their responses can have.
+//!
+//! Metrics ask, so that every series that can count anything exists from a run's start with a value
+//! of 0. A monitoring system computes rates from differences, and a series that begins at 1 has
+//! lost its first.
 
 use crate::status::GRPC_STATUSES;
 use crate::{GRPC_STATUS, Outcome, PoolInfo};
@@ -70,7 +74,8 @@ impl Protocols {
         Self { has_http2, calls }
     }
 
-    /// Whether an exchange can have this outcome.
+    /// Whether an exchange can have this outcome: those of HTTP/2 and of gRPC need their protocol,
+    /// all others are possible in any.
     #[must_use]
     pub fn may_end_by(self, outcome: Outcome) -> bool {
         let name = outcome.name();
@@ -78,7 +83,8 @@ impl Protocols {
         (self.has_http2 || !is_http2) && (self.calls != Calls::None || !name.starts_with("grpc:"))
     }
 
-    /// The statuses that final responses have, ascending. A server may give others.
+    /// The statuses that final responses usually have, ascending. A server may give others, which
+    /// are counted all the same.
     pub fn statuses(self) -> impl Iterator<Item = u16> {
         let http = OF_HTTP.into_iter().flatten();
         let http = http.filter(move |_| self.calls != Calls::All);

@@ -1,4 +1,9 @@
 //! Quantiles: nearest rank, and only where the count supports them.
+//!
+//! A quantile of too few samples is the maximum under another name, and differs from run to run
+//! without cause. The rule is distribution-free: order statistics of n samples give the quantile a
+//! confidence interval of 95 % with both ends, or the quantile is not shown (David and Nagaraja,
+//! *Order Statistics*, section 7.1).
 
 /// Half of the probability outside a 95 % confidence interval.
 const TAIL: f64 = 0.025;
@@ -54,7 +59,7 @@ pub(crate) fn supports(count: u64, q: f64) -> bool {
 }
 
 /// The upper bound of the bucket that holds this rank, of buckets with their upper bounds and
-/// counts from the shortest; `None` where they have fewer.
+/// counts from the shortest; `None` where they count fewer.
 pub(crate) fn bucket_at(rank: u64, mut buckets: impl Iterator<Item = (u64, u64)>) -> Option<u64> {
     let mut below = 0_u64;
     let reached = buckets.find(|(_, count)| {

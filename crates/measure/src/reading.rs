@@ -23,7 +23,12 @@ use drumfire_plan::{StopReason, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The reading of a run under way.
+/// The reading of a run under way; the head of this file has its protocol.
+///
+/// Its cost for each interval is a merge of histograms: of every step for a reading with
+/// everything, of each pool for one of sums. It takes no time from workers, since it lives on the
+/// collector's thread or on an observer's. Its memory does not grow with the length of the run, but
+/// for thresholds with windows, which hold the intervals of one window.
 #[derive(Clone, Debug)]
 pub struct Reading {
     detail: Detail,
@@ -33,13 +38,15 @@ pub struct Reading {
     /// The first kind of failure.
     failure: Option<Outcome>,
     state: RunState,
+    /// The plan's thresholds, in its order; none in a reading of sums.
     thresholds: Vec<Threshold>,
+    /// Those of them that have a window, with the data of the newest one.
     windows: WindowedThresholds,
     /// The threshold that ended the run, if one did.
     ended_by: Option<EndedBy>,
 }
 
-/// The part of each interval that is kept.
+/// The part of each interval that is kept, of which the summary is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
     Everything,
@@ -111,7 +118,9 @@ impl Reading {
         }
     }
 
-    /// Takes an event of the run that is read.
+    /// Takes an event of the run, in the order in which the run published it: intervals, changes,
+    /// and the phases that it reaches. Samples and transcripts are passed over, for every figure is
+    /// in the intervals.
     pub fn observe(&mut self, event: &RunEvent) {
         match event {
             RunEvent::IntervalClosed(interval) => self.absorb(interval),
@@ -124,7 +133,8 @@ impl Reading {
         }
     }
 
-    /// Takes the reason for which the load ends, or ends with even less patience.
+    /// Takes the reason for which the load ends. The first one is the run's; a later signal means
+    /// that the drain is cut short, and is shown as the state.
     pub fn note_stop(&mut self, reason: StopReason) {
         self.summary.stopped.get_or_insert(reason);
         match (self.state, reason) {
@@ -141,7 +151,11 @@ impl Reading {
         &self.summary
     }
 
-    /// Merges one interval that is summed up. Without windowed thresholds, in any order.
+    /// Merges one interval that is summed up.
+    ///
+    /// Sums, rows and stages do not depend on the order of intervals. The figures of windows,
+    /// [`Self::take_window`] and the first kind of failure do: give the intervals in order of time
+    /// where any of them is read.
     pub fn absorb(&mut self, interval: &Interval) {
         match self.detail {
             Detail::Everything => self.summary.absorb(interval),
@@ -166,7 +180,8 @@ impl Reading {
         self.failure
     }
 
-    /// The first kind of failure, where nothing has worked so far.
+    /// The first kind of failure of a run in which no exchange has met the plan's expectation so
+    /// far, not even in its warm-up: what a person who watches it should be shown.
     #[must_use]
     pub fn trouble(&self) -> Option<Outcome> {
         let total = &self.summary.total;
@@ -174,7 +189,7 @@ impl Reading {
         self.failure.filter(|_| worked == 0)
     }
 
-    /// Exchanges that have begun and not ended.
+    /// Exchanges that have begun and not ended, at the end of the newest interval.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
         self.summary.total.under_way.max(0).cast_unsigned()
@@ -188,7 +203,9 @@ impl Reading {
         ended.saturating_add(self.in_flight())
     }
 
-    /// Requests that are due and were not sent.
+    /// Arrivals that are due and were not sent or dropped, at the end of the newest interval. In a
+    /// pool whose iterations are several requests, only requests that are due count, not the ones
+    /// that an iteration will send later.
     #[must_use]
     pub fn waiting(&self) -> u64 {
         let counts = &self.summary.total.counts;
@@ -198,7 +215,7 @@ impl Reading {
     }
 
     /// The figures of all pools together since the last call, as one row; `None` where no interval
-    /// came since.
+    /// was absorbed since. Each caller needs a reading of its own, for the window is emptied.
     pub fn take_window(&mut self) -> Option<IntervalRow> {
         self.window.take()
     }
@@ -232,8 +249,11 @@ impl Reading {
     }
 
     /// Whether a threshold that may end the run does so now, at the end of the interval that was
-    /// absorbed last. Its result stays as it is at this moment. A rule that can't be evaluated yet
-    /// ends nothing.
+    /// absorbed last; `true` at most once.
+    ///
+    /// Its result stays as it is at this moment, so that exchanges that end during the drain can't
+    /// turn a rule that ended the run into one that held. A rule that can't be evaluated yet ends
+    /// nothing.
     pub fn ends_run(&mut self, now: Nanos) -> bool {
         if self.ended_by.is_some() {
             return false;
@@ -261,8 +281,11 @@ impl Reading {
         self.ended_by.is_some()
     }
 
-    /// Closes the books, once, of a run that ended after this span from the end of its warm-up, on
-    /// a machine of which this share of CPU time was stolen.
+    /// Closes the books of a run that was seen to its end.
+    ///
+    /// `duration` spans from the end of the warm-up to the last end or the stop, `steal_share` is
+    /// the share of this machine's CPU time that the hypervisor took, 0 to 1. Of a run whose
+    /// warm-up is found, `duration` spans the whole run and is shortened here.
     #[must_use]
     pub fn close(self, duration: Nanos, steal_share: f64) -> Summary {
         let generator = self.generator(steal_share);
@@ -287,15 +310,18 @@ impl Reading {
         self.summary.close(duration, generator, results)
     }
 
-    /// Closes the books as [`Self::close`] did for the summary that this is the ending of. All its
-    /// intervals must have been absorbed.
+    /// Closes the books as [`Self::close`] did for the summary whose ending this is. All its
+    /// intervals must have been absorbed, and all changes and parts noted between them.
+    ///
+    /// Thresholds are not evaluated again: an earlier version may have judged them by other rules,
+    /// and what a run reported stays so. The verdict is made anew, by today's rules.
     #[must_use]
     pub fn restore(mut self, ending: Ending) -> Summary {
         self.summary.settle();
         let generator = self.generator(ending.steal_share);
         let mut summary = self.summary;
         let notes = &mut Arc::make_mut(&mut summary.info).notes;
-        // What reading the start found is in no ending.
+        // Reading the start may have added notes, on texts that this version could not read.
         let found = std::mem::replace(notes, ending.notes);
         for note in found {
             if !notes.contains(&note) {
@@ -308,7 +334,8 @@ impl Reading {
         summary.close(ending.duration, generator, ending.thresholds)
     }
 
-    /// The generator's own account.
+    /// The generator's health: merged from the workers' measurements, with the facts that are not
+    /// in them.
     fn generator(&self, steal_share: f64) -> GeneratorHealth {
         let Summary {
             total,

@@ -5,7 +5,8 @@
 
 use crate::Outcome;
 
-/// Something to try. Its words, with the flags of a command line, are a front end's affair.
+/// Something to try. Its words, with the flags of a command line or the keys of a plan, are a front
+/// end's affair: a dialect's user must not read of flags that only drumfire has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remedy {
     /// Ask for less: a lower rate.
@@ -22,7 +23,8 @@ pub enum Remedy {
     FewerConnections,
     /// Allow this many connections.
     Connections(u64),
-    /// Allow this many connections, for which the process first needs more file descriptors.
+    /// Allow this many connections, for which the process first needs more file descriptors
+    /// (`ulimit -n`).
     Descriptors {
         /// The connections.
         connections: u64,
@@ -39,7 +41,7 @@ pub enum Remedy {
     Report,
 }
 
-/// One thing that was found: what it is, in words and figures, and what to try.
+/// One finding: a clause with its figures, and the remedies that may help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// The finding, as a clause without a full stop.
@@ -56,7 +58,7 @@ impl Reason {
         }
     }
 
-    /// The same, of one of several pools.
+    /// The reason, with the name of the pool before it, of a run with several.
     pub(crate) fn of_pool(mut self, name: &str) -> Self {
         self.text = format!("{name}: {}", self.text);
         self

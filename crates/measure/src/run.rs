@@ -1,4 +1,10 @@
 //! The facts of a run that are known before its end.
+//!
+//! They are made when the run is prepared, published as its first event and shared from then on.
+//! Everything that shows a run needs them: outputs for the names of pools and steps, decoders for
+//! the series that an interval has ([`RunInfo::encode`] travels before the intervals), and
+//! judgements for the model and the limits that the plan set. A summary has its own copy, in which
+//! changes of the load are noted.
 
 mod form;
 mod plan_text;
@@ -8,7 +14,7 @@ use drumfire_plan::{Growth, Stage, Threshold, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The trigger of a request.
+/// The rule by which the requests of a pool are triggered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Arrivals do not depend on completions.
@@ -37,7 +43,7 @@ impl Model {
         }
     }
 
-    /// The same of a step.
+    /// *The* latency of the model among a step's times.
     #[must_use]
     pub const fn step_latency(self, of: &Step) -> &Histogram {
         match self {
@@ -82,7 +88,7 @@ pub struct PoolInfo {
 /// The facts of a run that are known when it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunInfo {
-    /// The run's name, unique on this machine.
+    /// The run's name, unique on this machine; stores have a directory of this name.
     pub id: String,
     /// Its start, in nanoseconds since 1970-01-01 00:00 UTC.
     pub started_at_unix_ns: u64,
@@ -90,9 +96,10 @@ pub struct RunInfo {
     pub seed: u64,
     /// The version of the program that ran.
     pub version: String,
-    /// Worker threads.
+    /// Worker threads that ran.
     pub threads: u32,
-    /// Worker threads that the plan has; a run has no more than connections.
+    /// Worker threads that the plan asks for, or the machine's cores where it asks for as many as
+    /// there are. Fewer ran where there were fewer connections or users to divide.
     pub threads_planned: u32,
     /// The pools, at least one, in the plan's order.
     pub pools: Vec<PoolInfo>,
@@ -133,8 +140,8 @@ impl RunInfo {
         }
     }
 
-    /// The facts with every text that a person wrote as `rewrite` gives it back; the names of pools
-    /// stay.
+    /// The facts with every text that a person wrote replaced by what `rewrite` returns for it. The
+    /// names of pools stay, since thresholds and commands refer to them.
     #[must_use]
     pub fn with_texts(mut self, rewrite: &dyn Fn(&str) -> String) -> Self {
         let shared = |text: &mut Arc<str>| *text = rewrite(text).into();

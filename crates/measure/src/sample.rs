@@ -1,4 +1,12 @@
 //! The record of one finished exchange.
+//!
+//! The engine makes exactly one sample for each exchange, whatever its end, and every figure of a
+//! run follows from samples and from arrivals that never became one. Its times are ordered:
+//! intended ≤ due ≤ sent ≤ end, so that the differences below are never negative. A sample has no
+//! text and no reference, and fits a cache line; what outputs of every sample need beyond it stands
+//! in [`Kept`], which only plans that ask for it pay for.
+//!
+//! docs/design/0001 says why waiting and lag are told apart by `due`.
 
 pub(crate) mod form;
 
@@ -16,13 +24,13 @@ pub struct Sample {
     /// Just before the first write was handed to the kernel. Where nothing was written since no
     /// connection could be opened for it, its end: all of its time is waiting and lag.
     pub sent: Nanos,
-    /// The first byte of the response; [`Nanos::MAX`] where none came.
+    /// The arrival of the response's first byte; [`Nanos::MAX`] where none came.
     pub first_byte: Nanos,
-    /// The exchange finished, in any way.
+    /// The end of the exchange, in whichever way.
     pub end: Nanos,
     /// Bytes written to the connection.
     pub bytes_sent: u32,
-    /// How it ended.
+    /// The outcome of the exchange.
     pub outcome: Outcome,
     /// The forgiven mistakes of the response.
     pub leniencies: Leniencies,
@@ -34,25 +42,29 @@ pub struct Sample {
     pub step: u16,
 }
 
-/// Facts of an exchange that no figure is made of, for those who get every sample.
+/// Facts of an exchange that no figure is made of, for outputs that have a row for every sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Particulars {
     /// The number of its iteration's arrival within the run, from 0.
     pub arrival: u64,
-    /// It was given to a connection, or began to wait for one that was to be opened.
+    /// The time at which it was given to a connection, or began to wait for one that was to be
+    /// opened.
     pub began: Nanos,
-    /// The last byte of the request was handed to the kernel; [`Nanos::MAX`] where it was not.
+    /// The time at which the last byte of the request was handed to the kernel; [`Nanos::MAX`]
+    /// where it was not.
     pub written: Nanos,
 }
 
-/// A sample that is handed on as it is, where the plan asks for every one.
+/// A sample that is handed on as it is, where the plan asks for every one. It goes beside the
+/// intervals on a channel of its own, and is in no interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// The sample.
     pub sample: Sample,
     /// Facts of the exchange beside it.
     pub particulars: Particulars,
-    /// The detail of a failure, beyond its class.
+    /// The detail of a failure, beyond its outcome: bounded, but otherwise as the server or the
+    /// system gave it.
     pub detail: Option<Box<str>>,
     /// The number of its pool in the plan, from 0.
     pub pool: u16,
@@ -82,8 +94,8 @@ impl Sample {
         self.due - self.intended
     }
 
-    /// Whether it came to a connection. One that ended while its connection was opened did not, and
-    /// has no service time.
+    /// Whether the exchange came to a connection. One that ended while its connection was opened
+    /// did not, and has no service time.
     #[inline]
     #[must_use]
     pub fn was_sent(&self) -> bool {

@@ -1,14 +1,19 @@
 //! The one way in which a sample is recorded into a series.
 //!
+//! Steps and the sums of a pool with a single step keep the same figures, in types of different
+//! layout; [`SeriesMut`] borrows the parts of either, so that what a sample counts for is decided
+//! in one place.
+//!
 //! A time whose end was not seen, because of a timeout, a pending request or the end of the drain,
 //! is recorded as a lower bound. Left out, the slowest requests would be missing from the
 //! distribution, and a target that stops answering would look better than one that answers slowly.
+//! A failure of another kind has no time here: a refusal in a millisecond is not a fast answer.
 
 use crate::{Bytes, Counts, Histogram, Outcome, OutcomeCounts, Sample, StatusCounts};
 use drumfire_units::Nanos;
 
-/// A series to be recorded into: that of a step, or the sums of a pool where they are the only one.
-/// Requests are counted as intended by the caller: a pool counts them as they become due.
+/// A series to be recorded into. Requests are counted as intended by the caller: a pool counts them
+/// as they become due, a step as they end.
 pub(crate) struct SeriesMut<'a> {
     pub(crate) counts: &'a mut Counts,
     pub(crate) bytes: &'a mut Bytes,
@@ -43,7 +48,8 @@ impl SeriesMut<'_> {
         }
     }
 
-    /// Records the times of an exchange whose end was not seen.
+    /// Records the times of an exchange whose end was not seen. Where it never came to a
+    /// connection, there is no service time.
     fn record_unfinished(&mut self, sample: &Sample) {
         self.response_time.record_at_least(sample.response_time());
         if sample.was_sent() {

@@ -2,13 +2,18 @@
 //!
 //! MSER-5 (White 1997): of all places at which the beginning could be cut off, the one behind which
 //! the mean of the rest has the least standard error. Batches of five intervals take away noise; a
-//! best place in the second half says that the run did not settle.
+//! best place in the second half says that the run did not settle. The rule has no threshold that
+//! would suit one service and not another.
+//!
+//! It is evaluated once, when the run has ended, on p50 and p99 of the model's latency: the median
+//! shows warm caches, the tail shows connections and compilers that are not ready yet. The later of
+//! both cuts counts.
 
 use crate::drift::{median, without_spikes};
 use crate::{Interval, Model, Timeline};
 use drumfire_units::Nanos;
 
-/// Fewer intervals say nothing.
+/// The fewest intervals from which anything is concluded.
 const CELLS_MIN: usize = 20;
 /// The intervals of a batch in a long run.
 const BATCH: usize = 5;
@@ -20,7 +25,7 @@ const BATCHES_MIN: usize = 20;
 pub enum Settling {
     /// At this time; zero where they did not move from the start on.
     At(Nanos),
-    /// Not within the first half.
+    /// It did not settle within the first half; nothing is left out then.
     Never,
     /// There are too few intervals to tell.
     TooShort,
@@ -55,7 +60,10 @@ impl Settling {
     }
 }
 
-/// The number of values at the beginning to be left out; `None` where they are too many.
+/// The number of values at the beginning to be left out; `None` where they are more than half.
+///
+/// The standard error at a place is the squares around the mean of the rest, divided by the square
+/// of its number of batches: MSER's statistic.
 fn cut(values: &[f64]) -> Option<usize> {
     let values = without_spikes(values);
     let batch = (values.len() / BATCHES_MIN).clamp(1, BATCH);

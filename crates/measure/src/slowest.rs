@@ -1,17 +1,20 @@
-//! The slowest requests of a run.
+//! The slowest requests of a run, by response time.
 //!
-//! A request can be named only by something that its target knows too, so only those that carried a
-//! trace are kept. A worker compares with [`Slowest::bound`] first, which nearly every request
-//! fails.
+//! A worker compares each response time with [`Slowest::bound`] first, which nearly every request
+//! stays below; only then is anything of the request looked up. Each worker keeps its own, and the
+//! collector adds all of them to the run's: since every worker has kept its ten slowest, the ten
+//! slowest of all are among them.
+//!
+//! A request that carried a trace has its id, by which its target's own records can be searched.
 
 use crate::Outcome;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
 
-/// The most requests that are named.
+/// The greatest number of requests that are kept.
 pub const SLOWEST: usize = 10;
 
-/// One of them.
+/// One of the slowest requests, once it has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlowRequest {
     /// The id of its trace, 32 hexadecimal digits; empty where it carried none.
@@ -20,7 +23,7 @@ pub struct SlowRequest {
     pub pool: u16,
     /// The number of its step in the pool.
     pub step: u16,
-    /// Its end.
+    /// The outcome of its exchange.
     pub outcome: Outcome,
     /// The response's status; 0 for none.
     pub status: u16,
@@ -35,7 +38,8 @@ pub struct SlowRequest {
 pub struct Slowest(Vec<SlowRequest>);
 
 impl Slowest {
-    /// The time that no further one of them is below; zero while there are few.
+    /// The response time that a further request must exceed to be among them; zero while there are
+    /// fewer than [`SLOWEST`].
     #[must_use]
     pub fn bound(&self) -> Nanos {
         match self.0.get(SLOWEST - 1) {
@@ -44,7 +48,8 @@ impl Slowest {
         }
     }
 
-    /// Adds one, if it is slow enough. The order in which they come makes no difference.
+    /// Adds a request, if it is slow enough. The order in which requests are added makes no
+    /// difference: equal times are ordered by intended start and trace.
     pub fn add(&mut self, request: SlowRequest) {
         fn key(request: &SlowRequest) -> (Reverse<Nanos>, Nanos, &str) {
             let time = Reverse(request.response_time);
@@ -55,7 +60,7 @@ impl Slowest {
         self.0.truncate(SLOWEST);
     }
 
-    /// They, the slowest first.
+    /// The requests, the slowest first.
     pub fn iter(&self) -> impl Iterator<Item = &SlowRequest> {
         self.0.iter()
     }
@@ -66,7 +71,7 @@ impl Slowest {
         self.0.is_empty()
     }
 
-    /// Takes them all.
+    /// Takes all of them out.
     #[must_use]
     pub fn take(&mut self) -> Vec<SlowRequest> {
         std::mem::take(&mut self.0)

@@ -12,8 +12,12 @@
 //!   ran      50/s · 80/s from 1.6 s · paused from 2.1 s · 80/s from 2.9 s
 //! ```
 //!
-//! An interval belongs to the stage in which it begins. So a stage that takes no time would have
-//! none: it has the interval in which it lies, and the stage behind it begins with the next one.
+//! An interval belongs to the stage in which it begins, for intervals are not divided. So a stage
+//! that takes no time would have none: it has the interval in which it lies, and the stage behind
+//! it begins with the next one.
+//!
+//! A person may give orders as often as they like: the list is bounded by [`STAGES_MAX`], and
+//! stages behind that are one.
 
 use crate::{Changed, Interval, Overview, PoolInfo, Resolution, RunInfo, Timeline};
 use drumfire_plan::{ChangeKind, Stage};
@@ -21,7 +25,7 @@ use drumfire_units::Nanos;
 
 /// The most stages of a pool's load, those that orders began included.
 const STAGES_MAX: usize = 200;
-/// The most stages that the name of a cell has.
+/// The most stages whose names stand in the name of a joint row.
 const NAMES_MAX: usize = 4;
 
 const PAUSED: &str = "paused";
@@ -49,7 +53,7 @@ struct Law {
     stages: Vec<Stage>,
     /// The run's time at which its own was 0, with all its pauses added.
     origin: Nanos,
-    /// Since when its time stands.
+    /// The time since which the law's own stands; `None` while it goes on.
     paused_at: Option<Nanos>,
 }
 
@@ -97,7 +101,8 @@ impl Stages {
         self.orders
     }
 
-    /// Takes an order. Its time is from the run's start.
+    /// Takes an order, whose time is from the run's start. A pause of a load that stands still, and
+    /// a resume of one that does not, change nothing.
     pub(crate) fn change(&mut self, changed: &Changed) {
         let (at, law) = match &changed.order {
             Some(order) => (order.at, &order.law[..]),
@@ -130,8 +135,10 @@ impl Stages {
         }
     }
 
-    /// Takes the beginning of a further part of the run, whose load is this pool's. A stage that
-    /// goes on stays one.
+    /// Takes the beginning of a further part of the run, with the load of this pool.
+    ///
+    /// Stages that were to come when the part before ended never came. A stage that goes on in the
+    /// new part stays one, by its name.
     pub(crate) fn begin_part(&mut self, at: Nanos, pool: &PoolInfo) {
         self.law = Law {
             stages: pool.stages.clone(),
@@ -163,7 +170,8 @@ impl Stages {
         self.timeline.clear();
     }
 
-    /// The stages that ran, in order of time, each with what was measured in it.
+    /// The stages that ran, in order of time, each with its figures. Neighbours that are too short
+    /// for an interval of their own are one cell, under the names of all.
     pub(crate) fn cells(&self) -> Vec<StageCell> {
         let edges = edges(&self.list, self.interval);
         let place = |at: Nanos| edges.partition_point(|edge| *edge <= at).saturating_sub(1);
@@ -189,13 +197,14 @@ impl Stages {
         cells.collect()
     }
 
-    /// Whether a stage takes no time, by its place.
+    /// Whether the stage at this index takes no time, as `once(N)` does.
     fn is_instant(&self, place: usize) -> bool {
         let next = self.list.get(place + 1);
         next.is_some_and(|next| next.start == self.list[place].start)
     }
 
-    /// Another law holds from a time on.
+    /// Lets another law hold from a time on. An order of an earlier version has no law, and its
+    /// stage a general name. While the load is paused, the new law begins when it goes on.
     fn follow(&mut self, at: Nanos, stages: &[Stage], kind: ChangeKind) {
         self.law.stages = match stages {
             [] => vec![Stage {
@@ -215,7 +224,8 @@ impl Stages {
         }
     }
 
-    /// Lets these stages follow from a time on in place of those that were to come.
+    /// Replaces the stages from a time on by these. Edges up to the newest interval stay as they
+    /// are, as the timeline requires.
     fn cut(&mut self, at: Nanos, stages: Vec<Stage>) {
         if self.list.is_empty() && !stages.is_empty() {
             self.list.push(Stage {
@@ -245,7 +255,7 @@ impl Stages {
 }
 
 impl Law {
-    /// The stages from a time on, the one that holds then first.
+    /// The stages from a time on, in the run's time; the one that holds then is the first.
     fn from(&self, at: Nanos) -> Vec<Stage> {
         let begins = |stage: &Stage| self.origin + stage.start;
         let passed = self.stages.partition_point(|stage| begins(stage) < at);
@@ -262,7 +272,11 @@ impl Law {
     }
 }
 
-/// From where on an interval that begins then belongs to each of these stages.
+/// The time, for each stage, from which on an interval belongs to it by its beginning.
+///
+/// Edges ascend strictly. A stage without length has the interval of the grid in which it lies;
+/// workers may close an interval a little late, so half an interval passes before the next stage
+/// can begin.
 fn edges(stages: &[Stage], interval: Nanos) -> Vec<Nanos> {
     let mut edges: Vec<Nanos> = Vec::with_capacity(stages.len());
     let starts = stages.iter().map(|stage| stage.start);

@@ -1,7 +1,8 @@
 //! Counts of responses by status.
 //!
 //! Statuses of HTTP and of gRPC share one table; those of gRPC lie above [`GRPC_STATUS`], so that a
-//! sample has one number. Pages are taken as statuses come: most runs see one or two.
+//! sample has one number. A server may send any three digits, so that the table covers all of them
+//! and is bounded by that. Pages of 64 are taken as statuses come: most runs see one or two.
 
 use std::borrow::Cow;
 
@@ -52,7 +53,7 @@ pub fn status_name(status: u16) -> Cow<'static, str> {
 /// The statuses that share a page of counts.
 const PAGE: usize = 64;
 
-/// A count for each of so many statuses in a row.
+/// The counts of [`PAGE`] statuses in a row.
 type Page = Box<[u64; PAGE]>;
 
 /// A count for each status from 1 to 999 and each of gRPC's, so that counting is one addition. The
@@ -72,7 +73,8 @@ impl StatusCounts {
     /// One more than the greatest status.
     pub(crate) const LENGTH: usize = STATUSES;
 
-    /// Counts one. 0 stands for "no status came", which is where anything impossible goes too.
+    /// Counts one response. 0 stands for exchanges that brought no status, to which impossible
+    /// numbers are added too.
     #[inline]
     pub(crate) fn record(&mut self, status: u16) {
         let status = usize::from(status);
@@ -82,7 +84,8 @@ impl StatusCounts {
         }
     }
 
-    /// Adds a count, and the page where there is none.
+    /// Adds to a count, and takes the page's memory where there is none: at most once for each of
+    /// 16 pages.
     #[cold]
     #[inline(never)]
     pub(crate) fn add(&mut self, status: usize, count: u64) {

@@ -1,7 +1,8 @@
 //! The figures of one step: one tag, scenario step or URL.
 //!
 //! A pool of one step has no list of them: its figures are the step's. With several, a sample goes
-//! into its step alone, and the pool's sums are made on the control plane.
+//! into its step alone, and the pool's sums are made on the control plane, so that recording
+//! touches one series whatever the plan.
 
 use crate::series::SeriesMut;
 use crate::{Bytes, Counts, Histogram, OutcomeCounts, Sample, StatusCounts};
@@ -11,8 +12,8 @@ use std::sync::Arc;
 /// The most steps of a pool that have figures of their own; the rest is summed under `other`.
 pub const STEPS: usize = 10_000;
 
-/// Up to so many steps have all the memory that recording needs from the start. Each of more takes
-/// its memory as it needs it, so that what is rarely seen costs little.
+/// The number of steps up to which each has all the memory that recording needs from the start. Of
+/// more, each takes its memory as it needs it, so that steps that are rarely used cost little.
 const STEPS_READY: usize = 64;
 
 /// One step's share of an interval or of a run: the series that its samples are recorded into.
@@ -33,12 +34,12 @@ pub struct Step {
     pub service_time: Histogram,
     /// Statuses of all samples.
     pub status: StatusCounts,
-    /// How exchanges ended.
+    /// The exchanges of each outcome.
     pub errors: OutcomeCounts,
 }
 
 impl Step {
-    /// A step of which nothing is known yet, with histograms made in this way.
+    /// An empty step, with histograms of this kind.
     fn new(name: Arc<str>, histogram: fn() -> Histogram) -> Self {
         Self {
             name,
@@ -68,7 +69,7 @@ impl Step {
         names.map(|name| Self::new(name, histogram)).collect()
     }
 
-    /// The series that it is.
+    /// The step's parts as a series to be recorded into.
     #[inline]
     fn series_mut(&mut self) -> SeriesMut<'_> {
         SeriesMut {
@@ -81,6 +82,8 @@ impl Step {
         }
     }
 
+    /// Records one finished exchange. A step counts a request as intended when it ends, for its
+    /// pool counts it when it becomes due.
     #[inline]
     pub(crate) fn record(&mut self, sample: &Sample) {
         self.counts.intended += 1;

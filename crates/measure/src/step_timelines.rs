@@ -1,13 +1,17 @@
 //! The steps of a run over time, each in a bounded place.
 //!
-//! A pool with a single step has none: its own timeline is that of the step.
+//! A pool with a single step has none: its own timeline is that of the step. All steps share
+//! [`CELLS_MAX`] cells, so that the memory does not grow with their number, and each of many has
+//! coarser rows; with more than [`STEPS_MAX`] steps a row would be a twentieth of a run and say
+//! little.
 
 use crate::{Interval, IntervalRow, Overview, Rows, RunInfo, Timeline};
 
-/// A run of more steps has no timelines of them.
+/// The greatest number of steps, over all pools, with which a run has timelines of them.
 const STEPS_MAX: usize = 64;
-/// The most cells of all steps together, and of one.
+/// The most cells of all steps together.
 const CELLS_MAX: usize = 2_400;
+/// The most cells of one step.
 const CELLS_OF_ONE: usize = 300;
 
 /// A timeline for each step of the pools that have several.

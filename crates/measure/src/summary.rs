@@ -36,7 +36,7 @@ pub struct StageRow<'a> {
     /// The stage. Stages that are too short for an interval of their own are one, with the names
     /// of all.
     pub stage: Stage,
-    /// Its figures.
+    /// The figures of the intervals that belong to it.
     pub row: IntervalRow,
     /// The time in it that was measured: without the warm-up, and without the time between two parts
     /// of a run that was resumed.
@@ -53,8 +53,9 @@ impl StageRow<'_> {
     }
 }
 
-/// A place for everything, where the warm-up is found at the end: coarser with many steps, for each
-/// cell has all of them.
+/// The timeline of whole intervals of a run whose warm-up is found at its end, since figures of the
+/// beginning must be taken out of every sum again. `None` where the warm-up's length is known
+/// beforehand. Its cells are coarser with many steps, for each has all of them.
 fn everything_of(info: &RunInfo) -> Option<Timeline<Interval>> {
     let steps: usize = info.pools.iter().map(|pool| pool.steps.len()).sum();
     let cells = match steps <= STEPS_OF_FINE_CELLS {
@@ -65,7 +66,13 @@ fn everything_of(info: &RunInfo) -> Option<Timeline<Interval>> {
     is_found.then(|| Timeline::new(info, Resolution::AtMost(cells)))
 }
 
-/// The merge of all intervals of a run. A [`crate::Reading`] makes it, and closes its books.
+/// The merge of all intervals of a run, in a bounded place, and the judgement over them. A
+/// [`crate::Reading`] makes it, and closes its books.
+///
+/// While the run goes on, `info`, `total`, `health`, the pools, the rows and the stages are those
+/// up to now; `duration`, `verdict`, `load`, `target`, `thresholds`, `generator` and `drift` have
+/// their values for "nothing yet" until the books are closed. Rates over the measured span are 0
+/// until then.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The facts known at the start.
@@ -84,11 +91,13 @@ pub struct Summary {
     stages: Vec<Stages>,
     /// Each step over time, where a pool has several.
     steps: StepTimelines,
-    /// The parts in which the run ran: the last one lasts.
+    /// The spans in which the run ran: one, and a further one each time that it was resumed. The
+    /// end of the last one is open.
     parts: Vec<Range<Nanos>>,
     /// When the run settled, where its warm-up is found in its figures.
     pub settling: Option<Settling>,
-    /// Everything over time, where the beginning may have to be left out.
+    /// Whole intervals over time, where the beginning may have to be left out; `None` once that is
+    /// done.
     everything: Option<Timeline<Interval>>,
     /// Whether the figures can be believed.
     pub verdict: Verdict,
@@ -104,10 +113,10 @@ pub struct Summary {
     pub drift: Vec<Drift>,
     /// The first body of each kind of failure.
     pub failed_bodies: FailedBodies,
-    /// The slowest requests that carried traces.
+    /// The slowest requests.
     pub slowest: Slowest,
-    /// The first reason for which the load ended; `None` while it goes on, and where the record of
-    /// the run does not have it.
+    /// The first reason for which the load ended. `None` while the load goes on, and where the
+    /// record of the run does not have it.
     pub stopped: Option<StopReason>,
 }
 
@@ -167,9 +176,10 @@ impl Summary {
         matches!(self.stopped, Some(StopReason::Signal | StopReason::Command))
     }
 
-    /// Takes a change of one pool's load, or of all, before the interval within which it holds:
-    /// the stages are cut anew, and where a rate changed, or stood still for a while, the plan's
-    /// rate is no longer the one that was asked for.
+    /// Takes a change of one pool's load, or of all, before the interval within which it holds. The
+    /// stages are cut anew. Where a rate changed, or stood still for a while, the plan's rate is no
+    /// longer the one that was asked for, so that it is dropped and rates come from what became
+    /// due.
     pub(crate) fn note_change(&mut self, changed: &Changed) {
         let pools = &mut Arc::make_mut(&mut self.info).pools;
         for ((index, pool), stages) in (0..).zip(pools).zip(&mut self.stages) {
@@ -192,7 +202,9 @@ impl Summary {
             .unwrap_or_default()
     }
 
-    /// Goes on with a further part of the run, which began at this time with these pools.
+    /// Goes on with a further part of a run that was resumed, which began at this time with these
+    /// pools. Arrivals of the part before that have no end are accounted for first, as at the end
+    /// of a run.
     pub(crate) fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
         self.break_off();
         self.stopped = None;
@@ -225,7 +237,8 @@ impl Summary {
         self.steps.absorb(interval);
     }
 
-    /// The same into [`Self::of_sums`].
+    /// Merges one interval that is summed up into a summary of sums ([`Self::of_sums`]): without
+    /// steps, scenarios and their rows.
     pub(crate) fn absorb_sums(&mut self, interval: &Interval) {
         self.total.merge_sums(&interval.total);
         self.health.merge(&interval.health);
@@ -312,7 +325,12 @@ impl Summary {
         }
     }
 
-    /// Leaves out the time before the run settled, once, where the plan asks for that.
+    /// Finds where the run settled and leaves out the time before, once, where the plan asks for
+    /// that.
+    ///
+    /// All sums are made anew from the cells of [`everything_of`](self): intervals can't be
+    /// subtracted, for extremes would be lost. Requests that became due before the cut and ended
+    /// behind it are measured, and count as due in the first cell that is.
     pub(crate) fn settle(&mut self) {
         let Some(everything) = self.everything.take() else {
             return;
@@ -342,7 +360,8 @@ impl Summary {
         }
     }
 
-    /// The time at the start that is not measured: as it was asked for, or as it was found.
+    /// The time at the start that is not measured: as the plan has it, or as it was found. Zero
+    /// until it is found, and where it was not.
     #[must_use]
     pub fn left_out(&self) -> Nanos {
         match (self.info.warmup, self.settling) {
@@ -352,7 +371,9 @@ impl Summary {
         }
     }
 
-    /// Closes the books over a measured span, with the results of the thresholds.
+    /// Closes the books over a measured span, with the results of the thresholds. The answers come
+    /// last, since they read all that was set before; counts that do not add up make the run
+    /// invalid, for then a figure is wrong through this program's own fault.
     pub(crate) fn close(
         mut self,
         duration: Nanos,
@@ -371,8 +392,8 @@ impl Summary {
         self
     }
 
-    /// The part of the summary that does not follow from its intervals, of a process that could have
-    /// this many connections.
+    /// The part of the summary that does not follow from its intervals, with the number of
+    /// connections that this process could have.
     #[must_use]
     pub fn ending(&self, connections_max: Option<u64>) -> Ending {
         Ending {
@@ -387,9 +408,8 @@ impl Summary {
         }
     }
 
-    /// Accounts for what was under way where the record of a run breaks off: of the requests that
-    /// were due and of which nothing is recorded, those under way then are in flight, and the rest
-    /// is pending. It has no times.
+    /// Accounts for arrivals without an end where the record of a run breaks off: those under way
+    /// then are in flight, and the rest is pending. They have no times, since no clock was read.
     pub(crate) fn break_off(&mut self) {
         self.settle();
         let mut pools = match self.pools.is_empty() {
@@ -407,8 +427,8 @@ impl Summary {
         self.verdict.doubt(reason);
     }
 
-    /// Answers the three questions: whether to believe the run, whether its load was kept, and how
-    /// the target did.
+    /// Answers the three questions of a report: whether to believe the run, whether its load was
+    /// kept, and how the target did.
     fn answer(&mut self) {
         let pools: Vec<_> = self.pools().collect();
         let evidence = Evidence {
@@ -508,7 +528,7 @@ impl Summary {
         }
     }
 
-    /// The steps' figures, pool by pool. Of several pools, a step is called `pool/step`.
+    /// The figures of every step, pool by pool. Of several pools, a step is called `pool/step`.
     #[must_use]
     pub fn steps(&self) -> Vec<Step> {
         let pools = self.pools();

@@ -1,7 +1,9 @@
 //! The target's answer to the load.
 //!
-//! Failures that the generator caused do not count against the target. It is degraded from 1 % of
-//! failures on, and failed where nothing was answered as the plan expects.
+//! Failures that the generator caused do not count against the target; where they are limits that
+//! it reached, they are reasons of the verdict. The target is degraded from 1 % of failures on, and
+//! failed where nothing was answered as the plan expects. The states are ordered, the worst last,
+//! so that a run of several pools has the state of its worst pool.
 
 use crate::words::share_text;
 use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy};
@@ -11,10 +13,11 @@ use std::cmp::Reverse;
 
 /// The share of failed requests from which a target counts as degraded.
 const DEGRADED_SHARE: f64 = 0.01;
-/// The most kinds of failure that are named.
+/// The most kinds of failure that a reason names.
 const KINDS: usize = 3;
 
-/// How well the target did.
+/// The target's state under the load. `Unknown` lies behind `Ok`: a run with one good pool and one
+/// of which nothing is known is not good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetState {
     /// Fewer than 1 % of the requests failed.
@@ -43,9 +46,9 @@ impl TargetState {
 /// The answer, with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetAnswer {
-    /// How well it did; of several pools, how badly the worst.
+    /// The target's state; of several pools, that of the worst.
     pub state: TargetState,
-    /// The failures, by kind.
+    /// The failures by kind; of several pools, with the pool's name.
     pub reasons: Vec<Reason>,
 }
 
@@ -56,8 +59,7 @@ impl TargetAnswer {
         reasons: Vec::new(),
     };
 
-    /// The answer for one pool. What the generator lacked, or cut off itself, says nothing of the
-    /// target.
+    /// The answer for one pool. Failures for which the generator is to blame are left out.
     #[must_use]
     pub fn of(pool: &PoolInfo, figures: &Figures) -> Self {
         if let Some(reason) = unreached(pool, figures) {
@@ -119,8 +121,8 @@ impl TargetAnswer {
     }
 }
 
-/// Why no request could be sent, where no connection was ever ready for one though requests waited.
-/// Then there is no failed request to say so.
+/// The reason for which no request could be sent, where no connection was ever ready for one though
+/// requests waited. There is no failed request then that would show it.
 pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
     let (counts, connections) = (&figures.counts, &figures.connections);
     // Users of a closed model wait for connections that are opened ahead without being due.

@@ -5,6 +5,9 @@
 //! either into a [`Figure`]. A figure that the data can't support, such as a p99 of twenty samples,
 //! is no number: it ends no run, and at the end the rule fails with the number of samples that it
 //! takes, unless the greatest of them already lies below the rule's bound.
+//!
+//! Errors here are texts: they are shown in the threshold's row, in the place of its figure, and
+//! nothing depends on their kind.
 
 use crate::figure::{Certainty, Figure, Judgement};
 use crate::quantile::count_needed;
@@ -15,7 +18,7 @@ use drumfire_units::Nanos;
 /// The result of one threshold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ThresholdResult {
-    /// As the user wrote it.
+    /// The threshold as the user wrote it.
     pub expression: String,
     /// Whether it is a condition that was not to come, and not a rule that had to hold.
     pub is_condition: bool,
@@ -25,16 +28,17 @@ pub struct ThresholdResult {
     /// The figure that was seen, in the metric's unit (nanoseconds, per second, share, count); of
     /// a windowed one, the worst window's. `None` when it cannot be evaluated.
     pub actual: Option<f64>,
-    /// Whether that is the figure or a bound of it.
+    /// Whether `actual` is the figure itself or a bound of it.
     pub certainty: Certainty,
-    /// The same in words, or why it cannot be evaluated.
+    /// The figure in words, or the reason for which it cannot be evaluated.
     pub actual_text: String,
     /// When it ended the run, if it did: the end of the interval that showed it, from the run's
     /// start.
     pub ended_run_at: Option<Nanos>,
 }
 
-/// Where a metric looks: at which pool, at which step, by which model.
+/// The place at which a metric looks: a pool, or all; a step, or all; and the model that chooses
+/// the latency.
 #[derive(Clone, Debug)]
 pub(crate) struct Aim {
     /// The metric itself, without the pool and the step that it is asked of.
@@ -48,7 +52,8 @@ pub(crate) struct Aim {
 }
 
 impl Aim {
-    /// Where `metric` looks in a run, or why there is no such place.
+    /// The place of a metric in a run, or a text that says why there is none. A step without a pool
+    /// is that of the first pool that has it.
     pub(crate) fn of(metric: &Metric, info: &RunInfo) -> Result<Self, String> {
         let (pool, metric) = match metric {
             Metric::Pool(name, inner) => {
@@ -89,7 +94,8 @@ impl Aim {
         }
     }
 
-    /// The distribution that the metric is about, where it is about one.
+    /// The distribution that the metric is about; `None` for a metric of counts. *The* latency of
+    /// pools with different models is no distribution, so that such a metric must name its pool.
     fn times<'a>(
         &self,
         figures: &'a Figures,
@@ -149,14 +155,15 @@ pub(crate) struct View<'a> {
     pub(crate) counts: Counts,
     /// Responses with the status that it asks for.
     pub(crate) responses: u64,
-    /// How many requests became due, of all steps, or how many iterations.
+    /// Requests that became due, of all steps, or iterations that did: the rate of a window in
+    /// which nothing was due is not judged.
     pub(crate) due: u64,
     pub(crate) span: Nanos,
 }
 
 impl<'a> View<'a> {
-    /// The value in figures that span this long, `total` and those of each pool, or why there is
-    /// none.
+    /// The data of a metric in figures that span this long, `total` and those of each pool; or the
+    /// reason for which there are none.
     pub(crate) fn of(
         aim: &Aim,
         total: &'a Figures,
@@ -198,7 +205,8 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The figure of `metric`, or why there is none.
+    /// The figure of a metric, or the reason for which there is none: shares need something that
+    /// they are shares of, times need samples.
     pub(crate) fn figure(&self, metric: &Metric) -> Result<Figure, String> {
         match metric {
             Metric::Iteration(inner) => self.figure_of(inner, "iteration"),
@@ -234,7 +242,8 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A figure of times; where requests without an end may have made it too small, a lower bound.
+    /// A figure of times. It is a lower bound where requests whose end was not seen may have made
+    /// it too small.
     fn time_figure(&self, metric: &Metric) -> Result<Figure, String> {
         let times = self.times.ok_or("it has no distribution of times")?;
         let count = times.count();
@@ -305,7 +314,8 @@ impl ThresholdResult {
     }
 }
 
-/// Why a rule fails that may hold.
+/// The reason for which a rule fails that may hold; `None` where its judgement is decided, or where
+/// it is a condition.
 pub(crate) fn undecided_text(threshold: &Threshold, judgement: Judgement) -> Option<&'static str> {
     let is_undecided = judgement == Judgement::Undecided && !threshold.is_condition();
     is_undecided.then_some("a lower bound that can't decide the rule")

@@ -1,9 +1,16 @@
 //! The intervals of a run in a bounded place: neighbours are merged where there are too many.
 //!
-//! An interval belongs to the cell of an absolute grid in which it begins, and what lies in one cell
-//! is merged, without loss. The cells that a timeline has are [`LENGTHS`], each a multiple of the
-//! one before: however fine or coarse the intervals came, and in whichever order, the cells of one
-//! length hold the same.
+//! An interval belongs to the cell of an absolute grid in which it begins, and intervals of one
+//! cell are merged, without loss. The cells that a timeline has are [`LENGTHS`], each a multiple of
+//! the one before: however fine or coarse the intervals came, and in whichever order, the cells of
+//! one length hold the same. That is why a run that is shown live, one that is read from a store,
+//! and one whose store made old intervals coarser have the same rows.
+//!
+//! Only the last cell is held as a value, which [`Timeline::absorb`] adds to; all others are
+//! encoded, a few kilobytes each instead of megabytes. An interval for an earlier cell costs a
+//! decoding and an encoding, so give them in order where you can. Cells grow longer when there are
+//! too many ([`Resolution::AtMost`]): then neighbours are decoded and merged, once for each
+//! doubling of the run.
 
 use crate::overview::Aspect;
 use crate::{CodecError, Interval, Overview, PoolInfo, RunInfo};
@@ -48,10 +55,11 @@ const _: () = {
     }
 };
 
-/// How fine a timeline is.
+/// The rule by which a timeline is coarse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// At most this many cells, at least one: all are as long as that takes.
+    /// At most this many cells, at least one, all of one length: the least of a fixed list with
+    /// which they suffice.
     AtMost(usize),
     /// As fine as intervals come for an hour, in cells of 10 s for a day, and of 60 s after that.
     ByAge,
@@ -59,22 +67,24 @@ pub enum Resolution {
     Edges(Vec<Nanos>),
 }
 
-/// From which age on intervals lie in cells of which length.
+/// The ages from which on intervals lie in cells of these lengths, for [`Resolution::ByAge`].
 const AGES: [(Nanos, Nanos); 2] = [
     (Nanos(HOUR), Nanos(10 * SECOND)),
     (Nanos(DAY), Nanos(MINUTE)),
 ];
 
 impl Resolution {
-    /// Where the cell begins that holds an interval from `start` on, by [`Self::ByAge`] in a run
-    /// whose newest interval ends at `latest`: for files that are made coarser in one pass.
+    /// The beginning of the cell that holds an interval from `start` on, by [`Self::ByAge`] in a
+    /// run whose newest interval ends at `latest`. A store groups the frames of its log by it, in
+    /// one pass.
     #[must_use]
     pub fn cell_by_age(info: &RunInfo, start: Nanos, latest: Nanos) -> Nanos {
         by_age(down(start, info.interval), latest)
     }
 }
 
-/// The content of a cell, into which the intervals of its span are merged.
+/// The content of a cell, into which the intervals of its span are merged: a whole interval, or the
+/// overview that rows need.
 pub trait Cell: Clone + fmt::Debug + PartialEq {
     /// The facts of the run that an empty cell is made from.
     type Form: Clone + fmt::Debug + PartialEq;
@@ -101,7 +111,7 @@ pub trait Cell: Clone + fmt::Debug + PartialEq {
     fn decode(bytes: &[u8], form: &Self::Form) -> Result<Self, CodecError>;
 }
 
-/// Everything, of a run with these pools.
+/// The whole of each interval, of a run with these pools.
 impl Cell for Interval {
     type Form = Vec<PoolInfo>;
 
@@ -159,15 +169,17 @@ impl Cell for Overview {
     }
 }
 
-/// The intervals of a run in cells, all of them encoded but the last.
+/// The intervals of a run in cells, all of them encoded but the last. An encoding is canonical, so
+/// that cells of equal content have equal bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timeline<C: Cell> {
+    /// The facts that cells are made and decoded with.
     form: C::Form,
     grid: Grid,
     resolution: Resolution,
-    /// Every cell but the last, by where it begins.
+    /// Every cell but the last, encoded, by its beginning.
     closed: BTreeMap<Nanos, Box<[u8]>>,
-    /// The last one.
+    /// The last cell.
     open: Option<Open<C>>,
 }
 
@@ -231,7 +243,8 @@ impl<C: Cell> Timeline<C> {
         }
     }
 
-    /// Adds an interval, which is summed up; in any order.
+    /// Adds an interval, which is summed up; in any order. An interval without length counts for
+    /// the cell before its time: it ends there.
     pub fn absorb(&mut self, interval: &Interval) {
         let before = self.grid.latest;
         self.grid.latest = before.max(interval.end);
@@ -250,7 +263,8 @@ impl<C: Cell> Timeline<C> {
         self.coarsen(before);
     }
 
-    /// Replaces the edges of [`Resolution::Edges`]; those up to the newest interval must stay.
+    /// Replaces the edges of [`Resolution::Edges`]. Those up to the newest interval must stay, for
+    /// cells are not divided.
     pub(crate) fn set_edges(&mut self, edges: Vec<Nanos>) {
         self.resolution = Resolution::Edges(edges);
     }
@@ -293,8 +307,8 @@ impl<C: Cell> Timeline<C> {
         self.closed.values().map(|bytes| bytes.len()).sum()
     }
 
-    /// Where the cell begins that holds what begins at `begin`, which is where an interval of the
-    /// run or a shorter cell begins.
+    /// The beginning of the cell that holds an interval from `begin` on; `begin` is the beginning
+    /// of an interval of the run or of a shorter cell.
     fn cell(&self, begin: Nanos) -> Nanos {
         match &self.resolution {
             Resolution::AtMost(_) => down(begin, self.grid.length),
@@ -306,7 +320,7 @@ impl<C: Cell> Timeline<C> {
         }
     }
 
-    /// Makes a cell behind all others the open one, in the memory of the one before.
+    /// Begins a cell behind all others, in the memory of the one before, which is encoded.
     fn begin_cell(&mut self, begin: Nanos, interval: &Interval) {
         let mut cell = match self.open.take() {
             Some(open) => {
@@ -321,7 +335,8 @@ impl<C: Cell> Timeline<C> {
         self.open = Some(Open { begin, cell });
     }
 
-    /// Adds to a cell before the open one.
+    /// Adds to a cell before the open one, or makes it: for a worker that was late, or a part of a
+    /// run that was sorted otherwise.
     fn absorb_earlier(&mut self, begin: Nanos, interval: &Interval) {
         let mut cell = match self.closed.get(&begin) {
             Some(bytes) => self.decode(bytes),
@@ -335,7 +350,9 @@ impl<C: Cell> Timeline<C> {
         self.closed.insert(begin, cell.encode().into_boxed_slice());
     }
 
-    /// Merges cells as far as the resolution says, after the newest interval moved from `before`.
+    /// Merges cells as far as the resolution demands, after the newest interval moved from
+    /// `before`. By age, this is worth looking for only when a new cell of the shortest length has
+    /// begun.
     fn coarsen(&mut self, before: Nanos) {
         match self.resolution {
             Resolution::AtMost(most) => {
@@ -354,7 +371,8 @@ impl<C: Cell> Timeline<C> {
         }
     }
 
-    /// Merges the cells that have become one.
+    /// Merges the cells that have become one by a change of their length or their age. A cell that
+    /// stays alone stays encoded.
     fn regroup(&mut self) {
         let moves = self.closed.keys().any(|begin| self.cell(*begin) != *begin);
         let open_moves = |open: &Open<C>| self.cell(open.begin) != open.begin;
@@ -411,7 +429,7 @@ fn decode<C: Cell>(bytes: &[u8], form: &C::Form) -> C {
     C::decode(bytes, form).expect("what was just encoded")
 }
 
-/// Cells that become one: mostly it is a single one, which stays encoded.
+/// Cells that become one. Mostly it is a single one, which stays encoded.
 struct Group<C> {
     begin: Nanos,
     content: Content<C>,
@@ -443,12 +461,13 @@ impl<C: Cell> Group<C> {
     }
 }
 
-/// The multiple of a length at or before a time.
+/// The greatest multiple of a length at or before a time.
 fn down(time: Nanos, length: Nanos) -> Nanos {
     Nanos(time.0 - time.0 % length.0.max(1))
 }
 
-/// The coarsest cell around a finer one that is old enough, or that itself.
+/// The beginning of the coarsest cell around a finer one that is old enough as a whole, or that of
+/// the finer one.
 fn by_age(begin: Nanos, latest: Nanos) -> Nanos {
     let old = AGES.iter().rev().find_map(|(age, length)| {
         let begin = down(begin, *length);
@@ -459,7 +478,7 @@ fn by_age(begin: Nanos, latest: Nanos) -> Nanos {
 }
 
 impl Grid {
-    /// Goes on to the next length; false where there is none.
+    /// Goes on to the next length; returns `false` where there is none.
     fn lengthen(&mut self) -> bool {
         let next = LENGTHS.iter().find(|length| **length > self.length.0);
         let next = next.copied().or_else(|| self.length.0.checked_mul(2));

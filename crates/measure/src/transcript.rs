@@ -1,4 +1,12 @@
 //! Exchanges in full, for a person to read, and the bodies of failures.
+//!
+//! A worker collects both beside its samples ([`Written`]) and hands them on when an interval
+//! closes. Transcripts go to observers as events and are in no summary; the bodies of failures are
+//! collected for the run ([`FailedBodies`]) and stored with its ending. Nothing is kept of other
+//! exchanges, so that recording a sample costs nothing more for them.
+//!
+//! Texts here come from servers: they are bounded where they are taken, and escaped where they are
+//! shown.
 
 pub(crate) mod form;
 
@@ -16,7 +24,7 @@ pub const FAILED_EXAMPLES: usize = 3;
 /// The most bytes of such a body that are kept.
 pub const FAILED_BODY_BYTES: usize = 1_024;
 
-/// One exchange in full: a request, its response, and what was found in it.
+/// One exchange in full: a request, its response, and the results of the plan's rules for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transcript {
     /// The number of its pool in the plan.
@@ -36,7 +44,8 @@ pub struct Transcript {
 /// One side of an exchange: a request, or a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// The first line, without a version's details where the protocol has none.
+    /// The request line or the status line; without a version's details where the protocol has
+    /// none.
     pub line: String,
     /// Header fields in their order.
     pub fields: Vec<Field>,
@@ -69,14 +78,14 @@ impl Field {
     }
 }
 
-/// The beginning of a body or a message.
+/// The beginning of a body or a message, and its length.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Excerpt {
     /// Its first bytes, decoded.
     pub bytes: Vec<u8>,
     /// Its length in all.
     pub length: u64,
-    /// The same as text, where the schema gives it one.
+    /// The message as text, where the schema gives it one.
     pub text: Option<String>,
 }
 
@@ -98,14 +107,15 @@ pub struct FailedBody {
 }
 
 impl FailedBody {
-    /// Whether a body of the same step has the same text. One whose text is not kept says nothing.
+    /// Whether a body of the same step has the same bytes. Bodies whose bytes are not kept are
+    /// never taken for the same.
     fn says_the_same(&self, other: &Self) -> bool {
         let [one, two] = [self, other].map(|body| (body.pool, body.step, &body.body));
         one == two && !self.body.bytes.is_empty()
     }
 }
 
-/// Exchanges, or parts of them, that a worker keeps beyond their figures.
+/// Exchanges, or parts of them, that a worker keeps beyond their figures until its interval closes.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
     /// Exchanges in full.
@@ -129,7 +139,8 @@ impl Written {
 pub struct FailedBodies(Vec<FailedBody>);
 
 impl FailedBodies {
-    /// Whether the body of such a failure would be one of the first ones.
+    /// Whether the body of such a failure would be one of the first ones, so that a body need not
+    /// be copied in vain.
     #[must_use]
     pub fn wants(&self, outcome: Outcome, status: u16) -> bool {
         match self.of_kind(outcome, status).len() {
@@ -139,7 +150,9 @@ impl FailedBodies {
     }
 
     /// Keeps a body, unless there are enough earlier ones of its kind or too many kinds, or an
-    /// earlier one says the same.
+    /// earlier one has the same bytes.
+    ///
+    /// Of workers that report in any order, the bodies that ended first are kept.
     pub fn add(&mut self, body: FailedBody) {
         let kind = self.of_kind(body.outcome, body.status);
         let mut same = kind.clone().filter(|at| self.0[*at].says_the_same(&body));
@@ -161,7 +174,8 @@ impl FailedBodies {
         }
     }
 
-    /// The places of the bodies of a kind; empty where the first would be inserted.
+    /// The indexes of the bodies of a kind; empty, at the index where its first would be inserted,
+    /// where there are none.
     fn of_kind(&self, outcome: Outcome, status: u16) -> Range<usize> {
         let key = |body: &FailedBody| (body.outcome, body.status);
         let start = self.0.partition_point(|body| key(body) < (outcome, status));
@@ -179,7 +193,7 @@ impl FailedBodies {
         kinds.count()
     }
 
-    /// All of them, by outcome, status and end.
+    /// All bodies, by outcome, status and end.
     pub fn iter(&self) -> impl Iterator<Item = &FailedBody> {
         self.0.iter()
     }

@@ -1,12 +1,16 @@
 //! The generator judges itself: whether the figures can be believed, and why not.
 //!
-//! Nothing here looks at the target. [`Evidence`] collects what the generator knows of itself: lag,
-//! pauses, turns of its event loops, CPU time, time in the run queue, limits that were reached.
-//! Each judge adds findings, and the gravest is the verdict: suspect where the generator may have
-//! had a part in the figures, invalid where they say more about it than about the target. Lag of an
-//! open model is judged beside the latency, that of a closed one by the share of its users' time
-//! that it cost. Spans under 200 ms are judged by amounts and pauses alone, for the kernel counts
-//! in ticks.
+//! Nothing here looks at the target. [`Evidence`] collects what the generator measured of itself:
+//! lag, pauses, turns of its event loops, CPU time, time in the run queue, limits that were
+//! reached. Each judge adds findings, and the gravest is the verdict: suspect where the generator
+//! may have had a part in the figures, invalid where they say more about it than about the target.
+//! Lag of an open model is judged beside the latency, that of a closed one by the share of its
+//! users' time that it cost. Spans under 200 ms are judged by amounts and pauses alone, for the
+//! kernel counts in ticks.
+//!
+//! A finding is made of an effect that figures show, not of a cause that might have had one: a busy
+//! machine on which every request left in time is no reason to doubt a run. Causes are named in the
+//! reason, with the remedy that fits.
 
 use crate::near_p99::{near_p99, near_p99_measured};
 use crate::target::unreached;
@@ -84,8 +88,8 @@ pub(crate) struct Evidence<'a> {
     pub(crate) span: Nanos,
 }
 
-/// Whether lag made a quantile of the response time greater by more than `limit`. Where most of
-/// what stands before the service time is waiting, that can't be told, and it may have.
+/// Whether lag made a quantile of the response time greater by more than `limit`. Where most of the
+/// time before sending was waiting, lag can't be told apart in it, and counts as showing.
 fn lag_shows(latency: &Latency, limit: Nanos) -> bool {
     let (response, service) = (&latency.response_time, &latency.service_time);
     if response.is_empty() || latency.waiting.sum() > latency.lag.sum() {
@@ -99,7 +103,7 @@ fn lag_shows(latency: &Latency, limit: Nanos) -> bool {
     excess.max().is_none_or(|excess| excess > limit.0)
 }
 
-/// One thing that speaks against a run.
+/// One thing that speaks against a run, and how far.
 struct Finding(Validity, Reason);
 
 impl Verdict {
@@ -156,8 +160,10 @@ impl Verdict {
 }
 
 impl Evidence<'_> {
+    /// Finds a run in which nothing ended. A target that takes no request is no fault of the
+    /// generator, and lasting longer no remedy, so that such pools are left out.
     fn judge_amount(&self, found: &mut Vec<Finding>) {
-        // A target that takes no request is no fault of the generator, and lasting longer no remedy.
+        // A pool that ended no request because its target took none is answered for by the target.
         let unreached = |(pool, figures): &(&PoolInfo, &Figures)| {
             figures.counts.finished() > 0 || unreached(pool, figures).is_some()
         };
@@ -172,6 +178,8 @@ impl Evidence<'_> {
         }
     }
 
+    /// Finds the limits of the machine that made requests fail: such failures say nothing of the
+    /// target.
     fn judge_limits(&self, found: &mut Vec<Finding>) {
         for outcome in &self.generator.limited_by {
             let count = self.total.outcomes().get(*outcome);
@@ -276,7 +284,7 @@ impl Evidence<'_> {
         }
     }
 
-    /// The same where neither the threads nor the machine was busy for long.
+    /// The likeliest cause of lateness where neither the threads nor the machine was busy for long.
     fn cause_of_late_wakes(&self, less: Remedy) -> Reason {
         let lag: u128 = self.pools.iter().map(|(_, f)| f.latency.lag.sum()).sum();
         let queued = self.generator.run_queue_delay;
@@ -299,6 +307,8 @@ impl Evidence<'_> {
         }
     }
 
+    /// Finds the longest time for which an event loop stood still: exchanges of that span were
+    /// timed by it.
     fn judge_pauses(&self, found: &mut Vec<Finding>) {
         let health = self.health;
         let longest = health.loop_turn.max().max(health.wake_lateness.max());
@@ -318,6 +328,7 @@ impl Evidence<'_> {
         found.push(Finding(validity, Reason::new(text, &[Remedy::OwnCores])));
     }
 
+    /// Finds threads that were busy, turns that took long, and cores that others had.
     fn judge_threads(&self, found: &mut Vec<Finding>) {
         let generator = self.generator;
         let mut suspect = |text: String, remedies: &[Remedy]| {
@@ -367,7 +378,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// Why a turn took long that had little to do: the thread was taken off its core within it.
+    /// The reason for which a turn took long that had little to do: the thread was taken off its
+    /// core within it. `None` where the turn was full of work.
     fn lost_cores(&self) -> Option<String> {
         let (busy, queued) = (self.generator.cpu_share_max, self.generator.run_queue_delay);
         let is_idle = busy > 0.0 && busy < IDLE_SHARE;
@@ -381,8 +393,8 @@ impl Evidence<'_> {
         })
     }
 
-    /// How long a thread waited for its core before a turn of its event loop, on average: by that
-    /// much the responses that the turn read were seen late.
+    /// The time for which a thread waited for its core before a turn of its event loop, on average,
+    /// in nanoseconds: by that much the responses that the turn read were seen late.
     fn queued_each(&self) -> f64 {
         let turns = self.health.loop_turn.count().max(1);
         self.generator.run_queue_delay.0 as f64 / turns as f64
@@ -397,7 +409,7 @@ impl Evidence<'_> {
             || late.is_some_and(|(_, late)| late > self.turn_limit())
     }
 
-    /// How to ask for less.
+    /// The remedy that asks for less load.
     fn less(&self) -> Remedy {
         let open = |(pool, _): &(&PoolInfo, &Figures)| pool.model == Model::Open;
         if self.pools.iter().any(open) {
@@ -407,8 +419,8 @@ impl Evidence<'_> {
         }
     }
 
-    /// How long a turn of the event loop may take at its 99th percentile: of long latencies, a
-    /// tenth.
+    /// The greatest time for a turn of the event loop, at its 99th percentile: 1 ms, or a tenth of
+    /// a longer latency.
     fn turn_limit(&self) -> Nanos {
         let latency = near_p99_measured(&self.total.latency.service_time);
         LOOP_TURN.max(Nanos(latency.0 / LATENCY_PART))

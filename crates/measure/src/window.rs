@@ -2,7 +2,8 @@
 //!
 //! [`WindowedThresholds::absorb`] takes the intervals in order of time. After each,
 //! [`WindowedThresholds::fails_now`] says whether the newest window breaks a rule, by which a run
-//! is ended; the result at the end is that of the worst window.
+//! is ended; the result at the end is that of the worst window, so that a rule holds of a run only
+//! if it held all the time.
 
 use crate::figure::{Figure, Judgement};
 use crate::threshold::{Aim, undecided_text};
@@ -34,7 +35,7 @@ struct Tracker {
     worst: Worst,
 }
 
-/// The result of the windows so far.
+/// The result of the windows so far, those with a figure and those with too few samples apart.
 #[derive(Clone, Debug, Default)]
 struct Worst {
     /// The windows that could be evaluated.
@@ -43,6 +44,7 @@ struct Worst {
     scarce: Judged,
     /// Whether the window that ended with the last interval failed.
     fails_now: bool,
+    /// The newest reason for which a window could not be evaluated.
     why_not: Option<String>,
 }
 
@@ -144,7 +146,7 @@ impl Tracker {
 }
 
 impl Worst {
-    /// Takes one window's figure.
+    /// Takes the figure of one window, or the reason for which there is none.
     fn see(&mut self, threshold: &Threshold, window: Window, figure: Result<Figure, String>) {
         match figure {
             Err(why) => self.why_not = Some(why),
@@ -162,7 +164,8 @@ impl Worst {
 }
 
 impl Judged {
-    /// Judges one more window, or the last one anew.
+    /// Judges one more window, or the last one anew where it was extended: then its former
+    /// judgement is taken back.
     fn add(&mut self, threshold: &Threshold, window: Window, figure: Figure) -> Judgement {
         let judgement = figure.judge(threshold);
         match self.last.filter(|_| window == Window::Extended) {
@@ -188,7 +191,8 @@ impl Judged {
         judgement
     }
 
-    /// The result of all windows, the worst of which had this figure.
+    /// The result of all windows, the worst of which had this figure: one window that fails is
+    /// enough, and one that can't be decided keeps a rule from passing.
     fn result(&self, threshold: &Threshold, worst: &Figure) -> ThresholdResult {
         let judgement = match (self.failed, self.undecided) {
             (0, 0) => Judgement::Passes,

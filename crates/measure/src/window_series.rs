@@ -2,7 +2,8 @@
 //!
 //! A window may hold many intervals, and a histogram takes 264 KiB. So each interval's part is kept
 //! in its binary form, a few kilobytes, and unpacked once more when it leaves the window.
-//! Subtraction loses the exact extremes of what remains: each part has its own beside the bytes.
+//! Subtraction loses the exact extremes of the times that remain: each part has its own beside the
+//! bytes, from which [`Series::figure`] restores them.
 
 use crate::codec::Input;
 use crate::figure::Figure;
@@ -63,6 +64,10 @@ impl Series {
 
     /// Takes the next interval and calls `see` with the figure of each window that it completes, or
     /// extends.
+    ///
+    /// The rest of a run, shorter than nine tenths of an interval, extends the last window instead
+    /// of making one of its own; of a rate it is left out, as are intervals at the end in which
+    /// nothing was due.
     pub(crate) fn absorb(
         &mut self,
         interval: &Interval,
@@ -111,7 +116,8 @@ impl Series {
         self.push(part, &mut see);
     }
 
-    /// Moves the window by one part, whose times are in the sum already.
+    /// Moves the window by one part, whose times are in the sum already, and calls `see` where it
+    /// is full.
     fn push(&mut self, part: Part, see: &mut impl FnMut(Window, Result<Figure, String>)) {
         self.parts.push_back(part);
         while self.parts.len() > self.length
@@ -126,6 +132,7 @@ impl Series {
         }
     }
 
+    /// The figure of the window, from the sums of its parts.
     fn figure(&mut self) -> Result<Figure, String> {
         let mut counts = Counts::default();
         let mut responses = 0;

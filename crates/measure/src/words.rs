@@ -1,4 +1,7 @@
 //! Shares and quantiles as words, for reasons and thresholds.
+//!
+//! A share near an end is never rounded to it: 99.997 % of requests that were sent is not all of
+//! them, and a reader acts on the difference.
 
 use drumfire_units::rounded::digits_to;
 

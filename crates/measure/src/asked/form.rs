@@ -1,4 +1,10 @@
-//! The facts of a pool's plan, field by field.
+//! The facts of a pool's plan in our own binary form: the fields of each type in the order in which
+//! they are declared, a number for the variant before those of an enum.
+//!
+//! The facts have no version of their own: they are a part of the facts of a run, whose version
+//! says which fields there are (`run/form`). A new field is therefore a new version there. Decoding
+//! checks all that later code relies on: that a list is not longer than its count, that a pause can
+//! be drawn, and that a law has rates with a time (`law_form`).
 
 use super::{LISTED_MAX, law_form as law};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
@@ -54,6 +60,8 @@ fn put_listed<T>(list: &Listed<T>, out: &mut Vec<u8>, one: impl Fn(&T, &mut Vec<
     put(out, list.count);
 }
 
+/// Reads what [`put_listed`] wrote. The bound of the list is checked, so that bytes from elsewhere
+/// can't make facts that are larger than those that a plan gives.
 fn listed<T>(
     input: &mut Input<'_>,
     one: impl FnMut(&mut Input<'_>) -> Result<T, CodecError>,
@@ -203,6 +211,8 @@ fn encode_pause(pause: &Pause, out: &mut Vec<u8>) {
     }
 }
 
+/// Reads what [`encode_pause`] wrote. A pause that no generator could draw (`from` above `to`, a
+/// sigma that is no number) is refused here, since reports compute with it.
 fn decode_pause(input: &mut Input<'_>) -> Result<Pause, CodecError> {
     let pause = match input.number()? {
         0 => Pause::Even {

@@ -11,7 +11,8 @@ use std::fmt;
 pub enum AskedLaw {
     /// A law as the plan has it; never a [`Law::Trace`].
     Law(Law),
-    /// A trace. Its times are as many as requests, so that the facts of a run only count them.
+    /// A trace, as the number of its times: a trace has one for each request, which the facts of a
+    /// run could not carry.
     Trace {
         /// The number of times.
         times: u64,
@@ -19,6 +20,9 @@ pub enum AskedLaw {
 }
 
 /// The pieces of a load's law, one after the other.
+///
+/// It prints as plans have the law, so that a reader can put it into a plan again; only a trace,
+/// which prints as `trace(N times)`, can't be read back from that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AskedSequence(pub Vec<AskedLaw>);
 

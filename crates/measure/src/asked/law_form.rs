@@ -1,12 +1,18 @@
-//! Rates and the laws of loads: a number for the kind of each piece, then its parameters; and the
-//! numbers of users over time.
+//! Rates and the laws of loads in our own binary form: a number for the kind of each piece, then
+//! its parameters; and the numbers of users over time.
+//!
+//! There are two forms of a law, which differ only in a trace. [`encode`] has every time of it, for
+//! a command that must be obeyed elsewhere exactly; [`encode_asked`] has their number, for the
+//! facts of a run. A decoder takes only what a plan could have had: times in order, and no rate
+//! whose span is zero, by which later code divides.
 
 use crate::codec::{CodecError, Input, put};
 use crate::{AskedLaw, AskedSequence};
 use drumfire_plan::{Law, Sequence, Users};
 use drumfire_units::{Nanos, Rate};
 
-/// The kinds of pieces.
+/// The kinds of pieces by their numbers, which stand in stored runs: none is ever given to another
+/// kind.
 const CONST: u64 = 0;
 const LINE: u64 = 1;
 const STEP: u64 = 2;

@@ -1,4 +1,8 @@
 //! The facts of a request: where it goes and what it carries, without secrets.
+//!
+//! Of a body there is only its length, or that each request renders its own: bodies may be large,
+//! and most secrets that no rule can recognize stand in bodies. The names of fields are kept as
+//! they are, for a name is a token in which nothing is masked.
 
 use drumfire_plan::{Body, Call, Header, HttpRequest, Streaming, secret};
 use drumfire_units::Nanos;
@@ -32,20 +36,20 @@ pub struct AskedHeader {
 pub enum AskedBody {
     /// None.
     None,
-    /// The same each time, of this many bytes.
+    /// The same bytes each time; their number.
     Bytes(u64),
-    /// Rendered for each request.
+    /// Rendered for each request, so that its length is not known.
     Template,
 }
 
-/// A gRPC call.
+/// The facts of a gRPC call: its method, and how its streams go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskedCall {
     /// `package.Service`.
     pub service: String,
     /// The method's own name.
     pub method: String,
-    /// The time that the server is given.
+    /// The deadline that the server is given with the call; `None` where none is sent.
     pub deadline: Option<Nanos>,
     /// How its streams go.
     pub streaming: Streaming,

@@ -1,4 +1,8 @@
 //! The facts of a step of a scenario.
+//!
+//! They mirror [`drumfire_plan::Step`] without the parts that only a run needs: templates,
+//! conditions and rules are left out, and places of steps and requests stay the numbers that they
+//! are in the plan. Reports therefore show the form of a scenario and not its texts.
 
 use drumfire_plan::{Passes, Pause, Step, VariableId};
 use drumfire_units::Nanos;
@@ -20,7 +24,7 @@ pub enum AskedStep {
     If(u32),
     /// Goes on at this step.
     Jump(u32),
-    /// Repeats the steps behind it this often; as a template says where that is `None`.
+    /// Repeats the steps behind it this number of times; `None` where a template says how often.
     Repeat(Option<u32>),
     /// Ends a pass of the loop that begins at this step.
     Again(u32),

@@ -1,4 +1,7 @@
-//! The stages of a load: how many, then of each its name and its start.
+//! The stages of a load: their number, then the name and the start of each.
+//!
+//! Both the facts of a run and a change have them. Their order in time is checked, for stages are
+//! found by binary search.
 
 use super::{CodecError, Input, put, put_text};
 use drumfire_plan::Stage;

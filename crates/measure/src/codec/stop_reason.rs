@@ -1,4 +1,5 @@
-//! The reason of a stop, as a number.
+//! The reason of a stop, as its number in a fixed list. A new reason goes to the end of the list:
+//! the numbers stand in stored runs.
 
 use super::{CodecError, Input, put};
 use drumfire_plan::StopReason;

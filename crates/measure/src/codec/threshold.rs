@@ -1,11 +1,15 @@
-//! A threshold: as it was written, and what was understood by it, so that a later version with
-//! another grammar reads the same rule.
+//! A threshold: its text as the user wrote it, and the rule that was parsed from it, so that a
+//! later version with another grammar reads the same rule.
+//!
+//! A metric nests (a pool's step's iteration's quantile), and its decoder recurses. [`DEPTH_MAX`]
+//! bounds that: without it a few kilobytes of hostile bytes would overflow the stack. Figures must
+//! be finite and quantiles within 0 to 1, as the parser of plans has them.
 
 use super::{CodecError, Input, put, put_optional, put_text};
 use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
 use drumfire_units::Nanos;
 
-/// A metric stands behind at most this many others: a pool, a step, and times or iterations.
+/// The greatest number of metrics around another: a pool, a step, and times or iterations.
 const DEPTH_MAX: u32 = 4;
 
 /// The comparisons, in the order of their numbers.
@@ -18,7 +22,7 @@ const COMPARISONS: [Comparison; 6] = [
     Comparison::NotEqual,
 ];
 
-/// The kinds of metrics.
+/// The kinds of metrics by their numbers, which stand in stored runs.
 const QUANTILE: u64 = 0;
 const MEAN: u64 = 1;
 const MIN: u64 = 2;

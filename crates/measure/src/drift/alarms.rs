@@ -52,12 +52,14 @@ const NOISES: [Noise; 4] = [
     },
 ];
 
+/// A number of the standard normal distribution, by Box and Muller's method.
 fn normal(random: &mut Random) -> f64 {
     let (one, two) = (1.0 - random.unit(), random.unit());
     (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
 }
 
-/// The figures of a run of so many minutes in which times grow by a share of themselves in an hour.
+/// The figures of a run of `minutes` intervals in which times grow by `per_hour` of themselves in
+/// an hour.
 fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
     let mut random = Random::new(seed, 1, 2, 3);
     let innovation = noise.deviation * (1.0 - noise.correlation * noise.correlation).sqrt();
@@ -106,7 +108,8 @@ fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
     tracks.into()
 }
 
-/// How many of so many runs with a kind of noise have any figure that is said to move.
+/// The number of runs, of `runs` with one kind of noise in which nothing moves, that have any
+/// figure with a movement.
 fn alarms(runs: u64, minutes: u64, noise: Noise) -> usize {
     let alarm = |seed: &u64| {
         let judged = judge(&run(minutes, noise, 0.0, *seed));
@@ -117,7 +120,7 @@ fn alarms(runs: u64, minutes: u64, noise: Noise) -> usize {
     (0..runs).filter(alarm).count()
 }
 
-/// How many of so many runs in which times grow are said to do so.
+/// The number of runs, of `runs` in which times grow, of which p50 or p99 is reported to grow.
 fn found(runs: u64, minutes: u64, noise: Noise, per_hour: f64) -> usize {
     let is_found = |seed: &u64| {
         let judged = judge(&run(minutes, noise, per_hour, *seed));

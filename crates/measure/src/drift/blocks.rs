@@ -1,9 +1,11 @@
 //! Tests for a trend and for a change in a series whose values depend on those before them.
 //!
-//! The series becomes blocks of equal length, by their means: what is left of the dependence is
-//! estimated from them, and fewer, longer blocks are taken while there is too much. Both tests are
-//! permutation tests of the blocks, so that they suppose no distribution; the statistic of the
-//! series is divided by the factor by which the rest of the dependence inflates it.
+//! Every plain test supposes independent values, and takes the dependence of real figures for a
+//! trend. So the series becomes blocks of equal length, by their means: the dependence that is left
+//! between neighbouring blocks is estimated, and fewer, longer blocks are taken while there is too
+//! much of it. Both tests are permutation tests of the blocks, so that they suppose no distribution
+//! and include the search for a step's place; the statistic of the series is divided by the factor
+//! by which the rest of the dependence inflates it.
 
 use super::centre::{mean, without_spikes};
 use super::shape;
@@ -11,17 +13,19 @@ use drumfire_plan::Random;
 
 /// The most blocks.
 const BLOCKS: usize = 40;
-/// And at least: of fewer, permutations can't make an improbable one.
+/// The fewest blocks: of fewer, permutations can't make an improbable one.
 const BLOCKS_MIN: usize = 20;
 /// More correlation between neighbours than this calls for longer blocks.
 const CORRELATION: f64 = 0.2;
-/// No estimate is believed to be higher.
+/// The highest correlation that an estimate may have; beyond it the correction would swallow any
+/// movement.
 const CORRELATION_MAX: f64 = 0.9;
 /// The permutations that a series is compared with.
 const PERMUTATIONS: u32 = 1_999;
-/// As many of them that look as the series does, and it is nothing special.
+/// Permutations that look as the series does after which no more are made: it is nothing special.
 const ENOUGH: u32 = 40;
-/// A statistic that is the same but for rounding is the same.
+/// Statistics of a series and of a permutation that equals it differ by rounding; the former is
+/// lowered by this much.
 const ROUNDING: f64 = 1.0 - 1e-6;
 
 /// A series in blocks.
@@ -49,7 +53,8 @@ struct Statistics {
 }
 
 impl Blocks {
-    /// The blocks of a series of at least [`BLOCKS_MIN`] values.
+    /// The blocks of a series of at least [`BLOCKS_MIN`] values, which is longer by far where
+    /// [`judge`](super::judge) calls it.
     pub(super) fn of(values: &[f64]) -> Self {
         let values = without_spikes(values);
         let mut count = BLOCKS.min(values.len());
@@ -91,7 +96,8 @@ impl Blocks {
 }
 
 impl Statistics {
-    /// Of a line's slope, and of the best cut into levels: with one step, or with two.
+    /// The statistics of a line's slope, and of the best cut into levels: with one step, or with
+    /// two, whichever explains more for its number of parameters.
     fn of(means: &[f64]) -> Self {
         let n = means.len() as f64;
         let middle = (n - 1.0) / 2.0;

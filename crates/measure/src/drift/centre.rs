@@ -3,8 +3,8 @@
 //! A single spike must make no trend, so series are clamped to a multiple of their median absolute
 //! deviation before they are tested.
 
-/// Values further from the median than this many deviations (of the median absolute one) count as
-/// this far: a single spike is no trend.
+/// The distance from the median, in deviations by the median absolute one, beyond which a value is
+/// clamped.
 const SPIKE: f64 = 4.0;
 /// From the median absolute deviation to the standard deviation of a normal distribution.
 const NORMAL: f64 = 1.4826;
@@ -13,7 +13,8 @@ pub(super) fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The middle one of values that are numbers, or the mean of the two in the middle; 0 of none.
+/// The middle of values that are numbers, or the mean of the two in the middle; 0 of none. Sorts a
+/// copy.
 pub(crate) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -24,7 +25,8 @@ pub(crate) fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The series with its spikes cut off.
+/// The series with values beyond [`SPIKE`] clamped. A series of which more than half is one value
+/// has no deviation, and is left as it is.
 pub(crate) fn without_spikes(values: &[f64]) -> Vec<f64> {
     let centre = median(values);
     let deviations: Vec<f64> = values.iter().map(|value| (value - centre).abs()).collect();

@@ -1,14 +1,24 @@
 //! The form of a movement: a line, a line over a part of the time, or a step.
+//!
+//! [`Shape::of`] is called for a series that moves ([`super::blocks`] decides that); it compares
+//! forms by the squares that each leaves, and a form with a place in time must be better by far,
+//! since the search for the place alone gains something. [`rests`] are the residuals behind each
+//! form, from which the dependence of values is estimated: with a form's movement in them, a real
+//! movement would look like dependence and hide itself.
+//!
+//! All fits are by least squares and exhaustive over places, on at most [`PARTS`] parts of the
+//! series: [`steps`] takes each pair of places in constant time from prefix sums, the rest is
+//! linear in each place.
 
 use super::centre::{mean, median};
 
-/// Into how many parts a series is summed up before forms are fitted to it.
+/// The number of parts to which a series is summed up before forms are fitted to it.
 const PARTS: usize = 60;
 /// The least number of parts on each side of a bend or a step.
 const SIDE: usize = 2;
-/// How much better than a form without a place in time one with a place must fit, and how much
-/// better again one with two: the logarithm of the likelihood ratio. The search for a place alone
-/// gains some 4 of it, that for two some 7.
+/// By how much the logarithm of the likelihood ratio must favour a form with a place in time over
+/// one without, and one with two places over one with one. The search for a place alone gains some
+/// 4, that for two some 7.
 const BETTER: f64 = 6.0;
 
 /// The form of a movement, with places in its series.
@@ -33,10 +43,11 @@ pub(super) enum Shape {
     },
 }
 
-/// The residuals of a fitted form.
+/// The residuals of a series behind one fitted form.
 pub(super) struct Rest {
     pub(super) values: Vec<f64>,
-    /// By how much n times their correlation falls short of that of the noise.
+    /// The shortfall of n times their correlation against that of the noise: residuals are less
+    /// correlated than what they were taken from (Kendall 1954; Marriott and Pope 1954).
     pub(super) bias: f64,
 }
 
@@ -50,7 +61,10 @@ const PLACES_BIAS: f64 = 9.0;
 const LEVEL: f64 = 0.25;
 
 impl Shape {
-    /// The form that fits a series best. One with a place in time must fit much better than a line.
+    /// The form that fits a series best. One with a place in time must fit much better than a line
+    /// ([`BETTER`]).
+    ///
+    /// The place is found among the parts and then, for a step, refined to a value of the series.
     pub(super) fn of(values: &[f64]) -> Self {
         let count = PARTS.min(values.len());
         let levels = parts(values, count, median);
@@ -77,7 +91,7 @@ impl Shape {
     }
 }
 
-/// A series as so many parts of nearly equal length, each by one number.
+/// A series as `count` parts of nearly equal length, each summed up by `of`.
 pub(super) fn parts(values: &[f64], count: usize, of: fn(&[f64]) -> f64) -> Vec<f64> {
     let edge = |number: usize| number * values.len() / count.max(1);
     let part = |number| of(&values[edge(number)..edge(number + 1)]);
@@ -139,7 +153,7 @@ impl Fit {
     };
 }
 
-/// On which side of a bend the line lies.
+/// The side of a bend on which the line lies; the other side is level.
 #[derive(Clone, Copy)]
 enum Bend {
     From,
@@ -147,7 +161,8 @@ enum Bend {
 }
 
 impl Bend {
-    /// The time that counts, at each of `n` values.
+    /// The times to which a line is fitted, at each of `n` values: distances from `place` on the
+    /// line's side of it, and 0 on the level side.
     fn times(self, place: usize, n: usize) -> Vec<f64> {
         let from_place = |at: usize| at as f64 - place as f64;
         let counts = |at: usize| match self {
@@ -158,14 +173,16 @@ impl Bend {
     }
 }
 
-/// Whether a form leaves far fewer squares of so many values than another.
+/// Whether a form that leaves `squares` is better by [`BETTER`] than one that leaves `than`, for
+/// normal residuals: (n / 2)·ln(than / squares) is the logarithm of their likelihood ratio.
 fn is_better(squares: f64, than: f64, values: usize) -> bool {
     let tiny = f64::MIN_POSITIVE;
     let ratio = than.max(tiny) / squares.max(tiny);
     values as f64 / 2.0 * ratio.ln() >= BETTER
 }
 
-/// The higher step of the best levels.
+/// The step of the best levels. Where two steps fit much better than one, it is the higher of them;
+/// the other one is found when its side is cut again.
 fn best_step(values: &[f64]) -> Fit {
     let total = total_squares(values);
     let [one, two] = steps(values);
@@ -203,16 +220,20 @@ pub(super) fn total_squares(values: &[f64]) -> f64 {
     values.iter().map(|value| (value - centre).powi(2)).sum()
 }
 
-/// The levels that explain a series best.
+/// The cut of a series into levels that explains it best.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Steps {
     /// The squares that they explain.
     pub(super) explained: f64,
-    /// The first value of the second level and of the third; where there are two, they are one.
+    /// The first value of the second level and of the third. With a single step both are the same.
     places: [usize; 2],
 }
 
-/// The best levels with one step and with two.
+/// The best cut with one step, and with two.
+///
+/// A level over values from `a` to `b` explains (sum of the values less the mean)² / (b − a) of the
+/// squares around the mean. Prefix sums give each such sum in constant time, so that all pairs of
+/// places take n² / 2 steps.
 pub(super) fn steps(values: &[f64]) -> [Steps; 2] {
     let centre = mean(values);
     let n = values.len();
@@ -249,8 +270,8 @@ pub(super) fn steps(values: &[f64]) -> [Steps; 2] {
     [one, two]
 }
 
-/// The residuals of a level for each part between these places: of its median, which a block on
-/// both sides of a step does not shift.
+/// The residuals of a level for each part between these places. The level is the part's median,
+/// which a block that lies on both sides of a step does not shift.
 fn levels_rest(values: &[f64], places: &[usize]) -> Vec<f64> {
     let mut rest = Vec::with_capacity(values.len());
     let mut start = 0;
@@ -272,7 +293,8 @@ fn curve_rest(values: &[f64]) -> Vec<f64> {
     rest_on(&line_rest(values), &squared)
 }
 
-/// The best bend between a line and a level; none where the other part is a line, too.
+/// The best bend between a line and a level; [`Fit::NONE`] where the level part has a slope of its
+/// own, for then the whole is a curve or a line.
 fn level_bend(values: &[f64], bend: Bend) -> Fit {
     let fit = best_bend(values, bend);
     let (before, after) = values.split_at(fit.place);
@@ -323,7 +345,8 @@ fn squares(rests: &[f64]) -> f64 {
     rests.iter().map(|rest| rest * rest).sum()
 }
 
-/// The place in a part of a series at which two levels fit it best, by absolute deviations.
+/// The place within `around` at which two levels fit the series best, by absolute deviations from
+/// their medians, so that spikes have no say.
 fn refined(values: &[f64], around: std::ops::Range<usize>) -> usize {
     let first = around.start.max(1);
     let last = around.end.min(values.len().saturating_sub(1)).max(first);

@@ -1,4 +1,10 @@
 //! The figures of a run over time, as they are tested for drift.
+//!
+//! A track has only points that can be compared with each other. So the cells of the timeline are
+//! narrowed before any statistic sees them: to the longest stage of the load, from the warm-up's
+//! end on, without the first and the last cell, and without cells that a resumed run cut short.
+//! Then the run is judged only if its load was steady there, by what became due and not by what the
+//! plan says, so that a rate that was changed by hand shows as well.
 
 use super::centre::median;
 use super::{DriftFigure, HOUR, POINTS_MIN, SPAN_MIN, Trend};
@@ -7,14 +13,16 @@ use crate::{Model, Overview, PoolInfo, RunInfo, Timeline};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// By how much the two halves of a span may differ in what became due, beyond chance.
+/// The share by which the two halves of a span may differ in arrivals that became due, beyond
+/// chance.
 const HALVES: f64 = 0.005;
-/// By how much the parts of a span may, beyond chance.
+/// The same of the tenth of a span with the most arrivals and the one with the fewest.
 const PARTS: f64 = 0.02;
-/// A difference of so many standard deviations of a Poisson process is no chance.
+/// The number of standard deviations of a Poisson process up to which a difference counts as
+/// chance.
 const DEVIATIONS: f64 = 6.0;
 
-/// What the generator's memory does in this time from the run's start is no drift: its threads, the
+/// The time from the run's start in which the generator's memory is not judged: its threads, the
 /// buckets of its histograms and the buffers of its observers come into use.
 const START_UP: Nanos = Nanos::from_secs(30);
 
@@ -51,7 +59,8 @@ impl Track {
     }
 
     /// The line through some points: the median of the slopes between any two (Theil 1950, Sen
-    /// 1968), through the median of what that leaves.
+    /// 1968), through the median of the offsets that it leaves. Takes n² / 2 slopes, of at most 300
+    /// points.
     pub(super) fn trend(&self, range: Range<usize>) -> Trend {
         let values = self.values();
         let values = &values[range.clone()];
@@ -88,7 +97,8 @@ impl Track {
     }
 }
 
-/// The figures of one cell of a timeline, or of neighbours together, that a track is made of.
+/// The figures of one cell of a timeline, or of neighbours together, from which the points of all
+/// tracks are made.
 #[derive(Clone, Debug)]
 struct Sight {
     start: Nanos,
@@ -121,7 +131,8 @@ impl Sight {
         self.end - self.start
     }
 
-    /// A figure, where it is known.
+    /// A figure, where it is known: a quantile only where the samples support it, the share of
+    /// failures where any exchange ended.
     fn figure(&self, figure: DriftFigure) -> Option<f64> {
         match figure {
             DriftFigure::P50 => self.p50.map(|time| time.0.max(1) as f64),
@@ -134,7 +145,10 @@ impl Sight {
     }
 }
 
-/// The figures of a run that can be judged.
+/// The tracks of a run's figures that can be judged.
+///
+/// A p99 needs 368 samples, so its points are of as many neighbouring cells together as hold those;
+/// the other figures have a point for each cell.
 pub(super) fn tracks(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Vec<Track> {
     if timeline.len() < POINTS_MIN {
         return Vec::new();
@@ -164,7 +178,8 @@ fn after_start_up(sights: &[Sight]) -> &[Sight] {
     &sights[first..]
 }
 
-/// A figure that is known nearly everywhere, and not always the same.
+/// The track of a figure that is known nearly everywhere: nine points of ten, and at least
+/// [`POINTS_MIN`].
 fn track(figure: DriftFigure, sights: &[Sight]) -> Option<Track> {
     let points = sights.iter().filter_map(|sight| {
         Some(Point {
@@ -178,8 +193,8 @@ fn track(figure: DriftFigure, sights: &[Sight]) -> Option<Track> {
     is_known.then_some(Track { figure, points })
 }
 
-/// How many neighbours together have enough samples for a 99th percentile, as far as enough points
-/// are left.
+/// The number of neighbouring cells that have enough samples for a 99th percentile together, with a
+/// quarter more, as far as [`POINTS_MIN`] points are left.
 fn neighbours_needed(sights: &[Sight]) -> usize {
     let ended: Vec<f64> = sights
         .iter()
@@ -190,8 +205,8 @@ fn neighbours_needed(sights: &[Sight]) -> usize {
     (needed.ceil() as usize).clamp(1, most)
 }
 
-/// The cells of a timeline that belong to the span with one load, so many at a time. The first and
-/// the last of a run are left out: they have its start and its drain.
+/// The cells within the span of one load, each with `together` neighbours merged. The first and the
+/// last of a run are left out: they have its start and its drain.
 fn sights(
     info: &RunInfo,
     timeline: &Timeline<Overview>,
@@ -236,7 +251,8 @@ fn steady_span(info: &RunInfo, timeline: &Timeline<Overview>, from: Nanos) -> Ra
     longest.unwrap_or(Nanos::ZERO..Nanos::ZERO)
 }
 
-/// Whether there is enough to judge, and the load was the same all the while.
+/// Whether there are enough points and the load was the same all the while. A closed model's load
+/// follows the target's speed, so that nothing of it is compared.
 fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
     let (Some(first), Some(last)) = (sights.first(), sights.last()) else {
         return false;
@@ -253,7 +269,8 @@ fn is_judged(info: &RunInfo, sights: &[Sight]) -> bool {
     !info.pools.iter().all(is_open) || is_load_steady(sights)
 }
 
-/// Whether what became due is the same in all parts of a span, but for chance.
+/// Whether arrivals became due at one rate in all parts of a span, but for chance: in its halves,
+/// where a slow growth shows, and in its tenths, where a wave does.
 fn is_load_steady(sights: &[Sight]) -> bool {
     let rate = |part: &[Sight]| {
         let due: u64 = part.iter().map(|sight| sight.due).sum();

@@ -1,4 +1,10 @@
-//! The end of a run: version, span, and what does not follow from intervals.
+//! The end of a run in our own binary form: version, measured span, then each field of [`Ending`]
+//! in order.
+//!
+//! Version 1 had no certainties of thresholds and version 2 no reason of the stop; both are read.
+//! Bodies of failures and slow requests stand in the order in which their lists keep them. A
+//! decoder adds each to an empty list and compares the result with what it read, so that every
+//! bound and order of those types holds of bytes from elsewhere too.
 
 use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};

@@ -1,4 +1,5 @@
-//! The figures of a pool: what is of the pool, and the series of its steps that were used.
+//! The figures of a pool in our own binary form: the fields of the pool, and the series of its
+//! steps that were used.
 //!
 //! | what | form |
 //! |---|---|
@@ -7,7 +8,7 @@
 //! | first byte, that of bad answers, lag, waiting, failed | histograms |
 //! | warm-up | its counts |
 //! | leniencies | counts by name |
-//! | the change of what is under way, its sign in the last bit | a number |
+//! | the change of exchanges under way, its sign in the last bit | a number |
 //! | interim, retried, held back, the streams allowed (0: none said, else one more) | numbers |
 //! | iterations, where the run says that the pool has them | intended, dropped, pending, completed, failed, timed out, in flight, two histograms |
 //! | scenarios, where the run names them | of each the same as of iterations |
@@ -15,6 +16,14 @@
 //! | connections | opened, closed by name, four histograms, addresses |
 //! | addresses | how many, then for each in order: its text, opened, carried; opened and carried of all others |
 //! | messages of failures | how many, then for each: outcome, text, count |
+//!
+//! Which series there are is not in the bytes: the decoder is given the facts of the pool, and
+//! bytes of a run with other steps are malformed. Sums are not in them either. They are made again,
+//! which costs a merge for each step and makes it impossible to store sums that contradict their
+//! parts.
+//!
+//! Figures must be summed up before they are encoded. A decoder notices where they were not: the
+//! waiting times are then fewer than the requests.
 
 use crate::codec::{CodecError, Input, put, put_named, put_signed, put_text};
 use crate::errors::ErrorTable;
@@ -109,7 +118,7 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
     Ok(figures)
 }
 
-/// The counts and times into which samples of one series are recorded.
+/// A series as it is encoded: borrowed from a step, or from the sums of a pool with a single one.
 struct Series<'a> {
     counts: &'a Counts,
     bytes: Bytes,
@@ -151,6 +160,9 @@ fn encode_series(figures: &Figures, out: &mut Vec<u8>) {
     }
 }
 
+/// Reads the series of the steps into figures that have those steps. Where there is a single step,
+/// the counts of arrivals, which were read before, are kept: a series knows only of requests that
+/// ended.
 fn decode_series(figures: &mut Figures, input: &mut Input<'_>) -> Result<(), CodecError> {
     const MALFORMED: CodecError = CodecError::Malformed("an interval of other steps");
     if figures.steps.is_empty() {
@@ -244,6 +256,8 @@ impl Decoded {
     }
 }
 
+/// Reads counts by status: each as its distance behind the one before, which is below the table's
+/// length.
 fn decode_statuses(input: &mut Input<'_>) -> Result<StatusCounts, CodecError> {
     const MALFORMED: CodecError = CodecError::Malformed("counts by status");
     let mut statuses = StatusCounts::default();

@@ -10,6 +10,12 @@
 //! | lower bounds | the same, where there is one |
 //!
 //! Nearly all buckets in use have no unused one before them, and a count below 64: a byte each.
+//!
+//! A decoded histogram is a [small](Histogram::small) one, whose memory is in proportion to its
+//! bytes. The decoder checks all that recording guarantees: the counts add up to the count, the
+//! extremes lie in the first and the last bucket in use, times beyond the range are in the last
+//! bucket, and lower bounds are a part of the counts. Quantiles and subtraction rely on each of
+//! these.
 
 use super::{Histogram, LowerBounds};
 use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
@@ -65,7 +71,8 @@ pub(crate) fn decode_histogram(input: &mut Input<'_>) -> Result<Histogram, Codec
     Ok(decoded)
 }
 
-/// The lower bounds from this one on, which are a part of the counts that were decoded.
+/// Reads the lower bounds, the least of which is `from`. They must be a part of the counts that
+/// were decoded.
 fn decode_bounds(
     from: u64,
     decoded: &Histogram,
@@ -87,7 +94,8 @@ fn decode_bounds(
     }
 }
 
-/// Appends used buckets with their counts, in ascending order.
+/// Appends used buckets with their counts, in ascending order. Their number goes first, so they are
+/// collected before anything is written.
 fn encode_counts(used: impl Iterator<Item = (usize, u64)>, out: &mut Vec<u8>) {
     let mut marked = Vec::new();
     let (mut next, mut length) = (0, 0);

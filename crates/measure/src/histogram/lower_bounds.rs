@@ -1,8 +1,10 @@
 //! The times of a histogram of which only a lower bound is known, as those of requests that were
 //! under way when a run ended.
 //!
-//! They are counted among all times, and here once more. The histogram gives its greatest time to
-//! each call, for it ends the range of places that may be in use.
+//! They are counted among all times, and here once more. The histogram passes its greatest time
+//! with each call, since that ends the range of places that may be in use.
+//! [`LowerBounds::subtract`] leaves the least one stale: [`LowerBounds::narrow`] must follow, or
+//! [`LowerBounds::forget`] where nothing is left.
 
 use crate::buckets::{Buckets, bounds, places};
 use drumfire_units::Nanos;
@@ -24,7 +26,7 @@ impl LowerBounds {
         }
     }
 
-    /// These counts, the least of which is of this time.
+    /// These counts, whose least time is `from`, as a decoder has them.
     pub(super) const fn of(buckets: Buckets, from: u64) -> Self {
         Self {
             buckets: Some(buckets),
@@ -37,7 +39,8 @@ impl LowerBounds {
         (self.from < u64::MAX).then_some(Nanos(self.from))
     }
 
-    /// Counts a time, in memory as the histogram's own.
+    /// Counts a time. The memory is taken with the first one, in the form of `like`, the
+    /// histogram's own buckets.
     pub(super) fn record(&mut self, time: u64, count: u64, like: &Buckets) {
         let buckets = self.buckets.get_or_insert_with(|| like.empty_like());
         let slot = buckets.nearest(time);
@@ -86,7 +89,7 @@ impl LowerBounds {
         };
     }
 
-    /// Knows of no lower bound any more; the counts must be zero.
+    /// Sets that there is no lower bound any more; the counts must be zero.
     pub(super) const fn forget(&mut self) {
         self.from = u64::MAX;
     }

@@ -1,7 +1,8 @@
-//! An interval: version, span, health, and the figures of each pool.
+//! An interval in our own binary form: version, number, span, health, and the figures of each pool.
 //!
-//! The sums are not part of the form: they are made again. Version 1 had the counts of histograms
-//! in another form, which is read and not written any more.
+//! The number and the span come first, so that a log can be sorted and made coarser without
+//! decoding the rest ([`span`]). The sums are not part of the form: they are made again. Version 1
+//! had the counts of histograms in another form, which is read and not written any more.
 
 use crate::codec::{CodecError, CountsForm, Input, put};
 use crate::figures::form as figures;

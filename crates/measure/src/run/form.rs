@@ -1,8 +1,9 @@
-//! The facts of a run in our own binary form. Intervals can be read only with them, so they travel
-//! first.
+//! The facts of a run in our own binary form: version, then each field of [`RunInfo`] in order.
+//! Intervals can be read only with them, so they travel first.
 //!
 //! The first version had the plan as a list of keys and texts ([`PlanText`]); the second has its
-//! facts as values.
+//! facts as values. Both are read: a store may be years old. A decoded run has at least one pool
+//! and an interval of some length, on which grids of time rely.
 
 use super::plan_text::PlanText;
 use crate::asked::form as asked;

@@ -3,7 +3,11 @@
 //!
 //! Each text is read as the type that it was written from. One that is not understood becomes a
 //! note of the run: the facts of its pool are then left out as a whole, and a threshold keeps at
-//! most the result that was stored.
+//! most the result that was stored. Nothing writes this form any more, so that the file never
+//! changes with what a plan can say.
+//!
+//! Keys of a plan with several pools begin with `pools.NAME.`; warm-up, threads and thresholds are
+//! of the run and have no such prefix.
 
 use crate::asked::LISTED_MAX;
 use crate::codec::{CodecError, Input};
@@ -45,7 +49,8 @@ impl<'a> PlanText<'a> {
         Ok(Self(settings))
     }
 
-    /// Gives a run the facts that its texts stand for, and notes on those that stand for none.
+    /// Adds to a run's facts those that its texts stand for, and notes on texts that stand for
+    /// none.
     pub(crate) fn describe(&self, info: &mut RunInfo) {
         let pool = |pool: &PoolInfo| PoolText {
             settings: &self.0,
@@ -98,14 +103,15 @@ struct PoolText<'a> {
 }
 
 impl<'a> PoolText<'a> {
-    /// Whether anything was written of the pool.
+    /// Whether the list has any key of this pool; a run without a plan has none.
     fn is_there(&self) -> bool {
         let keys = self.settings.iter().map(|setting| setting.key);
         let mut own = keys.filter_map(|key| key.strip_prefix(&*self.prefix));
         own.any(|key| ![WARMUP, THREADS, RULE, CONDITION].contains(&key))
     }
 
-    /// The texts of a key that begins like this, with the rest of the key.
+    /// The texts of the keys that begin with `start`, each with the rest of its key. A key may come
+    /// several times, as the fields of a request do.
     fn all(&self, start: &str) -> impl Iterator<Item = Setting<'a>> + use<'a> {
         let start = format!("{}{start}", self.prefix);
         self.settings.iter().filter_map(move |setting| {
@@ -127,6 +133,8 @@ impl<'a> PoolText<'a> {
         self.get(key).ok_or_else(missing)
     }
 
+    /// An error that quotes the text of a key, cut at 64 characters: it becomes a note that people
+    /// read.
     fn wrong(&self, key: &str) -> Unread {
         let text: String = self.get(key).unwrap_or_default().chars().take(64).collect();
         Unread(format!("`{key}` is `{text}`"))
@@ -254,7 +262,8 @@ impl<'a> PoolText<'a> {
         })
     }
 
-    /// The law of the load. A trace was written as the number of its times.
+    /// The law of the load. A trace was written as the number of its times, so that its times are
+    /// read by a function that only counts.
     fn law(&self) -> Result<AskedSequence, Unread> {
         let mut counts = Vec::new();
         let mut read = |inside: &str| {

@@ -15,7 +15,8 @@ use crate::codec::{CodecError, Input, put, put_text};
 use crate::{Leniencies, Outcome};
 use drumfire_units::Nanos;
 
-/// The outcomes that a byte string has named so far, in the order of their numbers.
+/// The outcomes that a byte string has named so far, in the order of their numbers. An encoder and
+/// a decoder keep one for each byte string, and both end with the same list.
 #[derive(Default)]
 pub(crate) struct Outcomes(Vec<Outcome>);
 
