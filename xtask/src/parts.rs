@@ -21,8 +21,6 @@ const CIRCLE: &str = " ↔ ";
 /// circle must be taken out.
 const EXCEPTIONS: &[&str] = &[
     "crates/compile/src/",
-    "crates/document/src/document/",
-    "crates/document/src/form/",
     "crates/gotemplate/src/",
     "crates/target/src/",
     "crates/target/src/grpc/",

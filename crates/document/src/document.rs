@@ -9,7 +9,11 @@
 //! pool.
 
 mod ammo;
+mod call;
+mod expect;
 mod feed;
+mod field;
+mod payload;
 mod phase;
 mod place;
 mod request;
@@ -17,14 +21,17 @@ mod scenario;
 mod settings;
 
 pub use ammo::Ammo;
+pub use call::{CallOptions, Stream};
+pub use expect::Expect;
 pub use feed::{Feed, FeedRows};
+pub use field::{Field, Fields};
+pub use payload::{Part, PartContent, Payload};
 pub use phase::Phase;
 pub use place::{Count, Place, Placed, Switch, Text};
-pub use request::{Ask, Data, Field, Fields, Part, PartContent, Payload, Request, Stream};
+pub use request::{Ask, Data, Request};
 pub use scenario::{Branch, Loop, RequestStep, Scenario, Step};
 pub use settings::{
-    CallOptions, CommonBody, CommonFields, Connections, Expect, Http, Reach, Reflection, Schema,
-    Settings, Timeouts, Tls,
+    CommonBody, CommonFields, Connections, Http, Reach, Reflection, Schema, Settings, Timeouts, Tls,
 };
 
 /// A run as it was written.

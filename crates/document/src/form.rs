@@ -203,7 +203,9 @@ pub fn keys() -> Vec<&'static str> {
 /// The form of a document as a JSON Schema.
 #[must_use]
 pub fn json_schema() -> String {
-    schema::document::<Root>()
+    let mut definitions = schema::Definitions::new();
+    let root = fields::fields_schema::<Root>(&mut definitions);
+    schema::document(root, definitions)
 }
 
 /// What is printed of a pool.

@@ -1,6 +1,6 @@
 //! Requests as they were written.
 
-use super::{Ammo, CallOptions, Count, Expect, Text};
+use super::{Ammo, CallOptions, Count, Expect, Field, Fields, Payload, Stream, Switch, Text};
 
 /// A request, or a list of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,39 +90,15 @@ impl Ask {
     }
 }
 
-/// One header field or one key of metadata.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Field {
-    /// Its name.
-    pub name: Text,
-    /// Its value.
-    pub value: Text,
-}
-
-/// Header fields in their order, or the metadata of a call.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Fields {
-    /// One by one.
-    Listed(Vec<Field>),
-    /// A file with a JSON object of texts; metadata only.
-    File(Text),
-}
-
-impl Default for Fields {
-    fn default() -> Self {
-        Self::Listed(Vec::new())
-    }
-}
-
 /// A request's body, or the data of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Data {
     /// The bytes.
     pub payload: Option<Payload>,
     /// Whether the data of a call is encoded already.
-    pub binary: Option<super::Switch>,
+    pub binary: Option<Switch>,
     /// Whether each line of a body is a body of its own.
-    pub lines: Option<super::Switch>,
+    pub lines: Option<Switch>,
     /// `jinja`, `go`, `go-builtin` or `none`: the template language of the text.
     pub templates: Option<Text>,
     /// `turn`, `random` or `once`: how calls go through an array of messages.
@@ -131,71 +107,4 @@ pub struct Data {
     pub worker_name: Option<Text>,
     /// Among how many workers `{{.WorkerID}}` counts calls; it names users otherwise.
     pub workers: Option<Count>,
-}
-
-/// Where bytes come from.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Payload {
-    /// The text itself.
-    Text(Text),
-    /// A file.
-    File(Text),
-    /// The text is base64 of them.
-    Base64(Text),
-    /// JSON, written as a tree.
-    Json(Text),
-    /// The fields of a web form.
-    Form(Vec<Field>),
-    /// Parts, as web forms with files have them.
-    Multipart(Vec<Part>),
-}
-
-/// A part of a body of several parts.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Part {
-    /// The name of its field.
-    pub name: Text,
-    /// What it holds.
-    pub content: PartContent,
-    /// The name of the file that the server is given; that of the file itself where it is absent.
-    pub file_name: Option<Text>,
-    /// Its media type.
-    pub media_type: Option<Text>,
-}
-
-/// What a part of a body holds.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PartContent {
-    /// The text itself.
-    Text(Text),
-    /// A file.
-    File(Text),
-}
-
-impl Part {
-    /// A part that is a text.
-    #[must_use]
-    pub const fn text(name: Text, text: Text) -> Self {
-        Self {
-            name,
-            content: PartContent::Text(text),
-            file_name: None,
-            media_type: None,
-        }
-    }
-}
-
-/// How the streams of a call go.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Stream {
-    /// How many messages it sends.
-    pub count: Option<Count>,
-    /// The pause after each message.
-    pub interval: Option<Text>,
-    /// The span after which sending ends.
-    pub duration: Option<Text>,
-    /// The number of messages after which it is cancelled.
-    pub receive: Option<Count>,
-    /// `call` or `message`: how often templates are evaluated.
-    pub refresh: Option<Text>,
 }

@@ -1,6 +1,6 @@
 //! The settings of a pool, or of every pool, beside its load and its requests.
 
-use super::{Count, Field, Payload, Switch, Text};
+use super::{CallOptions, Count, Expect, Field, Payload, Switch, Text};
 
 /// The settings of a pool, or of every pool, beside its load and its requests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,31 +99,6 @@ pub struct Http {
     pub expect: Expect,
 }
 
-/// When a response is ok.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Expect {
-    /// Statuses and ranges of them.
-    pub status: Option<Text>,
-    /// A bound of the response time, as `<500ms`.
-    pub time: Option<Text>,
-    /// Checks of header fields, by name.
-    pub header: Vec<Field>,
-    /// Checks of the body.
-    pub body: Vec<Text>,
-    /// A bound of the body's size, as `<10kB`.
-    pub body_size: Option<Text>,
-    /// The hash of the body, as `sha256 9f86…`.
-    pub body_hash: Option<Text>,
-    /// Checks of values in a body of JSON, by path.
-    pub json: Vec<Field>,
-    /// Checks of values in a body of XML, by path.
-    pub xml: Vec<Field>,
-    /// Checks of values in a body of HTML, by selector.
-    pub css: Vec<Field>,
-    /// A function of the script that judges the response.
-    pub js: Option<Text>,
-}
-
 /// The connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connections {
@@ -213,21 +188,4 @@ pub struct Reflection {
     pub target: Option<Text>,
     /// The metadata of the question.
     pub metadata: Vec<Field>,
-}
-
-/// The options of a call.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CallOptions {
-    /// The `:authority` in place of the target's.
-    pub authority: Option<Text>,
-    /// How long it may take; 0 is for ever.
-    pub deadline: Option<Text>,
-    /// `gzip`, `zstd` or `identity`.
-    pub compress: Option<Text>,
-    /// The largest message that is accepted.
-    pub max_receive: Option<Text>,
-    /// The largest message that is sent.
-    pub max_send: Option<Text>,
-    /// Whether replies must be messages of the method's type.
-    pub reply_check: Option<Switch>,
 }

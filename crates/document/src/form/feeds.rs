@@ -1,6 +1,6 @@
 //! Feeds: a mapping of names that the user gives to where the rows come from.
 
-use super::fields::{Entry, entries, fields, items, read_fields, show_fields, text};
+use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields, text};
 use super::node::Node;
 use super::payload::json_text;
 use super::schema::{self, Definitions};
@@ -205,7 +205,7 @@ impl Entry for Vec<Feed> {
     }
 
     fn schema(definitions: &mut Definitions) -> Value {
-        let feed = schema::with_one_of(schema::mapping::<Keys>(definitions), &ROWS);
+        let feed = schema::with_one_of(fields_schema::<Keys>(definitions), &ROWS);
         schema::named(&feed)
     }
 }

@@ -117,13 +117,13 @@ macro_rules! fields {
                 out: &mut $crate::form::schema::Properties,
                 definitions: &mut $crate::form::schema::Definitions,
             ) {
-                use $crate::form::schema;
-                $(schema::properties_of(|whole: &Self| &whole.$before, out, definitions);)*
+                use $crate::form::{fields, schema};
+                $(fields::properties_of(|whole: &Self| &whole.$before, out, definitions);)*
                 $(
-                    let value = schema::of_field(|whole: &Self| &whole.$field, definitions);
+                    let value = fields::schema_of(|whole: &Self| &whole.$field, definitions);
                     out.insert($key.to_owned(), schema::described(value, $words));
                 )*
-                $(schema::properties_of(|whole: &Self| &whole.$after, out, definitions);)*
+                $(fields::properties_of(|whole: &Self| &whole.$after, out, definitions);)*
             }
         }
     };
@@ -136,6 +136,30 @@ pub(crate) use fields;
 /// The keys of the struct that a field holds.
 pub(crate) fn keys_of<Whole, Part: Fields>(_: fn(&Whole) -> &Part, out: &mut Vec<&'static str>) {
     Part::keys(out);
+}
+
+/// Appends the keys of the struct that a field holds, with their schemas.
+pub(crate) fn properties_of<Whole, Part: Fields>(
+    _: fn(&Whole) -> &Part,
+    out: &mut Properties,
+    definitions: &mut Definitions,
+) {
+    Part::properties(out, definitions);
+}
+
+/// The schema of the value of a field.
+pub(crate) fn schema_of<Whole, Part: Entry>(
+    _: fn(&Whole) -> &Part,
+    definitions: &mut Definitions,
+) -> Value {
+    Part::schema(definitions)
+}
+
+/// The schema of a mapping with the keys of a struct and no others.
+pub(crate) fn fields_schema<T: Fields>(definitions: &mut Definitions) -> Value {
+    let mut properties = Properties::new();
+    T::properties(&mut properties, definitions);
+    schema::mapping(properties)
 }
 
 /// The entries of a mapping; none where it is nothing, and a finding where it is something else.
@@ -292,7 +316,7 @@ macro_rules! nested {
             }
 
             fn schema(definitions: &mut $crate::form::schema::Definitions) -> serde_json::Value {
-                $crate::form::schema::mapping::<Self>(definitions)
+                $crate::form::fields::fields_schema::<Self>(definitions)
             }
         })*
     };

@@ -1,6 +1,6 @@
 //! The parts of a body of several parts: `{ note: hello, upload: { file: a.png, type: image/png } }`.
 
-use super::fields::{Entry, entries, fields, items, read_fields, show_fields, text};
+use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields, text};
 use super::node::Node;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
@@ -102,7 +102,7 @@ impl Entry for Vec<Part> {
     }
 
     fn schema(definitions: &mut Definitions) -> Value {
-        let part = schema::mapping::<PartKeys>(definitions);
+        let part = fields_schema::<PartKeys>(definitions);
         let parts = schema::named(&json!({ "anyOf": [schema::scalar(), part] }));
         schema::one_or_many(&parts)
     }

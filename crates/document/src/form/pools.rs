@@ -1,6 +1,6 @@
 //! Pools: a mapping whose keys are names that the user gives.
 
-use super::fields::{Entry, entries, read_fields, show_fields};
+use super::fields::{Entry, entries, fields_schema, read_fields, show_fields};
 use super::node::Node;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
@@ -34,6 +34,6 @@ impl Entry for Vec<Pool> {
     }
 
     fn schema(definitions: &mut Definitions) -> Value {
-        schema::named(&schema::mapping::<Pool>(definitions))
+        schema::named(&fields_schema::<Pool>(definitions))
     }
 }

@@ -1,7 +1,9 @@
 //! Requests as mappings: `get: /`, `call: package.Service/Method`, `list: urls.txt`.
 
 use super::ammo::AmmoKeys;
-use super::fields::{Entry, Fields, entries, fields, items, read_fields, show_fields};
+use super::fields::{
+    Entry, Fields, entries, fields, fields_schema, items, read_fields, show_fields,
+};
 use super::node::Node;
 use super::payload::CallPayload;
 use super::schema::{self, Definitions};
@@ -357,7 +359,7 @@ impl Entry for Vec<Request> {
 
     fn schema(definitions: &mut Definitions) -> Value {
         let request = schema::defined("request", definitions, |definitions| {
-            schema::with_one_of(schema::mapping::<Keys>(definitions), &ASKS)
+            schema::with_one_of(fields_schema::<Keys>(definitions), &ASKS)
         });
         schema::one_or_many(&request)
     }

@@ -1,6 +1,6 @@
 //! The steps of a scenario as mappings: a request, `pause: 200ms..1s`, `set: { order: "{{ uuid }}" }`.
 
-use super::fields::{Entry, entries, fields, items, read_fields, show_fields};
+use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields};
 use super::node::Node;
 use super::request::{ASKS, Keys as RequestKeys};
 use super::schema::{self, Definitions};
@@ -196,7 +196,7 @@ impl Entry for Vec<Step> {
         let step = schema::defined("step", definitions, |definitions| {
             let kinds = ASKS.into_iter().chain(KINDS.iter().map(|(key, _)| *key));
             let kinds: Vec<&str> = kinds.collect();
-            schema::with_one_of(schema::mapping::<StepKeys>(definitions), &kinds)
+            schema::with_one_of(fields_schema::<StepKeys>(definitions), &kinds)
         });
         schema::one_or_many(&step)
     }
@@ -258,7 +258,7 @@ impl Entry for Vec<Scenario> {
 
     fn schema(definitions: &mut Definitions) -> Value {
         let steps = Vec::<Step>::schema(definitions);
-        let scenario = schema::mapping::<ScenarioKeys>(definitions);
+        let scenario = fields_schema::<ScenarioKeys>(definitions);
         schema::named(&json!({ "anyOf": [scenario, steps] }))
     }
 }

@@ -1,6 +1,6 @@
-//! The form of a document as a JSON Schema, for editors: it is made from the tables of keys.
+//! The form of a document as a JSON Schema, for editors: the forms of its values.
+//! The tables of keys put them together.
 
-use super::fields::{Entry, Fields};
 use serde_json::{Map, Value, json};
 
 /// The address of the schema.
@@ -13,14 +13,6 @@ pub(super) type Properties = Map<String, Value>;
 /// Schemas that others refer to by name: those of mappings that hold themselves.
 pub(super) type Definitions = Map<String, Value>;
 
-/// The schema of the value of a field.
-pub(super) fn of_field<Whole, Part: Entry>(
-    _: fn(&Whole) -> &Part,
-    definitions: &mut Definitions,
-) -> Value {
-    Part::schema(definitions)
-}
-
 /// A schema with what an editor says of the key.
 pub(super) fn described(schema: Value, words: &str) -> Value {
     let mut schema = match schema {
@@ -32,19 +24,8 @@ pub(super) fn described(schema: Value, words: &str) -> Value {
     Value::Object(schema)
 }
 
-/// Appends the keys of the struct that a field holds.
-pub(super) fn properties_of<Whole, Part: Fields>(
-    _: fn(&Whole) -> &Part,
-    out: &mut Properties,
-    definitions: &mut Definitions,
-) {
-    Part::properties(out, definitions);
-}
-
-/// A mapping with the keys of a struct and no others.
-pub(super) fn mapping<T: Fields>(definitions: &mut Definitions) -> Value {
-    let mut properties = Properties::new();
-    T::properties(&mut properties, definitions);
+/// A mapping with these keys and no others.
+pub(super) fn mapping(properties: Properties) -> Value {
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 
@@ -108,10 +89,8 @@ pub(super) fn listed() -> Value {
     one_or_many(&mapping)
 }
 
-/// The schema of a document with these keys.
-pub(super) fn document<Root: Fields>() -> String {
-    let mut definitions = Definitions::new();
-    let mut root = mapping::<Root>(&mut definitions);
+/// The schema of a document, given that of its mapping and those that it refers to.
+pub(super) fn document(mut root: Value, definitions: Definitions) -> String {
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["$id"] = ID.into();
     root["title"] = "drumfire.plan.v1".into();
