@@ -1,15 +1,16 @@
 //! Bars and sparks: a number as a length of blocks.
 //!
 //! Eighths of a block give eight times the resolution of a column; where the terminal shows ASCII
-//! only, whole characters do. What is above zero is always visible, however small its share.
+//! only, whole characters do. A part above zero is always visible, however small its share: in a
+//! distribution the rarest row is the one to look at.
 
 use crate::style::{Style, Unicode};
 
-/// Blocks of one to seven eighths.
+/// Blocks of one to seven eighths of a column's width.
 const EIGHTHS: [&str; 7] = ["▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-/// Columns of one to eight eighths.
+/// Blocks of one to eight eighths of a row's height.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// The same where the terminal shows ASCII only.
+/// The same heights where the terminal shows ASCII only.
 const LEVELS_ASCII: [char; 8] = ['_', '.', '.', '-', '-', '=', '=', '#'];
 
 /// A bar of `part` of `whole` in at most `columns`; any part above zero is visible.
@@ -29,7 +30,7 @@ pub(crate) fn bar(part: u64, whole: u64, columns: usize, style: &Style) -> Strin
     }
 }
 
-/// A column for each value, the tallest for `top`.
+/// One character for each value, as high as its share of `top`; a blank for 0 and below.
 pub(crate) fn spark(values: &[f64], top: f64, style: &Style) -> String {
     let levels = match style.unicode {
         Unicode::On => LEVELS,

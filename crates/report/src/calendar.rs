@@ -1,4 +1,7 @@
-//! Points in time as RFC 3339 writes them.
+//! Points in time as RFC 3339 writes them, in UTC.
+//!
+//! They are the run's own clock (its start and a span), so that a step of the machine's clock
+//! during a run does not show, and outputs of several machines can be sorted by text.
 
 /// Days in 400 years of the Gregorian calendar.
 const DAYS_PER_ERA: u64 = 146_097;
@@ -27,10 +30,11 @@ fn date_and_time(unix_nanos: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")
 }
 
-/// The date of a day counted from 1970-01-01.
+/// The date of a day counted from 1970-01-01 in the Gregorian calendar: year, month, day.
 ///
 /// Years are counted from March, so that the leap day is a year's last: then the day of the year at
-/// which month m starts is ⌊(153·m + 2) / 5⌋.
+/// which month m starts is ⌊(153·m + 2) / 5⌋ (Hinnant, *chrono-Compatible Low-Level Date
+/// Algorithms*).
 const fn civil(day: u64) -> (u64, u64, u64) {
     let day = day + 719_468; // from 0000-03-01
     let era = day / DAYS_PER_ERA;

@@ -1,7 +1,11 @@
 //! The histograms and the intervals of a run as CSV (RFC 4180, with line feeds alone).
 //!
-//! Histograms come with all their buckets, which merge; quantiles would not. A cell that a
-//! spreadsheet would take for a formula is disarmed.
+//! Histograms come with all their buckets: files of several runs can then be merged by adding
+//! counts, which their quantiles could not. Columns and names of metrics are a contract: new ones
+//! are added, and none is renamed.
+//!
+//! A cell that a spreadsheet would take for a formula is disarmed (`text_cell`), for names of
+//! steps may come from a log of requests, and a message from a server.
 
 use crate::calendar::rfc3339;
 use crate::secret;
@@ -123,7 +127,8 @@ pub fn interval(row: &IntervalRow) -> Vec<u8> {
     (cells.join(",") + "\n").into_bytes()
 }
 
-/// One row for each bucket.
+/// Appends a row for each bucket in use, from the shortest. Buckets and lower bounds ascend
+/// together, so that one pass joins them.
 fn push_rows(out: &mut String, metric: &str, histogram: &Histogram) {
     let metric = text_cell(metric);
     let mut cumulative = 0_u64;

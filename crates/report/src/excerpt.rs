@@ -1,7 +1,13 @@
 //! The line of a file in which something is wrong, with a mark under it.
 //!
-//! A plan may hold secrets, and a mistake may stand in one. What may be a secret is therefore
-//! starred, each character: a mark under stars is better than a password in a log of CI.
+//! A plan may hold secrets, and a mistake may stand in one. So a character that may belong to a
+//! secret is starred: a mark under stars is better than a password in a log of CI. What may be a
+//! secret is decided by the same rules as everywhere ([`secret`]), which work on whole settings;
+//! here they see one line out of its context, which [`own_setting`] and [`with_signs_of_paths`]
+//! mend where plans would otherwise be starred without need.
+//!
+//! A file may be one line of a megabyte. Lines beyond [`LINE_MAX`] are not shown, and of the others
+//! a window around the mark.
 
 use crate::line::{Ink, Line};
 use crate::style::Style;
@@ -9,9 +15,10 @@ use crate::untrusted::is_dangerous;
 use drumfire_plan::{nearest, secret};
 use unicode_width::UnicodeWidthChar as _;
 
-/// A longer line is not shown, in bytes: its secrets would take long to find.
+/// The longest line that is shown, in bytes: looking for secrets takes time in proportion to its
+/// length.
 const LINE_MAX: usize = 1 << 16;
-/// Columns of a line's number, at least.
+/// The least width of a line's number, in columns.
 const NUMBER: usize = 4;
 /// Settings of a plan that choose among words, and sound like secrets.
 const OWN_SETTINGS: [&str; 2] = ["session", "cookies"];
@@ -28,9 +35,10 @@ const OWN_VALUES: [&str; 10] = [
     "on",
     "off",
 ];
-/// Stands for an `@` that no URL has, while secrets are looked for.
+/// Stands for an `@` that is no part of a URL, while secrets are looked for: a character of the
+/// private use area, which no plan has.
 const PATH_SIGN: char = '\u{e000}';
-/// A tab is shown as this many spaces.
+/// The number of spaces as which a tab is shown.
 const TAB: usize = 2;
 
 /// A place in a line.
@@ -47,9 +55,11 @@ pub struct Spot<'a> {
     pub within: Option<(&'a str, usize)>,
 }
 
-/// The line with its number and a mark under the place; nothing where there is no such line, or a
-/// very long one. What
-/// may be a secret is starred, and control characters are replaced.
+/// The line with its number, and a mark under the place. Empty where there is no such line, or a
+/// very long one.
+///
+/// Characters that may belong to a secret are starred, and control characters are replaced, so that
+/// the excerpt may be printed as it is.
 #[must_use]
 pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     let index = usize::try_from(spot.line).unwrap_or(usize::MAX);
@@ -80,7 +90,10 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     out
 }
 
-/// The line with a star for each character of what may be a secret. Settings of a plan are none.
+/// The line with a star for each character that may belong to a secret. Settings of a plan whose
+/// names only sound like secrets are left as they are.
+///
+/// The rest of a line behind a secret may be more of it, and is starred as one.
 fn without_secrets(line: &str) -> String {
     let mut shown = String::new();
     let line = with_signs_of_paths(line);
@@ -110,8 +123,8 @@ fn without_secrets(line: &str) -> String {
     shown.replace(PATH_SIGN, "@")
 }
 
-/// The line with another character for each `@` that begins a word, as in `$[?@.id]` and `//a/@href`:
-/// behind a user's name and password it would stand in the middle of one.
+/// The line with [`PATH_SIGN`] for each `@` that begins a word, as in `$[?@.id]` and `//a/@href`:
+/// it would be taken for the end of a user's name and password in a URL.
 fn with_signs_of_paths(line: &str) -> String {
     let mut before = ' ';
     let signs = line.chars().map(|c| {
@@ -122,8 +135,8 @@ fn with_signs_of_paths(line: &str) -> String {
     signs.collect()
 }
 
-/// The first setting of a plan whose name sounds like a secret's, as `session: user`, and what
-/// stands before it.
+/// The first setting of a plan whose name sounds like a secret's and whose value is one of its own
+/// words, as `session: user`; with the text before it.
 fn own_setting(line: &str) -> Option<(&str, &str)> {
     let found = OWN_SETTINGS.iter().filter_map(|name| {
         let at = line.find(name)?;
@@ -140,7 +153,7 @@ fn own_setting(line: &str) -> Option<(&str, &str)> {
     found.min_by_key(|(before, _)| before.len())
 }
 
-/// How many characters of the line stand before the mistake.
+/// The number of characters before the mistake in the line; `None` where the whole line is meant.
 fn mark(line: &str, spot: &Spot<'_>) -> Option<usize> {
     let column = usize::try_from(spot.column).ok()?.checked_sub(1)?;
     let rest: String = line.chars().skip(column).collect();
@@ -157,8 +170,8 @@ fn mark(line: &str, spot: &Spot<'_>) -> Option<usize> {
     }
 }
 
-/// As much of the line as there is room for, around the character with this number; and how many
-/// columns stand before that.
+/// The part of the line that there is room for, around the character with this number, and the
+/// number of columns before that character.
 fn window(line: &str, at: usize, room: usize, style: &Style) -> (String, usize) {
     let cells: Vec<String> = line.chars().map(cell).collect();
     let width = |cells: &[String]| -> usize { cells.iter().map(|cell| columns(cell)).sum() };
@@ -186,7 +199,7 @@ fn window(line: &str, at: usize, room: usize, style: &Style) -> (String, usize) 
     (shown, columns(head) + before)
 }
 
-/// A character as it is shown.
+/// A character as it is shown: a tab as spaces, one that would act on a terminal as `?`.
 fn cell(c: char) -> String {
     match c {
         '\t' => " ".repeat(TAB),
@@ -195,7 +208,7 @@ fn cell(c: char) -> String {
     }
 }
 
-/// How many columns a text takes.
+/// The number of columns that a text takes.
 fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0)).sum()
 }

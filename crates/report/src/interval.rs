@@ -1,7 +1,12 @@
 //! A line of text for each interval, for logs that a person reads and a program cuts.
 //!
-//! Columns stay in their places from line to line, so that what is unlike its neighbours is seen.
-//! Every line of figures begins with a time, every other with `#`. No field has a blank in it.
+//! Columns stay in their places from line to line, so that a figure that is unlike its neighbours
+//! is seen. Every line of figures begins with a time, every other with `#`. No field has a blank in
+//! it, so that `awk` can cut the lines.
+//!
+//! [`Lines`] is made once a run, for it chooses the columns that fit and knows when the header is
+//! due; [`Lines::next_line`] must be given each row once, in order of time. [`sentence`] stands
+//! alone, for a log in which a line comes every few minutes.
 
 use crate::calendar::{rfc3339_millis, rfc3339_seconds};
 use crate::quantity;
@@ -9,21 +14,21 @@ use crate::style::{Style, Unicode};
 use drumfire_measure::{IntervalRow, Model, RunInfo, SpreadTime};
 use drumfire_units::Nanos;
 
-/// After how many lines the header stands again.
+/// The number of lines after which the header stands again.
 const HEADER_EACH: usize = 20;
-/// A page that is narrower has times without their dates.
+/// The width below which times stand without their dates.
 const DATE_FROM: usize = 60;
-/// How much of a time is its date.
+/// The length of the date in a time.
 const DATE: usize = "2026-01-31T".len();
-/// The mark of a figure that there is none of.
+/// The mark of a figure that is not known, or that the samples do not support.
 const NONE: &str = "-";
 
-/// One column of the lines.
+/// One column of the lines, and the way in which its cells are made.
 struct Column {
     heading: &'static str,
     /// The width that figures usually have; longer ones take more.
     width: usize,
-    /// The column with the highest number is the first to give way; 0 stays.
+    /// The order in which columns give way: the highest number first; 0 stays.
     dispensable: u8,
     cell: fn(&IntervalRow, &Lines) -> String,
 }
@@ -71,7 +76,7 @@ pub struct Lines {
     is_fine: bool,
     /// The width of times, with their dates or without.
     time_width: usize,
-    /// Which time the latency is.
+    /// The model, which chooses the latency that the lines show.
     model: Model,
     printed: usize,
 }
@@ -130,6 +135,7 @@ impl Lines {
         text
     }
 
+    /// The meaning of the columns, once above all lines.
     fn legend(&self) -> String {
         let time = match self.model {
             Model::Open => "response time, from when a request was due",
@@ -156,7 +162,8 @@ impl Lines {
         self.aligned(headings) + "\n"
     }
 
-    /// Cells that end where their columns do, or further to the right.
+    /// The cells in a line, each ending where its column does, or further to the right where it is
+    /// longer: a figure is never cut.
     fn aligned(&self, cells: impl Iterator<Item = String>) -> String {
         let mut text = String::new();
         let mut end = 0;
@@ -173,7 +180,7 @@ impl Lines {
         text
     }
 
-    /// When the interval began.
+    /// The time at which the interval began, with its date where there is room.
     fn time(&self, row: &IntervalRow) -> String {
         let whole = match self.is_fine {
             true => rfc3339_millis(row.started_at_unix_ns),
@@ -185,7 +192,7 @@ impl Lines {
         }
     }
 
-    /// When the interval ended, in seconds from the run's start.
+    /// The time at which the interval ended, in seconds from the run's start.
     fn run_time(&self, row: &IntervalRow) -> String {
         seconds(row.end)
     }
@@ -218,7 +225,8 @@ impl Lines {
     }
 }
 
-/// One sentence on an interval.
+/// One sentence on an interval: counts, the share of the goal, and the latency as far as it is
+/// known.
 #[must_use]
 pub fn sentence(row: &IntervalRow, style: &Style) -> String {
     let count = quantity::count;
@@ -255,13 +263,13 @@ pub fn sentence(row: &IntervalRow, style: &Style) -> String {
     )
 }
 
-/// How wide lines of these columns are; the first is that of times.
+/// The width of lines with these columns; the first is that of times.
 fn total(columns: &[&Column], time_width: usize) -> usize {
     let widths = columns.iter().skip(1).map(|column| column.width + 1);
     time_width + widths.sum::<usize>()
 }
 
-/// The column that is needed least.
+/// The index of the column that gives way first; `None` where all stay.
 fn first_to_go(columns: &[&Column]) -> Option<usize> {
     let candidates = columns.iter().enumerate();
     let candidates = candidates.filter(|(_, column)| column.dispensable > 0);

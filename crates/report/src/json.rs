@@ -3,7 +3,12 @@
 //!
 //! The types of [`contract`] are copies of those of `measure`, field by field, and derive their
 //! form. So a renamed field in `measure` changes no output, and a changed output is seen in this
-//! folder. Fields are only ever added.
+//! folder. Fields are only ever added, and readers must ignore those that they do not know.
+//!
+//! Two rules hold in every document. A quantity has its unit in its name (`_ns`, `_per_s`,
+//! `_share`) or is a count, and a figure that is not known is `null` or absent and never 0. Texts
+//! in which a URL or a header may stand are masked by the rules of [`crate::secret`], for these
+//! documents are kept, sent and attached to issues.
 
 mod connections;
 mod contract;
@@ -39,7 +44,8 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
     escaped(&text).into_bytes()
 }
 
-/// A JSON text with a line feed at its end, safe to look at.
+/// A JSON text with a line feed at its end, in which every character that could act on a terminal
+/// is a `\u` escape.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 1);
     for c in text.chars() {
@@ -62,7 +68,8 @@ fn escaped(text: &str) -> String {
 /// The name and version of the contract of [`interval`].
 pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
 
-/// An interval of a run as one JSON object on one line, with a line feed at its end.
+/// An interval of a run as one JSON object on one line, with a line feed at its end, so that a
+/// reader can follow a file that grows.
 #[must_use]
 #[expect(
     clippy::expect_used,

@@ -3,6 +3,22 @@
 //! Knows how results look. Must not know I/O, clocks or the engine: every function is pure, and the
 //! caller writes its result. Text from outside passes [`untrusted::Untrusted`], secrets pass
 //! [`secret`]. Start reading at [`style::Style`].
+//!
+//! The formats are in three groups, by what they are made from:
+//!
+//! - [`text`], [`json::summary`] and [`csv::histogram`] take a
+//!   [`Summary`](drumfire_measure::Summary) whose books are closed; [`listing`] and [`json::runs`]
+//!   its digest.
+//! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
+//!   under way, one after the other. A caller that is late gives a merged interval and gets a
+//!   coarser line.
+//! - [`outlook()`] takes a plan that was not run, and [`show`] exchanges in full.
+//!
+//! No format computes a figure. Those for people round it ([`style`] says in which letters);
+//! those for programs print it whole, in nanoseconds, bytes and shares, and only ever gain fields.
+//!
+//! What a server, a file or another person's plan may have chosen is escaped and masked at the last
+//! moment, in the function that prints it, so that no format depends on the care of another.
 
 mod bar;
 mod calendar;

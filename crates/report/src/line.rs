@@ -3,11 +3,17 @@
 //! A terminal counts columns, and an escape sequence takes none. A [`Line`] keeps text and ink
 //! apart until it is printed, so that it can be measured, cut and padded; a style without colour
 //! then prints the same columns.
+//!
+//! Build a line with [`Line::of`], [`Line::with`] and [`Line::append`], lay it out with
+//! [`Line::space`] and [`Line::clip`], and end it with [`Line::print`], which consumes it. Texts
+//! must be escaped before they become a piece ([`crate::untrusted`]): a control character has no
+//! width and would be printed as it is.
 
 use crate::style::{Color, Style};
 use unicode_width::UnicodeWidthStr;
 
-/// How a piece of text stands out.
+/// The way in which a piece of text stands out. Inks are named by what they mean, so that a theme
+/// is one table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ink {
     /// As the terminal has it.
@@ -26,7 +32,7 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    /// The SGR parameters; colours are of the sixteen, which every theme keeps readable.
+    /// The SGR parameters of an ink. Colours are of the sixteen, which every theme keeps readable.
     const fn sgr(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -39,7 +45,7 @@ impl Ink {
     }
 }
 
-/// A line in the making.
+/// A line in the making: pieces of text, each with its ink.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Line(Vec<(String, Ink)>);
 
@@ -82,12 +88,12 @@ impl Line {
         }
     }
 
-    /// The text alone.
+    /// The text of all pieces, without ink.
     pub(crate) fn text(&self) -> String {
         self.0.iter().map(|(text, _)| text.as_str()).collect()
     }
 
-    /// How many columns it takes.
+    /// The number of columns that the line takes; wide characters take two.
     pub(crate) fn width(&self) -> usize {
         self.0.iter().map(|(text, _)| text.width()).sum()
     }
@@ -103,13 +109,14 @@ impl Line {
         }
     }
 
-    /// Appends it to `out`, cut to the page's width, without trailing blanks, with a line feed.
+    /// Appends the line to `out`, cut to the page's width, without trailing blanks, with a line
+    /// feed.
     pub(crate) fn print(mut self, style: &Style, out: &mut String) {
         self.clip(style.width(), style.glyph("…", "~"));
         self.print_whole(style, out);
     }
 
-    /// The same, as long as it is.
+    /// Appends the line to `out`, however long it is, without trailing blanks, with a line feed.
     pub(crate) fn print_whole(mut self, style: &Style, out: &mut String) {
         self.trim_end();
         for (text, ink) in &self.0 {
@@ -145,7 +152,7 @@ impl Line {
     }
 }
 
-/// How many bytes of `text` fit into `columns`.
+/// The number of bytes of `text` that fit into `columns`, in whole characters.
 fn fitting(text: &str, columns: usize) -> usize {
     let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
     ends.take_while(|&end| text[..end].width() <= columns)
@@ -180,7 +187,8 @@ pub(crate) fn wrap(prose: &str, columns: usize) -> Vec<String> {
     lines
 }
 
-/// The words of prose; a figure and its unit are one.
+/// The words of prose. A figure and its unit are one word, for `12` at the end of a line says
+/// something else than `12 ms`.
 fn words(prose: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     let mut from = 0;
@@ -207,8 +215,9 @@ fn words(prose: &str) -> Vec<&str> {
 /// Units that stay on the line of the figure before them.
 const UNITS: [&str; 9] = ["%", "ns", "µs", "us", "ms", "s", "min", "h", "MB"];
 
-/// Breaks items into lines of at most `columns`, with `separator` between; within an item only
-/// where it is longer than that.
+/// Packs items into lines of at most `columns`, with `separator` between. An item is broken only
+/// where it alone is longer than a line; an item of several inks is never broken, and is cut when
+/// it is printed.
 pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Line> {
     let mut lines = Vec::new();
     let mut line = Line::new();

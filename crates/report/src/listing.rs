@@ -1,4 +1,8 @@
 //! A list of runs: a row for each, with the three answers.
+//!
+//! It is made from digests, so that a list of thousands reads no histogram. A run whose record
+//! can't be read keeps its row, with the word `unreadable` in the place of its figures: a list that
+//! left it out would hide the loss.
 
 use crate::line::{Ink, Line};
 use crate::quantity::{latency, latency_at_least, share, share_of, span};
@@ -9,7 +13,7 @@ use crate::untrusted::Untrusted;
 use drumfire_measure::{Digest, TargetState, Validity};
 use drumfire_units::rounded;
 
-/// Characters that a target gets at least where the page is narrow, and at most.
+/// The least and the greatest number of characters of a target.
 const TARGET_LEAST: usize = 16;
 const TARGET_MOST: usize = 60;
 
@@ -24,7 +28,7 @@ pub struct Listed<'a> {
     pub labels: Result<Labelled<'a>, &'a str>,
     /// Its figures, or why its record can't be read.
     pub run: Result<&'a Digest, &'a str>,
-    /// The exit code that it ended with, `--strict` apart; none for a run without an end.
+    /// The exit code that it ended with, `--strict` apart; `None` of a run without an end.
     pub exit: Option<u8>,
     /// Whether its directory lies outside of the folder of runs.
     pub is_elsewhere: bool,
@@ -39,8 +43,10 @@ pub struct Labelled<'a> {
     pub note: &'a str,
 }
 
-/// The runs as a table, in the order given. Where the page is narrow, targets are cut short and
-/// columns are left out.
+/// The runs as a table, in the order given.
+///
+/// Where the page is narrow, targets are cut short first, since most of a list's targets begin
+/// alike, and only then columns are left out.
 #[must_use]
 pub fn page(runs: &[Listed<'_>], style: &Style) -> String {
     let width = style.width();
@@ -97,7 +103,7 @@ fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
     table
 }
 
-/// The cells of a run's figures, from how long it lasted to its p99.
+/// The cells of a run's figures, from its length to its p99.
 fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
     let unicode = style.unicode;
     let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
@@ -146,7 +152,7 @@ fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 1
     ]
 }
 
-/// A foreign text of at most `room` characters.
+/// A text that others wrote, escaped, of at most `room` characters with the mark of a cut.
 fn foreign(text: &str, room: usize, style: &Style) -> String {
     let limit = match text.chars().count() > room {
         true => room - 1,

@@ -2,6 +2,10 @@
 //!
 //! The line is drawn over itself, so its pieces keep their places from one interval to the next. On
 //! a narrow terminal they give way one by one; the time, what is left and failures stay longest.
+//!
+//! [`line`] is pure: the caller decides when a line is drawn and how it replaces the last one. The
+//! figures of an interval come from the interval, those since the start from a [`Reading`], which
+//! must have absorbed that interval and all before it.
 
 use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
@@ -10,7 +14,8 @@ use crate::style::Style;
 use drumfire_measure::{Histogram, Interval, Reading};
 use drumfire_units::Nanos;
 
-/// The part of a run in which an interval lies.
+/// The part of a run in which an interval lies, by which the line shows a warm-up, a progress or a
+/// drain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Requests are sent and left out of the figures, up to this time.
@@ -24,28 +29,28 @@ pub enum Stage {
 /// The stop conditions of a run, as far as they are numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stops {
-    /// When the run will stop, from its start.
+    /// The time at which the load stops, from the run's start.
     pub duration: Option<Nanos>,
-    /// How many requests stop it.
+    /// The number of requests that stops the load.
     pub requests: Option<u64>,
 }
 
 /// A run's progress, beside the figures of the interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// The part of the run.
+    /// The part of the run in which the interval lies.
     pub stage: Stage,
-    /// Its end.
+    /// The stop conditions, from which the progress is computed.
     pub stops: Stops,
-    /// Everything up to and with the interval.
+    /// The sums of everything up to and with the interval.
     pub reading: &'a Reading,
     /// Requests per second of the last intervals, the oldest first; drawn as a spark.
     pub rates: &'a [f64],
 }
 
-/// How many intervals the spark shows.
+/// The number of intervals that the spark shows.
 const SPARK: usize = 8;
-/// How long the bar of progress is.
+/// The length of the bar of progress, in columns.
 const BAR: usize = 8;
 /// The width of the stage, the share that is done, and the time left.
 const STAGE: usize = 16;
@@ -53,15 +58,15 @@ const STAGE: usize = 16;
 /// The widest gap between pieces.
 const GAP: usize = 2;
 
-/// One piece of the line: the piece with the highest number is the first to give way.
+/// One piece of the line. The piece with the highest number is the first to give way; 0 stays.
 struct Piece {
     line: Line,
     dispensable: u8,
 }
 
-/// One line, without a line feed, that is never wider than the style's width: when, how much is
-/// left, how fast, what was sent and what became of it, and the latency. Pieces keep their places
-/// from line to line; the last to give way are the time, what is left, and failures.
+/// One line, without a line feed, that is never wider than the style's width: the time, the
+/// progress, the rate, the counts and the latency. Pieces keep their places from line to line; the
+/// last to give way are the time, what is left, and failures.
 #[must_use]
 pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> String {
     let mut pieces = pieces(interval, progress, style);
@@ -157,7 +162,7 @@ fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Pi
 }
 
 /// A named time of the interval in the width of the longest usual one. Where the interval has too
-/// few samples for it, that of the whole run, and its name says so.
+/// few samples for it, it is that of the whole run, and its name says so.
 fn time(name: &str, q: f64, times: &Histogram, since: &Histogram, style: &Style) -> Line {
     let of = |times| quantity::quantile(times, q, style.unicode);
     let (whose, time) = match of(times) {
@@ -191,7 +196,8 @@ fn spark_piece(rates: &[f64], style: &Style) -> Line {
     right(&spark(last, top, style), SPARK, Ink::Plain)
 }
 
-/// How much of the load is done, by the stop that is nearer.
+/// The share of the load that is done, by the stop that is nearer: a run ends with the first of
+/// them.
 fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     let Stops { duration, requests } = progress.stops;
     let by_time = duration.map(|whole| (interval.end.0, whole.0));
@@ -204,7 +210,8 @@ fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     nearest.reduce(f64::max)
 }
 
-/// The part of the run by name, or how much of the load is done and how long the rest will take.
+/// The part of the run by name; of the load, the share that is done and the time that is left.
+/// `None` of a load whose end is not known.
 fn stage(
     interval: &Interval,
     progress: &Progress<'_>,

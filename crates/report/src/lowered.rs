@@ -1,7 +1,11 @@
 //! The lowered plan of a run: the facts of its plan as keys and texts, in the plan's order.
 //!
 //! The facts of a plan are values ([`drumfire_measure::Asked`]); here they get the keys and the
-//! texts of a plan file. JSON shows them as they are, and text looks up single ones.
+//! texts of a plan file, as far as a plan file has them. JSON shows the whole list, so that a
+//! stored run says what it was asked for. It is not read back: facts are stored as values.
+//!
+//! Lists are those of the facts, cut at their first entries; where one is longer, a key with the
+//! list's name has its length.
 
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,
@@ -9,15 +13,15 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life};
 use drumfire_units::Nanos;
 
-/// One key with its text.
+/// One key of the lowered plan with its text.
 #[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) key: String,
     pub(crate) text: String,
 }
 
-/// The lowered plan. The keys of several pools begin with their names; headers, thresholds and
-/// conditions have one key for all of them.
+/// The lowered plan. Of several pools, the keys of each begin with `pools.NAME.`; headers,
+/// thresholds and conditions have one key for all of them.
 pub(crate) fn settings(info: &RunInfo) -> Vec<Setting> {
     let mut all = Settings::default();
     for pool in &info.pools {
@@ -42,7 +46,7 @@ pub(crate) fn settings(info: &RunInfo) -> Vec<Setting> {
     all.list
 }
 
-/// A late policy as plans have it.
+/// A late policy in the words of a plan.
 pub(crate) fn late(policy: LatePolicy) -> String {
     match policy {
         LatePolicy::Queue => "queue".to_owned(),
@@ -51,7 +55,7 @@ pub(crate) fn late(policy: LatePolicy) -> String {
     }
 }
 
-/// The settings so far, and what the next key begins with.
+/// The settings so far, and the prefix of the next keys.
 #[derive(Default)]
 struct Settings {
     list: Vec<Setting>,
@@ -71,6 +75,8 @@ impl Settings {
         }
     }
 
+    /// Adds the facts of one pool: its requests, its steps, its load, its users, its end, its
+    /// transport.
     fn pool(&mut self, asked: &Asked) {
         for (index, request) in asked.requests.first.iter().enumerate() {
             self.request(&format!("requests[{index}]"), request);
@@ -128,6 +134,7 @@ impl Settings {
         self.push_given(&format!("{place}.stream.duration"), streaming.duration);
     }
 
+    /// Adds the load, by the rule by which requests start.
     fn load(&mut self, load: &AskedLoad) {
         match load {
             AskedLoad::Open { law, arrivals, .. } => {
@@ -152,6 +159,8 @@ impl Settings {
         self.push_given("load.late", load.late().map(late));
     }
 
+    /// Adds the connections and the limits of an exchange. Those of HTTP/2 are left out of
+    /// HTTP/1.1, where they would say nothing.
     fn transport(&mut self, transport: &AskedTransport) {
         let count = transport.connections;
         let connections = match transport.growth {
@@ -185,7 +194,7 @@ impl Settings {
     }
 }
 
-/// A step's key and text; places of other steps are their numbers.
+/// The key and the text of a step; places of other steps are their numbers in the list.
 fn step(step: &AskedStep) -> Setting {
     let (key, text) = match step {
         AskedStep::Request(request) => ("request", format!("requests[{request}]")),

@@ -3,6 +3,12 @@
 //! `drumfire check` prints it. Everything comes from the plan and the schedule: but for random
 //! arrivals the numbers of requests are exact, and the drawing is the rate at each column's time.
 //! What depends on the target, such as the length of a run that counts, is left open.
+//!
+//! It has two halves, kept apart because they have different authors. What the plan means is the
+//! same on every machine ([`Outlook`], one for each pool); what this machine makes of it ([`here`])
+//! stands below, with the bounds that are lower here or the reason for which the plan can't be run.
+//! Rules that can't hold for want of samples ([`rules`]) are warned of first, since a run of an
+//! hour would only show it at its end.
 
 mod here;
 mod rules;
@@ -21,23 +27,22 @@ use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// Rows of a drawing.
+/// The height of a drawing, in rows.
 const ROWS: usize = 5;
-/// Columns of the axis' numbers.
+/// The width of the axis' numbers, in columns.
 const AXIS: usize = 9;
-/// A drawing is no wider than this: more columns tell no more.
+/// The greatest width of a drawing: more columns show nothing more of a law.
 const COLUMNS_MAX: usize = 72;
-/// The height of a column for whatever is above zero, as a share of a row.
+/// The least height of a column whose value is above zero, as a share of a row.
 const LEAST: f64 = 0.125;
-/// Times at which users come, up to which the sum of their rates is drawn.
+/// The greatest number of times at which users come for which the sum of their rates is drawn: each
+/// column adds up all of them.
 const COME_DRAWN: usize = 10_000;
-/// Targets that are named.
+/// The number of targets that are named.
 const TARGETS_NAMED: usize = 3;
 
-/// The plan in words and drawings, then what this machine makes of it; `name` is its file's.
-///
-/// # Errors
-/// When a pool's load can't be computed.
+/// The plan in words and drawings, then the placement on this machine, or the reasons for which it
+/// can't be run here. `name` is the name of the plan's file.
 pub fn outlook(
     plan: &Plan,
     placed: &Result<Placement, Vec<Unfit>>,
@@ -99,14 +104,14 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     facts
 }
 
-/// A pool, and what its load comes to.
+/// A pool, with the end and the amount of its load.
 struct Outlook<'a> {
     pool: &'a Pool,
     /// The law of an open load, without what is random in it.
     schedule: Option<Schedule>,
-    /// When nothing starts any more, where that is known.
+    /// The time at which nothing starts any more, where that is known.
     end: Option<Nanos>,
-    /// How many requests, or iterations of a scenario, start; where that is known.
+    /// The number of requests, or iterations of a scenario, that start; where that is known.
     starts: Option<u64>,
 }
 
@@ -159,7 +164,7 @@ impl<'a> Outlook<'a> {
         page.lines(self.drawing(style));
     }
 
-    /// When requests start, and how many.
+    /// The load: its law, its number of requests and its length.
     fn load(&self, style: &Style) -> Vec<String> {
         let noun = match self.pool.program.has_steps() {
             true => "iteration",
@@ -335,7 +340,8 @@ impl<'a> Outlook<'a> {
     }
 }
 
-/// How many requests of a list, or iterations of a scenario, a pool starts at most.
+/// The greatest number of requests of a list, or iterations of a scenario, that a pool starts by
+/// its stop conditions.
 fn most(pool: &Pool) -> Option<u64> {
     let list = match pool.program.has_steps() {
         true => 1,
@@ -348,13 +354,15 @@ fn most(pool: &Pool) -> Option<u64> {
     pool.stop.requests.into_iter().chain(passes).min()
 }
 
-/// When an open load ends, and how much of it there is.
+/// The end of an open load, and the number of arrivals until then; each where it is known.
 struct Ends {
     end: Option<Nanos>,
     starts: Option<u64>,
 }
 
 impl Ends {
+    /// The end of a load with one law for the whole pool. A law without a rate ("as fast as answers
+    /// come") has no number of its own.
     fn of(law: &Sequence, schedule: &Schedule, limit: Option<Nanos>, most: Option<u64>) -> Self {
         let end = limit.into_iter().chain(schedule.duration()).min();
         if law.0.iter().any(|law| matches!(law, Law::Unlimited { .. })) {
@@ -367,7 +375,7 @@ impl Ends {
         Self::bound(end, within, most, |last| schedule.start_of(last))
     }
 
-    /// The same where each user follows the law from when it comes.
+    /// The end of a load in which each user follows the law from the time at which the user comes.
     fn of_each(users: &Users, schedule: &Schedule, pool: &Pool, most: Option<u64>) -> Self {
         let limit = pool.stop.duration;
         let last = users.changes().last().map(|(at, _)| *at);
@@ -387,8 +395,8 @@ impl Ends {
         Self::bound(end, within, most, |_| None)
     }
 
-    /// The bound that is met first: as many as there are within the end, or the most that are asked
-    /// for, whose last is due at a time.
+    /// The bound that is met first: the arrivals within the end, or the most that are asked for, of
+    /// which the last is due at a time.
     fn bound(
         end: Option<Nanos>,
         within: Option<u64>,
@@ -408,12 +416,12 @@ impl Ends {
     }
 }
 
-/// The lowest and the highest rate of a law.
+/// The lowest and the highest rate of a law, and its pieces that are no rate.
 #[derive(Default)]
 struct Rates {
     least: Option<f64>,
     most: Option<f64>,
-    /// Pools whose load is no rate.
+    /// Descriptions of pieces that are no rate.
     others: Vec<String>,
 }
 
@@ -468,7 +476,7 @@ impl fmt::Display for Rates {
     }
 }
 
-/// The rate in the middle of a span, or the mean where many come at once.
+/// The rate in the middle of a span, or the mean over it where many arrivals fall on one time.
 fn rate_between(schedule: &Schedule, from: Nanos, to: Nanos) -> f64 {
     let seconds = (to.0 - from.0) as f64 / 1e9;
     let middle = schedule.rate_at(Nanos(from.0 + (to.0 - from.0) / 2));
@@ -480,7 +488,8 @@ fn rate_between(schedule: &Schedule, from: Nanos, to: Nanos) -> f64 {
     }
 }
 
-/// When users come, and how many at a time; `None` where users go as well.
+/// The times at which users come, with the number at each; `None` where users leave as well, for
+/// then the number of arrivals does not follow.
 fn arrivals_of(users: &Users) -> Option<Vec<(Nanos, u32)>> {
     let mut present = 0;
     let come = users.changes().iter().map(|(at, count)| {
@@ -491,7 +500,7 @@ fn arrivals_of(users: &Users) -> Option<Vec<(Nanos, u32)>> {
     come.collect()
 }
 
-/// How many users there are at a time.
+/// The number of users at a time.
 fn users_at(users: &Users, at: Nanos) -> u32 {
     let after = users.changes().partition_point(|(from, _)| *from <= at);
     users.changes()[..after]
@@ -499,16 +508,18 @@ fn users_at(users: &Users, at: Nanos) -> u32 {
         .map_or(0, |(_, count)| *count)
 }
 
-/// Values over time as columns.
+/// Values over time as columns of a drawing.
 struct Chart {
     /// The value of a full column, at least.
     top: f64,
+    /// The text of a value on the axis.
     unit: fn(f64) -> String,
     /// The end of the time.
     end: Nanos,
 }
 
 impl Chart {
+    /// The drawing: rows from the top, the axis, and the times below it.
     fn lines(&self, values: &[f64], style: &Style) -> Vec<Line> {
         let finite = values.iter().copied().filter(|value| value.is_finite());
         let top = finite.fold(self.top, f64::max);
@@ -547,7 +558,7 @@ impl Chart {
     }
 }
 
-/// A row of a chart, counted from below.
+/// One row of a chart, counted from below: the part of each column that lies in it.
 fn layer(values: &[f64], top: f64, row: usize, style: &Style) -> String {
     let filled = values.iter().map(|value| {
         let height = if value.is_finite() {

@@ -5,6 +5,9 @@
 //! and rows of the full width), in the order in which a reader needs them. A part without rows
 //! prints no label, so that no printer has to ask first whether there is anything to say.
 //! [`Page::finish`] gives the text.
+//!
+//! Every row is cut to the page's width when it is printed. Rows that must not be cut are wrapped
+//! before, to [`Page::room`] under a label and to [`Page::block_room`] in a block.
 
 use crate::line::{Ink, Line, flow, wrap};
 use crate::style::Style;
@@ -18,16 +21,16 @@ pub(crate) enum Explain {
     Yes,
 }
 
-/// How wide the gutter is; a narrow page has none, and a label has a line of its own.
+/// The width of the gutter. A narrow page has none, and a label has a line of its own.
 const GUTTER: usize = 13;
-/// From here on there is a gutter.
+/// The width of a page from which on there is a gutter.
 const GUTTER_FROM: usize = 60;
-/// How far rows stand in where there is no gutter.
+/// The indent of rows where there is no gutter.
 const INDENT: usize = 2;
 
 /// A page in the making.
 pub(crate) struct Page<'a> {
-    /// How it is to look.
+    /// The look of the page.
     pub(crate) style: &'a Style,
     explain: Explain,
     out: String,
@@ -48,17 +51,17 @@ impl<'a> Page<'a> {
         self.out
     }
 
-    /// How wide rows under a label may be.
+    /// The width of rows under a label.
     pub(crate) const fn room(&self) -> usize {
         self.style.width() - self.inset()
     }
 
-    /// How wide rows of a block may be.
+    /// The width of rows of a block.
     pub(crate) const fn block_room(&self) -> usize {
         self.style.width() - INDENT
     }
 
-    /// How far rows under a label stand in.
+    /// The indent of rows under a label.
     const fn inset(&self) -> usize {
         if self.style.width() < GUTTER_FROM {
             INDENT
@@ -67,7 +70,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Rows beside their label. No rows, no label.
+    /// Rows beside their label, which stands before the first of them. Without rows there is no
+    /// label either.
     pub(crate) fn part(&mut self, label: &str, rows: impl IntoIterator<Item = Line>) {
         let mut label = Some(label);
         for row in rows {
@@ -114,7 +118,8 @@ impl<'a> Page<'a> {
         self.explain == Explain::Yes
     }
 
-    /// An explanation of the part above, with `--explain`.
+    /// An explanation of the part above, with `--explain`; nothing otherwise, so that printers call
+    /// it always.
     pub(crate) fn explain(&mut self, sentence: &str) {
         if self.explain == Explain::Yes {
             self.aside(sentence);
@@ -131,7 +136,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// An empty line, unless the page is empty or ends in one.
+    /// An empty line, unless the page is empty or ends in one: parts that print nothing leave no
+    /// hole.
     pub(crate) fn gap(&mut self) {
         if !self.out.is_empty() && !self.out.ends_with("\n\n") {
             self.out.push('\n');

@@ -3,6 +3,9 @@
 //! A number is rounded once, here, when it is printed. Three digits are as many as a measurement of
 //! time has, and more of them hide a difference in noise. The same number reads the same in each
 //! format for people; formats for programs have whole nanoseconds.
+//!
+//! No share is rounded to a statement that is false: something is never `0 %`, and less than
+//! everything never `100 %`.
 
 use crate::style::Unicode;
 use drumfire_measure::Histogram;
@@ -43,12 +46,13 @@ pub(crate) fn quantile(histogram: &Histogram, q: f64, unicode: Unicode) -> Optio
     })
 }
 
-/// The same as [`latency`] for a mean, which need not be whole.
+/// A latency in nanoseconds that need not be whole, as a mean: the form of [`latency`].
 pub(crate) fn latency_f64(nanos: f64, unicode: Unicode) -> String {
     in_letters(&rounded::time(nanos), unicode)
 }
 
-/// A text with figures of our own, in letters that the terminal shows.
+/// A text with figures of our own, in letters that the terminal shows. Texts of others are escaped
+/// instead ([`crate::untrusted`]).
 pub(crate) fn in_letters(text: &str, unicode: Unicode) -> String {
     match unicode {
         Unicode::On => text.to_owned(),
@@ -90,7 +94,7 @@ pub(crate) fn share(part: u64, whole: u64) -> String {
     }
 }
 
-/// The same of a ratio: 0.123 is `12.3 %`.
+/// A share given as a ratio: 0.123 is `12.3 %`. Above 1 it has no decimals.
 pub(crate) fn share_of(ratio: f64) -> String {
     match ratio * 100.0 {
         0.0 => "0 %".to_owned(),
@@ -104,7 +108,7 @@ pub(crate) fn share_of(ratio: f64) -> String {
     }
 }
 
-/// The same to tenths of a percent, for columns that line up at the point.
+/// A share to tenths of a percent, for columns that line up at the point.
 pub(crate) fn share_tenths(part: u64, whole: u64) -> String {
     match part as f64 / whole.max(1) as f64 * 100.0 {
         p if part > 0 && p < 0.05 => "<0.1 %".to_owned(),
@@ -122,7 +126,7 @@ pub(crate) fn busy(share: f64) -> String {
     }
 }
 
-/// Bytes per second: `1.21 MB/s`.
+/// Bytes per second of a span: `1.21 MB/s`; `0 B/s` over no time.
 pub(crate) fn throughput(bytes: u64, duration: Nanos) -> String {
     let seconds = duration.as_secs_f64();
     if seconds <= 0.0 {

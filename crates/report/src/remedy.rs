@@ -1,13 +1,15 @@
 //! The remedies of failures and of runs, with the flags of our command line or the keys of a plan.
 //!
 //! A [`Remedy`] is a value, such as more connections; how it is written depends on whether the run
-//! was asked for by flags or by a plan. The table of flags and keys serves sentences that name a
-//! flag in passing as well.
+//! was asked for by flags or by a plan. Texts are written once, with flags, and [`Naming::named`]
+//! puts keys in their place; so the table of flags and keys serves sentences that name a flag in
+//! passing as well. A flag that a text names and that has a key must be in [`KEYS`], or a plan's
+//! reader is sent to a command line that was not used.
 
 use drumfire_measure::{Outcome, Reason, Remedy};
 use std::borrow::Cow;
 
-/// How a remedy names settings.
+/// The way in which a remedy names settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Naming {
     /// As flags of the command line.
@@ -42,7 +44,8 @@ const KEYS: [(&str, &str); 20] = [
 ];
 
 impl Naming {
-    /// A text with its flags named so.
+    /// A text with its flags named in this way. A word in backticks is left as it is: it is a
+    /// command, not a setting.
     #[must_use]
     pub fn named(self, text: &str) -> Cow<'_, str> {
         if self == Self::Flags || !text.contains('-') {
@@ -58,7 +61,7 @@ impl Naming {
         Cow::Owned(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// A setting with a value.
+    /// A setting with a value: `-c 20`, or `connections: 20` in backticks.
     fn set(self, flag: &str, value: u64) -> String {
         let key = KEYS.iter().find(|(known, _)| *known == flag);
         match (self, key) {
@@ -68,7 +71,7 @@ impl Naming {
     }
 }
 
-/// A reason with what to try about it, in one sentence.
+/// A reason with its remedies, in one sentence; of several remedies, any may help.
 #[must_use]
 pub fn sentence(reason: &Reason, naming: Naming) -> String {
     let words = |remedy| words(remedy, naming);
@@ -80,7 +83,8 @@ pub fn sentence(reason: &Reason, naming: Naming) -> String {
     }
 }
 
-/// The remedy as an imperative.
+/// The remedy as an imperative; `None` where the reason says enough. The text on a timeout explains
+/// how it is counted and remedies nothing.
 fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
     let text = match remedy {
         Remedy::LowerRate => "lower the rate",
@@ -108,7 +112,7 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
             let setting = naming.set("-u", *needed);
             return Some(Cow::Owned(format!("try {setting}")));
         }
-        // What is said of a timeout explains how it is counted.
+        // The text on a timeout explains how it is counted.
         Remedy::Against(outcome) if outcome.is_timeout() => return None,
         Remedy::Against(outcome) => return self::remedy(*outcome, naming),
     };
@@ -121,6 +125,7 @@ pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
     by_flags(outcome).map(|text| naming.named(text))
 }
 
+/// The remedies by outcome, in the words of the command line.
 const fn by_flags(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::DnsNotFound => "check the host's spelling",

@@ -1,6 +1,11 @@
 //! A row for each request: CSV (RFC 4180, with line feeds alone), or an object of JSON a line.
 //!
 //! Times are nanoseconds. A request that failed has the time until it was given up.
+//!
+//! A run may have many millions of rows, so that a row is appended to a buffer that the caller
+//! keeps: names are escaped and masked once, when the rows are made ([`RequestRows::new`]), and a
+//! row then formats numbers. Only the detail of a failure is a text of its own, which the caller
+//! has masked before.
 
 use crate::csv::text_cell;
 use crate::secret;
@@ -18,7 +23,7 @@ pub enum RowForm {
     JsonLine,
 }
 
-/// Writes the rows of one run's requests.
+/// The rows of one run's requests, in one form.
 #[derive(Debug)]
 pub struct RequestRows {
     form: RowForm,
@@ -102,6 +107,8 @@ impl RequestRows {
         out.push('\n');
     }
 
+    /// The figures of a request as a row has them. A request that was not sent has no service time,
+    /// and one without a response no first byte.
     fn row<'a>(&'a self, kept: &Kept, detail: Option<&'a str>) -> Row<'a> {
         let sample = &kept.sample;
         let names = self.pools.get(usize::from(kept.pool));

@@ -3,6 +3,16 @@
 //! Names that speak of secrets are masked where a report is made ([`crate::secret`]). These are
 //! known by their values instead, so they are found wherever they turn up: in a message that a
 //! server sent back, in a body, in an error.
+//!
+//! A value may be spelled in many ways by then: percent-encoded in a URL, escaped in JSON or HTML,
+//! doubled in CSV, in base64 or hexadecimal as a part of something longer, or cut in its middle.
+//! Two searches cover that. [`masked_spellings`] walks the text and lets each character of a secret
+//! be spelled in any way of its own, so that mixtures are found; [`Secrets::new`] lists the
+//! spellings that no single character has (base64, digits), and the usual ones, whose beginnings
+//! are looked for before a cut.
+//!
+//! The cost is that of a search for each spelling over each text that is put out, which is why it
+//! is done on outputs and never on the data plane. A text without a secret is not copied.
 
 use crate::secret::MASK;
 use crate::style::Unicode;
@@ -12,11 +22,12 @@ use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use drumfire_plan::percent;
 use std::borrow::Cow;
 
-/// Lines of a secret, and other spellings of it, are looked for from this length on.
+/// The least length, in bytes, of a line of a secret and of some of its spellings that is looked
+/// for: shorter ones would mask ordinary words.
 const PART_MIN: usize = 8;
-/// The beginning of a secret before a cut is masked from this length on.
+/// The least length of the beginning of a secret that is masked before the mark of a cut.
 const CUT_MIN: usize = 4;
-/// Marks that stand where a text was cut.
+/// The marks that stand where a text was cut.
 const CUTS: [&str; 3] = ["…", "...", "~"];
 
 /// Texts that no output may show.
@@ -29,7 +40,8 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// These secrets, in every way in which an output may spell them.
+    /// The secrets with these values, in every way in which an output may spell them. Empty values
+    /// are left out.
     #[must_use]
     pub fn new(values: &[String]) -> Self {
         let parts: Vec<String> = values.iter().flat_map(|value| parts(value)).collect();
@@ -40,13 +52,13 @@ impl Secrets {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no secrets.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.spellings.is_empty()
     }
 
-    /// The text without them.
+    /// The text with [`MASK`] in the place of every secret; borrowed where there is none in it.
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut out = Cow::Borrowed(text);
@@ -68,7 +80,7 @@ impl Secrets {
         out
     }
 
-    /// The text without the beginnings of secrets that were cut.
+    /// The text with [`MASK`] in the place of the beginnings of secrets that a cut has left.
     fn masked_before(&self, cut: &str, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -88,8 +100,8 @@ impl Secrets {
         out
     }
 
-    /// A text of JSON without them: they are masked in strings that are values, so that it stays
-    /// JSON of the same form.
+    /// A text of JSON with [`MASK`] in the place of every secret that stands in a string that is a
+    /// value. Keys and numbers stay, so that it is JSON of the same form.
     #[must_use]
     pub fn masked_json(&self, json: &str) -> String {
         let mut out = String::with_capacity(json.len());
@@ -117,7 +129,10 @@ impl Secrets {
     }
 }
 
-/// A text in which every secret is masked, however each of its characters is spelled.
+/// The text with [`MASK`] in the place of a secret each of whose characters may be spelled in any
+/// way; `None` where it has none.
+///
+/// A byte at which no spelling of the first character can begin is skipped at once.
 fn masked_spellings(secret: &str, text: &str) -> Option<String> {
     let mut out = None;
     let (mut copied, mut at) = (0, 0);
@@ -138,7 +153,11 @@ fn masked_spellings(secret: &str, text: &str) -> Option<String> {
     out.map(|out| out + &text[copied..])
 }
 
-/// How many bytes of a text's beginning spell a secret, each of its characters in some way.
+/// The number of bytes at a text's beginning that spell a secret, each of its characters in some
+/// way; the longest of several.
+///
+/// A character may have several spellings of different lengths at one place, so that all ends are
+/// followed at once instead of one after the other: hostile text can't make the search exponential.
 fn spelled(secret: &str, text: &str) -> Option<usize> {
     let mut ends = vec![0];
     for c in secret.chars() {
@@ -158,9 +177,9 @@ fn spelled(secret: &str, text: &str) -> Option<usize> {
     ends.into_iter().max()
 }
 
-/// How long the spelling of a character is that a text begins with: as it is, a letter of ASCII
-/// also as the other case has it, as `+` for a space, as `""` for a quote in CSV, percent-encoded,
-/// escaped as in JSON, or as in HTML.
+/// The length of each spelling of a character that a text begins with: as it is, a letter of ASCII
+/// also in the other case, as `+` for a space, as `""` for a quote in CSV, percent-encoded, escaped
+/// as in JSON, or as in HTML.
 fn spellings_of(c: char, text: &str) -> [Option<usize>; 6] {
     let next = text.chars().next();
     let as_it_is = next.filter(|next| next.eq_ignore_ascii_case(&c));
@@ -202,7 +221,7 @@ fn json_escape(c: char, text: &str) -> Option<usize> {
     Some(again + once)
 }
 
-/// The same of what was escaped once.
+/// The length of an escape in JSON, as in a text that was escaped once.
 fn json_escape_once(c: char, text: &str) -> Option<usize> {
     const SHORT: [(char, char); 5] = [
         ('n', '\n'),
@@ -251,20 +270,22 @@ fn html_escape(c: char, text: &str) -> Option<usize> {
     (code == Some(c)).then_some(name.len() + 2)
 }
 
-/// Reads `digits` hexadecimal digits that must have this value; gives the rest of the text.
+/// The rest of a text behind `digits` hexadecimal digits that have this value; `None` where they
+/// are others.
 fn hexadecimal(text: &str, digits: usize, value: u32) -> Option<&str> {
     let (number, rest) = text.split_at_checked(digits)?;
     (u32::from_str_radix(number, 16) == Ok(value)).then_some(rest)
 }
 
-/// How many bytes of a secret's beginning a text ends with, where they are enough to tell.
+/// The length of the longest beginning of a secret, at least [`CUT_MIN`], with which a text ends.
 fn begun(secret: &str, text: &str) -> Option<usize> {
     let ends = secret.char_indices().map(|(at, _)| at);
     ends.filter(|at| *at >= CUT_MIN && text.ends_with(&secret[..*at]))
         .max()
 }
 
-/// Where a string of JSON ends whose content begins here.
+/// The end of a string of JSON whose content begins here: the index of its quote, or the text's
+/// length.
 fn end_of_string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate() {
@@ -278,7 +299,8 @@ fn end_of_string(text: &str) -> usize {
     text.len()
 }
 
-/// The longest texts first, each once.
+/// The texts without empty ones, each once, the longest first: a secret that contains another must
+/// be masked as a whole.
 fn longest_first(mut texts: Vec<String>) -> Vec<String> {
     texts.retain(|text| !text.is_empty());
     texts.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
@@ -327,7 +349,7 @@ fn spellings(text: &str) -> Vec<String> {
     all
 }
 
-/// The text as a query has it.
+/// The text as a query has it, with `space` for a space.
 fn percent_encoded(text: &str, space: &str) -> String {
     percent::encoded(text).replace("%20", space)
 }

@@ -1,8 +1,12 @@
-//! Exchanges in full, as a person wants to read them: request, response, what was found in it, and
-//! how long each part took.
+//! Exchanges in full, as a person wants to read them: request, response, the results of the plan's
+//! rules, and how long each part took.
 //!
 //! Everything that came from a server is escaped, and what may be a secret is masked, also where
-//! the server repeats it.
+//! the server repeats it: the values of the request's secret fields are looked for in everything
+//! else ([`Exchange::masked`]). Names of fields, cookies and schemes stay, so that a reader sees
+//! that a credential was sent.
+//!
+//! Lines are as long as their texts, for these pages are copied and searched.
 
 mod content;
 
@@ -84,7 +88,7 @@ struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// Writes one side of an exchange, each line of its head behind a mark.
+    /// Appends one side of an exchange, each line of its head behind a mark as curl has it.
     fn side(&mut self, side: &Side, mark: &'static str) {
         let Side {
             line,
@@ -135,11 +139,13 @@ impl Exchange<'_> {
         secret::echoes(value, &self.secrets)
     }
 
+    /// A text that may act on a terminal, escaped.
     fn safe(&self, text: &str) -> String {
         Untrusted::new(text).escaped(self.style.unicode)
     }
 
-    /// One rule of the plan with its result.
+    /// Appends one rule of the plan with its result: a value that was taken, or whether the rule
+    /// holds.
     fn finding(&mut self, finding: &Finding) {
         let Finding {
             rule,
@@ -161,6 +167,7 @@ impl Exchange<'_> {
         self.verdict(result.is_ok(), said);
     }
 
+    /// Appends a line with the mark of good or bad.
     fn verdict(&mut self, is_good: bool, text: String) {
         let (mark, ink) = match is_good {
             true => (self.style.glyph("✓ ", "+ "), Ink::Good),
@@ -169,7 +176,7 @@ impl Exchange<'_> {
         self.lines.push(Line::of(mark, ink).with(text, Ink::Plain));
     }
 
-    /// How it ended, and how long it took.
+    /// Appends the outcome, the times and the bytes of the exchange, and the remedy of its failure.
     fn end(&mut self, transcript: &Transcript) {
         let sample = &transcript.sample;
         let is_good = sample.outcome == Outcome::Ok;
@@ -205,7 +212,8 @@ impl Exchange<'_> {
     }
 }
 
-/// A field's value with its secret masked: names of cookies and of schemes stay.
+/// A field's value with its secret masked. Names of cookies, attributes of Set-Cookie and the
+/// scheme of an Authorization field stay.
 fn masked_value(field: &Field) -> String {
     let Field { name, value } = field;
     let pair = |pair: &str| match pair.split_once('=') {
@@ -232,7 +240,7 @@ fn masked_value(field: &Field) -> String {
     }
 }
 
-/// How the connections were opened.
+/// A line on the connections that were opened, with the longest times that this took.
 fn connections(summary: &Summary, style: &Style) -> Line {
     let connections = &summary.total.connections;
     let time = |histogram: &Histogram| latency(histogram.max(), style.unicode);

@@ -1,6 +1,8 @@
-//! The names of HTTP's statuses.
+//! The names of HTTP's statuses, for reports: a response's own phrase is not kept, since servers
+//! may write anything there.
 
-/// The phrase that a status is registered with (RFC 9110 section 15, RFC 6585), from 400 on.
+/// The phrase with which a status is registered (RFC 9110 section 15, RFC 6585, RFC 7725), from 400
+/// on; `None` of others.
 #[must_use]
 pub const fn reason_phrase(status: u16) -> Option<&'static str> {
     Some(match status {

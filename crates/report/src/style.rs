@@ -1,5 +1,5 @@
-//! How text is to look: width, colour, which characters the terminal shows, and how settings are
-//! named.
+//! The look of text: its width, its colour, the characters that the terminal shows, and the naming
+//! of settings.
 //!
 //! The caller knows the terminal and makes a [`Style`]; every function of this crate takes it as an
 //! argument and asks for nothing else, so that a golden file shows what a terminal would.
@@ -26,7 +26,8 @@ pub enum Unicode {
     On,
 }
 
-/// How text is to look. The caller knows the terminal; nothing here asks for it.
+/// The look of text. Any width from [`Style::WIDTH_MIN`] to [`Style::WIDTH_MAX`] gives a page;
+/// there is no width at which a function of this crate fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     width: u16,
@@ -34,7 +35,7 @@ pub struct Style {
     pub color: Color,
     /// Whether text may leave ASCII.
     pub unicode: Unicode,
-    /// How remedies name settings.
+    /// The way in which remedies name settings.
     pub naming: Naming,
 }
 
@@ -62,19 +63,19 @@ impl Style {
         }
     }
 
-    /// The same for the run of a plan or of a command line.
+    /// The style with remedies for the run of a plan or of a command line.
     #[must_use]
     pub const fn naming(self, naming: Naming) -> Self {
         Self { naming, ..self }
     }
 
-    /// The same on a page of another width.
+    /// The style for a page of another width, which must lie in the same bounds.
     #[must_use]
     pub const fn of_width(self, width: u16) -> Self {
         Self { width, ..self }
     }
 
-    /// How many columns a line may take.
+    /// The number of columns that a line may take.
     #[must_use]
     pub const fn width(&self) -> usize {
         self.width as usize

@@ -2,11 +2,15 @@
 //!
 //! Cells are lines with their ink; a column is as wide as its widest cell. Where the page is too
 //! narrow the column with the highest number is left out first, as a whole: a cell that is cut
-//! could be taken for another number. A column whose number is 0 always stays.
+//! could be taken for another number. A column whose number is 0 always stays, so that the sum of
+//! those must fit into the narrowest page; names are clipped by the caller for that.
+//!
+//! [`Table::new`] takes the columns, [`Table::row`] a row at a time, and [`Table::lines`] consumes
+//! the table.
 
 use crate::line::{Ink, Line};
 
-/// On which side a column's cells line up.
+/// The side on which a column's cells line up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Side {
     /// Words.
@@ -15,14 +19,14 @@ pub(crate) enum Side {
     Right,
 }
 
-/// One column: its heading, its side, and how early it gives way.
+/// One column: its heading, its side, and the order in which it gives way.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     /// The heading; may be empty.
     pub(crate) heading: &'static str,
-    /// On which side cells line up.
+    /// The side on which cells line up.
     pub(crate) side: Side,
-    /// The column with the highest number is the first to go; 0 stays.
+    /// The column with the highest number is the first to give way; 0 stays.
     pub(crate) dispensable: u8,
 }
 
@@ -72,7 +76,8 @@ impl Table {
     }
 
     /// The lines, each at most `width` wide if dropping columns can make it so. There is a line of
-    /// headings when a column has one; the first is the table's own label.
+    /// headings where a column has one; the first heading is the table's own label. Gaps shrink
+    /// before a column goes.
     pub(crate) fn lines(mut self, width: usize) -> Vec<Line> {
         if self.columns.iter().any(|column| !column.heading.is_empty()) {
             let inks = [Ink::Bold].into_iter().chain(std::iter::repeat(Ink::Dim));
@@ -102,7 +107,7 @@ impl Table {
             .collect()
     }
 
-    /// Drops the most dispensable column; false when none may go.
+    /// Drops the most dispensable column; returns `false` when none may go.
     fn drop_one(&mut self) -> bool {
         let candidates = self.columns.iter().enumerate();
         let found = candidates
@@ -119,7 +124,7 @@ impl Table {
     }
 }
 
-/// How wide columns are together, with `gap` between them.
+/// The width of columns together, with `gap` between them.
 fn total(widths: &[usize], gap: usize) -> usize {
     widths.iter().sum::<usize>() + gap * widths.len().saturating_sub(1)
 }

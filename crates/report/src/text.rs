@@ -2,8 +2,13 @@
 //!
 //! [`summary`] calls the printers beneath it from the top of the page to its end. A printer looks
 //! at the summary, decides whether it has anything to say, and appends to the
-//! [`page`](crate::page); it never looks at what another printed. What came from a server or a file
-//! passes `foreign` on its way to the page.
+//! [`page`](crate::page); it never looks at what another printed, so that parts can be moved, added
+//! and left out one by one. Every text that came from a server or a file passes `foreign` on its
+//! way to the page.
+//!
+//! A new part is a file with a `print` of this form and a row in the list of [`print`]; each has at
+//! most one explanation, with which `--explain` says how to read it. The golden files of the tests
+//! are whole pages.
 
 mod asked;
 mod distribution;
@@ -28,7 +33,7 @@ use crate::untrusted::Untrusted;
 use drumfire_measure::{Histogram, Model, Outcome, Summary};
 pub use last::{last_lines, one_line};
 
-/// How many characters of a foreign text are shown.
+/// The number of characters of a foreign text that are shown: one message must not fill the page.
 const FOREIGN_MAX: usize = 300;
 
 /// The summary of a run as text. No line is wider than the style's width.
@@ -37,7 +42,7 @@ pub fn summary(summary: &Summary, style: &Style) -> String {
     print(summary, Page::new(style, Explain::No))
 }
 
-/// The same, with an explanation under each part.
+/// The summary of a run as text, with an explanation under each part.
 #[must_use]
 pub fn summary_explained(summary: &Summary, style: &Style) -> String {
     print(summary, Page::new(style, Explain::Yes))
@@ -83,8 +88,8 @@ fn main_latency(summary: &Summary) -> (&'static str, &Histogram) {
     (name, model.latency(&summary.total.latency))
 }
 
-/// The requests whose end was not seen, by what kept it from being seen: how many, in words. Their
-/// times are lower bounds.
+/// The requests whose end was not seen, by the reason for that, as a count with its word. Their
+/// times are lower bounds, which the notes under distributions say.
 fn unseen(summary: &Summary) -> Vec<String> {
     let total = &summary.total;
     let counts = [
@@ -103,7 +108,7 @@ fn foreign(text: &str, unicode: Unicode) -> String {
     Untrusted::new(&secret::setting("", text)).escaped_up_to(FOREIGN_MAX, unicode)
 }
 
-/// A number of things: quiet when there are none.
+/// A number of things, dim where there are none, so that zeros do not draw the eye.
 fn tally(text: String, n: u64, ink: Ink) -> Line {
     Line::of(text, if n == 0 { Ink::Dim } else { ink })
 }

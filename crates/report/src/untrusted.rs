@@ -3,6 +3,9 @@
 //! A server that is tested may be hostile or broken. One escape sequence in a status line could
 //! retitle a terminal, hide the lines above it or reorder what a person reads. The type has no
 //! `Display`, so that the compiler finds the place where escaping was forgotten.
+//!
+//! Escaping is not masking: a text may hold a secret besides, and passes [`crate::secret`] or
+//! [`crate::Secrets`] first, for an escaped secret is harder to recognize.
 
 use crate::style::Unicode;
 use std::borrow::Cow;
@@ -35,8 +38,8 @@ impl<'a> Untrusted<'a> {
         self.escaped_up_to(usize::MAX, unicode)
     }
 
-    /// The same, with the text's own line ends and tabs: for texts of several lines, in which a
-    /// foreign part is one that was escaped before.
+    /// The text escaped but for its own line ends and tabs: for texts of several lines, of which
+    /// foreign parts were escaped before.
     #[must_use]
     pub fn escaped_lines(&self) -> String {
         let mut out = String::with_capacity(self.0.len());
@@ -50,8 +53,7 @@ impl<'a> Untrusted<'a> {
         out
     }
 
-    /// The same as [`Untrusted::escaped`], of at most `limit` characters of the original; a cut is
-    /// marked.
+    /// The text escaped, of at most `limit` characters of the original; a cut is marked.
     #[must_use]
     pub fn escaped_up_to(&self, limit: usize, unicode: Unicode) -> String {
         let mut out = String::with_capacity(self.0.len().min(limit));

@@ -6,7 +6,8 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The connections that were opened, and the ends of those that were closed.
+/// The connections that were opened, and the ends of those that were closed, by the stable names of
+/// [`Closing`]. Reasons that did not occur are absent.
 #[derive(Serialize)]
 pub(super) struct Connections {
     opened: u64,
@@ -36,7 +37,7 @@ struct Others {
     requests: u64,
 }
 
-/// The requests that a connection carried.
+/// The exchanges that a connection carried, over those that were closed.
 #[derive(Serialize)]
 struct Each {
     min: u64,

@@ -1,8 +1,13 @@
 //! The document's shape, field by field.
 //!
 //! Each struct is one object of the document, its fields in the order in which they are printed. A
-//! constructor takes what it shows from the summary, as the page of text does, so that the two
-//! agree.
+//! constructor takes its figures from the summary, as the page of text does, so that the two agree.
+//! Objects of the run, of pools and of steps have the same fields where they mean the same, so that
+//! one reader reads all three.
+//!
+//! Fields without a comment are those of `docs/schema/drumfire.summary.v1.json`, which says what
+//! each means. A field that only some runs have is left out elsewhere rather than `null`, except
+//! where a reader would look for it in every run (`intended_per_s` of a closed model).
 
 use super::connections::Connections;
 use super::distribution::Distribution;
@@ -64,6 +69,7 @@ struct Parts {
     steps: Vec<StepFigures>,
 }
 
+/// The facts of the run: identity, time, seed and plan, by which it can be made again.
 #[derive(Serialize)]
 struct Run<'a> {
     id: &'a str,
@@ -78,6 +84,7 @@ struct Run<'a> {
     version: &'a str,
 }
 
+/// The answer on the load: whether it was kept, and why not.
 #[derive(Serialize)]
 struct Load {
     kept: bool,
@@ -86,12 +93,14 @@ struct Load {
     connections_needed: Option<u64>,
 }
 
+/// The answer on the target.
 #[derive(Serialize)]
 struct Target {
     state: &'static str,
     reasons: Vec<String>,
 }
 
+/// The answer on the measurement, and the thresholds in the plan's order.
 #[derive(Serialize)]
 struct Verdict {
     validity: &'static str,
@@ -99,6 +108,7 @@ struct Verdict {
     thresholds: Vec<Threshold>,
 }
 
+/// One threshold: its rule, and the figure that was seen.
 #[derive(Serialize)]
 struct Threshold {
     expression: String,
@@ -116,6 +126,8 @@ struct Threshold {
     ended_run_at_ns: Option<u64>,
 }
 
+/// The requests by what became of them: `intended` = `sent` + `dropped` + `pending`, and `sent` =
+/// `ok` + `failed` + `in_flight`.
 #[derive(Serialize)]
 struct Requests {
     intended: u64,
@@ -130,6 +142,8 @@ struct Requests {
     retried: u64,
 }
 
+/// Requests per second over the measured span: as the schedule asked for, and as they ended. Of a
+/// closed model nothing was asked for.
 #[derive(Serialize)]
 struct Rate {
     intended_per_s: Option<f64>,
@@ -143,12 +157,14 @@ struct Transport {
     connections: Connections,
 }
 
+/// Bytes as written to and read from connections, within TLS.
 #[derive(Serialize)]
 struct Bytes {
     sent: u64,
     received: u64,
 }
 
+/// The distributions of time; in each the times are nanoseconds.
 #[derive(Serialize)]
 struct Latency {
     response_time: Distribution,
@@ -211,6 +227,7 @@ struct Messages {
     gap: Distribution,
 }
 
+/// Failures of one kind with one message. `kind` is stable, `message` is not.
 #[derive(Serialize)]
 struct Error {
     blame: &'static str,
@@ -219,6 +236,7 @@ struct Error {
     count: u64,
 }
 
+/// The failures of the run: their kinds, their first bodies, and the slowest requests.
 #[derive(Serialize)]
 struct Failures {
     errors: Vec<Error>,
@@ -241,6 +259,7 @@ struct Slow {
     status: u16,
 }
 
+/// One of the first bodies of a kind of failure.
 #[derive(Serialize)]
 struct FailedBody {
     kind: &'static str,
@@ -252,6 +271,7 @@ struct FailedBody {
     body: String,
 }
 
+/// The requests that the warm-up left out of everything else; `end` says how its end was found.
 #[derive(Serialize)]
 struct Warmup {
     duration_ns: u64,
@@ -261,6 +281,7 @@ struct Warmup {
     failed: u64,
 }
 
+/// The figures of one pool, over the whole run's span.
 #[derive(Serialize)]
 struct PoolFigures {
     name: String,
@@ -279,6 +300,8 @@ struct PoolFigures {
     steps: Vec<StepFigures>,
 }
 
+/// The figures of one step. Arrivals have no step before they are sent, so that nothing is intended
+/// or dropped here.
 #[derive(Serialize)]
 struct StepFigures {
     name: String,
@@ -290,6 +313,7 @@ struct StepFigures {
     errors: Vec<Error>,
 }
 
+/// The requests of a step, by how they ended.
 #[derive(Serialize)]
 struct StepRequests {
     sent: u64,
@@ -298,17 +322,20 @@ struct StepRequests {
     timed_out: u64,
 }
 
+/// Requests of a step per second of the run's span.
 #[derive(Serialize)]
 struct StepRate {
     achieved_per_s: f64,
 }
 
+/// The distributions of time that are kept for single steps.
 #[derive(Serialize)]
 struct StepLatency {
     response_time: Distribution,
     service_time: Distribution,
 }
 
+/// The generator's own health, by which the verdict is explained.
 #[derive(Serialize)]
 struct Generator {
     threads: u32,
@@ -376,7 +403,8 @@ impl<'a> Document<'a> {
     }
 }
 
-/// The source of the warm-up's end.
+/// The way in which the warm-up's end was set: given by the plan, or found in the figures, or why
+/// it was not found.
 const fn warmup_end(summary: &Summary) -> &'static str {
     match summary.settling {
         None => "given",
@@ -494,7 +522,8 @@ impl Latency {
 }
 
 impl Iterations {
-    /// Those of all pools; the rate that was asked for is that of a single pool.
+    /// The iterations of all pools. A rate that was asked for is only that of a single pool, since
+    /// rates of different iterations do not add up to anything.
     fn of_run(summary: &Summary) -> Option<Self> {
         let mut pools = summary.pools();
         match (pools.next(), pools.next()) {
@@ -629,7 +658,7 @@ impl Error {
         }
     }
 
-    /// A step knows its failures by kind only.
+    /// An entry for failures of one kind, as a step knows them: without messages.
     fn of_kind((outcome, count): (Outcome, u64)) -> Option<Self> {
         Some(Self {
             blame: outcome.blame()?.name(),
@@ -724,26 +753,27 @@ impl Generator {
     }
 }
 
-/// Statuses by their digits.
+/// Counts by status, under three digits or gRPC's word.
 fn statuses(counts: impl Iterator<Item = (u16, u64)>) -> BTreeMap<String, u64> {
     counts
         .map(|(status, n)| (status_name(status).into_owned(), n))
         .collect()
 }
 
-/// Reasons with their remedies, the same for a plan and a command line.
+/// Reasons with their remedies as sentences. They name flags, whether the run was asked for by a
+/// plan or a command line, so that the same run gives the same document.
 fn sentences(reasons: &[Reason]) -> Vec<String> {
     let sentences = reasons.iter();
     let sentences = sentences.map(|reason| crate::sentence(reason, Naming::Flags));
     sentences.map(prose).collect()
 }
 
-/// A text that others wrote: what looks like a URL or a header in it may carry a secret.
+/// A text that others wrote, without what looks like a secret in a URL or a header within it.
 fn prose(text: impl AsRef<str>) -> String {
     secret::setting("", text.as_ref())
 }
 
-/// JSON has no infinity and no NaN: a rate over no time is 0.
+/// A number that JSON has: infinity and NaN, as of a rate over no time, become 0.
 fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }

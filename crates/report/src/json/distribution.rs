@@ -1,7 +1,8 @@
 //! A histogram in the contract.
 //!
 //! Figures for a person who reads the document stand beside the whole histogram, in the encoding
-//! that HdrHistogram's tools read, so that documents of several runs can be merged.
+//! that HdrHistogram's tools read, so that documents of several runs can be merged. The encoding
+//! has no lower bounds; `at_least` names the figures that they may have made too small.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +10,8 @@ use drumfire_measure::{Histogram, encode_v2};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The quantiles of the contract; one that the count cannot support is absent.
+/// The quantiles of the contract by their names. One that the count cannot support is absent, for a
+/// number there would be taken for a measurement.
 const QUANTILES: [(&str, f64); 8] = [
     ("0.5", 0.5),
     ("0.75", 0.75),
@@ -51,7 +53,7 @@ struct Spread {
 }
 
 impl Distribution {
-    /// The distribution that a histogram holds.
+    /// The form of a histogram.
     pub(super) fn of(histogram: &Histogram) -> Self {
         let spread = (histogram.count() > 0).then(|| Spread {
             min: histogram.min().0,

@@ -1,4 +1,7 @@
 //! The drift of the figures over the run, in the contract.
+//!
+//! Every figure that was judged has an entry, also a steady one, so that a reader can tell "steady"
+//! from "not judged". `trend` stands with a trend and `changes` with changes.
 
 use drumfire_measure::{ChangePoint, Drift as Found, Movement};
 use serde::Serialize;
@@ -17,6 +20,8 @@ pub(super) struct Drift {
     changes: Vec<Change>,
 }
 
+/// A growth or a fall from one time to another. `per_hour` is a share of the figure itself, but for
+/// the share of failures, of which it is the difference.
 #[derive(Serialize)]
 struct Trend {
     per_hour: f64,
@@ -26,6 +31,7 @@ struct Trend {
     to: f64,
 }
 
+/// A time at which the figure changed, with its medians on both sides.
 #[derive(Serialize)]
 struct Change {
     at_ns: u64,

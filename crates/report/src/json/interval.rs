@@ -1,4 +1,7 @@
 //! An interval in the contracts: a line of its own, and one of a summary's `intervals`.
+//!
+//! Both have the same fields, and stages have them too: a line of `--json-lines`, a row of the
+//! summary and a stage differ only in their span.
 
 use super::INTERVAL_SCHEMA;
 use crate::calendar::rfc3339;
@@ -7,7 +10,7 @@ use drumfire_measure::{IntervalRow, RunInfo, StageRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A line: the interval and where it belongs.
+/// A line: the interval and the run to which it belongs.
 #[derive(Serialize)]
 pub(super) struct Line<'a> {
     schema: &'static str,

@@ -1,4 +1,8 @@
 //! A list of runs as JSON, for other programs.
+//!
+//! It has the figures of each run's digest and no histograms, so that a list of thousands is one
+//! small document. A run whose record or labels can't be read is listed with its errors instead of
+//! being left out.
 
 use super::escaped;
 use crate::calendar::rfc3339;

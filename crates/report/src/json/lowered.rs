@@ -1,11 +1,14 @@
 //! The lowered plan in the contract: keys in the plan's order, secrets masked.
+//!
+//! The keys are those of [`crate::lowered`]. A map of texts rather than typed fields, since a plan
+//! gains keys faster than a contract can.
 
 use crate::lowered::settings;
 use crate::secret;
 use drumfire_measure::RunInfo;
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 
-/// Keys with their values. A key that the plan has once has a text, one that it has more often
+/// Keys with their values. A key that the plan has once has a text; one that it has more often
 /// (headers, thresholds) has a list.
 pub(super) struct LoweredPlan<'a>(pub(super) &'a RunInfo);
 

@@ -1,4 +1,8 @@
 //! The JSON beside a stored run: the facts of its beginning, and its events, a line each.
+//!
+//! The store's log has the same in binary and is what is read back; these files are for people and
+//! scripts that look into a run's directory. They are written while the run goes on, each line
+//! whole, so that they are readable after a crash.
 
 use super::escaped;
 use super::lowered::LoweredPlan;
@@ -52,7 +56,7 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
     escaped(&text).into_bytes()
 }
 
-/// A line about what happened.
+/// A line about an event: the time at which it was published, and the event.
 #[derive(Serialize)]
 struct Line<'a> {
     time: String,
@@ -60,6 +64,7 @@ struct Line<'a> {
     event: Event<'a>,
 }
 
+/// The events that have a line; the content of others is in the log.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Event<'a> {
@@ -79,6 +84,7 @@ enum Event<'a> {
     Finished,
 }
 
+/// A command, by its kind.
 #[derive(Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 enum Changed<'a> {
@@ -90,14 +96,15 @@ enum Changed<'a> {
     Stop { reason: &'static str },
 }
 
+/// A number of users from a time on, counted from the order's own.
 #[derive(Serialize)]
 struct UsersFrom {
     from_ns: u64,
     users: u32,
 }
 
-/// An event of a run at this time (nanoseconds since 1970) as a line of JSON; `None` for those
-/// whose content is stored elsewhere.
+/// An event of a run as a line of JSON, with a line feed; `unix_ns` is the time in nanoseconds
+/// since 1970. `None` for events whose content is stored elsewhere.
 #[must_use]
 #[expect(
     clippy::expect_used,

@@ -1,4 +1,7 @@
-//! What this machine makes of a plan.
+//! The placement of a plan on this machine.
+//!
+//! Its bounds may be lower than the plan's, as by a limit of open files; a sentence then says by
+//! what, so that a result is not compared with one of a larger machine.
 
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::Page;
@@ -6,7 +9,8 @@ use crate::quantity::counted;
 use crate::untrusted::Untrusted;
 use drumfire_placement::{Placement, Unfit};
 
-/// Prints the placement and the bounds that are lower here, or why the plan can't be run here.
+/// Prints the placement and the bounds that are lower here, or the reasons for which the plan can't
+/// be run here.
 pub(super) fn print(placed: &Result<Placement, Vec<Unfit>>, page: &mut Page<'_>) {
     let style = page.style;
     let room = page.block_room();

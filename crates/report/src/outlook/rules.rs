@@ -1,20 +1,24 @@
 //! Rules that can't hold: their quantiles need more samples than the plan intends to start.
+//!
+//! Such a rule fails at the end of the run however fast the target is. Only what is certain is
+//! reported: a number of arrivals that is not known, or requests of an iteration, of which there
+//! may be many, are taken to be enough.
 
 use crate::quantity::{count, counted};
 use drumfire_measure::count_needed;
 use drumfire_plan::{Metric, Plan, Pool, Times};
 use drumfire_units::Nanos;
 
-/// The number of things that a pool starts.
+/// The arrivals of a pool, as far as they are known before the run.
 pub(super) struct Starts {
-    /// How many requests or iterations, where that is known.
+    /// The number of requests or iterations that start.
     pub(super) count: Option<u64>,
-    /// Within which time, where that is known.
+    /// The time within which they do.
     pub(super) within: Option<Nanos>,
 }
 
 impl Starts {
-    /// How many of them a window holds on average; all of them where there is none.
+    /// The number of them that a window holds on average; all of them where the rule has no window.
     fn in_window(&self, window: Option<Nanos>) -> Option<u64> {
         let Some(window) = window else {
             return self.count;
@@ -25,8 +29,7 @@ impl Starts {
     }
 }
 
-/// A sentence for each of these rules; `starts` are the requests or iterations that each pool
-/// starts.
+/// A sentence for each rule that has too few samples; `starts` has an entry for each pool.
 pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     let rules = plan.thresholds().iter();
     let sentences = rules.filter_map(|rule| {
@@ -59,7 +62,7 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     sentences.collect()
 }
 
-/// The times that a quantile is taken of.
+/// The times of which a rule takes a quantile.
 struct Aim<'a> {
     pool: Option<&'a str>,
     is_of_iterations: bool,
@@ -67,7 +70,8 @@ struct Aim<'a> {
 }
 
 impl<'a> Aim<'a> {
-    /// None where the metric is no quantile of requests or iterations.
+    /// The aim of a metric; `None` where it is no quantile of requests or iterations, as that of
+    /// connections.
     fn of(metric: &'a Metric) -> Option<Self> {
         match metric {
             Metric::Quantile(quantile) => Some(Self {
@@ -89,13 +93,14 @@ impl<'a> Aim<'a> {
         }
     }
 
+    /// Whether the times of a pool are among them.
     fn means(&self, pool: &Pool) -> bool {
         let has_some = !self.is_of_iterations || pool.program.has_steps();
         has_some && self.pool.is_none_or(|name| name == pool.name)
     }
 
-    /// How many samples a pool gives at most, where that is known: how many requests an iteration
-    /// sends is not.
+    /// The number of samples that a pool gives at most, where that is known: the number of requests
+    /// that an iteration sends is not.
     fn samples(&self, pool: &Pool, starts: Option<u64>) -> Option<u64> {
         let is_known = self.is_of_iterations || !pool.program.has_steps();
         starts.filter(|_| is_known)

@@ -1,7 +1,7 @@
 //! The content of a body: JSON indented, other text as it is, bytes in hexadecimal.
 //!
-//! A body is shown by what it is and not by what its Content-Type says. Rows are bounded, and what
-//! was cut off is said.
+//! A body is shown by its bytes and not by its Content-Type, which may be wrong. Rows are bounded,
+//! and a last row says how much was cut off.
 
 use crate::style::Unicode;
 use crate::untrusted::Untrusted;
@@ -10,16 +10,17 @@ use drumfire_plan::secret;
 use serde::de::IgnoredAny;
 use std::fmt::Write as _;
 
-/// Bytes in a row of hexadecimal.
+/// The bytes in a row of hexadecimal.
 const ROW_BYTES: usize = 16;
-/// Rows of hexadecimal.
+/// The most rows of hexadecimal.
 const ROWS_MAX: usize = 16;
-/// Rows of text.
+/// The most rows of text.
 const LINES_MAX: usize = 400;
-/// Characters of a value that is shown in one line.
+/// The most characters of a value that is shown in one line.
 const VALUE_MAX: usize = 200;
 
-/// The rows of a body with these fields, without secrets.
+/// The rows of a body of a side with these fields, escaped, with the `secrets` that it may repeat
+/// masked.
 pub(crate) fn content(
     body: &Excerpt,
     fields: &[Field],
@@ -57,7 +58,7 @@ pub(crate) fn excerpted(value: &str) -> String {
     }
 }
 
-/// The text of an excerpt, which may end within a character.
+/// The text of an excerpt, which may end within a character; `None` where it is no UTF-8.
 fn text_of(bytes: &[u8]) -> Option<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
@@ -68,11 +69,14 @@ fn text_of(bytes: &[u8]) -> Option<&str> {
     }
 }
 
+/// Whether a text has control characters that no text format has.
 fn is_binary(text: &str) -> bool {
     let is_control = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
     text.contains(is_control)
 }
 
+/// The rows of a text. JSON is indented only where all of it parses; the beginning of a long
+/// document is shown as it came.
 fn lines(text: &str, secrets: &[&str], unicode: Unicode) -> Vec<String> {
     let is_json = text.trim_start().starts_with(['{', '[']);
     let text = match is_json && serde_json::from_str::<IgnoredAny>(text).is_ok() {
@@ -86,7 +90,8 @@ fn lines(text: &str, secrets: &[&str], unicode: Unicode) -> Vec<String> {
         .collect()
 }
 
-/// Valid JSON with a member or an element a line, its own digits and order kept.
+/// Valid JSON with a member or an element a line. Digits, escapes and order are kept, which a
+/// parser and a printer would not do.
 fn indented(json: &str) -> String {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut in_string, mut is_escaped, mut opened) = (0_usize, false, false, false);
@@ -126,7 +131,7 @@ fn break_line(out: &mut String, depth: usize) {
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
-/// Rows of an offset, bytes and what of them is printable.
+/// Rows of an offset, the bytes, and their printable characters.
 fn hexadecimal(bytes: &[u8]) -> Vec<String> {
     let rows = bytes.chunks(ROW_BYTES).take(ROWS_MAX).enumerate();
     rows.map(|(index, row)| {

@@ -15,7 +15,7 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, LatePolicy};
 use drumfire_units::Nanos;
 
-/// No law takes more characters.
+/// The greatest number of characters of a law; a law of many pieces is in the JSON as a whole.
 const LAW_MAX: usize = 60;
 
 /// The words of one pool's plan; none where its facts are not known.
@@ -33,7 +33,8 @@ impl<'a> AskedWords<'a> {
         }
     }
 
-    /// The model, its rate or law, and how arrivals are spread.
+    /// The model, its rate or law, and the way in which arrivals are spread; for a closed model,
+    /// the times between a user's iterations.
     pub(super) fn load(&self, page: &Page<'_>) -> Vec<String> {
         let mut words = vec![
             match self.pool.model {
@@ -101,7 +102,8 @@ impl<'a> AskedWords<'a> {
         late.into_iter().chain(timeout).collect()
     }
 
-    /// The length that the run was to have, with the time that it took where that is longer.
+    /// The length that the run was to have, with the time that it took where that is longer by more
+    /// than two percent: the drain is part of it.
     pub(super) fn length(&self, summary: &Summary, page: &Page<'_>) -> Option<String> {
         let unicode = page.style.unicode;
         let took = summary.duration;
@@ -141,7 +143,7 @@ impl<'a> AskedWords<'a> {
     }
 }
 
-/// A law that fits into a line.
+/// A law cut to [`LAW_MAX`] characters.
 fn shortened(law: &AskedSequence) -> String {
     let law = law.to_string();
     if law.chars().count() <= LAW_MAX {

@@ -1,7 +1,13 @@
 //! The shape of the latency: bars over buckets that grow with the value.
 //!
 //! Rows are equally wide on a scale of ratios, since times differ by factors: two modes, such as
-//! hits and misses of a cache, then stand apart whatever their distance in milliseconds.
+//! hits and misses of a cache, then stand apart whatever their distance in milliseconds. Bounds are
+//! round numbers of a scale (10^(k/n)), so that two runs of about the same times have the same rows
+//! and can be laid beside each other.
+//!
+//! The scale is the finest that gives no more rows than the number of samples supports, over the
+//! times between the quantiles of [`BODY`]; what lies outside shares the first and the last row, so
+//! that one stalled request does not make all others a single bar.
 
 use super::{main_latency, unseen};
 use crate::bar::bar;
@@ -12,17 +18,19 @@ use crate::style::Style;
 use drumfire_measure::{Histogram, Summary};
 use drumfire_units::Nanos;
 
-/// How many rows there may be to a decade. Bounds are at 10^(k/n): each row is as wide as the
-/// others on a scale of ratios, so that the shape of the bars is that of the times.
+/// The numbers of rows to a decade, of which the finest that fits is taken. Bounds are at 10^(k/n):
+/// each row is as wide as the others on a scale of ratios, so that the shape of the bars is that of
+/// the times.
 const PER_DECADE: [u32; 15] = [1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 60, 80, 120];
-/// No finer scale is taken than one that gives this many rows.
+/// The most rows.
 const ROWS_MAX: usize = 14;
 /// The fewest rows to aim at, however few the times are.
 const ROWS_FEW: usize = 4;
-/// No bar is longer.
+/// The greatest length of a bar, in columns.
 const BAR_MAX: usize = 60;
-/// From this width on rows have their count, and from the next the quantiles that they hold.
+/// The width from which on rows have their count.
 const COUNTS_FROM: usize = 50;
+/// The width from which on rows have the quantiles that they hold.
 const MARKS_FROM: usize = 70;
 /// Values outside these quantiles share the first and the last row; of fewer than a thousand values
 /// the greatest one is outside.
@@ -62,7 +70,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// At most fourteen rows; fewer where there are few values.
+/// The rows of a histogram: at most [`ROWS_MAX`], fewer where there are few values, for two samples
+/// to a row have no shape.
 fn rows(histogram: &Histogram) -> Vec<Row> {
     let count = histogram.count();
     let low = histogram.quantile_unchecked(BODY.0).0;
@@ -170,7 +179,8 @@ fn label(bound: Option<u64>, above: Option<u64>, style: &Style) -> String {
     }
 }
 
-/// For each row the quantiles whose rank lies in it, where the count supports them.
+/// The names of the quantiles whose rank lies in each row, where the count supports them. Ranks are
+/// those of the quantiles in the table above, so that both name the same row.
 fn marks(rows: &[Row], histogram: &Histogram) -> Vec<String> {
     let total = histogram.count() as f64;
     let supported = MARKS

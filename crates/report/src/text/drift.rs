@@ -15,7 +15,8 @@ const HOUR: Nanos = Nanos::from_secs(3_600);
 const MINUTE: Nanos = Nanos::from_secs(60);
 const DAY: Nanos = Nanos::from_secs(86_400);
 
-/// Prints a sentence for each figure that moved, and one for the others.
+/// Prints a sentence for each figure that moved, and one for the others. A run in which nothing
+/// could be judged has no such part.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let Some(first) = summary.drift.first() else {
         return;
@@ -53,7 +54,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// A figure as a sentence names it.
+/// A figure's name in a sentence.
 const fn name(figure: DriftFigure) -> &'static str {
     match figure {
         DriftFigure::P50 => "p50",
@@ -64,7 +65,7 @@ const fn name(figure: DriftFigure) -> &'static str {
     }
 }
 
-/// Whether a figure that moved is worse for it.
+/// Whether a figure is worse for its movement: all of them by growing, but for the rate.
 fn is_worse(drift: &Drift) -> bool {
     let grew = match &drift.movement {
         Movement::Steady => return false,
@@ -97,6 +98,8 @@ impl Words {
         format!("{what}, p < {DRIFT_LEVEL}")
     }
 
+    /// A trend as a clause: by how much, for a unit of time that it lasted, and from when to when
+    /// where that is not the whole span.
     fn trend(&self, name: &str, drift: &Drift, trend: &Trend) -> String {
         let goes_on = trend.until >= drift.span.end;
         let plural = drift.figure == DriftFigure::Failed;
@@ -138,6 +141,8 @@ impl Words {
         format!("{name} {verb} {amount} {unit}{when} ({from} to {to})")
     }
 
+    /// The changes as a clause. Only the first names the figure before it, for it is that after the
+    /// one before.
     fn changes(&self, figure: DriftFigure, points: &[ChangePoint]) -> String {
         let value = |value| self.value(figure, value);
         let change = |(number, point): (usize, &ChangePoint)| {
@@ -156,6 +161,7 @@ impl Words {
         enumerated(&changes)
     }
 
+    /// A value of a figure with its unit.
     fn value(&self, figure: DriftFigure, value: f64) -> String {
         match figure {
             DriftFigure::P50 | DriftFigure::P99 => latency_f64(value, self.unicode),
@@ -180,7 +186,7 @@ impl Words {
     }
 }
 
-/// Percent with two digits that count.
+/// A number of percent with two significant digits.
 fn percent(percent: f64) -> String {
     match percent {
         0.0 => "0".to_owned(),

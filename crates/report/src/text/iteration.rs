@@ -1,6 +1,9 @@
-//! Iterations, where one is more than a request: how many, how fast, and of each pool.
+//! Iterations, where one is more than a request: their counts, their rate, and those of each pool
+//! and scenario.
 //!
 //! A pool whose iterations are single requests has no such part: its requests are the iterations.
+//! An intended rate is shown only of a single pool, for rates of different iterations do not add
+//! up.
 
 use super::latency::quantile_cell;
 use super::{foreign, tally};
@@ -10,10 +13,10 @@ use crate::quantity::{count, rate, share, share_of};
 use crate::table::{Column, Table};
 use drumfire_measure::{Iterations, Summary};
 
-/// No name takes more columns.
+/// The greatest width of a name, in columns.
 const NAME_MAX: usize = 24;
 
-/// Prints what became of the iterations of all pools that have them.
+/// Prints the counts and the rate of the iterations of all pools that have them.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let Some(iterations) = &summary.total.iterations else {
         return;
@@ -90,12 +93,13 @@ pub(super) fn print_scenarios(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// Iterations with a name.
+/// The iterations of a pool or a scenario, with its name.
 struct Row<'a> {
     name: String,
     iterations: &'a Iterations,
 }
 
+/// Prints a table of iterations under this title.
 fn print_rows(title: &'static str, rows: &[Row<'_>], summary: &Summary, page: &mut Page<'_>) {
     let mut table = Table::new([
         Column::names(title),

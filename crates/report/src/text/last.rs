@@ -1,4 +1,7 @@
-//! The answer in one line, for the end of a page that is longer than its terminal.
+//! The answer in one line, for the end of a page that is longer than its terminal, and for scripts.
+//!
+//! The items are those with which the page begins, in the same words, so that the end of a page
+//! never says anything else than its head.
 
 use super::main_latency;
 use super::verdict::{answers, thresholds_line};
@@ -9,6 +12,8 @@ use drumfire_measure::Summary;
 
 /// The three answers, the thresholds, the rate, the latency and the failures, in a line or two. A
 /// long page ends with them, so that a terminal shows them without being scrolled.
+///
+/// Of the latency there is the first of p99, p50 and the maximum that the samples support.
 #[must_use]
 pub fn last_lines(summary: &Summary, style: &Style) -> String {
     let mut items = verdict(summary, style);
@@ -25,7 +30,7 @@ pub fn last_lines(summary: &Summary, style: &Style) -> String {
     out
 }
 
-/// The same in one line, however long, with the number of requests and more of the latency: for
+/// The summary in one line, however long, with the number of requests and more of the latency: for
 /// scripts and logs.
 #[must_use]
 pub fn one_line(summary: &Summary, style: &Style) -> String {
@@ -50,7 +55,7 @@ fn verdict(summary: &Summary, style: &Style) -> Vec<Line> {
     items
 }
 
-/// Those of these times that the number of samples supports.
+/// The latencies with these names that the number of samples supports.
 fn times<const N: usize>(summary: &Summary, names: [&str; N], style: &Style) -> Vec<Line> {
     let (_, times) = main_latency(summary);
     let known = names.into_iter().filter_map(|name| {
@@ -60,7 +65,7 @@ fn times<const N: usize>(summary: &Summary, names: [&str; N], style: &Style) -> 
     known.filter(|_| times.count() > 0).collect()
 }
 
-/// The quantile that a name stands for, from 0 to 1.
+/// The quantile, from 0 to 1, with this name: `p99` is 0.99, `max` is 1.
 fn quantile_of(name: &str) -> f64 {
     match name
         .strip_prefix('p')

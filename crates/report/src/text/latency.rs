@@ -2,6 +2,10 @@
 //!
 //! A quantile that the number of samples can't support is a dash, and a note says how many it
 //! takes. A figure that requests without an end may have made too small is marked `≥`.
+//!
+//! The first row is *the* latency of the model. The others explain it: in an open model, response
+//! time is waiting, lag and service time together, so that a slow first row with a fast second one
+//! points at connections or at the generator.
 
 use super::{main_latency, unseen};
 use crate::line::{Ink, Line};
@@ -12,7 +16,7 @@ use crate::table::{Column, Table};
 use drumfire_measure::{Histogram, Model, Summary, count_needed};
 use drumfire_units::Nanos;
 
-/// Heading, quantile and how early the column gives way.
+/// The columns of quantiles: heading, quantile, and the order in which the column gives way.
 const QUANTILES: [(&str, f64, u8); 5] = [
     ("p50", 0.5, 0),
     ("p90", 0.9, 2),
@@ -21,7 +25,7 @@ const QUANTILES: [(&str, f64, u8); 5] = [
     ("p99.9", 0.999, 1),
 ];
 
-/// Prints the table and what to know about it.
+/// Prints the table and the notes on it.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let rows = rows(summary);
     if rows.is_empty() {
@@ -51,7 +55,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     });
 }
 
-/// The kinds of latency that have samples, the main one first.
+/// The kinds of latency that have samples, the main one first. Waiting and service time are told
+/// apart only in an open model.
 fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     let latency = &summary.total.latency;
     let mut rows = vec![main_latency(summary)];
@@ -81,7 +86,7 @@ fn quantiles(rows: &[(&str, &Histogram)]) -> Vec<(&'static str, f64, u8)> {
         .collect()
 }
 
-/// The name, the extremes, the mean and the quantiles.
+/// The columns: the name, the extremes, the mean and the quantiles.
 fn columns(quantiles: &[(&'static str, f64, u8)]) -> Vec<Column> {
     let mut columns = vec![Column::names("Latency")];
     columns.extend([Column::numbers("min", 5), Column::numbers("mean", 3)]);
@@ -107,7 +112,7 @@ fn cells(
     cells
 }
 
-/// A quantile, marked where it is only a lower bound, or a dash.
+/// A quantile, marked where it is only a lower bound; a dash where the count does not support it.
 pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Style) -> Line {
     match quantile(histogram, q, style.unicode) {
         Some(text) => Line::of(text, ink),
@@ -115,7 +120,8 @@ pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Sty
     }
 }
 
-/// Notes that do not fit into the table.
+/// Prints the notes that do not fit into the table: missing samples, lower bounds, times beyond the
+/// range of the histogram, and the blindness of a closed model.
 fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let (_, main) = main_latency(summary);
     if summary.model() == Model::Closed && main.count() > 0 {

@@ -1,8 +1,11 @@
-//! How exchanges ended: counts, statuses, errors by blame, forgiven mistakes.
+//! The ends of exchanges: counts, statuses, errors by blame, forgiven mistakes.
 //!
 //! Failures stand under the party to blame: a reader wants to know first whether it was the target,
 //! the network, the plan or the generator. Within one they are ordered by frequency, and each kind
 //! has its details, its bodies where an explanation is asked for, and its remedy.
+//!
+//! Counts come first and add up: everything that was due appears once in the line of requests.
+//! Lists are bounded, and a last row says what was left out.
 
 use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};
@@ -20,12 +23,12 @@ use drumfire_measure::{
 use std::cmp::Reverse;
 use unicode_width::UnicodeWidthStr;
 
-/// How many statuses are shown; the rarest give way.
+/// The most statuses that are shown; the rarest give way.
 const STATUS_MAX: usize = 12;
-/// How many messages of one kind of failure are shown; the rarest give way.
+/// The most messages of one kind of failure that are shown; the rarest give way.
 const MESSAGES_MAX: usize = 3;
 
-/// Rows of a body that are shown with an explanation.
+/// The most rows of a body that are shown with an explanation.
 const BODY_LINES: usize = 12;
 
 /// A column without a heading that never gives way.
@@ -37,7 +40,7 @@ const fn column(side: Side) -> Column {
     }
 }
 
-/// Prints how many requests there were, and how fast.
+/// Prints the number of requests by what became of them, and their rate.
 pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     let counts = &summary.total.counts;
     let mut failed = format!("{} failed", count(counts.failed));
@@ -71,7 +74,7 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// Prints how fast requests ended, beside how fast they should have.
+/// Prints the rate at which requests ended, beside the share of the load that was sent.
 fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     let achieved = summary.achieved_per_s();
     let mut items = vec![Line::of(format!("{} achieved", rate(achieved)), Ink::Bold)];
@@ -89,7 +92,8 @@ fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     page.items("Rate", items);
 }
 
-/// Prints how many messages gRPC calls sent and received, and how fast.
+/// Prints the numbers of messages that were sent and received, and their rates. An exchange of HTTP
+/// has none.
 fn print_messages(summary: &Summary, page: &mut Page<'_>) {
     let messages = &summary.total.messages;
     if !messages.any() {
@@ -111,7 +115,7 @@ fn print_messages(summary: &Summary, page: &mut Page<'_>) {
     page.items("Messages", items);
 }
 
-/// Prints how often each status came.
+/// Prints the number of responses with each status, and a hint on redirects that were not followed.
 pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     let mut statuses: Vec<(u16, u64)> = summary.total.status().collect();
     let whole = statuses.iter().map(|(_, n)| n).sum();
@@ -172,17 +176,18 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// Failures of one kind, with any details.
+/// Failures of one kind, with their details.
 struct FailureKind {
     outcome: Outcome,
     blame: Blame,
     count: u64,
     messages: Vec<ErrorRow>,
-    /// Of responses that failed by their statuses, these, the most frequent first.
+    /// The statuses of responses that failed by them, the most frequent first.
     statuses: Vec<String>,
 }
 
-/// The statuses from 400 on, in words, with their counts where there are several.
+/// The statuses from 400 on, in words, with their counts where there are several. Which statuses
+/// fail is the plan's decision; these are the ones that a reader of `http_status` looks for.
 fn failing_statuses(summary: &Summary, style: &Style) -> Vec<String> {
     let statuses = summary.total.status();
     let mut failing: Vec<(u16, u64)> = statuses
@@ -206,7 +211,7 @@ fn failing_statuses(summary: &Summary, style: &Style) -> Vec<String> {
         .collect()
 }
 
-/// The kinds of failure by blame, within a blame the most frequent first.
+/// The kinds of failure by blame, and within a blame the most frequent first.
 fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
     let mut kinds: Vec<FailureKind> = Vec::new();
     for row in summary.total.errors() {
@@ -231,7 +236,8 @@ fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
     kinds
 }
 
-/// Prints each kind of failure under the party to blame, with its remedy.
+/// Prints each kind of failure under the party to blame, with its remedy; with explanations also
+/// its bodies.
 pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
     let kinds = kinds(summary, page.style);
     let mut table = Table::new([Side::Left, Side::Right, Side::Left].map(column));
@@ -260,7 +266,7 @@ pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// The first bodies of each kind of failure.
+/// Prints the first bodies of each kind of failure, each with the step that it answered.
 fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
     let mut last: Option<&FailedBody> = None;
     for failed in summary.failed_bodies.iter() {
@@ -343,7 +349,7 @@ fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> 
     rows
 }
 
-/// A head with its text beside it where it fits, else below.
+/// A head with its text beside it where it fits, else in lines below.
 fn described(mut head: Line, indent: usize, text: &str, ink: Ink, page: &Page<'_>) -> Vec<Line> {
     let beside = Line::of(format!("  {text}"), ink);
     if head.width() + beside.width() <= page.room() {
@@ -355,7 +361,7 @@ fn described(mut head: Line, indent: usize, text: &str, ink: Ink, page: &Page<'_
     rows
 }
 
-/// A text in lines that stand in, the first behind a mark.
+/// A text in lines that are indented, the first behind a mark.
 fn below(text: &str, indent: usize, mark: &str, ink: Ink, page: &Page<'_>) -> Vec<Line> {
     let indent = indent.min(page.room() / 2);
     let texts = wrap(text, page.room() - indent - mark.width());
@@ -369,7 +375,7 @@ fn below(text: &str, indent: usize, mark: &str, ink: Ink, page: &Page<'_>) -> Ve
     lines.collect()
 }
 
-/// Prints what responses were forgiven, by name.
+/// Prints the leniencies that responses were granted, by name.
 pub(super) fn print_forgiven(summary: &Summary, page: &mut Page<'_>) {
     let mut table = Table::new([Side::Right, Side::Left].map(column));
     let counts = summary.total.leniencies.iter().zip(Leniency::ALL);

@@ -1,6 +1,8 @@
 //! The table of pools, where there is more than one.
 //!
-//! Names of pools are the plan's, bounded in width; a column that does not fit gives way.
+//! Each row has the figures of the page's head, over the same span, with *the* latency of the
+//! pool's own model: two pools may be of different models, and a table of one kind of time would be
+//! wrong for one of them. Names are clipped; a column that does not fit gives way.
 
 use super::latency::quantile_cell;
 use super::{foreign, iteration};
@@ -10,7 +12,7 @@ use crate::quantity::{count, rate};
 use crate::table::{Column, Table};
 use drumfire_measure::{Figures, PoolInfo, Summary};
 
-/// No name takes more columns.
+/// The greatest width of a name, in columns.
 const NAME_MAX: usize = 24;
 
 /// Prints a row for each pool.

@@ -1,4 +1,4 @@
-//! The plan of the run, its transport, and how the generator fared.
+//! The plan of the run, its transport, and the generator's own health.
 //!
 //! These are the lines that a reader compares between two runs before comparing any figure: target,
 //! load as it was asked for, connections, and the generator's own part.
@@ -18,7 +18,8 @@ use drumfire_measure::{
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
 
-/// Prints the target and the load.
+/// Prints the target and the load: of one pool as items, of several as a line for each. Orders that
+/// changed a load are counted beside it.
 pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     let info = &summary.info;
     let unicode = page.style.unicode;
@@ -74,7 +75,8 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     });
 }
 
-/// The beginning that the warm-up left out, if there was one or one was looked for.
+/// The beginning that the warm-up left out, if there was one, or the reason for which none was
+/// found.
 fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
     let how = match summary.settling {
         Some(Settling::Never) => {
@@ -99,7 +101,8 @@ fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
     })
 }
 
-/// The changes of a load by orders, if there were any; the notes have each of them.
+/// The number of orders that changed a load, and the time of the first, to tenths of a second; the
+/// notes have each of them.
 fn changed(orders: LoadOrders, page: &Page<'_>) -> Option<String> {
     const TENTH: u64 = 100_000_000;
     let first = Nanos((orders.first.0 + TENTH / 2) / TENTH * TENTH);
@@ -113,12 +116,14 @@ fn changed(orders: LoadOrders, page: &Page<'_>) -> Option<String> {
 
 /// A pool's load in words.
 struct Loads {
-    /// Its model, and the rate.
+    /// The model, and the rate or the users.
     model: Vec<String>,
     /// The connections that carry it.
     carried: Vec<String>,
 }
 
+/// The words of a pool's load. Users are named where they are not the connections, and connections
+/// with their streams where these are several.
 fn loads(pool: &PoolInfo, figures: &Figures, asked: &AskedWords<'_>, page: &Page<'_>) -> Loads {
     let model = asked.load(page);
     // Where each connection carries one user, one number stands for both, unless users come and go.
@@ -167,7 +172,8 @@ pub(super) fn print_transport(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// How many connections, and what opening them took.
+/// Prints the number of connections, the times of their opening, and the reasons for which they
+/// were closed.
 fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     let total = &summary.total;
     let mut items = vec![Line::plain(format!(
@@ -209,13 +215,14 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     page.items("Connections", items);
 }
 
-/// Beyond this factor between two addresses of a name, balancing has failed.
+/// The factor between two addresses of a name beyond which their load counts as uneven.
 const SKEW_MAX: u64 = 2;
-/// Fewer requests on an address may be so by chance.
+/// The number of requests on each address from which on such a factor is no chance.
 const SKEW_FROM: u64 = 100;
 
-/// How the requests were spread over several addresses. Where connections followed a name to new
-/// ones, addresses had different times, and none has too few.
+/// The shares of the requests over several addresses of a name, with a warning where they are
+/// uneven. Addresses that connections moved to or from had less time than others, so that nothing
+/// is concluded there; nor where some addresses have no row.
 fn spread(connections: &Connections) -> Option<Line> {
     let addresses = &connections.addresses;
     let rows = addresses.rows();
@@ -250,7 +257,8 @@ fn spread(connections: &Connections) -> Option<Line> {
     )
 }
 
-/// How connections ended before the load did, but for what the plan itself asks for.
+/// The ends of connections before that of the load, by reason; those that the plan itself asks for
+/// are left out.
 fn closings(connections: &Connections) -> Vec<String> {
     let by = |why| connections.closed_by(why);
     let server = by(Closing::Peer) + by(Closing::Announced);
@@ -281,7 +289,8 @@ fn closings(connections: &Connections) -> Vec<String> {
         .collect()
 }
 
-/// How busy and how late the generator itself was.
+/// Prints the generator's own load and lateness, with more of it where an explanation is asked for
+/// or the run is in doubt.
 fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     let generator = &summary.generator;
     let text = |nanos| latency(nanos, page.style.unicode);

@@ -1,4 +1,7 @@
 //! The slowest requests, where they carried traces or the report explains itself.
+//!
+//! Without a trace a slow request can't be looked up anywhere, so that the list is worth its lines
+//! only to a reader who asked for more.
 
 use super::foreign;
 use crate::line::Line;
@@ -7,10 +10,11 @@ use crate::quantity::latency;
 use crate::secret;
 use drumfire_measure::{Outcome, SlowRequest, Summary};
 
-/// How many of them are shown.
+/// The number of requests that are shown; the JSON has twice as many.
 const SHOWN: usize = 5;
 
-/// Prints a line for each of the slowest.
+/// Prints a line for each of the slowest requests: its time, its start, its trace, its step, and
+/// its end where it failed.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let slowest: Vec<&SlowRequest> = summary.slowest.iter().take(SHOWN).collect();
     let has_traces = slowest.iter().any(|slow| !slow.trace.is_empty());

@@ -1,7 +1,8 @@
-//! The table of stages: what happened in each part of a load's law.
+//! The table of stages: the figures of each part of a load's law.
 //!
 //! Stages are those that ran: an order from `drumfire ctl` begins one, as a piece of the plan's law
-//! does.
+//! does. Their rates are over the measured time in them, so that a stage that lies half in the
+//! warm-up has no halved rate.
 
 use super::foreign;
 use crate::line::{Ink, Line};
@@ -11,7 +12,7 @@ use crate::style::Style;
 use crate::table::{Column, Table};
 use drumfire_measure::{SpreadTime, StageRow, Summary};
 
-/// No name takes more columns.
+/// The greatest width of a name, in columns.
 const NAME_MAX: usize = 40;
 
 /// Prints a row for each stage.

@@ -1,6 +1,8 @@
 //! The table of steps, where there is more than one.
 //!
-//! Of many steps those with the greatest times are shown, and a line says how many there are.
+//! Of many steps those with the greatest times are shown, and a line says how many there are. Names
+//! are often URLs that differ only in their last parts: they lose the beginning that all of them
+//! share, and long ones their middle.
 
 use super::foreign;
 use super::latency::quantile_cell;
@@ -14,9 +16,9 @@ use drumfire_measure::{Model, Step, Summary};
 use std::cmp::Reverse;
 use unicode_width::UnicodeWidthStr as _;
 
-/// No more rows are shown.
+/// The most rows.
 const ROWS_MAX: usize = 20;
-/// No name takes more columns.
+/// The greatest width of a name, in columns.
 const NAME_MAX: usize = 40;
 
 /// Prints a row for each step.
@@ -65,13 +67,13 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// A step's name as it may be shown.
+/// A step's name, escaped, with the secrets of a URL masked.
 fn name(step: &Step, style: &Style) -> String {
     foreign(&secret::url(&step.name), style.unicode)
 }
 
-/// The names without what all of them begin with, as far as a `/`, and cut in their middle: what
-/// tells them apart is mostly at their ends.
+/// The names without the beginning that all of them share, as far as a `/`, and cut in their middle
+/// where they are still too long: the parts that tell them apart are mostly at their ends.
 fn distinct(names: &[String], columns: usize, style: &Style) -> Vec<String> {
     let mark = style.glyph("…", "~");
     let fits = |name: &String| name.width() <= columns;
@@ -92,7 +94,7 @@ fn distinct(names: &[String], columns: usize, style: &Style) -> Vec<String> {
     shown.collect()
 }
 
-/// A text of at most so many columns, whose middle gives way.
+/// A text of at most this many columns, whose middle gives way.
 fn cut(text: &str, columns: usize, mark: &str) -> String {
     if text.width() <= columns {
         return text.to_owned();

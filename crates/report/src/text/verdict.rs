@@ -1,7 +1,8 @@
-//! Whether to believe the run, whether its load was kept, how the target did, and what passed.
+//! The three answers: whether to believe the run, whether its load was kept, how the target did;
+//! and the thresholds.
 //!
 //! The answers come first since every figure below depends on them. An answer that is the best one
-//! takes a word; any other has its reasons under it, and each reason what to try.
+//! takes a word; any other has its reasons under it, and each reason its remedies.
 
 use super::foreign;
 use crate::line::{Ink, Line, flow, wrap};
@@ -30,15 +31,15 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// One answer: its mark and word, and why it is not the best one.
+/// One answer: its mark and word, and the reasons for which it is not the best one.
 pub(super) struct Answer<'a> {
     pub(super) line: Line,
     ink: Ink,
     reasons: &'a [Reason],
 }
 
-/// Whether to believe the run, whether its load was kept, how the target did. Where nothing was
-/// answered as expected, that comes first: what is said of the generator then explains little.
+/// The three answers in the order in which they matter. Where nothing was answered as expected, the
+/// target comes first: reasons about the generator then explain little.
 pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
     let mark = |ink| match ink {
         Ink::Good => style.glyph("✓", "+"),
@@ -90,7 +91,7 @@ pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>
     }
 }
 
-/// The number of thresholds that hold, where there are any.
+/// The number of thresholds that hold or fail, in words; `None` where there are none.
 pub(super) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
     let total = thresholds.len();
     let failed = thresholds.iter().filter(|t| !t.passed).count();
@@ -108,7 +109,7 @@ pub(super) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> 
     })
 }
 
-/// An answer's reasons, each with what to try.
+/// The reasons of an answer as lines, each with its remedies.
 fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let mut rows = Vec::new();
@@ -128,10 +129,11 @@ fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     rows
 }
 
-/// Columns of a threshold's mark, and of the narrowest gaps beside it and its rule.
+/// The columns of a threshold's mark, and of the narrowest gaps beside it and its rule.
 const MARK: usize = 3;
 
-/// One row for each threshold: passed or not, the rule, what was measured.
+/// Prints a row for each threshold: its mark, the rule, and the figure that was measured. A
+/// figure's text may be a sentence, which is wrapped beside the rules.
 fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
     if thresholds.is_empty() {
         return;
