@@ -1,4 +1,13 @@
-//! Pools whose requests are those of a file.
+//! Pools whose requests are those of a file (ammo).
+//!
+//! The file is read through once before the run, to know its classes: rows that differ only in the
+//! parts that vary are one class, and each class becomes one request of the plan, whose data render
+//! the row of an arrival. Which class an arrival takes is the file's own order ([`Choice::By`]). So
+//! a plan stays small however long the file is.
+//!
+//! A file of calls is read twice, for a message can be made only with the schema of its method, and
+//! which methods there are stands in the file. Between the two passes the schema is asked for each
+//! method once.
 
 use crate::call::Calls;
 use crate::looks::looks;
@@ -16,24 +25,26 @@ use drumfire_plan::{Body, Choice, HttpRequest, HttpVersion, Method, RequestData,
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The fastest replay; slower ones go down to its inverse.
+/// The fastest replay, as a multiple of the file's own times; the slowest is its inverse.
 const SPEED_MAX: f64 = 1_000_000.0;
 
-/// The requests of a file.
+/// The requests of a file, with the settings of their pool and the request that names the file.
 pub(crate) struct AmmoRequests<'a> {
     pub(crate) pool: &'a Pool,
     pub(crate) request: &'a Request,
     pub(crate) written: &'a Written,
-    /// The target, which all requests go to, whatever host they name.
+    /// The target, to which all requests go whatever host they name: a log of production must not
+    /// be replayed on production by its own fields. `None` of calls.
     pub(crate) target: Option<&'a Url>,
-    /// The request's own fields for them.
+    /// The fields that were written beside the file.
     pub(crate) own: HeaderFields,
-    /// Those of its pool.
+    /// The fields of the pool.
     pub(crate) common: &'a HeaderFields,
 }
 
 impl AmmoRequests<'_> {
-    /// Adds a request for each class of the file's, and the choice among them.
+    /// Adds a request for each class of the file, and the choice among them. `None` where a mistake
+    /// was noted.
     pub(crate) fn add(
         &self,
         may_read: &TemplateScope,
@@ -78,7 +89,8 @@ impl AmmoRequests<'_> {
         Some(())
     }
 
-    /// Adds a call for each class of the file's, and the choice among them.
+    /// Adds a call for each class of the file, and the choice among them. The file's own times are
+    /// passed over: calls have none.
     pub(crate) fn add_calls(
         &self,
         calls: &mut Calls<'_>,
@@ -121,7 +133,7 @@ impl AmmoRequests<'_> {
         Some(())
     }
 
-    /// Opens the file, or takes the lines that stand in its place.
+    /// Opens the file, or takes the lines that stand in its place in the document.
     fn open(&self, scope: &mut Scope<'_>) -> Option<Arc<dyn ReadAt>> {
         let lines: Vec<&str> = self.written.lines.iter().map(|line| &*line.value).collect();
         match lines.is_empty() {
@@ -130,7 +142,8 @@ impl AmmoRequests<'_> {
         }
     }
 
-    /// Reads the file; a mistake in it has its line.
+    /// Reads the file. A mistake in it is noted with its line, at the place where the file is
+    /// named.
     fn read(
         &self,
         source: Arc<dyn ReadAt>,
@@ -145,13 +158,13 @@ impl AmmoRequests<'_> {
         scope.found.ok(&file.place, read).map(Arc::new)
     }
 
-    /// Has the file say which request an arrival takes.
+    /// Sets the file's own order as the choice of the pool.
     fn choose(&self, ammo: Arc<Ammo>, made: &mut Made) {
         made.count = self.count(&ammo);
         made.choice = Some(Choice::By(Arc::new(AmmoPick(ammo))));
     }
 
-    /// Notes what would be without effect.
+    /// Notes settings that would have no effect, or contradict the file.
     fn check(&self, scope: &mut Scope<'_>) {
         let place = &self.written.file.place;
         let beside = self.pool.requests.len() > 1 || !self.pool.scenario.is_empty();
@@ -168,6 +181,7 @@ impl AmmoRequests<'_> {
             .add_if(varying.any(FieldTemplate::is_host), place, message);
     }
 
+    /// The options by which the file is read.
     fn options(&self, scope: &mut Scope<'_>) -> Option<AmmoOptions> {
         let written = self.written;
         for count in [&written.limit, &written.passes, &written.auto_tag] {
@@ -200,7 +214,8 @@ impl AmmoRequests<'_> {
         })
     }
 
-    /// The version of HTTP that sends the requests; a mistake in it is found with its pool.
+    /// The version of HTTP that sends the requests, which decides the fields that may be sent. A
+    /// mistake in it is noted with its pool.
     fn version(&self) -> HttpVersion {
         let written = self.pool.settings.http.http.as_ref();
         let mut known = HTTP_VERSIONS.into_iter();
@@ -208,8 +223,8 @@ impl AmmoRequests<'_> {
         known.map_or_else(HttpVersion::default, |(_, version)| version)
     }
 
-    /// The plan's fields: those of the request, which may stand above the file's, and those of its
-    /// pool that it does not name.
+    /// The plan's fields: those that were written beside the file, which may stand above the file's
+    /// own, and those of the pool that neither names.
     fn planned(&self) -> Vec<AmmoField> {
         let own = match is_on(&self.written.override_headers) {
             true => Precedence::Plan,
@@ -236,7 +251,7 @@ impl AmmoRequests<'_> {
         planned
     }
 
-    /// How much faster the file is replayed, where it is.
+    /// The factor by which the file's own times are divided, where it is replayed by them.
     fn speed(&self, scope: &mut Scope<'_>) -> Option<f64> {
         let text = self.written.speed.as_ref()?;
         let number = text.value.strip_suffix('x').unwrap_or(&text.value);
@@ -253,8 +268,8 @@ impl AmmoRequests<'_> {
         scope.found.ok(&text.place, speed.ok_or(wrong))
     }
 
-    /// For how many requests there is data; a file without a bound begins again and again, unless
-    /// it is replayed with its own timing.
+    /// The number of requests for which there is data. A file without a bound begins again and
+    /// again, unless it is replayed with its own timing.
     fn count(&self, ammo: &Ammo) -> Option<u64> {
         let written = self.written;
         let value = |count: &drumfire_document::Count| count.value;
@@ -268,7 +283,8 @@ impl AmmoRequests<'_> {
     }
 }
 
-/// Adds the calls of a file.
+/// Adds the calls of a file, with the metadata of its request and of its pool; `None` where a
+/// mistake was noted.
 pub(crate) fn add_calls(
     calls: &mut Calls<'_>,
     written: &Written,
@@ -323,7 +339,7 @@ impl AmmoCalls for Methods {
     }
 }
 
-/// The format that was written, or that the file's name says.
+/// The format that was written, or the one that the ending of the file's name stands for.
 fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     if let Some(text) = &written.format {
         return scope.word(Some(text), &AMMO_FORMATS, "no format of ammo");
@@ -351,7 +367,7 @@ fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     )
 }
 
-/// Notes ammo where it can't stand.
+/// Notes ammo among the steps of a scenario, where it can't stand.
 pub(crate) fn refuse_step(ask: &Ask, scope: &mut Scope<'_>) {
     if let Ask::Ammo(ammo) = ask {
         let message = "a file of requests is no step; give it a pool of its own";

@@ -1,4 +1,10 @@
-//! gRPC calls: which method, with what data, and how their streams go.
+//! gRPC calls: their method, their data, and the course of their streams.
+//!
+//! A call needs its method's schema before its data can be read, and a schema may have to be asked
+//! of a server. So a pool of calls is compiled in this order: a plan that reaches the server
+//! without a message, the schema by that plan ([`Calls::method`], once for each service), the data
+//! by the schema, and the call around them. The server is asked only while no mistake was found,
+//! since a person who mistyped a flag should not wait for a timeout first.
 
 use crate::ammo;
 use crate::data;
@@ -20,9 +26,9 @@ use drumfire_schema::{Input, Method, ReplyForm, Schema};
 use drumfire_units::{ByteSize, Nanos};
 use std::sync::Arc;
 
-/// The largest message that is accepted.
+/// The largest message that is accepted where nothing else is written: gRPC's usual 4 MiB.
 const RECEIVE_MAX: ByteSize = ByteSize(4 << 20);
-/// The largest message that is sent.
+/// The largest message that is sent where nothing else is written.
 const SEND_MAX: ByteSize = ByteSize(2 << 30);
 
 /// A request without a message, with which a server is asked for its schema.
@@ -55,7 +61,7 @@ fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     header.into_iter().collect()
 }
 
-/// The options of a call, as far as they are written.
+/// The options of a call that were written.
 pub(crate) struct ReadOptions {
     coding: Option<MessageCompression>,
     deadline: Option<Nanos>,
@@ -80,14 +86,14 @@ impl ReadOptions {
     }
 }
 
-/// State that the calls of a pool share.
+/// The way to the server of a pool's calls, and the schemas that were fetched for them.
 pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
-    /// A plan that reaches the server.
+    /// A plan that reaches the server of the calls.
     pub(crate) reach: &'a Plan,
-    /// A plan that reaches the one that is asked for the schema.
+    /// A plan that reaches the server that is asked for the schema; mostly the same one.
     asked: &'a Plan,
-    /// Schemas that were fetched already, with their questions.
+    /// The schemas that were fetched already, each with its question.
     known: Vec<(Wanted, Schema)>,
 }
 
@@ -103,7 +109,7 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Adds a call, or those of a file; other requests are not its business.
+    /// Adds a call, or those of a file. Requests of other kinds are passed over.
     pub(crate) fn add(
         &mut self,
         request: &Request,
@@ -126,8 +132,8 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// A call of a method, without its metadata. Its options are checked even where its data could
-    /// not be made.
+    /// A call of a method with its data, without metadata. Its options are checked even where its
+    /// data could not be made, so that both mistakes are found.
     pub(crate) fn called(
         &self,
         method: &Method,
@@ -151,7 +157,7 @@ impl<'a> Calls<'a> {
         Some(made)
     }
 
-    /// One request, and for how many calls it has data.
+    /// One call, with the number of calls for which it has data.
     fn request(
         &mut self,
         name: &Text,
@@ -230,7 +236,7 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The statuses of a text, by their names or numbers: `OK, NOT_FOUND`.
+/// The statuses of a text, by their names or numbers, such as `OK, NOT_FOUND`.
 fn statuses(text: &Text) -> Result<CallStatuses, String> {
     let mut expect = CallStatuses::NONE;
     for part in text.value.split(',').map(str::trim) {
@@ -249,7 +255,8 @@ fn statuses(text: &Text) -> Result<CallStatuses, String> {
     Ok(expect)
 }
 
-/// How a stream is sent and read. A setting without effect is refused.
+/// The course of a call's streams. A setting that has no effect on a method of this kind is
+/// refused, rather than ignored in silence.
 fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Streaming {
     let kind = method.kind();
     let (sends, receives) = (kind.client_streams(), kind.server_streams());

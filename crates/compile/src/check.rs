@@ -1,14 +1,21 @@
-//! A plan is made of its parts, and what keeps it from being one gets its place in the document.
+//! The last step: a plan is made of its parts, and each flaw that keeps it from being one gets its
+//! place in the document.
+//!
+//! [`Plan::new`] checks what holds of any plan, whoever made it, and names a flaw by a key and an
+//! index. Keys of a plan are mostly those of a document; [`MEANT`] has the others. A flaw that only
+//! follows from a mistake that was noted already is left out.
 
 use crate::scope::Scope;
 use drumfire_document::Layer as _;
 use drumfire_document::{Ask, Document, Fields, Place, Pool, Request};
 use drumfire_plan::{Flaw, Plan, PlanParts, Threshold};
 
-/// Keys that stand for others in a document: the first that was written is meant.
+/// Keys of a plan that stand for several of a document: the first of them that was written is
+/// meant.
 const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
 
-/// The plan of these parts, made of as many written pools; mistakes in them are noted.
+/// The plan of these parts, which were made of as many written pools, in the same order; its flaws
+/// are noted.
 pub(crate) fn checked(
     parts: PlanParts,
     document: &Document,
@@ -38,7 +45,7 @@ pub(crate) fn checked(
     }
 }
 
-/// Where something of a plan was written; the pool, where it was not.
+/// The place of a flaw's key; the pool's, where the key was not written.
 fn place(flaw: &Flaw, document: &Document, pool: &Pool) -> Place {
     let found = match (flaw.key, flaw.item) {
         ("thresholds", Some(k)) => threshold(k, document),
@@ -52,6 +59,7 @@ fn place(flaw: &Flaw, document: &Document, pool: &Pool) -> Place {
     found.unwrap_or(&pool.name.place).clone()
 }
 
+/// The place of a key in a pool's load, its settings, the pool itself or the generator.
 fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a Place> {
     if let Some(key) = key.strip_prefix("stop.") {
         return pool.stop.place(key);
@@ -62,15 +70,16 @@ fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a P
     in_pool.or_else(|| document.generator.place(key))
 }
 
-/// Where the plan's `k`-th rule was written: those that are none are not among them.
+/// The place of the plan's `k`-th rule. Texts that are no rules were noted, and are no rules of the
+/// plan.
 fn threshold(k: usize, document: &Document) -> Option<&Place> {
     let written = document.thresholds.iter();
     let mut rules = written.filter(|text| text.value.parse::<Threshold>().is_ok());
     rules.nth(k).map(|text| &text.place)
 }
 
-/// Where the fields of the plan's `k`-th request were written. A list of URLs is many requests,
-/// and behind one it is no longer known which.
+/// The place of the fields of the plan's `k`-th request. A list of URLs is many requests of a plan,
+/// so that behind one the index does not tell which was written.
 fn headers(k: usize, pool: &Pool) -> Option<&Place> {
     let is_one = |request: &Request| !matches!(request.ask, Ask::List { .. } | Ask::Ammo(_));
     let before: Vec<&Request> = pool.every_request().take(k + 1).collect();

@@ -8,6 +8,10 @@
 //!
 //! Every step notes mistakes and goes on with defaults, so that all mistakes are reported at once.
 //! A server is asked only where there were none before.
+//!
+//! The order of the steps matters in two places. Feeds are read before any pool, since templates in
+//! all of them read them; and pools are made one after the other, since the rows of a feed that
+//! several pools share are dealt by the users of those before ([`Dealer`]).
 
 use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
@@ -39,13 +43,13 @@ use std::sync::Arc;
 
 /// The default seed of all random values.
 const SEED_DEFAULT: u64 = 1;
-/// The length of an interval.
+/// The default length of an interval.
 const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 
 /// The plan that a document describes.
 ///
-/// # Errors
-/// Everything that keeps it from being run, in the order of a file's lines.
+/// The host is asked for files, for certificates, and, of calls without a schema, for the answer of
+/// their server: compiling may take as long as that server's timeout.
 pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
     compile_in(document, Scope::new(host)).map_err(in_order)
 }
@@ -56,7 +60,8 @@ pub(crate) fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
     found
 }
 
-/// The plan of a document in this scope, with the mistakes that the scope has already.
+/// The plan of a document in this scope, or all mistakes: those that the scope had before, and
+/// those that were found.
 pub(crate) fn compile_in(
     document: &Document,
     mut scope: Scope<'_>,
@@ -104,7 +109,8 @@ pub(crate) fn compile_in(
     finished(scope, plan)
 }
 
-/// The feeds that could not be read, of which everything was said.
+/// The feeds that could not be read, of which all mistakes were noted. That templates can't find
+/// them is not noted again.
 fn lost<'d>(document: &'d Document, sources: &Sources) -> Vec<&'d str> {
     let names = document.feeds.iter().map(|feed| feed.name.value.as_str());
     names
@@ -112,10 +118,8 @@ fn lost<'d>(document: &'d Document, sources: &Sources) -> Vec<&'d str> {
         .collect()
 }
 
-/// The schema of the calls of a document's pool.
-///
-/// # Errors
-/// Everything that keeps it from being had.
+/// The schema of the calls of a document's first pool, without a plan: for commands that list or
+/// describe what a server offers.
 pub fn schema_of(
     document: &Document,
     wanted: &Wanted,
@@ -142,7 +146,8 @@ fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> 
     }
 }
 
-/// A document's pools, filled in from the document's defaults.
+/// The pools of a document, each filled in from its defaults: a setting of a pool stands in the
+/// place of the same one of the defaults.
 fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
     if document.pools.is_empty() {
         let message = "there is nothing to send; write a pool with requests";
@@ -183,7 +188,8 @@ fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfir
     made
 }
 
-/// A pool of calls.
+/// A pool of calls, perhaps with other requests between them. `None` where its server can't be
+/// reached even in theory, of which the mistakes were noted.
 fn calls(
     document: &Document,
     pool: &Pool,
@@ -250,8 +256,8 @@ fn all(
     }
 }
 
-/// Data that are used once bound the number of requests, or that of a scenario's iterations, and
-/// nothing else does unless it was written.
+/// Bounds a pool's number of requests, or of a scenario's iterations, by the data that is used
+/// once; the default duration then bounds nothing any more.
 fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Pool) {
     let users = written.load.users.as_ref();
     let is_usual = written.stop.after.is_none()
@@ -286,8 +292,8 @@ fn reach(
     check::checked(parts, document, std::slice::from_ref(pool), scope)
 }
 
-/// A plan that reaches the server that is asked for the schema of a pool's calls; `None` where that
-/// is the one that is called, or where something else is wrong already.
+/// A plan that reaches the server that is asked for the schema of a pool's calls. `None` where that
+/// is the server of the calls, or where a mistake was noted already.
 fn asked(
     document: &Document,
     pool: &Pool,
@@ -302,8 +308,8 @@ fn asked(
     reach(document, &other, generator, scope)
 }
 
-/// A pool with these requests; `usual` is the version of HTTP that they speak unless the document
-/// names one. A `replay` stands in the place of the pool's rate.
+/// A pool with these requests, all of its settings read. `usual` is the version of HTTP that they
+/// speak unless the document names one. A `replay` stands in the place of the pool's rate.
 fn made_of(
     pool: &Pool,
     requests: Vec<HttpRequest>,
@@ -341,7 +347,7 @@ fn made_of(
     }
 }
 
-/// The program that sends.
+/// The settings of the generator: threads, seed, warm-up, interval.
 fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     let threads = scope.count(written.threads.as_ref());
     let interval = scope.found.parse(written.interval.as_ref());

@@ -1,4 +1,9 @@
-//! The users of a pool: how many there are, and when they come.
+//! The users of a pool: their number, and the times at which they come.
+//!
+//! A load may name a number, a law of the number over time (`users: line(1,100,1m)`), or a law of
+//! starts (`start: const(10/s,5s)`), with a number or without. All become [`Users`], a list of
+//! changes in order of time; it has an entry for each start, which is why starts are bounded by
+//! [`STARTS_MAX`].
 
 use crate::scope::Scope;
 use drumfire_document::{Load as Written, Text};
@@ -6,18 +11,19 @@ use drumfire_plan::{Arrivals, Users};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;
 
-/// Users that may come one by one, at most.
+/// The greatest number of users that come one by one.
 const STARTS_MAX: u64 = 10_000_000;
 
-/// The users of a pool, where it speaks of them.
+/// The users of a pool, where its load speaks of them.
 #[derive(Default)]
 pub(crate) struct Crew {
+    /// The number of users over time.
     pub(crate) users: Option<Users>,
-    /// When their law ends, if it does.
+    /// The end of their law, if it has one, at which the load ends as well.
     pub(crate) end: Option<Nanos>,
 }
 
-/// The users that a load speaks of.
+/// The users of which a load speaks; none where it has neither a number nor a law.
 pub(crate) fn of(written: &Written, scope: &mut Scope<'_>) -> Crew {
     match &written.start {
         None => by_number(written.users.as_ref(), scope),
@@ -28,7 +34,8 @@ pub(crate) fn of(written: &Written, scope: &mut Scope<'_>) -> Crew {
     }
 }
 
-/// Users that come one by one by a law: as many as it has starts, or the number that is written.
+/// Users that come one by one by a law: as many as the law has starts, or the number that is
+/// written beside it.
 fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Option<Users> {
     let most = match number {
         None => None,
@@ -46,7 +53,8 @@ fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Opti
     scope.found.ok(&start.place, starts(&schedule, most))
 }
 
-/// The users of a schedule of starts.
+/// The users of a schedule of starts. Where a number is written beside it, the law must bring at
+/// least that many.
 fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
     let brought = schedule.total();
     let count = match (brought, most) {

@@ -1,4 +1,12 @@
 //! The data of calls and their varying metadata, as the document's templates have them.
+//!
+//! A payload is JSON, a template of JSON, or a message in binary. What it is depends on the
+//! language of templates: the native one, Go's (for ghz), or none. With none, JSON is encoded to a
+//! message once, here; with a template each call renders a text and encodes that. Metadata follow
+//! the same languages, field by field, or as a file of all of them.
+//!
+//! The first call is rendered before the run ([`sent`]), so that mistakes of data are mistakes of
+//! the plan and not failures of every call.
 
 use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
 use crate::host::Found;
@@ -13,7 +21,7 @@ use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// The template language of a text.
+/// The template language of a request's texts.
 enum Language {
     /// Nothing: it is sent as it is, once its JSON was read.
     None(Reading),
@@ -23,7 +31,7 @@ enum Language {
     Go(Templates),
 }
 
-/// The word for each language.
+/// The words for languages in a document.
 #[derive(Clone, Copy)]
 enum Word {
     None,
@@ -34,14 +42,14 @@ enum Word {
     GoNone,
 }
 
-/// The messages of one request's calls.
+/// The messages of one request's calls, and their metadata.
 pub(crate) struct Sent {
     pub(crate) input: Input,
     /// Metadata that is the same for all calls.
     pub(crate) fields: Vec<Header>,
 }
 
-/// The messages of a request's calls.
+/// The messages and the metadata of a request's calls. `None` where a mistake was noted.
 pub(crate) fn sent(
     request: &Request,
     common: &[Field],
@@ -107,7 +115,7 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
     )))
 }
 
-/// The workers that Go's templates name.
+/// The workers that Go's templates name, as ghz has them.
 fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
     let count = data.workers.as_ref().and_then(|count| {
         let wrong = "it must be between 1 and 4294967295";
@@ -120,7 +128,7 @@ fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
     }
 }
 
-/// The data of a request's calls.
+/// The data of a request's calls. Without a payload it is the method's empty message.
 fn input(
     request: &Request,
     method: &Method,
@@ -177,8 +185,8 @@ fn of_text(
     }
 }
 
-/// A mistake in data: with its file's name, and with a hint where the text itself looks like a
-/// file's name.
+/// The message on a mistake in data: with its file's name, and with a hint where the text itself is
+/// the name of a file.
 fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
     match payload {
         Payload::File(path) => format!("{}: {error}", path.value),
@@ -194,23 +202,23 @@ fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
     }
 }
 
-/// How often templates are evaluated, if the document sets it.
+/// The rule by which templates are evaluated again, by call or by message, if the document sets it.
 fn refresh(request: &Request, scope: &mut Scope<'_>) -> Option<Refresh> {
     let words = [("call", Refresh::Call), ("message", Refresh::Message)];
     scope.word(request.stream.refresh.as_ref(), &words, "not how often")
 }
 
-/// The metadata of a request's calls.
+/// The metadata of a request's calls, those that vary apart from the others.
 #[derive(Default)]
 struct Split {
     varying: Vec<Metadata>,
     /// The fields that are the same for all calls.
     fixed: Vec<Header>,
-    /// Where the last that varies was written.
+    /// The place of the last field that varies, for mistakes in rendering them together.
     place: Place,
 }
 
-/// A request's own metadata, then that of its pool that it does not name.
+/// The metadata of a request: its own, then that of its pool that it does not name.
 fn fields(
     request: &Request,
     common: &[Field],
@@ -256,7 +264,7 @@ fn fields(
     Some(split)
 }
 
-/// A field whose value varies; `Some(None)` when it does not.
+/// A field whose value varies; `Some(None)` when it does not, `None` where a mistake was noted.
 #[expect(
     clippy::option_option,
     reason = "the outer one is an error, which was noted"
@@ -288,7 +296,7 @@ enum FileFields {
     Listed(Vec<Field>),
 }
 
-/// A file with a JSON object of texts, perhaps a template of it.
+/// The metadata of a file: a JSON object of texts, or a template of one.
 fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<FileFields> {
     let bytes = scope.file(path)?;
     let text = std::str::from_utf8(&bytes);

@@ -3,6 +3,12 @@
 //! A row that is used once, or that a user keeps, must not be taken by two pools. So the pools that
 //! read such a feed take its rows in turns, or each takes the rows behind those of the users of the
 //! pools before it.
+//!
+//! The calls come in the plan's order: [`Dealer::sources`] for the next pool, then [`Dealer::made`]
+//! with the pool that was made of it, since the pool behind it needs its number of users. Which
+//! pool reads which feed is found in the pool's texts before any of them is compiled. The search
+//! errs on the side of "reads": a pool that is dealt rows it never takes leaves some unused, and
+//! one that is not dealt any would share them.
 
 use crate::scope::Scope;
 use drumfire_data::{Deal, Sources};
@@ -10,16 +16,16 @@ use drumfire_document::form::{Tree, tree_of};
 use drumfire_document::{Feed, Pool};
 use std::sync::Arc;
 
-/// The keys whose values are files that templates may stand in.
+/// The keys whose values are files in which templates may stand; their content is not looked at.
 const FILES: [&str; 4] = ["body_file", "data_file", "metadata_file", "list"];
 
-/// What pools take of feeds.
+/// The feeds of a document, and the users of the pools that were made so far.
 pub(crate) struct Dealer<'a> {
     feeds: &'a [Feed],
     sources: &'a Arc<Sources>,
-    /// For each pool, which feeds it reads.
+    /// For each pool, whether it reads each of the feeds.
     reads: Vec<Vec<bool>>,
-    /// How many users the pools have that were made so far; `None` where nothing bounds them.
+    /// The users of each pool that was made so far; `None` where nothing bounds them.
     users: Vec<Option<u32>>,
 }
 
@@ -39,13 +45,13 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// The sources of the next pool.
+    /// The sources of the next pool: each feed with the part that the pool takes of it.
     pub(crate) fn sources(&self) -> Arc<Sources> {
         let deals = (0..self.feeds.len()).map(|feed| self.deal(feed));
         Arc::new(self.sources.dealt(deals.collect()))
     }
 
-    /// What the next pool takes of a feed.
+    /// The part of a feed that the next pool takes.
     fn deal(&self, feed: usize) -> Deal {
         let reads = |pool: &usize| self.reads[*pool][feed];
         let next = self.users.len();
@@ -58,7 +64,8 @@ impl<'a> Dealer<'a> {
         }
     }
 
-    /// Notes how many users a pool has, which was made just now.
+    /// Takes the pool that was made just now, for the parts of the pools behind it. `None` stands
+    /// for one that could not be made.
     pub(crate) fn made(&mut self, pool: Option<&drumfire_plan::Pool>, scope: &mut Scope<'_>) {
         let users = pool.and_then(drumfire_plan::Pool::users_most);
         if pool.is_some() {
@@ -69,7 +76,7 @@ impl<'a> Dealer<'a> {
         self.users.push(users);
     }
 
-    /// Notes users that would find no row of their own.
+    /// Notes users of a pool that would find no row of their own.
     fn check(&self, feed: usize, users: Option<u32>, scope: &mut Scope<'_>) {
         let written = &self.feeds[feed];
         let pool = self.users.len();
@@ -101,7 +108,7 @@ impl<'a> Dealer<'a> {
     }
 }
 
-/// Whether a template in a tree may read a feed. Of files it is not known, so they may.
+/// Whether a template in a tree may read a feed. Files may always.
 fn reads(tree: &Tree, feed: &str) -> bool {
     match tree {
         Tree::Switch(_) => false,
@@ -114,7 +121,7 @@ fn reads(tree: &Tree, feed: &str) -> bool {
     }
 }
 
-/// Whether a text has tags and names a feed.
+/// Whether a text has tags and one of its words is the feed's name.
 fn names(text: &str, feed: &str) -> bool {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
     (text.contains("{{") || text.contains("{%"))

@@ -1,4 +1,10 @@
 //! From a text to the plans of its load, its setup and its teardown.
+//!
+//! A draft has the mistakes of its form beside the document that could be read in spite of them.
+//! Both kinds are reported together, so that a person mends a file once; but a mistake of meaning
+//! that only follows from one of form is left out. A setup and a teardown are plans of their own
+//! (docs/design/0037): they are compiled here to be checked, and again when they are run, with the
+//! values of the phase before.
 
 use crate::Host;
 use crate::compile::{compile_in, in_order};
@@ -9,7 +15,7 @@ use drumfire_document::{Diagnostic, Fields, Findings, Phase, Pool};
 use drumfire_plan::Plan;
 use std::sync::Arc;
 
-/// The setup or the teardown of a run, which one user goes through once.
+/// The plan of a setup or a teardown, which one user goes through once.
 #[derive(Debug)]
 pub struct PhasePlan {
     /// The plan of its steps, which keeps their exchanges in full.
@@ -46,12 +52,9 @@ pub fn compile_phase(
     }))
 }
 
-/// The plan that a text describes: its form and its meaning are checked at once.
+/// The plan that a text describes: mistakes of its form and of its meaning are reported together.
 ///
 /// The setup and the teardown are checked as well, and are no part of the plan.
-///
-/// # Errors
-/// Everything that keeps it from being run, in the order of its lines.
 pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
     let plan = compile_with(draft, host, None);
     let phases = [Phase::Setup, Phase::Teardown];
@@ -72,7 +75,8 @@ pub fn compile_draft(draft: &Draft, host: &Arc<dyn Host>) -> Result<Plan, Vec<Di
     }
 }
 
-/// The plan of a text's pools, whose inspections keep what they take in `taken`, too.
+/// The plan of a draft's pools. With `taken`, the values that requests take from responses are kept
+/// there as well.
 fn compile_with(
     draft: &Draft,
     host: &Arc<dyn Host>,
@@ -98,7 +102,8 @@ fn compile_with(
     })
 }
 
-/// The names of the header fields whose values have a secret in them that the document marks.
+/// The names of the header fields whose values contain a secret that the document marks. Redirects
+/// to another origin lose them.
 fn private_headers(draft: &Draft) -> Vec<String> {
     let document = &draft.document;
     let common = [&document.defaults.fields]

@@ -1,4 +1,12 @@
 //! The sources of templates: feeds, from files or from the plan itself.
+//!
+//! All feeds are read before any pool is compiled, and by all pools alike; the part of a feed that
+//! a pool takes is dealt later ([`crate::dealer`]). A small file is held in memory, and a large one
+//! is read where its rows are needed while the run lasts, which `data` decides. Two feeds that name
+//! the same rows in the same way share them.
+//!
+//! A key that has no effect on a kind of rows is a mistake, not a hint that is passed over: a
+//! `delimiter` beside JSON shows that something else was meant.
 
 use crate::scope::Scope;
 use drumfire_data::{
@@ -8,7 +16,8 @@ use drumfire_data::{
 use drumfire_document::{Feed as Written, FeedRows, Field, Place, Text};
 use std::sync::Arc;
 
-/// Every feed of a document.
+/// Every feed of a document, under its name. Feeds that can't be read are left out, and the
+/// mistakes of templates that read them are dropped later.
 pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Arc<Sources> {
     let mut sources = Sources::new();
     let mut read: Vec<(&Written, Feed)> = Vec::new();
@@ -30,7 +39,7 @@ pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Ar
     Arc::new(sources)
 }
 
-/// Whether two feeds have the same rows, written in the same place.
+/// Whether two feeds have the same rows, written in the same way.
 fn is_same(one: &Written, other: &Written) -> bool {
     one.rows == other.rows
         && one.fields == other.fields
@@ -41,7 +50,7 @@ fn is_same(one: &Written, other: &Written) -> bool {
         && one.seed == other.seed
 }
 
-/// A feed with its rows.
+/// The rows of a feed, by the key that says where they come from.
 fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     match &written.rows {
         FeedRows::Csv(file) => {
@@ -65,14 +74,14 @@ fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     }
 }
 
-/// A feed of a file, whose mistakes are said with the file's line.
+/// The rows of a file. A mistake in it is noted with the file's line.
 fn of_file(file: &Text, format: &FeedFormat, scope: &mut Scope<'_>) -> Option<Feed> {
     let source = scope.open(file)?;
     let read = Feed::read(source, format).map_err(|error| in_file(&file.value, &error));
     scope.found.ok(&file.place, read)
 }
 
-/// A mistake with the file and the line that have it.
+/// The message on a mistake, with the file and the line that have it.
 fn in_file(file: &str, error: &FeedError) -> String {
     match error.line {
         0 => format!("{file}: {}", error.message),
@@ -84,7 +93,8 @@ fn names(texts: &[Text]) -> Vec<String> {
     texts.iter().map(|text| text.value.clone()).collect()
 }
 
-/// How a feed's CSV is written.
+/// The form of a feed's CSV: delimiter, quote, header and the names of its columns. `None` where a
+/// mistake was noted.
 fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
     let usual = CsvForm::default();
     let fields = names(&written.fields);
@@ -130,7 +140,8 @@ fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> 
     scope.found.ok(&text.place, mark)
 }
 
-/// Rows that are made up.
+/// Rows that are computed from the seed; without a number of rows there are as many as there are
+/// requests.
 fn generated(
     written: &Written,
     columns: &[Field],
@@ -189,7 +200,10 @@ fn check(written: &Written, scope: &mut Scope<'_>) {
     }
 }
 
-/// In which order requests go through a feed, and what becomes of those beyond its end.
+/// The order in which requests go through a feed, and the fate of requests beyond its end.
+///
+/// Not each order has each end: rows that are drawn at random have none, and a user that keeps a
+/// row can't begin again. A pair without meaning is noted, and the order holds.
 fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
     #[derive(Clone, Copy)]
     enum End {
@@ -242,7 +256,8 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
     order
 }
 
-/// `in_order(per, rows, each, first)`.
+/// `in_order(per, rows, each, first)`: rows by strides, for the scenarios of pandora, where each
+/// instance takes rows of its own.
 fn strides(text: &str) -> Result<FeedOrder, String> {
     let inner = text.trim().strip_prefix("in_order(");
     let inner = inner.and_then(|rest| rest.strip_suffix(')'));

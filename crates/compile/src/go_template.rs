@@ -1,9 +1,13 @@
 //! Go's templates: its language with sprig's functions, functions for random values, and the
 //! variables of a call.
 //!
-//! A call's text is a function of the call, its message and the seed: random values come from a
-//! stream of numbers of that place, so that any worker can render any call, and a run can be
-//! repeated. `{{.UUID}}` is the same in a call's data and metadata.
+//! They are for plans that came from ghz; native templates are in `data`. A call's text is a
+//! function of the call, its message and the seed: random values come from a stream of numbers of
+//! that place, so that any worker can render any call, and a run can be repeated. `{{.UUID}}` is
+//! the same in a call's data and metadata.
+//!
+//! The interpreter is bounded in steps and memory by `gotemplate`. It asks for the time, for zones
+//! and for the environment through [`CallEnv`], which has the host's answers while the run lasts.
 
 mod call;
 mod functions;
@@ -22,7 +26,7 @@ use std::sync::Arc;
 /// The templates' name in error messages.
 const NAME: &str = "call_template_data";
 
-/// Which functions templates may use.
+/// The functions that templates may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum FunctionSet {
     /// Go's, sprig's and those for random values.
@@ -32,7 +36,8 @@ pub(crate) enum FunctionSet {
     Builtin,
 }
 
-/// Which text of a call a template makes. Each has random numbers of its own.
+/// The text of a call that a template makes. Each has random numbers of its own, so that two
+/// templates do not give the same ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// The data, or the n-th element of an array of them.
@@ -42,7 +47,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Where its random numbers come from; never [`UUID_PLACE`].
+    /// The stream of random numbers of this text; never [`UUID_PLACE`].
     const fn place(self) -> u64 {
         match self {
             Self::Data(n) => 1 + 2 * n as u64,
@@ -51,17 +56,19 @@ impl Role {
     }
 }
 
-/// Where the random numbers of `{{.UUID}}` come from.
+/// The stream of random numbers of `{{.UUID}}`, which all texts of a call share.
 const UUID_PLACE: u64 = 0;
 
-/// Whether a text has actions of Go's templates, or can't be read as one.
+/// Whether a text has actions of Go's templates, or can't be read as one: whether it must not be
+/// sent as it is.
 #[must_use]
 pub fn is_go_template(text: &str) -> bool {
     let functions = functions::add(Functions::sprig());
     Template::parse(NAME, text, &functions).map_or(true, |template| !template.is_static())
 }
 
-/// Parses the templates of one run, which share their functions, the call's names and the host.
+/// The parser of one request's templates, which share their functions, the call's names and the
+/// host.
 #[derive(Clone, Debug)]
 pub(crate) struct Templates {
     functions: Functions,
@@ -148,7 +155,7 @@ impl TextTemplate for CallTemplate {
     }
 }
 
-/// The host as it is for one call.
+/// The world as a template of one call may ask for it.
 struct CallEnv<'a> {
     host: &'a dyn Host,
     unix_time: u64,

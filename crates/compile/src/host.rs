@@ -1,4 +1,12 @@
 //! The questions to the outside world that a plan needs.
+//!
+//! Everything that compiling does outside of this crate goes through [`Host`], so that a test is a
+//! table of files and answers, and a front end decides what a path is relative to, which network
+//! may be used and what a user is told of it. A method with a default is one that most tests have
+//! no use for.
+//!
+//! Files and zones are asked for by templates while the run lasts, too. Those methods are called by
+//! worker threads, per request where a template needs it, and must not wait for long.
 
 use drumfire_data::ReadAt;
 use drumfire_document::{Bare, Environment};
@@ -14,8 +22,8 @@ use std::sync::Arc;
 /// The machine that a document is compiled on, and the servers that it reaches. The command line
 /// implements it on the real ones, a test on tables.
 ///
-/// Templates ask for zones and variables while the run lasts, so a host is shared by its threads.
-/// Methods with a default have that of [`Bare`].
+/// A host is shared by the threads of a run. Methods with a default have that of [`Bare`]: no file,
+/// no server, no zone.
 pub trait Host: Environment {
     /// The file at `path`, to be read from any place while the run lasts.
     ///
@@ -25,7 +33,7 @@ pub trait Host: Environment {
         Ok(Arc::new(self.read(path)?))
     }
 
-    /// The kind of thing at a path, as it was written.
+    /// The kind of thing at a path, as it was written, for hints in messages.
     fn look(&self, path: &str) -> Found {
         let _ = path;
         Found::Nothing
@@ -41,15 +49,12 @@ pub trait Host: Environment {
         0
     }
 
-    /// Where a path lies that was written relative to the document.
+    /// The place of a path that was written relative to the document.
     fn locate(&self, path: &str) -> PathBuf {
         path.into()
     }
 
-    /// The schema of a server, from its own word.
-    ///
-    /// # Errors
-    /// When it can't be had.
+    /// The schema of a server, as reflection gives it. May take as long as the question's limit.
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
         let _ = question;
         Err(HostError {
@@ -76,8 +81,8 @@ pub trait Host: Environment {
         Ok(())
     }
 
-    /// How many cores there are; at least 1. Dialects ask for it where the tool itself names the
-    /// number; no document means anything else for it.
+    /// The number of cores; at least 1. Dialects ask for it where the tool itself names the number;
+    /// no document means anything else for it.
     fn cores(&self) -> u32 {
         1
     }
@@ -112,11 +117,11 @@ pub struct SchemaQuestion<'a> {
     pub wanted: &'a Wanted,
     /// The metadata of the question.
     pub metadata: &'a [Header],
-    /// How long the answer may take.
+    /// The time that the answer may take.
     pub limit: Nanos,
 }
 
-/// Why the world gave no answer.
+/// The reason for which the world gave no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostError {
     /// The mistake.
@@ -125,7 +130,7 @@ pub struct HostError {
     pub remedy: String,
 }
 
-/// Why certificates can't be used.
+/// The reason for which certificates can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TlsFault {
     /// The trusted roots.

@@ -1,8 +1,14 @@
 //! JSON whose strings have templates, as a template of the whole.
+//!
+//! A body that is written as YAML or JSON in a plan becomes JSON text, in which tags stand within
+//! strings. [`template`] gives back the text in which the tags are tags again: their quotes and
+//! backslashes are not escaped, and a tag that makes a number stands without the string's quotes.
+//! The value of a tag within a string is escaped when it is rendered, since the body's kind is
+//! JSON.
 
 use drumfire_document::json_strings::{literal, map};
 
-/// Filters after which a template's value stands in JSON as it is, and not as a string.
+/// Filters behind which a template's value stands in JSON as it is, and not as a string.
 const BARE: [&str; 4] = ["int", "float", "bool", "tojson"];
 
 /// JSON whose strings have templates, as a template: tags stand as they were written. A string that
@@ -35,14 +41,16 @@ pub(crate) fn template(json: &str) -> String {
 /// A part of a text that may be a template.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Piece<'t> {
+    /// Text without tags.
     Text(&'t str),
-    /// Between `{{` and `}}`.
+    /// The text between `{{` and `}}`.
     Value(&'t str),
-    /// Any other tag, with its delimiters.
+    /// A tag of another kind, with its delimiters.
     Tag(&'t str),
 }
 
-/// A text in parts; a tag without an end is a part to the text's end.
+/// A text in parts, in order. A tag without an end is one part up to the text's end, whose mistake
+/// the template's own parser finds.
 pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     const TAGS: [(&str, &str); 3] = [("{{", "}}"), ("{%", "%}"), ("{#", "#}")];
     let mut pieces = Vec::new();
@@ -75,7 +83,8 @@ pub(crate) fn pieces(text: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// How long the tag is that a text begins with; its own texts may hold what ends one.
+/// The length of the tag with which a text begins; `None` without an end. Quotes within a tag may
+/// contain its end sign.
 fn tag_end(text: &str, close: &str) -> Option<usize> {
     let mut quote = None;
     for (at, c) in text.char_indices().skip(2) {

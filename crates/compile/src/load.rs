@@ -1,4 +1,18 @@
-//! When requests start: the open and the closed model, and what ends the run.
+//! The start of requests: the open and the closed model, and the end of the run.
+//!
+//! A document says little, and often only one of rate, users and connections. [`Rule::of`] decides
+//! from what was written which model is meant: a rate makes it open; users, connections or a number
+//! of requests alone make it closed; `rate_per: user` makes each user follow the rate by itself.
+//! Then the number of connections is what was written, or what that model needs:
+//!
+//! | written | open | closed |
+//! |---|---|---|
+//! | nothing | as needed, at most [`CONNECTIONS_NEEDED_MAX`] | one for each user, opened ahead |
+//! | a number | that many, opened ahead | that many, opened ahead |
+//! | `as_needed` | as needed | as needed, at most one for each user |
+//!
+//! An unlimited rate, and users with sessions of their own, take all their connections from the
+//! start ([`takes_all`], [`keeps_users_apart`]).
 
 use crate::crew::{self, Crew};
 use crate::scope::Scope;
@@ -10,33 +24,33 @@ use std::sync::Arc;
 
 /// The default load: gentle, so that a first try does no harm.
 const RATE_DEFAULT: &str = "10/s";
-/// How long a run lasts that nothing else ends.
+/// The length of a run that nothing else ends.
 const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
-/// Connections to a target that are opened as they are needed, at most: what a public service sees
-/// of one client network, and what a mistyped rate may do to it.
+/// The most connections to a target that are opened as they are needed: what a public service sees
+/// of one client network, and a bound on what a mistyped rate may do to it.
 const CONNECTIONS_NEEDED_MAX: u32 = 1_000;
-/// Connections of an open load that takes as many as there are.
+/// The connections of an open load that takes as many as there are.
 const CONNECTIONS_UNLIMITED: u32 = 64;
-/// The same with HTTP/2, where each carries many requests.
+/// The connections of such a load with HTTP/2, where each carries many requests.
 const CONNECTIONS_UNLIMITED_HTTP2: u32 = 8;
 /// The word in place of a number of connections.
 const AS_NEEDED: &str = "as_needed";
-/// Requests at a time on an HTTP/2 connection, in the open model.
+/// The number of requests at a time on an HTTP/2 connection, in the open model.
 const STREAMS_DEFAULT: u32 = 100;
 
-/// The load, its users where they change, and the connections that carry it.
+/// The load of a pool, its users where they change, and the connections that carry it.
 pub(crate) struct Loaded {
     pub(crate) load: Load,
     pub(crate) users: Option<Users>,
     pub(crate) connections: u32,
     pub(crate) growth: Growth,
     pub(crate) streams: u32,
-    /// When the users' law ends, if it does.
+    /// The end of the users' law, if it has one, which ends the load.
     users_end: Option<Nanos>,
 }
 
-/// The times at which the requests of a file are sent again, which the file itself has. They stand
-/// in the place of a pool's rate.
+/// The times at which the requests of a file are sent again, as the file itself has them. They
+/// stand in the place of a pool's rate.
 pub(crate) struct Replay {
     times: Arc<[Nanos]>,
 }
@@ -59,24 +73,30 @@ pub(crate) enum Multiplexing {
     Streams,
 }
 
-/// The connections that a pool asks for.
+/// The connections of which a pool speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     /// It does not speak of them.
     Nothing,
+    /// As many as are needed at a time.
     AsNeeded,
+    /// This many.
     Number(u32),
 }
 
-/// Which load a pool asks for.
+/// The rule by which a pool's requests start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rule {
+    /// Arrivals by a law, for all users together.
     Open,
+    /// Users that start again when they have finished.
     Closed,
+    /// Arrivals by a law for each user.
     PerUser,
 }
 
 impl Rule {
+    /// The rule that a pool's settings mean.
     fn of(
         pool: &Pool,
         replay: Option<&Replay>,
@@ -103,15 +123,16 @@ impl Rule {
     }
 }
 
-/// The connections to each target, and when they are opened.
+/// The connections to each target, and the moment at which they are opened.
 #[derive(Clone, Copy, Debug)]
 struct Carriers {
-    /// How many at most.
+    /// The greatest number of connections.
     count: u32,
     growth: Growth,
 }
 
 impl Carriers {
+    /// This many, opened before the load begins.
     const fn ahead(count: u32) -> Self {
         Self {
             count,
@@ -119,7 +140,8 @@ impl Carriers {
         }
     }
 
-    /// As many as an open load needs, which its users bound where their number is written.
+    /// As many as an open load needs at a time, which its users bound where their number is
+    /// written.
     fn as_needed(users: Option<u32>, streams: u32) -> Self {
         let of_users = users.map(|users| users.div_ceil(streams.max(1)));
         Self {
@@ -222,8 +244,8 @@ fn is_counted(pool: &Pool) -> bool {
     (stop.requests.is_some() || stop.iterations.is_some()) && !is_open
 }
 
-/// Whether an open load starts a request whenever there is a connection for it, so that as many as
-/// it needs are all that there may be.
+/// Whether an open load starts a request whenever there is a connection for it, so that it needs as
+/// many as there may be.
 fn takes_all(load: &Load) -> bool {
     match load {
         Load::Open { rate, .. } => rate
@@ -248,7 +270,7 @@ const fn unlimited(http: Multiplexing) -> u32 {
     }
 }
 
-/// Users that start again when they have finished.
+/// A load of users that start again when they have finished.
 fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     let think: Option<Pause> = scope.found.parse(written.think.as_ref());
     let pace: Option<Nanos> = scope.found.parse(written.pace.as_ref());
@@ -259,7 +281,7 @@ fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     }
 }
 
-/// Arrivals by a law, or at the times of a replay.
+/// A load of arrivals by a law, or at the times of a replay.
 fn open(written: &Written, replay: Option<Replay>, scope: &mut Scope<'_>) -> Load {
     refuse_rest(written, scope);
     Load::Open {
@@ -272,7 +294,7 @@ fn open(written: &Written, replay: Option<Replay>, scope: &mut Scope<'_>) -> Loa
     }
 }
 
-/// Arrivals by a law for each user.
+/// A load of arrivals by a law for each user.
 fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     if let (Arrivals::Poisson, Some(text)) = (arrivals(written, scope), &written.arrivals) {
         let message = "the arrivals of each user are even; leave `rate_per` out for random ones, \
@@ -296,7 +318,7 @@ fn refuse_rest(written: &Written, scope: &mut Scope<'_>) {
     }
 }
 
-/// The law of an open load.
+/// The law of an open load; the default where none was written, or where a mistake in it was noted.
 fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
     let rate = written.rate.as_ref();
     let rate = rate.and_then(|text| sequence(text, scope));
@@ -304,6 +326,7 @@ fn rate(written: &Written, scope: &mut Scope<'_>) -> Sequence {
     rate.or_else(usual).unwrap_or_else(|| Sequence(Vec::new()))
 }
 
+/// The way in which arrivals are spread; evenly where nothing was written.
 fn arrivals(written: &Written, scope: &mut Scope<'_>) -> Arrivals {
     let words = [
         ("constant", Arrivals::Constant),
@@ -313,8 +336,8 @@ fn arrivals(written: &Written, scope: &mut Scope<'_>) -> Arrivals {
     arrivals.unwrap_or_default()
 }
 
-/// How many requests a connection carries at a time. A number that HTTP/1.1 has no use for is left
-/// to the plan's own check.
+/// The number of requests that a connection carries at a time. A number for which HTTP/1.1 has no
+/// use is left to the plan's own check.
 fn streams(
     written: Option<&Count>,
     http: Multiplexing,
@@ -333,7 +356,7 @@ fn streams(
     scope.count(written).unwrap_or(usual)
 }
 
-/// The end of the run; a duration where nothing else ends it.
+/// The end of the run; a default duration where nothing else ends it.
 pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>) -> Stop {
     let given = scope.found.parse(written.after.as_ref());
     let given = given.or(loaded.users_end);
@@ -359,7 +382,7 @@ pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>
     }
 }
 
-/// A rate or a law; a trace is read from its file.
+/// A rate or a law. A trace is read from its file.
 fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
     let host = scope.host;
     let mut read_trace = |path: &str| {
@@ -370,7 +393,8 @@ fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
     scope.law(text, &mut read_trace)
 }
 
-/// One time a line, from the trace's start; a bare number is in seconds.
+/// The times of a trace, one a line, from the trace's start; a bare number is in seconds. Their
+/// order is checked by the law.
 fn trace(bytes: &[u8]) -> Result<Vec<Nanos>, String> {
     let text = std::str::from_utf8(bytes).map_err(|_| "it is not valid UTF-8".to_owned())?;
     let lines = text.lines().map(str::trim).enumerate();
@@ -385,6 +409,7 @@ fn trace(bytes: &[u8]) -> Result<Vec<Nanos>, String> {
         .collect()
 }
 
+/// The treatment of late arrivals; they queue where nothing was written.
 fn late(text: Option<&Text>, scope: &mut Scope<'_>) -> LatePolicy {
     let Some(text) = text else {
         return LatePolicy::Queue;

@@ -1,4 +1,14 @@
-//! From what a request expects of its response, and takes from it, to an inspection.
+//! From the checks of a request and the values that it takes, to an inspection of its responses.
+//!
+//! A request's own expectations stand in the place of the pool's, key by key. What remains becomes
+//! one [`Inspection`], of three layers where they are needed: rules ([`Rules`]), which need no
+//! interpreter; around them a script's functions ([`ScriptRules`]); and around both a recorder of
+//! values, in a setup or a teardown ([`Recorded`]). A request without any of these has no
+//! inspection, and its responses are not kept beyond what is counted.
+//!
+//! The reply of a call is inspected as JSON of its message ([`looks_of_call`]), with the schema's
+//! own names of fields. Values that are taken by `reply` see it with protobuf's names in JSON
+//! instead, and are rules of their own.
 
 use crate::scope::Scope;
 use crate::script::{self, Asked, ScriptRules};
@@ -12,20 +22,21 @@ use drumfire_schema::{JsonReplies, Method};
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 
-/// How much of a decoded body is looked at, where the plan bounds no decoded bodies. A longer one
-/// fails its request.
+/// The part of a decoded body that is inspected, where the plan bounds no decoded bodies. A longer
+/// one fails its request.
 const LOOK_MAX: ByteSize = ByteSize(1_000_000);
 
-/// How the response of a request is looked at.
+/// The inspection of a request's responses.
 #[derive(Clone, Default)]
 pub(crate) struct Looks {
     /// The statuses that are ok, where those are not the pool's.
     pub(crate) expect: Option<Expect>,
+    /// The checks and the values to be taken; `None` where there are none.
     pub(crate) inspection: Option<Arc<dyn Inspection>>,
 }
 
-/// How the response of a request is looked at, whose variables are declared in the sources. What
-/// the pool expects holds where the request expects nothing else.
+/// The inspection of a request's responses. The variables to which it gives values must have been
+/// declared in the sources; the pool's expectations hold where the request has none of its own.
 pub(crate) fn looks(
     request: &Request,
     pool: &Pool,
@@ -80,7 +91,7 @@ pub(crate) fn looks(
     }
 }
 
-/// The same inspection, whose values are kept where the scope keeps them.
+/// The inspection, with a record of the values that it takes where the scope keeps one.
 fn recorded(
     inspection: Arc<dyn Inspection>,
     request: &Request,
@@ -99,7 +110,8 @@ fn recorded(
     })
 }
 
-/// How the reply of a call is looked at: its message as JSON.
+/// The inspection of a call's reply, its message as JSON. The expected status is left out, since
+/// the call itself has it.
 pub(crate) fn looks_of_call(
     request: &Request,
     pool: &Pool,
@@ -141,20 +153,20 @@ pub(crate) fn looks_of_call(
     Some(recorded(replies, request, &may_read.sources, scope))
 }
 
-/// The same field, taken from JSON.
+/// The field, taken from JSON at this path.
 fn in_json(field: &Field, path: &str) -> Field {
     let mut field = field.clone();
     field.value.value = format!("json {}", path.trim());
     field
 }
 
-/// How much of a decoded body is looked at.
+/// The part of a decoded body that is inspected.
 fn body_max(pool: &Pool, scope: &mut Scope<'_>) -> ByteSize {
     let most = scope.found.parse(pool.settings.http.max_decoded.as_ref());
     most.unwrap_or(LOOK_MAX)
 }
 
-/// Whether a request's texts are templates.
+/// Whether the texts of a request may be templates.
 fn has_templates(request: &Request, pool: &Pool) -> bool {
     let own = request.data.templates.as_ref();
     let written = own.or(pool.settings.templates.as_ref());
@@ -173,7 +185,7 @@ fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
     }
 }
 
-/// Everything but the status.
+/// The expectations of a response but for its status and a hash of its body.
 fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     let mut all = Vec::new();
     if let Some(text) = &written.time {
@@ -221,7 +233,7 @@ fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     all
 }
 
-/// The place of a name, as one in the value of a key.
+/// The place of a name as one within the value of a key, for messages that name the key.
 fn of_key(place: &Place, key: &str) -> Place {
     let mut place = place.clone();
     if let Place::File { key: own, .. } = &mut place {
@@ -230,6 +242,7 @@ fn of_key(place: &Place, key: &str) -> Place {
     place
 }
 
+/// One expectation; `None` where a mistake in its subject or its check was noted.
 fn expectation(
     subject: &str,
     place: &Place,
@@ -241,6 +254,7 @@ fn expectation(
     checked(subject, place, check, kind, scope)
 }
 
+/// An expectation with a check that was parsed before; both must be right.
 fn checked(
     subject: &str,
     place: &Place,
@@ -259,14 +273,14 @@ fn checked(
 /// The algorithms of hashes, each with the hexadecimal digits of its digests.
 pub(crate) const ALGORITHMS: [(&str, usize); 3] = [("fnv1a64", 16), ("sha256", 64), ("xxh3", 16)];
 
-/// A body's hash, and the share of responses of which it is taken where that is not all.
+/// The hash of a body, and the share of responses of which it is computed where that is not all.
 struct Hash {
     expectation: Expectation,
     share: Option<Share>,
 }
 
-/// `sha256 9f86…`: an algorithm and the digest that it must give; with `sample 10%` behind it of
-/// this part of the responses.
+/// The hash that a text asks for: `sha256 9f86…` is an algorithm and the digest that it must give,
+/// and `sample 10%` behind it the share of responses that are hashed.
 fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
     let mut words = text.value.split_whitespace();
     let (algorithm, digest) = (words.next()?, words.next());
@@ -300,6 +314,7 @@ fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
     Some(Hash { expectation, share })
 }
 
+/// A value that is taken from a response into a variable; `None` where a mistake was noted.
 fn take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take> {
     let extractor = Extractor::parse(&field.value.value);
     let extractor = scope.found.ok(&field.value.place, extractor)?;

@@ -1,4 +1,8 @@
 //! Metadata of gRPC calls, refused where no server would take it.
+//!
+//! The rules are those of gRPC over HTTP/2 (`PROTOCOL-HTTP2.md`, "Custom-Metadata"), which `grpc`
+//! checks; here a refusal gets its place, and the name of the setting that makes a field which
+//! belongs to the protocol. Values that vary are checked as the first call would have them.
 
 use crate::scope::Scope;
 use drumfire_document::names;
@@ -6,7 +10,7 @@ use drumfire_document::{Field, Place};
 use drumfire_grpc::metadata::check;
 use drumfire_plan::{Header, RenderedFields, RequestContext, RequestData};
 
-/// Keys that belong to the protocol, and the setting that makes each.
+/// The keys that belong to the protocol, each with the setting that makes it.
 const SETTINGS: [(&str, &str); 5] = [
     ("grpc-timeout", "deadline"),
     ("grpc-encoding", "compress"),
@@ -15,7 +19,7 @@ const SETTINGS: [(&str, &str); 5] = [
     (":authority", "authority"),
 ];
 
-/// Fields that nothing varies.
+/// The fields as headers, without those that can't be sent; all of them are the same for each call.
 pub(crate) fn fixed(fields: &[Field], scope: &mut Scope<'_>) -> Vec<Header> {
     let fields = fields.iter();
     fields
@@ -26,7 +30,8 @@ pub(crate) fn fixed(fields: &[Field], scope: &mut Scope<'_>) -> Vec<Header> {
         .collect()
 }
 
-/// A field, of which the value may be a template yet.
+/// A field as a header. Its value may still be a template, so that only what holds of any value is
+/// checked.
 pub(crate) fn header(field: &Field, scope: &mut Scope<'_>) -> Option<Header> {
     let place = &field.value.place;
     let name = field.name.value.trim();
@@ -55,7 +60,7 @@ pub(crate) fn sendable(place: &Place, name: &str, value: &[u8], scope: &mut Scop
     scope.found.ok(place, checked).is_some()
 }
 
-/// Renders the metadata that varies as the first call would have it, and checks that.
+/// Renders the varying metadata as the first call would have it, and checks the result.
 pub(crate) fn check_first(
     place: &Place,
     data: &dyn RequestData,
@@ -71,7 +76,7 @@ pub(crate) fn check_first(
     }
 }
 
-/// `; use SETTING`, where there is one.
+/// `; use SETTING`, where a setting makes this key.
 fn instead(place: &Place, name: &str) -> String {
     let setting = SETTINGS.iter().find(|(known, _)| *known == name);
     setting.map_or_else(String::new, |(_, key)| {

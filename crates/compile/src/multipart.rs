@@ -1,24 +1,26 @@
 //! Bodies of several parts (RFC 7578), as browsers write them.
+//!
+//! The body is made once, before the run. Where a text of it is a template the whole body is one,
+//! since a template has one text; then the content of files, in which tags are no tags, is kept out
+//! of it by `{% raw %}`, and a file that is no text can't stand beside it.
 
 use drumfire_data::Template;
 use drumfire_document::{Diagnostic, Part, PartContent};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The line between two parts, with as many zeros behind it as keep it out of them.
+/// The line between two parts. Zeros are added until it occurs in none of them, so that the same
+/// parts give the same bytes in each run.
 const BOUNDARY: &str = "----drumfire0boundary";
 
-/// A body, and the type that names its boundary.
+/// A body of several parts, and the type that names its boundary.
 pub(crate) struct Multipart {
     pub(crate) bytes: Vec<u8>,
     pub(crate) media_type: String,
 }
 
-/// The body that has these parts, with the content of each. Where its texts are templates,
-/// `{% raw %}` stands around what a file holds.
-///
-/// # Errors
-/// When a file can't stand beside a template.
+/// The body that has these parts, with the content of each. With `are_templates`, texts may be
+/// templates.
 pub(crate) fn multipart(
     parts: &[Part],
     contents: &[Arc<[u8]>],
@@ -63,7 +65,7 @@ pub(crate) fn multipart(
     })
 }
 
-/// Whether a part is a text with a template.
+/// Whether a part is a text with a template; files are taken as they are.
 fn is_template(part: &Part) -> bool {
     match &part.content {
         PartContent::Text(text) => !Template::is_static(&text.value),
@@ -71,10 +73,7 @@ fn is_template(part: &Part) -> bool {
     }
 }
 
-/// A file's content as a part of a template.
-///
-/// # Errors
-/// When it can't be one.
+/// The content of a file as a part of a template, in which its tags are no tags.
 fn raw(content: &[u8]) -> Result<Vec<u8>, String> {
     let Ok(text) = std::str::from_utf8(content) else {
         return Err(
@@ -96,7 +95,8 @@ fn raw(content: &[u8]) -> Result<Vec<u8>, String> {
     Ok(format!("{{% raw %}}{text}{{% endraw %}}").into_bytes())
 }
 
-/// The name that the server is given for a file: its own, unless another was written.
+/// The name that the server is given for a file: its own without folders, unless another was
+/// written.
 fn file_name(part: &Part) -> Option<String> {
     if let Some(name) = &part.file_name {
         return Some(name.value.clone());
@@ -108,7 +108,7 @@ fn file_name(part: &Part) -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// The type that a part says of itself; that of a file is unknown unless it was written.
+/// The type that a part names. That of a file is unknown unless it was written.
 fn media_type(part: &Part) -> Option<&str> {
     match (&part.media_type, &part.content) {
         (Some(written), _) => Some(&written.value),
@@ -117,7 +117,8 @@ fn media_type(part: &Part) -> Option<&str> {
     }
 }
 
-/// A name between quotes, as HTML's standard has it.
+/// A name between quotes, with the escapes of HTML's standard (multipart/form-data encoding
+/// algorithm).
 fn quoted(name: &str) -> String {
     let name = name.replace('"', "%22").replace('\r', "%0D");
     name.replace('\n', "%0A")

@@ -1,4 +1,9 @@
-//! The proxy that a document names, or the environment for targets that are not this machine.
+//! The proxy that a document names, or that of the environment for targets that are not this
+//! machine.
+//!
+//! The environment's variables are `http_proxy` for http, `https_proxy` for https and `no_proxy`
+//! for exceptions, in lower or upper case. A proxy is a part of the plan, so that a stored plan
+//! says by which way its requests went.
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::{Place, Reach};
@@ -16,6 +21,7 @@ pub(crate) fn proxy(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Optio
     Some(proxy)
 }
 
+/// The proxy that was written; that of the environment where nothing was.
 fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     match &reach.proxy {
         Some(text) if text.value == NONE => None,
@@ -28,7 +34,8 @@ fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     }
 }
 
-/// The proxy that the environment names for the first URL's scheme.
+/// The proxy that the environment names for the first URL's scheme. A plan whose targets are all on
+/// this machine has none.
 fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     let first = urls.first()?;
     let host = scope.host;
@@ -52,6 +59,7 @@ fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     scope.found.ok(&Place::Nowhere, parsed)
 }
 
+/// A proxy from its URL, whose scheme may be left out.
 fn parse(text: &str, bypass: Vec<String>) -> Result<Proxy, String> {
     let text = if text.contains("://") {
         text.to_owned()

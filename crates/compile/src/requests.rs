@@ -1,4 +1,12 @@
 //! HTTP requests: their targets and their contents.
+//!
+//! [`Requests`] is made once for a pool and then given each of its requests in the plan's order
+//! ([`Requests::add`]). A request takes the pool's fields that it does not name and the pool's body
+//! where it has none; those are compiled with the first request and used again. A list of URLs
+//! becomes one request for each line, all with the same contents.
+//!
+//! A request that varies in any part gets [`RequestTemplates`], which render what varies; without
+//! them the engine prepares its bytes once.
 
 use crate::ammo::AmmoRequests;
 use crate::looks::{ALGORITHMS, Looks, looks};
@@ -12,43 +20,43 @@ use drumfire_plan::{Choice, Header, HttpRequest, Method, RequestData, Url};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The requests of a pool.
+/// The requests of a pool that were made so far.
 #[derive(Default)]
 pub(crate) struct Made {
     pub(crate) requests: Vec<HttpRequest>,
-    /// The number of requests, or of iterations of a scenario, that there is data for, when
-    /// something is gone through once.
+    /// The number of requests, or of iterations of a scenario, for which there is data, where some
+    /// of it is used once.
     pub(crate) count: Option<u64>,
-    /// The share of each request of a list, as far as it was written.
+    /// The weight of each request, where it was written.
     pub(crate) weights: Vec<Option<Count>>,
-    /// Which of them an arrival takes, where their file says it.
+    /// The choice of the request that an arrival takes, where a file decides it.
     pub(crate) choice: Option<Choice>,
-    /// When they are sent, where their file says it.
+    /// The times at which the requests are sent, where a file has them.
     pub(crate) times: Option<Vec<Nanos>>,
 }
 
 impl Made {
-    /// The requests that were added last have this weight.
+    /// Gives the requests that were added last this weight.
     pub(crate) fn weigh(&mut self, weight: Option<&Count>) {
         self.weights.resize(self.requests.len(), weight.cloned());
     }
 
-    /// Adds a request that has data for so many.
+    /// Adds a request that has data for `count` arrivals; `None` is no bound.
     pub(crate) fn add(&mut self, request: HttpRequest, count: Option<u64>) {
         self.requests.push(request);
         self.count = self.count.into_iter().chain(count).min();
     }
 }
 
-/// The HTTP requests of a pool share its settings.
+/// The compiler of a pool's HTTP requests, with the settings that they share.
 pub(crate) struct Requests<'a> {
     pool: &'a Pool,
     target: Option<Url>,
-    /// What a request takes from the pool, where it has none of its own.
+    /// The pool's own fields and body, once the first request has compiled them.
     common: Option<Common>,
 }
 
-/// Header fields and a body.
+/// The fields and the body of a pool, for requests that have none of their own.
 struct Common {
     fields: HeaderFields,
     content: Content,
@@ -64,7 +72,7 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// What requests take from the pool, where templates may read this.
+    /// Compiles the fields and the body of the pool, whose templates may read what this scope has.
     fn common(&self, templates: &TemplateScope, scope: &mut Scope<'_>) -> Common {
         let settings = &self.pool.settings;
         let templates = Templates::of(settings.templates.as_ref(), templates, scope);
@@ -179,7 +187,8 @@ impl<'a> Requests<'a> {
         }
     }
 
-    /// A URL, or a path at the target.
+    /// The URL that a text asks for: a whole one, or a path at the pool's target. `None` where a
+    /// mistake was noted.
     fn asked(
         &self,
         text: &Text,
@@ -208,7 +217,7 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// A request's own fields.
+/// The fields of a request itself.
 fn own_fields(
     request: &Request,
     may_read: &TemplateScope,
@@ -227,7 +236,7 @@ fn own_fields(
     fields
 }
 
-/// A request's own body, if it has one.
+/// The body of a request itself, if it has one.
 fn own_content(
     request: &Request,
     templates: &Templates<'_>,
@@ -246,7 +255,8 @@ fn own_content(
     Some(templates.content(written, fields, scope))
 }
 
-/// Adds the type that a body has by the way in which it was written, unless a field says another.
+/// Adds the Content-Type that follows from the way in which a body was written, unless a field
+/// names another.
 fn add_media_type(content: &Content, fields: &mut HeaderFields) {
     if let Some(media_type) = &content.media_type
         && !fields.has("content-type")
@@ -256,7 +266,7 @@ fn add_media_type(content: &Content, fields: &mut HeaderFields) {
     }
 }
 
-/// Notes fields that contradict what varies.
+/// Notes fields that contradict a part that varies.
 fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope: &mut Scope<'_>) {
     let place = &request.ask.text().place;
     let given = fields.fixed.len();
@@ -277,7 +287,7 @@ fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope:
         .add_if(hosts > 0 && fixed + hosts > 1, place, message);
 }
 
-/// The target that paths are relative to.
+/// The pool's target, to which paths are relative. A path of its own would be lost, and is refused.
 fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     let text = pool.settings.reach.target.as_ref()?;
     let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
@@ -303,7 +313,7 @@ impl From<Asked> for Listed {
     }
 }
 
-/// How the response of a URL is looked at that has a hash of its own.
+/// The inspection of the responses of a URL that has a hash of its own.
 fn looks_with(
     hash: Text,
     request: &Request,
@@ -316,7 +326,7 @@ fn looks_with(
     looks(&request, pool, may_read, scope)
 }
 
-/// One URL a line; empty lines and lines that begin with `#` are passed over.
+/// The URLs of a list, one a line; empty lines and lines that begin with `#` are passed over.
 fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Listed> {
     let mut urls = Vec::new();
     let Some(bytes) = scope.file(file) else {
@@ -348,7 +358,8 @@ pub struct HashedLine<'a> {
 }
 
 impl<'a> HashedLine<'a> {
-    /// Takes a line apart. A URL may be a template, and have spaces.
+    /// Takes a line apart. A URL may be a template and have blanks, so that a hash is looked for
+    /// from the end, and not within a tag.
     #[must_use]
     pub fn of(line: &'a str) -> Self {
         let starts = ALGORITHMS.iter().filter_map(|(name, _)| {
@@ -369,7 +380,7 @@ impl<'a> HashedLine<'a> {
     }
 }
 
-/// The message on a line of other tools' lists of targets.
+/// The message on a line of other tools' lists of targets, which have methods.
 const METHOD: &str = "a list has one URL a line and no methods; the method is that of all, -X";
 
 /// Whether a line has a method before its URL: `GET http://…`.
@@ -381,8 +392,8 @@ fn begins_with_method(line: &str) -> bool {
     letters && !method.is_empty() && (rest.contains("://") || rest.starts_with('/'))
 }
 
-/// The lines of a list that are not empty and do not begin with `#`, each with its place in `name`;
-/// or the mistake in one.
+/// The lines of a list that are not empty and do not begin with `#`, each with its place in a file
+/// called `name`; or the mistake in one.
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
     let name: Arc<str> = name.escape_default().to_string().into();
     let mut found = Vec::new();

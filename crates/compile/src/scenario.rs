@@ -1,4 +1,21 @@
 //! From the steps of scenarios to a program: conditions and loops become jumps.
+//!
+//! ```text
+//!   if C            If C else ─┐       repeat N        Repeat counter, N, end ─┐
+//!     A             A          │         A             A ◄──┐                  │
+//!   else            Jump ──┐   │         until C       If C else ─┐            │
+//!     B             B ◄────┼───┘                       Jump end   │            │
+//!                   … ◄────┘                           Again ◄────┘ (to A)     │
+//!                                                      … ◄─────────────────────┘
+//! ```
+//!
+//! A program is a flat list of steps, so that a user's state is a place in it and a counter for
+//! each loop. All scenarios of a pool lie in one list, each ends with [`Step::End`], and
+//! [`Scenarios`] knows where each begins. [`Builder`] writes a jump before it knows its end, and
+//! mends it when the end is reached.
+//!
+//! Templates are compiled in the order of the steps: a step may read the variables that steps
+//! before it set, on any way that leads to it.
 
 use crate::ammo::refuse_step;
 use crate::requests::Made;
@@ -17,22 +34,22 @@ use drumfire_plan::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// Weights that share no divisor add up to this at most, so that their cycle fits into memory;
-/// drawn ones have no such bound.
+/// The greatest sum of weights that share no divisor, so that their cycle fits into memory; drawn
+/// ones have no such bound.
 const CYCLE_MAX: u64 = 100_000;
-/// How often a failed request is sent again at most.
+/// The greatest number of times that a failed request is sent again.
 const RETRIES_MAX: u32 = 100;
-/// How deep conditions and loops may be nested.
+/// The greatest depth of conditions and loops; the builder recurses with it.
 const NESTED_MAX: u32 = 16;
 
-/// A pool's program with its requests.
+/// The program of a pool, with its requests.
 pub(crate) struct Scenario {
     pub(crate) made: Made,
     pub(crate) program: Program,
 }
 
-/// The program of a pool's scenarios. `add` adds what a step asks for to the requests made so far,
-/// where templates may read what the steps before it have set.
+/// The program of a pool's scenarios. `add` compiles the request of a step and adds it to those
+/// made so far; its templates may read what the steps before it have set.
 pub(crate) fn scenario(
     pool: &Pool,
     mut templates: TemplateScope,
@@ -87,13 +104,14 @@ pub(crate) fn scenario(
     scope.found.add_if(long, &written[0].name.place, message);
     let program = match is_sound {
         true => Program::Steps(Arc::new(scenarios)),
-        // What is wrong with it was said, and is not said again of the plan.
+        // All of its mistakes were noted. A default program keeps the plan's own check from noting
+        // that there is none.
         false => Program::default(),
     };
     Scenario { made, program }
 }
 
-/// Notes a pool that says twice what its users do.
+/// Notes a pool with two descriptions of its users' steps.
 fn check(pool: &Pool, scope: &mut Scope<'_>) {
     let first = pool.place("scenario").or_else(|| pool.place("scenarios"));
     if let (Some(first), false) = (first, pool.requests.is_empty()) {
@@ -107,7 +125,8 @@ fn check(pool: &Pool, scope: &mut Scope<'_>) {
     }
 }
 
-/// Which one of a list with weights an arrival takes.
+/// The choice among a list of requests or scenarios with weights: spread evenly over a cycle, in
+/// blocks, or drawn at random. Without weights they are taken in turn.
 pub(crate) fn choice(
     weights: &[Option<&Count>],
     mix: Option<&Text>,
@@ -150,8 +169,9 @@ struct Builder<'a, 's, Add> {
     add: Add,
     made: Made,
     steps: Vec<Step>,
-    /// How many loops there are.
+    /// The number of loops so far; each has a counter of its own.
     counters: u16,
+    /// The depth of the steps that are built now.
     nested: u32,
     scope: &'a mut Scope<'s>,
 }
@@ -160,11 +180,12 @@ impl<'s, Add> Builder<'_, 's, Add>
 where
     Add: FnMut(&Request, &TemplateScope, &mut Made, &mut Scope<'s>),
 {
-    /// The place of the next step.
+    /// The index of the next step.
     const fn place(&self) -> u32 {
         self.steps.len() as u32
     }
 
+    /// Builds steps one after the other.
     fn steps(&mut self, written: &[Written], templates: &mut TemplateScope) {
         for step in written {
             match step {
@@ -188,7 +209,7 @@ where
         }
     }
 
-    /// One level deeper, where that is not too deep.
+    /// Builds steps one level deeper, where that is not too deep.
     fn within(&mut self, place: &drumfire_document::Place, add: impl FnOnce(&mut Self)) {
         if self.nested == NESTED_MAX {
             let message = format!("steps are nested at most {NESTED_MAX} deep");
@@ -200,8 +221,8 @@ where
         self.nested -= 1;
     }
 
-    /// A time, a law, `until` a time after the iteration's intended start, or `at least` a time
-    /// since it began.
+    /// A pause: a time, a law, `until` a time after the iteration's intended start, or `at least` a
+    /// time since it began.
     fn pause(&mut self, text: &Text) {
         let pause = text.value.trim();
         let until = pause.strip_prefix("until ");
@@ -221,6 +242,7 @@ where
         self.steps.extend(step);
     }
 
+    /// A step that sends a request. A step whose request has mistakes is left out.
     fn request(&mut self, step: &RequestStep, templates: &mut TemplateScope) {
         let next = self.made.requests.len();
         refuse_step(&step.request.ask, self.scope);
@@ -246,7 +268,8 @@ where
         }
     }
 
-    /// The condition, its steps, and those where it does not hold.
+    /// A condition, its steps, and those where it does not hold. Both ways begin with the same
+    /// variables and join behind.
     fn branch(&mut self, branch: &Branch, templates: &mut TemplateScope) {
         let asked = self.ask(&branch.condition, templates);
         let mut also = templates.clone();
@@ -263,7 +286,8 @@ where
         templates.join(&also);
     }
 
-    /// Adds the question whether a condition holds. Returns its place, where it was right.
+    /// Adds the test of a condition, whose jump is not known yet. Returns its index, where the
+    /// condition is right.
     fn ask(&mut self, text: &Text, templates: &TemplateScope) -> Option<usize> {
         let place = self.place();
         let condition = Condition::compile(&text.value, place, &templates.for_values());
@@ -275,7 +299,7 @@ where
         Some(place as usize)
     }
 
-    /// Where a condition does not hold, it goes on at the place of the next step.
+    /// Lets a test that does not hold go on at the next step.
     fn jump_here(&mut self, asked: Option<usize>) {
         let place = self.place();
         let step = asked.and_then(|at| self.steps.get_mut(at));
@@ -284,6 +308,7 @@ where
         }
     }
 
+    /// A loop: its number of passes, its steps, and the condition that ends it early.
     fn repeat(&mut self, repeated: &Loop, templates: &mut TemplateScope) {
         let counter = CounterId(self.counters);
         self.counters = self.counters.saturating_add(1);
@@ -323,7 +348,7 @@ where
         };
     }
 
-    /// How often steps are repeated: a number, or a template of one.
+    /// The number of passes of a loop: fixed, or given by a template in each iteration.
     fn passes(&mut self, text: &Text, templates: &TemplateScope) -> Passes {
         if let Ok(passes) = text.value.trim().parse() {
             return Passes::Fixed(passes);
@@ -343,7 +368,8 @@ where
     }
 }
 
-/// What a request's failure means for its iteration: `retry(2,1s) end_iteration`.
+/// The consequence of a request's failure for its iteration, such as `retry(2,1s) end_iteration`;
+/// nothing where none was written.
 fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailure) {
     let Some(text) = written else {
         return Default::default();
@@ -378,7 +404,7 @@ fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailur
     }
 }
 
-/// `2` or `2,500ms`; `None` where it is neither.
+/// The times and the rest of a retry, as `2` or `2,500ms`; `None` where it is neither.
 fn retry_of(inside: Option<&str>) -> Option<Retry> {
     let inside = inside?;
     let (times, rest) = match inside.split_once(',') {
@@ -391,7 +417,7 @@ fn retry_of(inside: Option<&str>) -> Option<Retry> {
         .then_some(Retry { times, rest })
 }
 
-/// The variables of steps, with those of the steps within them.
+/// The names of the variables that steps set, those of steps within them included.
 pub(crate) fn variables(steps: &[Written]) -> Vec<&Text> {
     let mut names = Vec::new();
     for step in steps {

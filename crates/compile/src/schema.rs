@@ -1,4 +1,9 @@
-//! The schema of a pool's calls: from files where they are named, or else from the server.
+//! The schema of a pool's calls: from a set of descriptors, from `.proto` files, or else from the
+//! server.
+//!
+//! Files that were named are always enough; a server is asked by reflection only where the document
+//! names none, and only while no mistake was found. A second question is asked in spite of later
+//! mistakes once the first was answered, for then the server is known to answer fast.
 
 use crate::host::{Found, SchemaQuestion};
 use crate::metadata;
@@ -10,7 +15,8 @@ use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use std::sync::Arc;
 
-/// The schema that has the wanted symbol. `place` is where the document names it.
+/// The schema that has the wanted symbol. `place` is the place of the symbol in the document;
+/// `None` where a mistake was noted.
 pub(crate) fn schema(
     written: &Written,
     reach: &Plan,

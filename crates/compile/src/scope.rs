@@ -1,4 +1,8 @@
-//! The tools of every step of compiling.
+//! The state of one compilation: the host, the mistakes so far, and the files that were read.
+//!
+//! Every step is given the scope, reads through it and notes mistakes in it. The reading methods
+//! return `None` where they have noted one, so that a caller may use `?` without a message of its
+//! own; `found.ok(place, result)` does the same for any result.
 
 use crate::multipart::{Multipart, multipart};
 use crate::taken::TakenValues;
@@ -17,14 +21,14 @@ use std::sync::Arc;
 pub(crate) struct Scope<'a> {
     pub(crate) host: &'a Arc<dyn Host>,
     pub(crate) found: Findings,
-    /// By path as it was written: what many requests send is in memory once. `None` where a file
-    /// can't be read, which was noted.
+    /// The files that were read, by path as it was written: the content that many requests send is
+    /// in memory once. `None` where a file can't be read, which was noted once.
     files: HashMap<String, Option<Arc<[u8]>>>,
-    /// Whether a server has answered what it was asked for a schema.
+    /// Whether a server has answered a question for a schema.
     pub(crate) has_answer: bool,
     /// Names of header fields whose values the document marks as secrets.
     pub(crate) private_headers: Vec<String>,
-    /// Where the values are kept that responses give, beside the variables of their users.
+    /// The record of values that are taken from responses, in a setup or a teardown.
     pub(crate) taken: Option<Arc<TakenValues>>,
 }
 
@@ -40,7 +44,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The content of a file that was named.
+    /// The content of a file; `None` where it can't be read.
     pub(crate) fn file(&mut self, path: &Text) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.files.get(&path.value) {
             return bytes.clone();
@@ -52,7 +56,7 @@ impl<'a> Scope<'a> {
         bytes
     }
 
-    /// A file that is read from any place while the run lasts.
+    /// A file that is read from any place while the run lasts; `None` where it can't be opened.
     pub(crate) fn open(&mut self, path: &Text) -> Option<Arc<dyn ReadAt>> {
         let opened = self.host.open(&path.value);
         let opened = opened.map_err(|error| format!("can't read {}: {error}", path.value));
@@ -104,7 +108,7 @@ impl<'a> Scope<'a> {
         self.found.ok(&count.place, small)
     }
 
-    /// A law, whose traces are read as `read_trace` does it.
+    /// A law, whose traces are read by `read_trace`; a mistake is marked within the text.
     pub(crate) fn law(
         &mut self,
         text: &Text,
@@ -119,7 +123,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// One of several words, each with its value.
+    /// The value of a word, of several that are possible; `what` completes the message "`…` is" on
+    /// another one. `None` where nothing was written.
     pub(crate) fn word<T: Copy>(
         &mut self,
         text: Option<&Text>,
@@ -148,7 +153,7 @@ pub(crate) fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }
 
-/// The place of a payload.
+/// The place of a payload, for mistakes in its content.
 pub(crate) fn place_of(payload: &Payload) -> &Place {
     match payload {
         Payload::Text(text) | Payload::File(text) | Payload::Base64(text) | Payload::Json(text) => {

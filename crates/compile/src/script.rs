@@ -1,4 +1,9 @@
-//! The script of a pool, and responses that it looks at.
+//! The script of a pool, and the responses that its functions inspect.
+//!
+//! A script is loaded once to be checked; each worker thread then has an interpreter of its own,
+//! which `script` bounds in time and memory. An inspection by functions comes last: rules that need
+//! no interpreter have accepted the response before ([`ScriptRules`]). A function is given the
+//! response as a datum ([`seen`]), which is built once for all functions of a request.
 
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
@@ -14,10 +19,10 @@ use drumfire_units::ByteSize;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// What stands before the name of a function in `take`.
+/// The word before the name of a function in `take`.
 const WORD: &str = "js ";
 
-/// A pool's sources with its script.
+/// The sources of a pool's templates, with its script.
 pub(crate) struct Own {
     pub(crate) sources: Arc<Sources>,
     pub(crate) script: Option<Arc<dyn Functions>>,
@@ -37,6 +42,7 @@ pub(crate) fn sources(pool: &Pool, sources: &Arc<Sources>, scope: &mut Scope<'_>
     Own { sources, script }
 }
 
+/// A script of a file; `None` where a mistake was noted.
 fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
     let bytes = scope.file(path)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| "the script is not UTF-8".to_owned());
@@ -48,7 +54,7 @@ fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
     Some(Arc::new(script))
 }
 
-/// A variable that gets its value from a function.
+/// A variable whose value comes from a function.
 #[derive(Clone, Debug)]
 struct ScriptTake {
     variable: VariableId,
@@ -56,7 +62,7 @@ struct ScriptTake {
     function: String,
 }
 
-/// What a script looks at in a response, behind the rules that need none.
+/// The inspection of a response by a script, behind the rules that need none.
 #[derive(Debug)]
 pub(crate) struct ScriptRules {
     rules: Rules,
@@ -66,14 +72,14 @@ pub(crate) struct ScriptRules {
     body_max: ByteSize,
 }
 
-/// What a plan asks of a script for one request.
+/// The parts of a request that need a script.
 pub(crate) struct Asked<'a> {
     pub(crate) judge: Option<&'a Text>,
     pub(crate) takes: Vec<&'a Field>,
 }
 
 impl Asked<'_> {
-    /// Whether it asks nothing.
+    /// Whether nothing of the request needs a script.
     pub(crate) const fn is_empty(&self) -> bool {
         self.judge.is_none() && self.takes.is_empty()
     }
@@ -129,7 +135,8 @@ impl ScriptRules {
             .call(function, std::slice::from_ref(seen), &request)
     }
 
-    /// What the script says of a response: nothing, `true`, or a reason why it is not as expected.
+    /// Judges a response by a function: it is as expected where the function returns nothing or
+    /// `true`, and any other value is the reason why it is not.
     fn judge(&self, function: &str, seen: &Datum) -> Result<(), Mismatch> {
         let said = self.call(function, seen).map_err(failed)?;
         let reason = match said {
@@ -207,6 +214,7 @@ impl Inspection for ScriptRules {
     }
 }
 
+/// A function that failed fails its exchange, by blame of the plan.
 fn failed(error: DataError) -> Mismatch {
     Mismatch {
         kind: MismatchKind::Script,
@@ -214,8 +222,8 @@ fn failed(error: DataError) -> Mismatch {
     }
 }
 
-/// A response as a function gets it: `{status, headers, body, seconds}`, names of headers in lower
-/// case, several values of one joined by commas.
+/// A response as functions are given it: `{status, headers, body, seconds}`, names of headers in
+/// lower case, several values of one joined by commas. Bytes that are no UTF-8 are replaced.
 fn seen(response: &Response<'_>) -> Datum {
     let mut headers: Vec<(String, String)> = Vec::new();
     for (name, value) in response.fields.iter() {

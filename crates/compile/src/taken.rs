@@ -1,4 +1,9 @@
-//! Values that are taken from responses, kept for what follows the run.
+//! Values that are taken from responses, kept beyond the run: those of a setup are references of
+//! the load and of the teardown (docs/design/0037).
+//!
+//! A worker thread writes them while the phase runs ([`Recorded`]), and the front end reads them
+//! when it is over ([`TakenValues::to_map`]). A phase has one user and one iteration, so that the
+//! lock is never waited for, and "the last value" is that of the last step that takes the name.
 
 use drumfire_plan::{Finding, Inspection, Mismatch, Response, Taken, VariableId};
 use drumfire_units::ByteSize;
@@ -17,17 +22,19 @@ impl TakenValues {
         values.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Keeps a value in the place of an earlier one of the name.
     fn keep(&self, name: &str, value: &str) {
         let mut values = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         values.insert(name.to_owned(), value.to_owned());
     }
 }
 
-/// An inspection whose values are kept beside the user's own variables.
+/// An inspection whose values are kept beside the user's own variables; else it does as the
+/// inspection within.
 #[derive(Debug)]
 pub(crate) struct Recorded {
     pub(crate) inspection: Arc<dyn Inspection>,
-    /// The names of the variables that it gives values.
+    /// The variables to which it gives values, with their names.
     pub(crate) names: Vec<(VariableId, String)>,
     pub(crate) taken: Arc<TakenValues>,
 }

@@ -1,4 +1,7 @@
-//! Where calls go: `HOST:PORT`, a URL, or a Unix socket.
+//! The target of calls: `HOST:PORT`, a URL, or a Unix socket.
+//!
+//! gRPC's tools write a target without a scheme, so that `plaintext` decides about TLS there; a URL
+//! says so itself, and may not contradict it.
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::names;
@@ -6,10 +9,10 @@ use drumfire_document::{Place, Reach, Text};
 use drumfire_plan::Url;
 use std::path::PathBuf;
 
-/// Where calls go.
+/// The target of a pool's calls.
 pub(crate) struct CallTarget {
     pub(crate) url: Url,
-    /// The socket in place of the URL's host.
+    /// The socket that is dialed in place of the URL's host.
     pub(crate) unix_socket: Option<PathBuf>,
 }
 
@@ -47,7 +50,7 @@ pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> O
     })
 }
 
-/// The target as a URL.
+/// The target as the text of a URL, or the reason for which it is none.
 fn whole(text: &Text, scheme: &str) -> Result<String, String> {
     let value = &text.value;
     match value.split_once("://") {

@@ -1,4 +1,12 @@
-//! What templates may read at some place of a pool, and the request with which they are tried.
+//! The values that templates may read at some place of a pool, and the request with which they are
+//! tried.
+//!
+//! Compiling goes through the steps of a scenario as a user does, and the scope goes with it:
+//! [`TemplateScope::declare`] makes all variables known, each step that sets one
+//! ([`TemplateScope::set`], [`TemplateScope::take`], [`TemplateScope::count`]) makes it readable
+//! from there on, and [`TemplateScope::join`] merges the two ways behind a condition. `first` has
+//! values for all variables that are set, so that each template can be rendered at once as the
+//! first user's request would have it.
 
 use crate::scenario::variables;
 use crate::scope::Scope;
@@ -7,12 +15,11 @@ use drumfire_document::{Field, Step as Written, Text};
 use drumfire_plan::{Functions, RequestContext, Step, Value as _, VariableId, Variables};
 use std::sync::Arc;
 
-/// The text with which templates are tried that read what a response gives: it may stand in a URL,
-/// and is a number.
+/// The value with which templates are tried that read a variable taken from a response: it may
+/// stand in a URL, and is a number.
 const TRIED: &str = "1";
 
-/// What templates may read at some place of a pool: the feeds, and the variables that the steps
-/// before it set.
+/// The feeds and variables that templates may read at some place of a pool.
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateScope {
     pub(crate) sources: Arc<Sources>,
@@ -23,7 +30,7 @@ pub(crate) struct TemplateScope {
 }
 
 impl TemplateScope {
-    /// The feeds alone.
+    /// A scope with the feeds alone.
     pub(crate) fn new(sources: &Arc<Sources>, seed: u64) -> Self {
         Self {
             sources: Arc::clone(sources),
@@ -35,13 +42,13 @@ impl TemplateScope {
         }
     }
 
-    /// The same with a script, which the sources have already.
+    /// The scope with a script, whose functions the sources have already.
     pub(crate) fn with_script(self, script: Option<Arc<dyn Functions>>) -> Self {
         Self { script, ..self }
     }
 
-    /// The same at the start of a scenario, whose variables have no values yet, beside those of
-    /// the pool's other scenarios.
+    /// Declares the variables of a scenario, beside those of the pool's other scenarios. They have
+    /// no values yet.
     pub(crate) fn declare(&mut self, scenario: &[Written], scope: &mut Scope<'_>) {
         let mut sources = (*self.sources).clone();
         for name in variables(scenario) {
@@ -55,7 +62,8 @@ impl TemplateScope {
         }
     }
 
-    /// The step that gives a variable its value, which templates behind it may read.
+    /// The step that gives a variable its value, which templates behind it may read. `number` is
+    /// the step's, from which its random numbers follow.
     pub(crate) fn set(
         &mut self,
         field: &Field,
@@ -74,7 +82,8 @@ impl TemplateScope {
         })
     }
 
-    /// The variables that a request takes from its response, which templates behind it may read.
+    /// The variables to which a request's response gives values, which templates behind it may
+    /// read.
     pub(crate) fn take(&mut self, fields: &[Field]) -> Arc<[VariableId]> {
         let names = fields.iter().map(|field| &field.name.value);
         let taken: Vec<VariableId> = names
@@ -86,7 +95,7 @@ impl TemplateScope {
         taken.into()
     }
 
-    /// A variable has a value from here on, of which this one is tried.
+    /// Makes a variable readable from here on, with this value where templates are tried.
     fn set_to(&mut self, variable: VariableId, tried: &str) {
         if !self.sources.is_set(variable) {
             self.sources = Arc::new(self.sources.with_set(variable));
@@ -96,30 +105,28 @@ impl TemplateScope {
         }
     }
 
-    /// The variable that counts the passes of a loop, whose steps may read it.
+    /// The variable that counts the passes of a loop, which the loop's steps may read.
     pub(crate) fn count(&mut self, name: &Text) -> Option<VariableId> {
         let variable = self.sources.declared(&name.value)?;
         self.set_to(variable, TRIED);
         Some(variable)
     }
 
-    /// A value that no variable keeps.
-    ///
-    /// # Errors
-    /// When it can't be computed.
+    /// A template whose value no variable keeps, as the number of passes of a loop.
     pub(crate) fn given(&self, text: &str, number: u32) -> Result<SetValue, String> {
         let template = Template::compile(text, Kind::Plain, &self.for_values());
         let template = template.map_err(|error| error.to_string())?;
         Ok(SetValue::new(template, number))
     }
 
-    /// The sources for what is computed while no request is made.
+    /// The sources for values that are computed between requests, when there is no request whose
+    /// row a feed could give.
     pub(crate) fn for_values(&self) -> Arc<Sources> {
         Arc::new(self.sources.for_values())
     }
 
-    /// Behind two ways of which each user has gone one: a variable may be read that either sets,
-    /// and has no value where the other was gone.
+    /// Merges the scope of another way that may lead to this place. A variable may be read that
+    /// either way sets; for a user of the other way it has no value.
     pub(crate) fn join(&mut self, other: &Self) {
         self.sources = Arc::new(self.sources.with_all_of(&other.sources));
         if let (Some(variables), Some(others)) = (&mut self.first.variables, &other.first.variables)
@@ -128,7 +135,7 @@ impl TemplateScope {
         }
     }
 
-    /// The value of a variable, and its text for the first request.
+    /// The value of a variable as a step computes it, and its text for the first request.
     fn value(&self, field: &Field, number: u32) -> Result<(SetValue, String), String> {
         let value = self.given(&field.value.value, number)?;
         let mut text = String::new();

@@ -1,7 +1,13 @@
 //! Templates in HTTP requests: in a URL's path and query, in header fields, in bodies.
 //!
 //! Each is compiled and rendered as for the first request, so that a mistake is found before the
-//! run, with its place.
+//! run, with its place. Rendered values are checked like written ones: a target is completed to a
+//! valid one, and a field must be one that HTTP can send. A text without tags is no template and
+//! costs nothing later.
+//!
+//! Host and port can't vary, since connections are opened to them before any request is rendered; a
+//! whole URL may come from a response ([`Templates::reference`]), and must then lie at the pool's
+//! target.
 
 use crate::json_template;
 use crate::metadata;
@@ -15,24 +21,26 @@ use drumfire_plan::{Body, Header, Url, secret};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The language of a pool's templates, or of a request's.
+/// The compiler of a pool's templates, or of a request's: the values that they may read, and
+/// whether there are any.
 #[derive(Clone, Copy)]
 pub(crate) struct Templates<'a> {
     scope: &'a TemplateScope,
+    /// Whether texts are templates at all; `templates: none` takes them as they are.
     is_on: bool,
 }
 
-/// A URL, and the template of its path and query where it is one.
+/// The URL of a request, and the template of its path and query where it is one.
 pub(crate) struct Asked {
     pub(crate) url: Url,
     pub(crate) template: Option<Template>,
-    /// Where the template may give a whole URL: the origin that this must have.
+    /// The origin that a URL of the template must have, where the template may give a whole URL.
     pub(crate) origin: Option<String>,
     /// The name under which its numbers are reported.
     pub(crate) step: String,
 }
 
-/// Header fields: those that are fixed and those that vary.
+/// Header fields, those that vary apart from the others.
 #[derive(Clone, Default)]
 pub(crate) struct HeaderFields {
     pub(crate) fixed: Vec<Header>,
@@ -52,7 +60,7 @@ pub(crate) struct Content {
 /// A media type, perhaps with a boundary of its own.
 type MediaType = Cow<'static, str>;
 
-/// A body as it was written.
+/// The keys of a document that describe a body.
 #[derive(Clone, Copy)]
 pub(crate) struct WrittenBody<'a> {
     pub(crate) payload: Option<&'a Payload>,
@@ -79,7 +87,8 @@ impl<'a> Templates<'a> {
         self.is_on && !Template::is_static(text)
     }
 
-    /// A template, tried; `place` is where a person would write that it is none.
+    /// A template that was tried. `place` is the place at which a person would write that the text
+    /// is none, for the hint in its message.
     fn compile(&self, source: &str, kind: Kind, place: &Place) -> Result<Template, String> {
         let template = Template::compile(source, kind, &self.scope.sources).map_err(|error| {
             let say = names::setting(place, "templates", "none");
@@ -97,7 +106,8 @@ impl<'a> Templates<'a> {
         Ok(text)
     }
 
-    /// A whole URL; `place` is where a person would write that it is no template.
+    /// The request for a whole URL. `place` is the place at which a person would write that it is
+    /// no template.
     pub(crate) fn url(&self, text: &Text, place: &Place, scope: &mut Scope<'_>) -> Option<Asked> {
         if !self.is_template(&text.value) {
             let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
@@ -117,7 +127,7 @@ impl<'a> Templates<'a> {
         self.target(text, tail, url, place, scope)
     }
 
-    /// A path at a target.
+    /// The request for a path at a target.
     pub(crate) fn path(&self, text: &Text, target: &Url, scope: &mut Scope<'_>) -> Option<Asked> {
         let asked = if self.is_template(&text.value) {
             self.target(text, &text.value, target.clone(), &text.place, scope)?
@@ -132,7 +142,7 @@ impl<'a> Templates<'a> {
         Some(asked.named_by(&text.value))
     }
 
-    /// A template of path and query at an origin.
+    /// The request for a template of path and query at an origin.
     fn target(
         &self,
         text: &Text,
@@ -158,7 +168,8 @@ impl<'a> Templates<'a> {
         })
     }
 
-    /// A template whose text is a path at a target or a URL there, as responses give them.
+    /// The request for a template whose text is a path at a target, or a URL there, as responses
+    /// give them.
     pub(crate) fn reference(
         &self,
         text: &Text,
@@ -195,7 +206,7 @@ impl<'a> Templates<'a> {
         fields.varying.extend(scope.found.ok(place, made));
     }
 
-    /// Fields of metadata, of which those that don't vary are checked.
+    /// Fields of metadata, those that vary apart from the others; the others are checked at once.
     pub(crate) fn metadata(&self, written: &[Field], scope: &mut Scope<'_>) -> HeaderFields {
         let mut fields = HeaderFields::default();
         for field in written {
@@ -213,6 +224,8 @@ impl<'a> Templates<'a> {
         fields
     }
 
+    /// A header field with a template. Fields that the connection needs for itself, such as
+    /// Content-Length, can't vary.
     fn field(&self, name: &str, value: &str, place: &Place) -> Result<FieldTemplate, String> {
         if Header::is_framing(name) {
             return Err(format!(
@@ -280,8 +293,8 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// The bytes of a body, those of JSON and forms as templates have it, and the type that it has
-    /// by the way in which it was written.
+    /// The bytes of a body, those of JSON and forms as templates have them, and the type that
+    /// follows from the way in which it was written.
     fn bytes(
         &self,
         payload: &Payload,
@@ -306,7 +319,7 @@ impl<'a> Templates<'a> {
         Some((text.into_bytes().into(), media_type))
     }
 
-    /// The lines of a body, each a body.
+    /// The lines of a body, each of which is a body.
     fn lines(
         &self,
         bytes: &Arc<[u8]>,
@@ -332,7 +345,7 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// Notes what would be without effect.
+    /// Notes keys that would have no effect.
     fn check(&self, written: WrittenBody<'_>, scope: &mut Scope<'_>) {
         if let (Some(lines), None) = (written.lines, written.payload) {
             let name = names::name(&lines.place, "body_lines");
@@ -358,7 +371,7 @@ impl Asked {
         }
     }
 
-    /// Named by the path that was written, where it is one.
+    /// The request under the name of the path that was written.
     fn named_by(self, path: &str) -> Self {
         match path.starts_with('/') {
             true => Self {
@@ -378,7 +391,7 @@ impl HeaderFields {
             || varying.any(|field| field.name().eq_ignore_ascii_case(name))
     }
 
-    /// Adds those of `below` that are not named here.
+    /// Adds the fields of `below` whose names are not here.
     pub(crate) fn fill(&mut self, below: &Self) {
         let own = self.clone();
         let fixed = below.fixed.iter().filter(|field| !own.has(field.name()));
@@ -389,7 +402,7 @@ impl HeaderFields {
     }
 }
 
-/// How requests go through the lines of a body.
+/// The order in which requests go through the lines of a body.
 fn order(written: Option<&Text>, scope: &mut Scope<'_>) -> Order {
     let orders = [
         ("turn", Order::InTurn),
@@ -399,8 +412,8 @@ fn order(written: Option<&Text>, scope: &mut Scope<'_>) -> Order {
     scope.word(written, &orders, "no order").unwrap_or_default()
 }
 
-/// Whether a body is JSON, inside whose strings values are escaped: its fields say so, or they say
-/// nothing and it begins as JSON does.
+/// Whether a body is JSON, within whose strings values are escaped: a Content-Type decides, and
+/// without one the body's beginning.
 fn kind_of(text: &str, fields: &HeaderFields) -> Kind {
     let given = fields.fixed.iter().find(|field| field.is("content-type"));
     let is_json = match given {
@@ -422,7 +435,7 @@ fn kind_of(text: &str, fields: &HeaderFields) -> Kind {
     }
 }
 
-/// What is wrong with a field's template: without a quotation where the field is a secret.
+/// The message on a field's template: without a quotation where the field is a secret.
 fn of_field(name: &str, error: String) -> String {
     let quoted = error.strip_prefix("in the template `");
     match quoted.and_then(|quoted| quoted.rsplit_once("`: ")) {
@@ -438,7 +451,7 @@ fn cut(text: &str) -> (&str, &str) {
     text.split_at(end.map_or(text.len(), |at| start + at))
 }
 
-/// What is wrong with a URL that has no place of its own.
+/// The message on a URL, which names it where it has no place of its own.
 fn named(text: &Text, error: String) -> String {
     match &text.place {
         Place::Nowhere => {

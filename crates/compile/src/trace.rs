@@ -1,4 +1,8 @@
-//! Requests that carry a traceparent each.
+//! Requests that carry a traceparent each (W3C Trace Context), by which the target's own traces
+//! find them.
+//!
+//! The field is rendered beside the request's other data, from the request's context, so that the
+//! ids of a run follow from its seed.
 
 use drumfire_document::Pool;
 use drumfire_plan::{HttpRequest, TRACEPARENT, Traced};

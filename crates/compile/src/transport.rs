@@ -1,4 +1,10 @@
-//! How requests travel: connections, timeouts, TLS, names and addresses.
+//! The travel of requests: connections, timeouts, TLS, names and addresses.
+//!
+//! Each function reads one group of keys into one part of a plan, with the default of each key
+//! beside it; a document without any of them gives a pool that is kind to its target and to the
+//! machine. Words of choices are tables at the place where they are read. Questions that only a
+//! machine can answer (whether it has a local address, how many descriptors there are) are left to
+//! `placement`.
 
 use crate::host::TlsFault;
 use crate::load::Loaded;
@@ -22,22 +28,22 @@ pub(crate) const HTTP_VERSIONS: [(&str, HttpVersion); 2] =
 
 /// The default bound of a decoded body: 64 MiB.
 const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
-/// How long a body waits for `100 Continue`, as curl has it.
+/// The time for which a body waits for `100 Continue`, as curl has it.
 const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
 /// The port of name servers.
 const DNS_PORT: u16 = 53;
-/// Names are looked up again no sooner.
+/// The least time between two look-ups of a name.
 const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
-/// The whole exchange.
+/// The default limit of a whole exchange.
 const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
-/// Opening a connection, and the TLS handshake.
+/// The default limit of opening a connection, and that of the TLS handshake.
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
-/// The longest pause before a target that refuses is dialed again.
+/// The default of the longest pause before a target that refuses is dialed again.
 const BACKOFF_DEFAULT: Nanos = Nanos::from_millis(250);
-/// How long the answer to a ping may take.
+/// The default limit of the answer to a ping.
 const PING_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(20);
 
-/// The protocol of the target.
+/// The options of HTTP.
 pub(crate) fn http(
     settings: &Settings,
     version: HttpVersion,
@@ -57,7 +63,7 @@ pub(crate) fn http(
     }
 }
 
-/// How these URLs are reached.
+/// The way to the targets of these URLs.
 pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) -> Reach {
     let written = &settings.reach;
     let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
@@ -82,7 +88,7 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
     }
 }
 
-/// Whether names are looked up again.
+/// The rule by which names are looked up again; never where nothing was written.
 fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
     let Some(text) = &written.lookup else {
         return Renewal::Never;
@@ -127,7 +133,7 @@ fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAd
     address
 }
 
-/// Whether compressed bodies are asked for.
+/// Whether compressed bodies are asked for and decoded, with the bound of a decoded one.
 fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
     let http = &settings.http;
     let most = scope.found.parse(http.max_decoded.as_ref());
@@ -160,7 +166,7 @@ fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
     }
 }
 
-/// The request that a redirect leads to.
+/// The rule for the request to which a redirect leads.
 fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
     let words = [("fetch", RedirectStyle::Fetch), ("go", RedirectStyle::Go)];
     scope
@@ -168,7 +174,7 @@ fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
         .unwrap_or_default()
 }
 
-/// Which part of the handshakes may resume a session.
+/// The share of TLS handshakes that may resume a session.
 fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
     let share: Option<Resumption> = scope.found.parse(written.resumption.as_ref());
     match (&written.resumption, is_on(&written.full_handshakes)) {
@@ -209,7 +215,7 @@ fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
     tls
 }
 
-/// Finds certificates of no use before anything is sent.
+/// Notes certificates that are of no use, before anything is sent.
 fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
     let (cert, key) = match (&written.cert, &written.key) {
         (Some(alone), None) => {
@@ -241,7 +247,7 @@ fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
     }
 }
 
-/// Local addresses. Whether a machine has them is a question of where the plan is run.
+/// The local addresses of connections. Whether a machine has them is found where the plan is run.
 fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
     let mut addresses = Vec::new();
     for text in &reach.source_ip {
@@ -258,7 +264,8 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
     addresses
 }
 
-/// `HOST:PORT:ADDRESS`, the address with or without brackets.
+/// The address of a name in place of its look-up: `HOST:PORT:ADDRESS`, the address with or without
+/// brackets.
 fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     let parts = || {
         let (host, rest) = text.value.split_once(':')?;
@@ -277,7 +284,8 @@ fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     scope.found.ok(&text.place, parts().ok_or_else(wrong))
 }
 
-/// How long each phase may take.
+/// The limits of an exchange and of its phases; that of the head is the whole exchange's where none
+/// is written.
 pub(crate) fn timeouts(written: &WrittenTimeouts, scope: &mut Scope<'_>) -> Timeouts {
     let mut time = |text: Option<&Text>, usual| span(text, scope).unwrap_or(usual);
     let total = time(written.timeout.as_ref(), TIMEOUT_DEFAULT);
@@ -289,7 +297,7 @@ pub(crate) fn timeouts(written: &WrittenTimeouts, scope: &mut Scope<'_>) -> Time
     }
 }
 
-/// A bound in time; 0 is none.
+/// A limit in time; 0 stands for no limit.
 pub(crate) fn span(text: Option<&Text>, scope: &mut Scope<'_>) -> Option<Nanos> {
     let time: Nanos = scope.found.parse(text)?;
     Some(match time {
@@ -347,8 +355,8 @@ pub(crate) fn connections(
     }
 }
 
-/// When connections leave though they work. Those that begin together do not end together: an age
-/// that is one number is drawn from the tenth below it.
+/// The rules by which connections are closed though they work. An age that is one number is drawn
+/// from the tenth below it, so that connections that begin together do not end together.
 fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
     let positive = |text: Option<&Text>, time: Nanos, scope: &mut Scope<'_>| {
         let text = text.filter(|_| time == Nanos::ZERO);
@@ -380,7 +388,7 @@ fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
     }
 }
 
-/// How long users keep cookies: with a session of their own, as long as the run lasts.
+/// The time for which users keep cookies: with a session of their own, as long as the run lasts.
 pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     let written = &settings.connections;
     let words = [
@@ -398,6 +406,7 @@ pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     cookies.unwrap_or_else(|| of_session.map_or(Cookies::Ignore, |_| Cookies::User))
 }
 
+/// Whether a connection carries more than one request, and how many at most.
 fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
     let kept = written.keepalive.as_ref().is_none_or(|keep| keep.value);
     let Some(limit) = &written.requests_per_connection else {
@@ -413,6 +422,7 @@ fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
     KeepAlive::AtMost(limit.value)
 }
 
+/// The pings of idle connections; `None` where none are asked for.
 fn ping(written: &Written, scope: &mut Scope<'_>) -> Option<Ping> {
     let timeout = scope.found.parse(written.ping_timeout.as_ref());
     let after = scope.found.parse(written.ping.as_ref());

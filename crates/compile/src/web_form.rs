@@ -1,20 +1,23 @@
-//! Bodies as web forms send them: `name=value` pairs, percent-encoded.
+//! Bodies as web forms send them: `name=value` pairs, percent-encoded
+//! (application/x-www-form-urlencoded).
+//!
+//! Texts are encoded here, once. The value of a tag is encoded when it is rendered, by a filter
+//! that is added to the tag.
 
 use crate::json_template::{Piece, pieces};
 use drumfire_document::Field;
 use drumfire_plan::percent;
 
-/// Whether values have templates.
+/// Whether values may have templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tags {
-    /// `{{` begins one.
+    /// `{{` begins a template.
     Templates,
-    /// They stand for themselves.
+    /// Tags stand for themselves.
     Text,
 }
 
-/// The fields of a form as the text of a body. What a template gives is encoded when it is
-/// rendered.
+/// The fields of a form as the text of a body.
 pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
     let pairs = fields.iter().map(|field| {
         let mut pair = String::new();
@@ -30,7 +33,8 @@ pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// Appends a template of an encoded value.
+/// Appends the template of an encoded value. Signs that trim blanks around a tag are kept at its
+/// ends.
 fn template(value: &str, out: &mut String) {
     for piece in pieces(value) {
         match piece {

@@ -1,4 +1,7 @@
-//! The variables of a call.
+//! The variables of a call, as ghz has them.
+//!
+//! A template mostly uses one or two, so each is worked out when it is asked for. All are functions
+//! of the request's context; the time is that at which the call was begun.
 
 use super::UUID_PLACE;
 use crate::Host;
@@ -31,7 +34,8 @@ pub(crate) struct CallNames {
 pub(crate) struct Workers {
     /// A name before each.
     pub(crate) name: Option<String>,
-    /// Among this many calls are counted in turn; without it the users are the workers.
+    /// The number of workers among which calls are counted in turn; without it the users are the
+    /// workers.
     pub(crate) count: Option<u32>,
 }
 
@@ -42,7 +46,7 @@ impl CallNames {
     }
 }
 
-/// One call's variables; each is worked out when it is asked for.
+/// The variables of one call and message.
 #[derive(Debug)]
 pub(super) struct Variables {
     pub(super) names: Arc<CallNames>,
@@ -70,6 +74,7 @@ const FIELDS: &[&str] = &[
 ];
 
 impl Variables {
+    /// `{{.WorkerID}}`: the name before it, the worker and the connection, as ghz writes them.
     fn worker(&self) -> Value {
         let workers = &self.names.workers;
         let mut id = String::with_capacity(16);
@@ -86,11 +91,12 @@ impl Variables {
         id.into()
     }
 
+    /// The time of the call in whole units of this many nanoseconds, since 1970.
     fn unix(&self, nanos_per_unit: u64) -> i64 {
         i64::try_from(self.call.now / nanos_per_unit).unwrap_or(i64::MAX)
     }
 
-    /// To the second, as clocks show it here.
+    /// The time of the call to the second, in the zone of the machine.
     fn timestamp(&self) -> Value {
         let seconds = self.unix(1_000_000_000);
         let zone = self.host.zone("Local", seconds);
@@ -98,6 +104,7 @@ impl Variables {
         moment.format("2006-01-02T15:04:05Z07:00").into()
     }
 
+    /// `{{.UUID}}`: the same for all texts of one call and message.
     fn uuid(&self) -> Value {
         let RequestContext { seed, number, .. } = self.call;
         let mut text = String::with_capacity(36);

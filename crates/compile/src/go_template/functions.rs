@@ -1,11 +1,15 @@
-//! Functions for random values, beside those of Go and sprig.
+//! Functions for random values, beside those of Go and sprig: ghz's `newUUID`, `randomString` and
+//! `randomInt`.
+//!
+//! Their values come from the call's own stream of random numbers. Lengths are charged to the
+//! template's bounds before memory is taken.
 
 use drumfire_gotemplate::{Call, Fault, Functions, Value};
 
 /// The letters of random strings.
 const LETTERS: &[u8; 62] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-/// The lengths of random strings without a given length.
+/// The bounds of the length of a random string for which none was given.
 const LENGTHS: (u64, u64) = (2, 16);
 
 /// Adds the functions.
@@ -16,6 +20,7 @@ pub(super) fn add(functions: Functions) -> Functions {
         .with("randomInt", "ii", random_int)
 }
 
+/// An argument as an integer; 0 where it is missing or of another type.
 fn int(args: &[Value], n: usize) -> i64 {
     match args.get(n) {
         Some(Value::Int(_, number)) => *number,
@@ -42,7 +47,8 @@ fn random_string(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     Ok(text.into())
 }
 
-/// `randomInt 1 9`: from the first up to and without the second. Negative bounds count as 0 and 1.
+/// `randomInt 1 9`: from the first up to and without the second. Negative bounds count as 0 and 1,
+/// and a span without numbers fails as Go's `Intn` does.
 fn random_int(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
     let min = int(args, 0).max(0);
     let max = match int(args, 1) {
