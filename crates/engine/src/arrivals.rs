@@ -1,14 +1,23 @@
 //! The starts of requests: a schedule's arrivals, or users that have become free.
 //!
 //! A worker asks [`Arrivals`] and never the plan when something is due, when the load ends and how
-//! much of the time that was asked for is used. It lends the [`Population`], whose users come and go
-//! as arrivals say. `take` gives the arrivals that may start now and
-//! `ended` returns a user; `stop` is called once, before the drain. `tally` counts due arrivals,
-//! apart from those taken. Knows nothing of requests, connections and the outcomes of exchanges.
+//! much of the time that was asked for is used. It lends the [`Population`], whose users come and
+//! go as arrivals say. Knows nothing of requests, connections and the outcomes of exchanges.
 //!
-//! `apply` changes the load from a time on. An order comes long enough before its time, as long as
-//! a worker takes nothing that is due later than [`ORDERS_WITHIN`] after it last looked for orders:
-//! `look` notes that time, and everything else keeps within it.
+//! In each turn the worker calls [`Arrivals::look`] first, since everything else keeps within the
+//! horizon that it sets; then [`Arrivals::take`] while there is room, and [`Arrivals::ended`] for
+//! each user whose iteration has ended. [`Arrivals::tally`] counts arrivals as they become due,
+//! apart from those that are taken, and is called before an interval is closed. [`Arrivals::stop`]
+//! is called once, before the drain and after the last `take`; behind it [`Arrivals::pending`]
+//! hands over all arrivals that became due and were neither taken nor dropped, so that intended =
+//! sent + dropped + pending holds of the run.
+//!
+//! [`Arrivals::apply`] changes the load from a time on. An order comes long enough before its time,
+//! as long as a worker takes nothing that is due later than [`ORDERS_WITHIN`] after it last looked
+//! for orders: `look` notes that time, and everything else keeps within it.
+//!
+//! The n-th start is computed from n by `schedule`. Nothing here adds intervals up, and nothing
+//! moves an arrival that is late: only the late policy decides whether it is still sent.
 
 mod closed;
 mod numbers;
@@ -33,12 +42,13 @@ use open::Open;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// The ends of a run's load, over all workers.
+/// The ends of a pool's load, over all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// No request starts at this time or later.
     pub(crate) end: Nanos,
-    /// The first request's number that the run does not have.
+    /// The first number of a request that the run does not have; `u64::MAX` where requests are not
+    /// counted.
     pub(crate) limit: u64,
     /// The end of the warm-up: intended starts before it are not measured.
     pub(crate) measure_from: Nanos,
@@ -70,16 +80,18 @@ pub(crate) struct Arrival {
     /// The moment since which only the worker kept it from starting: the arrival of a user with a
     /// rate of its own may become due while that user is busy.
     pub(crate) ready: Nanos,
-    /// The user whose turn it is; of the open model, any that is idle.
+    /// The user whose turn it is; `None` in the open model, where any idle user will do.
     pub(crate) user: Option<UserId>,
 }
 
-/// Arrivals that became due and were not sent, within a span.
+/// Arrivals that became due, and those that were dropped, since the tally before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
+    /// Arrivals that became due and are measured.
     pub(crate) intended: u64,
-    /// Those of the warm-up, which are not measured.
+    /// Arrivals of the warm-up that became due, which are not measured.
     pub(crate) early: u64,
+    /// Measured arrivals that are not sent any more, by the late policy.
     pub(crate) dropped: u64,
 }
 
@@ -90,11 +102,12 @@ pub(crate) struct Arrivals {
     shard: Shard,
     /// The end of the time that was asked for.
     end: Nanos,
-    /// Why it is up then.
+    /// The reason for which the load ends then.
     end_reason: StopReason,
     /// The moment at which starting ended because time was up or the run was stopped.
     stopped_at: Option<Nanos>,
-    /// No order that is not known yet holds from this time or earlier.
+    /// The time up to which arrivals may be taken: no order that is not known yet holds from it or
+    /// earlier.
     horizon: Nanos,
     /// Commands whose time has not come, ascending; only one worker keeps them.
     coming: VecDeque<Arc<Command>>,
@@ -132,8 +145,9 @@ impl Arrivals {
         self.horizon
     }
 
-    /// Changes the load; `reports` where its observers learn of it from here. The order's time is
-    /// later than any that was looked at.
+    /// Changes the load by an order, whose time is later than any that was looked at. With
+    /// `reports`, the command is handed out by [`Self::next_change`] when it holds, by the pool's
+    /// first worker alone, so that observers learn of it once.
     pub(crate) fn apply(&mut self, order: &Order, reports: bool) {
         let at = order.command.at;
         match (&order.command.change, &order.schedule, &mut self.model) {
@@ -165,13 +179,15 @@ impl Arrivals {
         self.coming.pop_front_if(|command| command.at <= now)
     }
 
-    /// Whether a command's time has come, or it may be that no request starts any more.
+    /// Whether a command's time has come, or it may be that no request starts any more. Called in
+    /// each turn; most answers are "no".
     #[inline]
     pub(crate) fn has_news(&self, now: Nanos, population: &Population) -> bool {
         !self.coming.is_empty() || self.is_timed_out(now) || self.is_exhausted(population)
     }
 
-    /// Why no request starts any more, as soon as that is so by itself or by an order.
+    /// The reason for which no request starts any more, as soon as that is so by itself or by an
+    /// order.
     pub(crate) fn stop_reason(&self, now: Nanos, population: &Population) -> Option<StopReason> {
         if self.is_counted_out(population) && self.stopped_at.is_none() {
             Some(StopReason::Counted)
@@ -182,7 +198,8 @@ impl Arrivals {
         }
     }
 
-    /// When that became so; of a count that is used up, when it is noticed.
+    /// The time at which the load ended; of a count that is used up, the time at which that was
+    /// noticed.
     pub(crate) fn stop_time(&self, now: Nanos, population: &Population) -> Nanos {
         if self.is_counted_out(population) && self.stopped_at.is_none() {
             now
@@ -201,7 +218,8 @@ impl Arrivals {
         }
     }
 
-    /// Whether a request that has waited since `arrival` for a connection is still to be sent.
+    /// Whether a request that has waited since `arrival` for a connection is still to be sent. One
+    /// that is not is counted as dropped here, so that this is asked once for each that waited.
     pub(crate) fn still_wanted(&mut self, arrival: Arrival, now: Nanos) -> bool {
         match &mut self.model {
             Model::Open(open) => open.still_wanted(arrival, now),
@@ -209,7 +227,8 @@ impl Arrivals {
         }
     }
 
-    /// Drops what is too late by now, so that [`Self::next_due`] is of an arrival that is wanted.
+    /// Drops the arrivals that are too late by now, so that [`Self::next_due`] is that of an
+    /// arrival that is wanted.
     pub(crate) fn drop_late(&mut self, now: Nanos) {
         let now = now.min(self.horizon);
         if let Model::Open(open) = &mut self.model {
@@ -222,7 +241,8 @@ impl Arrivals {
         matches!(&self.model, Model::Open(open) if open.drops())
     }
 
-    /// A user's iteration has ended: the user is ready, and begins the next at a later time.
+    /// Returns a user whose iteration has ended: `ready` is the end, `next` the time at which its
+    /// next iteration begins. Does nothing in the open model.
     #[inline]
     pub(crate) fn ended(
         &mut self,
@@ -236,7 +256,7 @@ impl Arrivals {
         }
     }
 
-    /// A user has left for good.
+    /// Ends the own law of a user that has left for good.
     #[cold]
     pub(crate) fn forget(&mut self, user: UserId) {
         if let Model::Closed(closed) = &mut self.model {
@@ -270,7 +290,7 @@ impl Arrivals {
         }
     }
 
-    /// Whether no further request will come.
+    /// Whether no further request will come, as far as is known now.
     #[inline]
     pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
         match &self.model {
@@ -291,7 +311,8 @@ impl Arrivals {
             && (self.is_counted_out(population) || now >= self.schedule_end(population))
     }
 
-    /// The part of the time that was asked for that has been used.
+    /// The part of the time that was asked for that has been used: up to the stop, to the end of a
+    /// count, or to now.
     pub(crate) fn used_time(&self, now: Nanos, population: &Population) -> Nanos {
         match (self.stopped_at, &self.model) {
             (Some(stopped_at), _) => stopped_at,

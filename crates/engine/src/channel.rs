@@ -1,4 +1,12 @@
-//! A worker's way to the collector, and the used intervals' way back.
+//! A worker's channel to the collector, and the way back of used intervals.
+//!
+//! A worker sends and never waits: the channel is unbounded, and what is sent in one interval is
+//! bounded by the limits of its records. A message is sent at the edge of an interval and when a
+//! pool's load changes, never per request. Messages of one worker arrive in the order in which they
+//! were sent, so that kept samples come before the interval to which they belong.
+//!
+//! The last message of a worker is [`Message::Gone`], which its channel sends when it is dropped,
+//! also by a thread that fails.
 
 use crate::id::PoolId;
 use crate::recorder::Sink;
@@ -21,9 +29,9 @@ pub(crate) enum Message {
     Kept(Vec<Kept>),
     /// The records of exchanges beyond their figures.
     Written(Written),
-    /// The worker has ended.
+    /// The worker has ended its run.
     Done {
-        /// When the last exchange ended, from the run's start.
+        /// The time at which its last exchange ended, from the run's start.
         end: Nanos,
     },
     /// The worker is gone, whether or not it has ever begun.
@@ -33,7 +41,7 @@ pub(crate) enum Message {
 /// The end of a worker's part of a pool's load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stopped {
-    /// When no further request is started.
+    /// The time from which no further request is started.
     pub(crate) at: Nanos,
     pub(crate) reason: StopReason,
 }
@@ -43,7 +51,7 @@ pub(crate) struct Stopped {
 pub(crate) enum Note {
     /// From a worker.
     Worker {
-        /// Which one.
+        /// The number of the worker.
         index: u32,
         message: Message,
     },
@@ -58,10 +66,10 @@ pub(crate) struct Reporter {
     notes: Sender<Note>,
 }
 
-/// A worker's channel to the collector, on which used intervals come back. It is dropped with its
-/// worker, of which the collector learns by that.
+/// The channel of a worker to the collector, on which used intervals come back.
 pub(crate) struct Channel {
     pub(crate) reporter: Reporter,
+    /// Empty intervals to be recorded into again.
     back: Receiver<Box<Interval>>,
 }
 

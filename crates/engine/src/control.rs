@@ -3,13 +3,26 @@
 //! A command holds from a stated time of the run, so that all workers apply it at the same instant
 //! and their shares stay a partition of the whole. [`Control::send`] announces that there will be
 //! an order *before* it reads the clock, and takes no time that is not [`COMMAND_LEAD`] later: a
-//! command without a time of its own gets the next possible one, any other is refused, so that
-//! whoever gives the same command to several runs has it hold at one time in all of them or learns
-//! in which it does not.
-//! A worker reads its clock *before* it looks whether anything is announced, and takes nothing that
-//! is due later than [`crate::limits::ORDERS_WITHIN`] after that. So a worker that has not read an
-//! order yet has taken nothing that the order concerns, however long its thread was descheduled in
-//! between. Where nothing is announced, looking is one load.
+//! command without a time of its own gets the next possible one, any other is refused, so that a
+//! caller that gives the same command to several runs has it hold at one time in all of them or
+//! learns in which it does not. A worker reads its clock *before* it looks whether anything is
+//! announced, and takes nothing that is due later than [`crate::limits::ORDERS_WITHIN`] after that.
+//! So a worker that has not read an order yet has taken nothing that the order concerns, however
+//! long its thread was descheduled in between. Where nothing is announced, looking is one load.
+//!
+//! The announcement and the worker's look are sequentially consistent, since the argument needs one
+//! order of four events: announce, read the sender's clock, read the worker's clock, look. An
+//! announcement that is withdrawn (the command was refused) costs a worker one turn with the lock,
+//! in which it finds nothing.
+//!
+//! A stop and an end are of another kind: [`Control::stop`] and [`Control::end`] hold at once,
+//! wherever each worker is, since nobody compares their time between workers. They raise the stage
+//! and never lower it; the first reason is kept. `report_to` and `started` are called once by the
+//! run, before its workers start; `over` at its end, after which each command is refused. Before
+//! `started` (and under virtual time) no time is too soon.
+//!
+//! The list of orders only grows, up to [`COMMANDS_MAX`] and a spare, so that a worker needs no
+//! more than the number that it has read.
 
 use crate::arrivals::{Arrivals, Numbers, Order, WholeLoad};
 use crate::channel::{Message, Note, Reporter, Stopped};
@@ -25,8 +38,8 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Commands beyond [`COMMANDS_MAX`] that stop, pause or resume the load: marks keep nobody from
-/// that.
+/// Commands beyond [`COMMANDS_MAX`] that stop, pause or resume the load, so that a run whose list
+/// is full, of marks for instance, can still be stopped.
 const COMMANDS_SPARE: usize = 100;
 
 /// Requests start.
@@ -42,23 +55,28 @@ pub struct Control {
     shared: Arc<Shared>,
 }
 
+/// The parts that all handles and all workers of a run share.
 struct Shared {
+    /// [`GOES_ON`], [`STOPS`] or [`ENDS`]; it only rises. Relaxed: a worker that sees it a turn
+    /// later has merely gone on for a turn.
     stage: AtomicU8,
-    /// The number of orders, one that is being added included.
+    /// The number of orders, one that is being added included. It differs from a worker's own count
+    /// exactly while that worker has something to read.
     announced: AtomicUsize,
     book: Mutex<Book>,
 }
 
-/// Everything that is not looked at in each turn.
+/// The state behind the lock, which a worker takes only where something is announced.
 struct Book {
     /// The load of each pool.
     loads: Vec<WholeLoad>,
-    /// In the order in which they were given.
+    /// In the order in which they were given, which need not be that of their times.
     orders: Vec<Order>,
     /// The run's time; `None` before the start, and under virtual time.
     clock: Option<RunClock>,
     /// The channel that wakes the collector at a stop.
     notes: Option<Sender<Note>>,
+    /// The reason of the first stop, kept until the collector's channel is known.
     stop_reason: Option<StopReason>,
     is_over: bool,
 }
@@ -70,7 +88,7 @@ struct RunClock {
     start: Nanos,
 }
 
-/// Why a command can't be carried out.
+/// The refusal of a command. Nothing of the run has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlError {
@@ -83,7 +101,7 @@ pub enum ControlError {
     },
     /// The load has ended before the command's time.
     TooLate {
-        /// When it ends.
+        /// The end of the load.
         end: Nanos,
     },
     /// A load of users has no rate.
@@ -157,10 +175,8 @@ impl Control {
     }
 
     /// Changes the run, and gives the time from which that holds: the command's own, or for one
-    /// that is to hold soon the next possible one.
-    ///
-    /// # Errors
-    /// When it would change nothing or can't be carried out. Nothing has changed then.
+    /// that is to hold soon (`at` 0) the next possible one. Computes the new schedule on the
+    /// caller's thread, so that no worker pays for it.
     pub fn send(&self, command: Command) -> Result<Nanos, ControlError> {
         let mut book = self.lock();
         let schedule = book.schedule(&command)?;
@@ -193,7 +209,7 @@ impl Control {
         Ok(at)
     }
 
-    /// When the load ends by itself or by a command that was given so far, from the run's start;
+    /// The end of the load by itself or by a command that was given so far, from the run's start;
     /// `None` while that is open. Of several pools it is the last end.
     #[must_use]
     pub fn load_end(&self) -> Option<Nanos> {
@@ -221,7 +237,7 @@ impl Control {
         self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
     }
 
-    /// Ends a run that has no account, for something of it has failed.
+    /// Ends a run without a reason or an account, since a part of it has failed.
     pub(crate) fn abandon(&self) {
         self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
     }
@@ -237,7 +253,8 @@ impl Control {
         self.lock().loads[pool.index()].share(shard, numbers, population)
     }
 
-    /// The orders of a pool as a worker reads them, and where it reports.
+    /// The view of a pool's orders that one worker reads, with its way to report. It has read none
+    /// yet: orders that were given before the run started come with the first turn.
     pub(crate) fn orders(&self, pool: PoolId, reporter: Reporter) -> Orders {
         Orders {
             control: self.clone(),
@@ -258,12 +275,13 @@ impl Control {
         book.notes = Some(notes);
     }
 
-    /// The run started at this time of a clock, so that commands hold from the run's own time.
+    /// Notes the clock and the time of it at which the run started, so that commands hold from the
+    /// run's own time.
     pub(crate) fn started(&self, clock: Clock, start: Nanos) {
         self.lock().clock = Some(RunClock { clock, start });
     }
 
-    /// No command is taken any more.
+    /// Refuses every command from now on.
     pub(crate) fn over(&self) {
         let mut book = self.lock();
         book.is_over = true;
@@ -294,7 +312,9 @@ impl RunClock {
 }
 
 impl Book {
-    /// The schedule of a new rate, for a command that can be carried out.
+    /// The schedule of a new rate, for a command that can be carried out. An arrival process of the
+    /// new schedule is seeded with the order's number, so that two commands with one rate do not
+    /// repeat each other's arrivals.
     fn schedule(&self, command: &Command) -> Result<Option<Schedule>, ControlError> {
         if self.is_over {
             return Err(ControlError::Over);
@@ -330,8 +350,8 @@ impl Book {
         }
     }
 
-    /// Until when the load of a pool lasts, or that of the one that lasts longest; of the orders,
-    /// only those are looked at that hold at `at` or earlier.
+    /// The end of a pool's load, or of the load that lasts longest; of the orders, only those count
+    /// that hold at `at` or earlier.
     fn end_before(&self, at: Nanos, pool: Option<u16>) -> Nanos {
         let loads = (0..).zip(&self.loads);
         let concerned = loads.filter(|(id, _)| pool.is_none_or(|pool| pool == *id));
@@ -344,7 +364,8 @@ impl Book {
     }
 }
 
-/// A worker's view of [`Control`], for one of its pools.
+/// A worker's view of [`Control`], for one of its pools: [`Self::carry_out`] is called once a turn,
+/// with the time that the worker read before.
 pub(crate) struct Orders {
     control: Control,
     pool: PoolId,
@@ -386,7 +407,7 @@ impl Orders {
         }
     }
 
-    /// Reports what orders and time have come to.
+    /// Reports the changes whose time has come, and once that nothing starts any more.
     #[cold]
     fn report(&mut self, arrivals: &mut Arrivals, population: &Population, now: Nanos) {
         while let Some(command) = arrivals.next_change(now) {
@@ -402,6 +423,8 @@ impl Orders {
         }
     }
 
+    /// Applies the orders behind the last one read. The lock is held for the time of that: a
+    /// command that is given meanwhile waits.
     #[cold]
     fn read_on(&mut self, arrivals: &mut Arrivals) {
         let book = self.control.lock();

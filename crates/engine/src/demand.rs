@@ -1,10 +1,22 @@
-//! What a worker's part of a pool asks for: arrivals, the users that make requests, and what of
+//! The demand of a worker's part of a pool: arrivals, the users that make requests, and what of
 //! both waits for a connection.
 //!
 //! A worker holds its demand while it is awake. Where it sleeps with something due and no room, it
 //! leaves the demand in the pool's [`crate::handover`], and a worker with room calls
 //! [`Demand::lend`]: that gives an arrival, which the helper begins with a user of its own, or a
 //! request of a user that stays here, which comes back as a [`Returned`].
+//!
+//! It keeps four parts in step, none of which knows the others: [`Arrivals`] says when something is
+//! due, [`Population`] which users are free, [`Users`] which request a user makes next, [`Waiting`]
+//! what has no seat yet. A turn goes [`Demand::carry_out`], then [`Demand::take`] and
+//! [`Demand::begin`] for each arrival with room. Each user that was begun comes to exactly one
+//! [`Demand::free_user`] or [`Demand::retire_user`]. A request that was lent keeps its user busy
+//! here, and comes to one [`Demand::take_back`]; until then [`Demand::is_under_way`] holds, so that
+//! the pool's drain waits for it.
+//!
+//! [`Demand::stop`] is called once when the load ends, and counts everything that was due and has
+//! not begun; [`Demand::finish`] once at the end of the drain. Together they make the books
+//! balance: each intended request is sent, dropped, unsent or in flight.
 
 use crate::arrivals::{Arrival, Arrivals};
 use crate::control::Orders;
@@ -20,7 +32,7 @@ use drumfire_measure::{Figures, Outcome};
 use drumfire_plan::{Affinity, Taken};
 use drumfire_units::Nanos;
 
-/// A worker's part of what a pool asks for.
+/// A worker's part of a pool's demand.
 #[derive(Debug)]
 pub(crate) struct Demand {
     pub(crate) arrivals: Arrivals,
@@ -30,11 +42,13 @@ pub(crate) struct Demand {
     affinity: Affinity,
     /// Requests of its users that other workers carry out.
     lent: u32,
-    /// Steps that followed where a helper expected a request, for the home worker.
+    /// Steps that followed where a helper expected a request (a user that failed before its first
+    /// one). The helper has no place to carry them out; the home worker does when it holds its
+    /// demand again.
     steps: Vec<NextStep>,
 }
 
-/// Something that a worker does for another.
+/// One thing that a worker does for another.
 #[derive(Debug)]
 pub(crate) enum Lent {
     /// An arrival, whose first request takes a seat of the lane.
@@ -50,7 +64,8 @@ pub(crate) struct LentRequest {
     pub(crate) belongings: Belongings,
 }
 
-/// The end of a request that another worker has carried out.
+/// The end of a request that another worker has carried out, with what its user needs to go on at
+/// home.
 #[derive(Debug)]
 pub(crate) struct Returned {
     pub(crate) user: UserId,
@@ -70,7 +85,8 @@ pub(crate) struct Room {
     pub(crate) users: bool,
 }
 
-/// The due requests and arrivals that a demand has for others, and the due time of the first.
+/// The due requests and arrivals that a demand has for others, and the due time of the first. It is
+/// published without the demand, so that a worker sees whether a handover is worth its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     /// Requests of users that stay at home: a seat is all that they need.
@@ -153,7 +169,7 @@ impl Demand {
         self.arrivals.used_time(now, &self.population)
     }
 
-    /// Takes the next arrival that may begin now.
+    /// Takes the next arrival that may begin now, with its user in the closed model.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
         self.arrivals.take(now, &mut self.population)
@@ -184,7 +200,9 @@ impl Demand {
         self.arrivals.forget(user);
     }
 
-    /// Records what became due and what was dropped before a time, since the last call.
+    /// Records what became due and what was dropped before a time, since the last call. An
+    /// iteration that begins with a request makes that request intended by becoming due; any later
+    /// request is intended only when it is reached.
     pub(crate) fn tally(&mut self, end: Nanos, figures: &mut Figures) {
         let tally = self.arrivals.tally(end);
         figures.record_warmup_due(tally.early);
@@ -196,7 +214,7 @@ impl Demand {
         }
     }
 
-    /// Lets nothing more begin, and records what was due until now.
+    /// Lets nothing more begin, and records all that was due until now and has not begun.
     pub(crate) fn stop(
         &mut self,
         now: Nanos,
@@ -226,8 +244,8 @@ impl Demand {
         unsent.iterations(self.waiting.requests(), now);
     }
 
-    /// Whether an arrival may be begun by a worker that is not its users': not where users have
-    /// connections of their own and come with the arrival.
+    /// Whether another worker may begin an arrival of these users. Not where users have connections
+    /// of their own and come with the arrival: those connections are with this worker.
     fn has_movable_arrivals(&self) -> bool {
         self.arrivals.is_open() || self.affinity == Affinity::Shared
     }
@@ -266,7 +284,8 @@ impl Demand {
     }
 
     /// Gives the first thing that is due and that a helper can do which has such seats, and a user
-    /// for an arrival where it `admits` one.
+    /// for an arrival where it `admits` one. Requests come before arrivals: their users have waited
+    /// in the middle of an iteration.
     pub(crate) fn lend(
         &mut self,
         now: Nanos,
@@ -318,6 +337,7 @@ impl Demand {
         }
     }
 
+    /// Lends a request with the belongings (cookies and values) of its user, where users have any.
     fn lend_request(&mut self, lane: LaneId, request: DueRequest) -> Lent {
         self.lent += 1;
         let belongings = match self.users.keep_belongings() {
@@ -343,7 +363,7 @@ impl Demand {
         self.steps.pop()
     }
 
-    /// A lent request has come back.
+    /// Notes that a lent request has come back.
     pub(crate) const fn take_back(&mut self) {
         self.lent -= 1;
     }

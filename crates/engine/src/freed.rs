@@ -4,8 +4,15 @@
 //! A worker that stands still finds a queue when it goes on, and sends it with as many connections
 //! as it has. The first of the queue are late by the stop, which is lag. The others find their
 //! connections busy, but only since those of the first were sent too late: on time, the connection
-//! would have been free for them earlier. So what a connection loses by a stop is owed to what
-//! follows on it, until it has been idle, and is lag there, too (docs/design/0029).
+//! would have been free for them earlier. So the time that a connection loses by a stop is owed to
+//! the requests that follow on it, until it has been idle, and is lag there, too
+//! (docs/design/0029).
+//!
+//! A request needs a connection and, in the closed model, a user; [`Freed::and`] joins the two.
+//! [`Freed::due`] then splits its wait: up to there it is the target's (everything was busy),
+//! beyond it the generator's. [`Freed::owed`] is what the exchange carries to its end, where
+//! [`Freed::after_stop`] makes the next moment of it. An idle gap ends the debt by itself, since a
+//! request that is intended after `at` has nothing to inherit.
 
 use crate::limits::STOOD_STILL;
 use drumfire_units::Nanos;
@@ -52,9 +59,9 @@ impl Freed {
         intended.max(self.on_time)
     }
 
-    /// The debt to the next request on the same connection, where this one, intended for a
-    /// time, begins now. Lateness within a turn of the loop is lag of this request alone: it would
-    /// add up where the target is the limit.
+    /// The debt to the next request on the same connection, where this one, intended for a time,
+    /// begins now. Lateness within a turn of the loop (under [`STOOD_STILL`]) is lag of this
+    /// request alone: it would add up where the target is the limit.
     #[inline]
     pub(crate) fn owed(self, intended: Nanos, now: Nanos) -> Nanos {
         let could = intended.max(self.at);

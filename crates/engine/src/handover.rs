@@ -1,4 +1,5 @@
-//! What the workers of one pool do for each other, so that no figure depends on their number.
+//! The hand-over of due work between the workers of one pool, so that no figure depends on their
+//! number.
 //!
 //! A worker has a part of the schedule, of the users and of the connections, and shares nothing
 //! while it has room. The protocol where it has none:
@@ -14,13 +15,21 @@
 //! - Before a worker sleeps it calls [`Member::rest`], and after it [`Member::resume`]. In between
 //!   its demand may be another's to take from, one at a time, under the peer's lock.
 //! - A sleeper publishes its room, then looks for demands; one that leaves its demand publishes
-//!   that, then looks for room. Both orders are sequentially consistent, so that one of the two sees
-//!   the other, and no due arrival lies between a sleeper with room and a demand unseen.
-//! - Of the sleepers with room one watches a demand: it wakes when the next of it is due. One that
-//!   goes to sleep without room passes a demand that has no watcher on to a sleeper with room.
+//!   that, then looks for room. Both orders are sequentially consistent, so that one of the two
+//!   sees the other, and no due arrival lies between a sleeper with room and a demand unseen.
+//! - Of the sleepers with room one watches a demand: it wakes when the next of it is due. A worker
+//!   that goes to sleep without room passes a demand that has no watcher on to a sleeper with room.
 //!
-//! What a hand-over takes (a wake of a thread) is lag, since a connection was free. Workers of other
-//! machines share nothing.
+//! The time of a hand-over (a wake of a thread) is lag, since a connection was free. Workers of
+//! other machines share nothing.
+//!
+//! A demand that is left is swapped with an idle twin, so that no part of the worker has to know
+//! whether it holds the real one: the twin has nothing due. While it is left, its state is
+//! published in three atomics that are written under the lock; a reader may see an old mixture of
+//! them, wakes for nothing then, and finds the truth under the lock.
+//!
+//! What a worker pays where all have room: one relaxed load a turn, a swap and two loads before
+//! each sleep, a store and a load after it. No lock is taken on that path.
 
 use crate::demand::{Demand, Lent, Offer, Returned, Room};
 use crate::id::LaneSet;
@@ -47,7 +56,8 @@ pub(crate) struct Handover {
     active: AtomicU32,
 }
 
-/// One worker of a pool as the others see it. Each has cache lines of its own.
+/// One worker of a pool as the others see it. Each has cache lines of its own, or the sleeps of one
+/// would cost the others a miss.
 #[derive(Debug)]
 #[repr(align(128))]
 struct Peer {
@@ -56,22 +66,26 @@ struct Peer {
     /// The lanes on which its demand has something for others: of requests in the lower half, of
     /// arrivals in the upper.
     lanes: AtomicU64,
-    /// The due time of the first of that, in nanoseconds; [`Nanos::MAX`] where there is none.
+    /// The due time of the first of it, in nanoseconds; [`Nanos::MAX`] where there is none.
     due: AtomicU64,
-    /// The sleeper that wakes then.
+    /// The sleeper that wakes at that time; [`NONE`] where there is none.
     watcher: AtomicU32,
+    /// Whether ends of its users' requests lie here. Written under the lock or beside it, read
+    /// without.
     has_returned: AtomicBool,
     /// Whether its users have all left for good.
     is_deserted: AtomicBool,
+    /// The way to wake its driver; set once, before the run.
     waker: OnceLock<Waker>,
     left: Mutex<Left>,
 }
 
-/// The things that a worker has left for others, and others for it.
+/// The things that a worker has left for others, and that others have left for it.
 #[derive(Debug, Default)]
 struct Left {
     /// The worker's demand while it is left here, in exchange for an idle twin.
     demand: Option<Demand>,
+    /// Whether `demand` is the real one, and not the twin.
     is_left: bool,
     returned: Vec<Returned>,
 }
@@ -163,7 +177,7 @@ impl Peer {
 }
 
 impl Left {
-    /// The demand, where its worker has left it.
+    /// The demand, where its worker has left it; never the twin.
     fn away(&mut self) -> Option<&mut Demand> {
         let is_left = self.is_left;
         self.demand.as_mut().filter(|_| is_left)
@@ -264,8 +278,9 @@ impl Member {
         self.handover.has_offers()
     }
 
-    /// Takes what `lend` gives of the demand whose first is due earliest, before `own`; with the
-    /// number of its home.
+    /// Takes one thing of the demand whose first is due earliest, before `own`, as `lend` gives it;
+    /// with the number of its home. Demands that had nothing for this worker are passed over until
+    /// it has slept, or it would ask them again in each step of the turn.
     pub(crate) fn take(
         &mut self,
         own: Nanos,
@@ -297,8 +312,9 @@ impl Member {
         None
     }
 
-    /// The worker is about to sleep: leaves its demand to others where that has something due for
-    /// which there is no room here. Gives the time by which to wake for others.
+    /// Prepares for sleep: leaves the demand to others where that has something due for which there
+    /// is no room here. Gives the time by which to wake for others; [`Nanos::ZERO`] where something
+    /// has come back meanwhile, so that it does not sleep at all.
     #[inline]
     pub(crate) fn rest(
         &mut self,
@@ -321,6 +337,8 @@ impl Member {
         self.watch(room, now)
     }
 
+    /// Leaves the demand, and publishes what it offers. It stays the worker's own where the twin is
+    /// missing.
     #[cold]
     fn leave(&mut self, demand: &mut Demand, offer: Offer) {
         let peer = &self.handover.peers[self.me as usize];
@@ -336,7 +354,8 @@ impl Member {
         }
     }
 
-    /// Watches the demands that there is room for here, and passes the others on.
+    /// Watches the demands for which there is room here, and passes the others on. Gives the
+    /// earliest due time of those watched.
     #[cold]
     fn watch(&mut self, room: Room, now: Nanos) -> Nanos {
         let mut wake = Nanos::MAX;
@@ -357,8 +376,8 @@ impl Member {
         wake
     }
 
-    /// The worker is awake again: takes its demand back, and gives the ends of its users' requests
-    /// that others have carried out.
+    /// Takes the demand back after sleep, and gives the ends of its users' requests that others
+    /// have carried out.
     #[inline]
     pub(crate) fn resume(&mut self, demand: &mut Demand) -> Vec<Returned> {
         let peer = &self.handover.peers[self.me as usize];
@@ -372,6 +391,8 @@ impl Member {
         Vec::new()
     }
 
+    /// The part of [`Self::resume`] that few sleeps need: waits for the lock, for no longer than a
+    /// helper takes one thing.
     #[cold]
     fn reclaim(&mut self, demand: &mut Demand) -> Vec<Returned> {
         self.declined.clear();
@@ -409,7 +430,8 @@ impl Member {
         self.has_left
     }
 
-    /// Notes that its worker begins nothing more of its own.
+    /// Notes that its worker begins nothing more of its own. The last of the pool's wakes all,
+    /// since they may wait for nothing but that.
     pub(crate) fn note_over(&mut self) {
         if std::mem::take(&mut self.is_active)
             && self.handover.active.fetch_sub(1, Ordering::SeqCst) == 1

@@ -1,5 +1,10 @@
-//! Ids of pools, exchanges, shares, lanes and users. Each is an index into the list of the part that
-//! owns the thing; other parts hold the id and nothing else of it.
+//! Ids of pools, exchanges, shares, lanes and users. Each is an index into the list of the part
+//! that owns the thing; other parts hold the id and nothing else of it.
+//!
+//! Ids are a worker's own, but for a pool's, which is the plan's: an id of another worker means
+//! nothing here. An exchange's id is given away again when the exchange is over, and so are a
+//! connection's slot and a user's turn; where something may come late for the earlier one (a timer,
+//! an answer), it carries the [`Generation`] besides.
 
 /// A place in the plan's list of pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -10,7 +15,7 @@ pub(crate) struct PoolId(pub(crate) u16);
 pub(crate) struct ExchangeId(pub(crate) u32);
 
 /// Tells apart the exchanges that had one id, the iterations of one user, or the timers of one
-/// connection.
+/// connection. It wraps after 2³², far beyond the life of anything that holds an earlier one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Generation(u32);
 
@@ -26,7 +31,9 @@ pub(crate) struct LaneId(pub(crate) u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct UserId(pub(crate) u32);
 
-/// Lanes on which something waits, or seats are free. Those from the 31st on count as one.
+/// Lanes on which something waits, or seats are free: a bit each, the 31st bit for all lanes from
+/// that on, and the 32nd for what needs no seat. Two sets may thus meet where no lane does, which
+/// costs a look in vain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LaneSet(pub(crate) u32);
 
@@ -72,7 +79,7 @@ impl LaneId {
 impl LaneSet {
     /// No lane.
     pub(crate) const NONE: Self = Self(0);
-    /// The way of what needs no seat.
+    /// The set of an iteration that needs no seat to begin.
     pub(crate) const UNSEATED: Self = Self(1 << 31);
 
     /// With one more lane.

@@ -7,6 +7,9 @@
 //! `stop` and `finish` are called once each, in this order where the load stops at all: a run whose
 //! load has used itself up is finished without a stop. Every end of an exchange is noted before
 //! `finish`, which takes the end of the run from the last of them.
+//!
+//! An exchange that is lent to another worker ends there, in that worker's lifecycle; the pool's
+//! end is the latest of all.
 
 use crate::limits::DRAIN_MAX;
 use drumfire_plan::Drain;
@@ -17,7 +20,7 @@ use drumfire_units::Nanos;
 pub(crate) struct Lifecycle {
     /// The latest end of the drain; set by the stop.
     drain_until: Option<Nanos>,
-    /// The end of the exchange that ended last.
+    /// The end of the exchange that was accounted for last.
     last_end: Nanos,
     measure_from: Nanos,
     /// The number of exchanges under way when it was last noted.
@@ -63,7 +66,8 @@ impl Lifecycle {
         i64::from(now) - i64::from(std::mem::replace(&mut self.under_way, now))
     }
 
-    /// Stops the load: the drain begins, as the plan has it.
+    /// Stops the load: the drain begins, as the plan has it. It lasts [`DRAIN_MAX`] at most,
+    /// whatever timeouts the requests have.
     pub(crate) fn stop(&mut self, now: Nanos, drain: Drain) {
         self.drain_until = Some(match drain {
             Drain::Wait => now + DRAIN_MAX,
@@ -82,7 +86,7 @@ impl Lifecycle {
     }
 
     /// Finishes it when everything is accounted for. The load has used its time until `used_until`,
-    /// and `in_flight` exchanges never ended.
+    /// and `in_flight` exchanges never ended: the run then lasted until now.
     pub(crate) fn finish(&mut self, now: Nanos, used_until: Nanos, in_flight: u64) {
         let end = match in_flight {
             0 => self.last_end.max(used_until),

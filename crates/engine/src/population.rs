@@ -1,13 +1,23 @@
-//! The users of a worker: those that are there, those that are busy, those that have left.
+//! The users of a worker: present, busy or gone.
 //!
 //! In the closed model users come and go by a law: [`crate::arrivals`] says when, calls
 //! [`Population::come`] and [`Population::go`], and names the user of each arrival. A user whose
 //! iteration is under way when the law asks for fewer leaves at its end
-//! ([`Population::goes_at_end`]). In the open model an arrival takes a user that is idle, and a
-//! new one where none is, as long as the limit [`Population::admits`] one more.
+//! ([`Population::goes_at_end`]). In the open model an arrival takes a user that is idle, and a new
+//! one where none is, as long as the limit [`Population::admits`] one more.
 //!
 //! In both, [`Population::begin`] and [`Population::end`] are called in pairs, or
 //! [`Population::retire`] in place of the latter for a user that leaves for good.
+//!
+//! A user here is a number, from 0 without gaps; its state is with [`crate::users`]. A user that
+//! has gone and comes back is the same user, the last that went first, so that a law that swings
+//! between two counts makes no new ones. `came - gone - leaving` is the number that the law wants,
+//! and `busy <= came` holds; in the open model `busy <= allowed` does but while the law falls below
+//! the users that are busy, which then finish.
+//!
+//! The population also knows since when a user was free for an arrival that had to wait for one,
+//! which [`Population::free_since`] gives to the book-keeping of delays: a wait for a user is the
+//! plan's choice of users, not lag.
 
 mod user_law;
 
@@ -22,7 +32,7 @@ use std::collections::VecDeque;
 /// One worker's population.
 #[derive(Debug)]
 pub(crate) struct Population {
-    /// The number of users that have come into being.
+    /// The number of users that have come into being; the next one's id.
     came: u32,
     /// The number of users that are at an iteration.
     busy: u32,
@@ -33,17 +43,20 @@ pub(crate) struct Population {
     /// The users that an arrival of the open model may take, in the order in which they became idle.
     idle: VecDeque<UserId>,
     order: IdleOrder,
-    /// Whether an arrival may have become due while its user was busy.
+    /// Whether each user has its own rate, so that an arrival may have become due while its user
+    /// was busy.
     has_own_rates: bool,
 }
 
-/// The limit of users that may be busy at a time, where arrivals do not name them.
+/// The limit of users that may be busy at a time, where arrivals do not name them. The number is a
+/// law's, which may change during the run.
 #[derive(Debug)]
 struct Limit {
     law: UserLaw,
-    /// Without those that have left for good.
+    /// The number that may be busy now, less those that have left for good.
     allowed: u32,
-    /// Whether an arrival had to wait because all users were busy.
+    /// Whether an arrival may have had to wait because all users were busy. It stays so: from then
+    /// on the times at which users become free are noted.
     blocked: bool,
     /// The time at which a user last became free for an arrival that waited for one.
     free_since: Freed,
@@ -115,7 +128,7 @@ impl Population {
         gone.reserve((most as usize).saturating_sub(gone.len()));
     }
 
-    /// Whether one more user may be busy.
+    /// Whether one more user may be busy, by the law as of `now`.
     #[inline]
     pub(crate) fn admits(&mut self, now: Nanos) -> bool {
         if now >= self.limit.law.next_change() {
@@ -207,8 +220,8 @@ impl Population {
         self.presence.wanted
     }
 
-    /// Wants one user more: one that has gone before comes back, or a new one comes. `None` where a
-    /// user stays that was to go at the end of its iteration.
+    /// Wants one user more: a user that has gone before comes back, or a new one comes. `None`
+    /// where a user stays that was to go at the end of its iteration.
     pub(crate) fn come(&mut self) -> Option<UserId> {
         self.presence.wanted += 1;
         if self.presence.leaving > 0 {
@@ -219,7 +232,8 @@ impl Population {
         Some(gone.unwrap_or_else(|| self.new_user()))
     }
 
-    /// Wants one user fewer: one that is free goes, or without one, the next whose iteration ends.
+    /// Wants one user fewer: the one that is free goes, or without one, the next whose iteration
+    /// ends.
     pub(crate) fn go(&mut self, free: Option<UserId>) {
         self.presence.wanted -= 1;
         match free {
@@ -240,12 +254,12 @@ impl Population {
         goes
     }
 
-    /// A user that stays begins nothing more: its own law is over.
+    /// Notes that a user that stays begins nothing more: its own law is over.
     pub(crate) const fn finish(&mut self) {
         self.presence.finished += 1;
     }
 
-    /// Whether there were users, and none of those that are there will begin anything more.
+    /// Whether there were users, and none of those present will begin anything more.
     #[inline]
     pub(crate) const fn have_finished(&self) -> bool {
         let finished = self.presence.finished;
@@ -259,6 +273,8 @@ impl Population {
 }
 
 impl Limit {
+    /// Brings the limit up to a time. A user that comes by a change was not there before: an
+    /// arrival that waited is free from the change on.
     #[cold]
     fn change(&mut self, now: Nanos, retired: u32) {
         while self.law.next_change() <= now {

@@ -1,5 +1,10 @@
-//! The record of what became due and was never sent: arrivals, when starting ends, and what is left
-//! of iterations, when the drain does.
+//! The record of requests and iterations that became due and were never sent or ended: arrivals,
+//! when starting ends, and the rest of iterations, when the drain does.
+//!
+//! An arrival that waits at the end is a request that the target has not taken in time; to leave it
+//! out would make a target look faster the more it keeps waiting (coordinated omission). It counts
+//! as pending, with the time that it has waited by then, in the iteration's figures and, where its
+//! iteration begins with a request, in that request's. Those of the warm-up are left out.
 
 use crate::arrivals::Arrival;
 use crate::prepare::Request;
@@ -7,7 +12,7 @@ use crate::users::{DueRequest, Users};
 use drumfire_measure::Figures;
 use drumfire_units::Nanos;
 
-/// Records what is never sent.
+/// The recorder of one pool's unsent requests, for one end of starting or draining.
 pub(crate) struct Unsent<'a> {
     users: &'a Users,
     requests: &'a [Request],
@@ -17,8 +22,8 @@ pub(crate) struct Unsent<'a> {
 }
 
 impl<'a> Unsent<'a> {
-    /// Records in `figures` what users do not send of a pool's requests; what is intended before
-    /// `measure_from` is the warm-up's.
+    /// Records in `figures` the requests of a pool that its users do not send; those intended
+    /// before `measure_from` are the warm-up's.
     pub(crate) const fn new(
         users: &'a Users,
         requests: &'a [Request],
@@ -33,14 +38,15 @@ impl<'a> Unsent<'a> {
         }
     }
 
-    /// An arrival whose iteration never begins.
+    /// Records an arrival whose iteration never begins.
     pub(crate) fn arrival(&mut self, arrival: Arrival, now: Nanos) {
         if arrival.intended >= self.measure_from {
             self.arrivals(arrival, 1, now);
         }
     }
 
-    /// This many measured arrivals whose iterations never begin, of which the last has waited least.
+    /// Records this many measured arrivals whose iterations never begin, of which the last has
+    /// waited least: all count with its wait, so that the record is a lower bound.
     pub(crate) fn arrivals(&mut self, last: Arrival, count: u64, now: Nanos) {
         let waited = now - last.intended;
         self.figures.record_iterations_pending(waited, count);
@@ -51,7 +57,7 @@ impl<'a> Unsent<'a> {
         }
     }
 
-    /// The iterations that are still open, and their requests that have no seat.
+    /// Records the iterations that are still open, and their requests that have no seat.
     pub(crate) fn iterations<'b>(
         &mut self,
         waiting: impl Iterator<Item = &'b DueRequest>,

@@ -1,4 +1,4 @@
-//! Users: the actors of a run, each with a number of its own, and their iterations.
+//! Users: the actors of a run, each with its own number, and their iterations.
 //!
 //! A user takes one iteration at a time; the worker's population
 //! ([`Population`](crate::population::Population)) chooses the user that begins the next. For each
@@ -14,8 +14,12 @@
 //! else may read them. Where an iteration is one request alone, `only_request` takes the place of
 //! `first_step`, and the iteration is over with its exchange.
 //!
-//! The requests of a user are a function of the plan's seed, the user's number and its iteration, so
-//! that any worker of any machine can repeat them.
+//! The requests of a user are a function of the plan's seed, the user's number and its iteration,
+//! so that any worker of any machine can repeat them.
+//!
+//! A user costs sixteen bytes where it keeps nothing; cookies and the state of steps lie in lists
+//! of their own, which exist only where the pool needs them. The lists grow with the largest user
+//! that has begun, and never shrink.
 
 mod belongings;
 mod iteration;
@@ -46,16 +50,17 @@ pub(crate) struct Users {
     always_first: bool,
     choice: Choice,
     seed: u64,
-    /// Of the closed model: the pause after an iteration, and how far the beginnings of a user's
-    /// iterations lie apart at least.
+    /// The pause after an iteration, in the closed model.
     think: Pause,
+    /// The least distance between the beginnings of a user's iterations, in the closed model; 0 for
+    /// none.
     pace: Nanos,
     /// The pause, where it is always the same and there is no pace.
     same_rest: Option<Nanos>,
     /// Whether each worker goes through the whole list by itself.
     is_dealt_by_worker: bool,
     cookies: Cookies,
-    /// The cookies of each user that is at no request.
+    /// The cookies of each user, while no request has borrowed them.
     jars: Vec<Option<Box<Jar>>>,
     /// The iterations of a program with steps.
     iterations: Option<Iterations>,
@@ -76,7 +81,7 @@ pub(crate) struct Turn {
     pub(crate) user: UserId,
     /// The user's number among those of all workers.
     pub(crate) number: u32,
-    /// Which of the user's iterations it is, from 0.
+    /// The number of the iteration among the user's, from 0.
     pub(crate) iteration: u64,
     /// The number of the iteration's arrival within the run.
     pub(crate) arrival: u64,
@@ -171,7 +176,7 @@ impl Users {
         }
     }
 
-    /// A user begins the iteration of an arrival.
+    /// Begins the iteration of an arrival for a user.
     #[inline(always)]
     pub(crate) fn begin(&mut self, user: UserId, arrival: Arrival) -> Turn {
         if self.list.len() <= user.index() {
@@ -269,8 +274,8 @@ impl Users {
         }
     }
 
-    /// Takes back what an exchange has held that ended with an outcome, with what was taken from
-    /// its response; before [`Self::go_on`].
+    /// Takes back the belongings from an exchange that ended with an outcome, and the values taken
+    /// from its response; before [`Self::go_on`].
     #[cold]
     pub(crate) fn take_back(
         &mut self,
@@ -325,7 +330,8 @@ impl Users {
         self.iterations.as_ref()
     }
 
-    /// The time at which a user of the closed model that is ready then begins its next iteration.
+    /// The time at which a user of the closed model that is ready then begins its next iteration:
+    /// after its pause, and not before its pace allows.
     #[inline]
     pub(crate) fn next_begin(&self, user: UserId, ready: Nanos) -> Nanos {
         match self.same_rest {

@@ -1,8 +1,12 @@
 //! Due requests and arrivals that have no seat yet, by lane.
 //!
-//! A request of an iteration that has begun goes before arrivals: what has begun is finished first.
-//! Arrivals wait here only where there are several lanes, and one may not hold up another; where
-//! there is one lane they stay in the schedule.
+//! A request of an iteration that has begun goes before arrivals: an iteration under way is
+//! finished first. Arrivals wait here only where there are several lanes, and one may not hold up
+//! another; where there is one lane they stay in the schedule.
+//!
+//! The number of requests is bounded by the users that are at an iteration, that of arrivals by
+//! [`WAITING_MAX`](crate::limits::WAITING_MAX), which the caller keeps. Both leave a queue in the
+//! order in which they came, so that the front is the one due for longest.
 
 use crate::arrivals::Arrival;
 use crate::id::{LaneId, LaneSet};
@@ -71,7 +75,7 @@ impl Waiting {
         self.requests_by_lane().1
     }
 
-    /// The lanes for which requests wait, and when the first of them became due.
+    /// The lanes for which requests wait, and the time at which the first of them became due.
     pub(crate) fn requests_by_lane(&self) -> (LaneSet, Nanos) {
         if self.requests == 0 {
             return (LaneSet::NONE, Nanos::MAX);
@@ -79,7 +83,7 @@ impl Waiting {
         self.by_lane(|queue| Some(queue.requests.front()?.intended))
     }
 
-    /// The lanes for which arrivals wait, and when the first of them became due.
+    /// The lanes for which arrivals wait, and the time at which the first of them became due.
     pub(crate) fn arrivals_by_lane(&self) -> (LaneSet, Nanos) {
         if self.arrivals == 0 {
             return (LaneSet::NONE, Nanos::MAX);

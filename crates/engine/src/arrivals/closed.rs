@@ -1,5 +1,16 @@
 //! The closed model: users that start again when they have finished, or when a law of their own
 //! says.
+//!
+//! A user is in one of three places: taken (it has an iteration under way, and is not here),
+//! `ready` (it begins its next at a stated time), or `held` (the same, while a pause of the load
+//! stands, with its rest in place of a time). [`Closed::take`] removes a user, [`Closed::ended`]
+//! puts it back.
+//!
+//! The number of users follows a law over time and the orders that replace it. Both take effect in
+//! [`Closed::go_on`], in order of time, before anything is taken that is due later; a user that
+//! leaves while it has an iteration under way ends that first. Requests are intended when their
+//! user becomes free, so that there is nothing to tally ahead of what is taken, except where each
+//! user has a law ([`OwnRates`]).
 
 use super::numbers::{Numbering, Numbers};
 use super::own_rates::OwnRates;
@@ -12,20 +23,21 @@ use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// One worker's users.
+/// The users of one worker.
 #[derive(Debug)]
 pub(crate) struct Closed {
     /// Users without an iteration under way.
     ready: Resting,
-    /// Users that rest while the load's time stands still: `at` counts from when it goes on. Empty
-    /// while it does.
+    /// Users that rest while the load's time stands still: `at` is their rest from the moment at
+    /// which it goes on. Empty while it does go on.
     held: Resting,
+    /// The number of users over time.
     law: UserLaw,
     /// Users, pauses and resumptions to come, ascending.
     changes: VecDeque<Pending>,
-    /// When the first of them holds.
+    /// The time of the first of them; [`Nanos::MAX`] without any.
     next_command: Nanos,
-    /// When the first of them holds, or the number of users changes by the law.
+    /// The time of the first of them, or of the next change by the law.
     next_change: Nanos,
     /// The law of each user, where it has one of its own.
     own: Option<OwnRates>,
@@ -38,6 +50,7 @@ pub(crate) struct Closed {
     early: u64,
 }
 
+/// A change of the load at a time.
 #[derive(Debug)]
 struct Pending {
     at: Nanos,
@@ -81,7 +94,8 @@ impl Closed {
         closed
     }
 
-    /// Changes the load from a time on that is not over yet; users are those of the whole run.
+    /// Changes the load from a time on that is not over yet. A number of users is that of the whole
+    /// run, of which this worker takes its share.
     pub(crate) fn change(&mut self, at: Nanos, change: &Change) {
         let change = match change {
             Change::Users { law } => {
@@ -96,14 +110,15 @@ impl Closed {
         self.note_next();
     }
 
-    /// Notes when something changes next by itself.
+    /// Notes the time of the next change by itself.
     fn note_next(&mut self) {
         let command = self.changes.front();
         self.next_command = command.map_or(Nanos::MAX, |pending| pending.at);
         self.next_change = self.law.next_change().min(self.next_command);
     }
 
-    /// Lets everything happen whose time has come: changes, and users that come and go.
+    /// Carries out all changes whose time has come, in order of time: orders, and users that come
+    /// and go by the law.
     #[cold]
     fn go_on(&mut self, now: Nanos, population: &mut Population) {
         loop {
@@ -133,7 +148,7 @@ impl Closed {
         }
     }
 
-    /// Holds the users that become ready later; those that were ready before may still start.
+    /// Holds the users that would become ready later. Those that were ready before may still start.
     fn pause(&mut self, at: Nanos) {
         if self.law.pause(at) {
             for ready in self.ready.split_off(at) {
@@ -142,7 +157,7 @@ impl Closed {
         }
     }
 
-    /// Lets the users go on that a pause has held.
+    /// Lets the users go on that a pause has held, each with the rest that it had left.
     fn resume(&mut self, at: Nanos) {
         if let Some(stood) = self.law.resume(at) {
             if let Some(own) = &mut self.own {
@@ -154,8 +169,8 @@ impl Closed {
         }
     }
 
-    /// Lets users come or go at a time until there are `count`. The law's time goes on, so that no
-    /// user is held.
+    /// Lets users come or go at a time until there are `count`. The law's time goes on then, so
+    /// that no user is held.
     fn bring_to(&mut self, count: u32, at: Nanos, population: &mut Population) {
         while population.wanted() < count {
             if let Some(user) = population.come() {
@@ -174,6 +189,8 @@ impl Closed {
         }
     }
 
+    /// Takes the user that has been ready for longest, with the next number of a request. A number
+    /// that other workers have used up puts the user back.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         if now >= self.next_change {
@@ -203,7 +220,8 @@ impl Closed {
         })
     }
 
-    /// [`Self::take`] where each user has a law of its own.
+    /// Takes the next arrival of a user's own law that is due while the user is free; late arrivals
+    /// are dropped on the way.
     #[cold]
     fn take_own(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         let own = self.own.as_mut()?;
@@ -229,6 +247,7 @@ impl Closed {
         }
     }
 
+    /// Puts a user back whose iteration has ended; one that has to leave leaves now.
     #[inline]
     pub(crate) fn ended(
         &mut self,
@@ -256,7 +275,7 @@ impl Closed {
         }
     }
 
-    /// [`Self::ended`] where each user has a law of its own, which says when it begins its next.
+    /// Puts a user back whose own law says when it begins its next iteration.
     #[cold]
     fn ended_own(&mut self, user: UserId, ready: Nanos, population: &mut Population) {
         let due = self.own.as_ref().and_then(|own| own.next_due(user));
@@ -293,7 +312,7 @@ impl Closed {
         self.numbering.is_used_up() || population.has_retired() && self.has_ended(population)
     }
 
-    /// Whether there were users, and none of them nor another will begin anything.
+    /// Whether there were users, and neither they nor others will begin anything.
     fn has_ended(&self, population: &Population) -> bool {
         population.have_finished() && self.next_change == Nanos::MAX
     }
@@ -340,8 +359,8 @@ impl Closed {
         }
     }
 
-    /// What became due before `end`; where a user starts when it is free, its request is intended
-    /// when it starts.
+    /// The requests that became due before `end`. Where a user starts when it is free, its request
+    /// is intended when it starts.
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         match &mut self.own {
             Some(own) => own.tally(

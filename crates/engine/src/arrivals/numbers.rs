@@ -1,19 +1,26 @@
 //! The numbers of a bounded load's requests.
+//!
+//! A number selects the request of a list and the rows of feeds, so that each must be given once,
+//! and all below the limit. In the open model each worker has every `of`-th arrival and knows its
+//! numbers by that. Where users ask for requests, slow workers would keep their part of a count to
+//! themselves: the workers of a machine then share one counter ([`Numbers`]), which costs one
+//! atomic addition a request and only where a count bounds the load. Machines stay apart, each with
+//! the numbers of its own workers.
 
 use crate::id::Shard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The numbers that the workers of a pool take in the order in which they come: a worker whose
-/// users are slow leaves them to the others.
+/// The numbers of the workers of a pool that are here, given in the order in which the workers ask.
 #[derive(Debug)]
 pub(crate) struct Numbers {
-    /// The number of those that were asked for; beyond `count` none is given.
+    /// The number of times that one was asked for; beyond `count` none is given.
     asked: AtomicU64,
-    /// The number of all.
+    /// The number of all numbers that belong to these workers.
     count: u64,
     /// The workers here, by their numbers among all of the run.
     members: Box<[u32]>,
+    /// The number of all workers of the run.
     of: u32,
 }
 
@@ -24,13 +31,13 @@ pub(super) enum Numbering {
     Own { next: u64, of: u64, limit: u64 },
     /// Numbers that it shares with other workers.
     Shared(Arc<Numbers>),
-    /// Numbers that it would have shared, of which it takes no more.
+    /// None any more, of a worker that shared numbers.
     Stopped,
 }
 
 impl Numbers {
-    /// The numbers below `limit` that belong to `members`, of `of` workers to which they are dealt in
-    /// turn.
+    /// The numbers below `limit` that belong to `members`, of `of` workers to which numbers are
+    /// dealt in turn.
     pub(crate) fn new(limit: u64, members: &[u32], of: u32) -> Self {
         let (rounds, rest) = (limit / u64::from(of), limit % u64::from(of));
         let last = members.iter().filter(|member| u64::from(**member) < rest);
@@ -42,6 +49,8 @@ impl Numbers {
         }
     }
 
+    /// The next number; `None` where all are used up. Workers that ask at the same time get
+    /// different ones.
     fn take(&self) -> Option<u64> {
         if self.are_used_up() {
             return None;
@@ -94,7 +103,7 @@ impl Numbering {
         }
     }
 
-    /// Takes no more.
+    /// Gives no further number.
     pub(super) fn stop(&mut self) {
         match self {
             Self::Own { next, limit, .. } => *limit = (*limit).min(*next),
@@ -102,7 +111,8 @@ impl Numbering {
         }
     }
 
-    /// The number that would come next, of a worker's own.
+    /// The next of a worker's own numbers, for arrivals that are pending; 0 where numbers are
+    /// shared.
     pub(super) const fn next(&self) -> u64 {
         match self {
             Self::Own { next, .. } => *next,

@@ -1,4 +1,17 @@
 //! The open model: arrivals by a schedule, independent of the target.
+//!
+//! Two walkers go over the same share of the schedule. `course` stands at the next arrival that is
+//! neither sent nor dropped, and falls behind while there is no room; `ahead` runs over arrivals as
+//! they become due, only to count them. So an interval has the requests that became due in it,
+//! whether or not they were sent.
+//!
+//! Each walker has a number beside it (`following`, `counted`): the shard's index and every `of`-th
+//! after it. With the policy "skip" an arrival gives way to a later one of any worker, which takes
+//! a third walker over the whole schedule ([`Whole`]).
+//!
+//! No rate is too high: whole stretches of late arrivals are skipped by arithmetic
+//! ([`Open::drop_late`]), and those that wait at the end are handed over in [`PENDING_PORTIONS`]
+//! portions, however many there are.
 
 use super::{Arrival, Bounds, Tally};
 use crate::id::Shard;
@@ -7,10 +20,10 @@ use drumfire_plan::LatePolicy;
 use drumfire_schedule::{Course, CourseChange, Due, Next, Schedule};
 use drumfire_units::Nanos;
 
-/// One worker's share of a schedule, and of those that follow it.
+/// One worker's share of a schedule, and of those that follow it by orders.
 #[derive(Debug)]
 pub(crate) struct Open {
-    /// The next arrival that is neither sent nor dropped.
+    /// Stands at the next arrival that is neither sent nor dropped.
     course: Course,
     /// Runs ahead of `course` over arrivals that are due and wait, only to count them.
     ahead: Course,
@@ -24,16 +37,16 @@ pub(crate) struct Open {
     dropped: u64,
     of: u64,
     limit: u64,
-    /// Whether nothing more is started.
+    /// Whether starting has ended.
     stopped: bool,
-    /// The number of the next request: ours are the shard's index and every `of`-th after it over
-    /// all pieces, also unlimited ones, which have no arrivals of their own.
+    /// The number of the next request: the shard's index and every `of`-th after it over all
+    /// pieces, also unlimited ones, which have no arrivals of their own.
     following: u64,
-    /// The same of the next request to be counted.
+    /// The number of the next request to be counted.
     counted: u64,
 }
 
-/// The arrivals of all workers, to know which of them is the last that is due.
+/// The arrivals of all workers, by which one knows whether its arrival is the last that is due.
 #[derive(Debug)]
 struct Whole {
     course: Course,
@@ -88,6 +101,8 @@ impl Open {
         }
     }
 
+    /// Takes the next arrival that is due and not too late; in an unlimited piece, one that is
+    /// intended now.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
         while !self.stopped && !self.is_counted_out() {
@@ -123,8 +138,8 @@ impl Open {
     }
 
     /// Drops at once all arrivals that would be dropped one by one, from the one due at `due` on;
-    /// returns whether there were any. The rate may be such that counting to the last of them never
-    /// ends.
+    /// returns whether there were any. The rate may be such that counting to the last of them would
+    /// never end.
     fn drop_late(&mut self, due: Nanos, now: Nanos) -> bool {
         // Arrivals that are due before the start of measuring are passed over first, and not
         // counted.
@@ -149,8 +164,8 @@ impl Open {
         passed > 0
     }
 
-    /// Passes this worker's arrival that is next and due before `end`, where another worker's was due
-    /// after it; how many that are.
+    /// Passes this worker's next arrival that is due before `end`, where another worker's was due
+    /// after it. Returns the number that were passed.
     fn give_way(&mut self, end: Nanos) -> u64 {
         let Some(whole) = &mut self.whole else {
             return 0;
@@ -169,7 +184,7 @@ impl Open {
         !matches!(self.late, LatePolicy::Queue)
     }
 
-    /// Drops what is too late by now, so that the next arrival is one that is still wanted.
+    /// Drops the arrivals that are too late by now, so that the next one is still wanted.
     pub(crate) fn drop_all_late(&mut self, now: Nanos) {
         if self.late == LatePolicy::Queue {
             return;
@@ -181,7 +196,7 @@ impl Open {
         {}
     }
 
-    /// Counts a request that came too late as dropped.
+    /// Whether an arrival is still to be sent; one that is too late is counted as dropped.
     pub(crate) fn still_wanted(&mut self, arrival: Arrival, now: Nanos) -> bool {
         let wanted = match self.late {
             LatePolicy::Queue => true,
@@ -201,6 +216,7 @@ impl Open {
         wanted
     }
 
+    /// The due time of the next arrival, or the time at which a change may bring one.
     pub(crate) fn next_due(&self) -> Nanos {
         let due = match self.course.peek() {
             _ if self.stopped || self.is_counted_out() => Nanos::MAX,
@@ -231,9 +247,9 @@ impl Open {
         self.course.end().unwrap_or(Nanos::MAX)
     }
 
-    /// Until when the load lasted that was asked for, where the run's count ended it: until the
-    /// first request would be due that it leaves out. Of random arrivals it is not worth a walk
-    /// over all before it.
+    /// The time until which the load lasted that was asked for, where the run's count ended it: the
+    /// start of the first request that it leaves out. Of random arrivals that would take a walk
+    /// over all before it, and is not worth it.
     pub(crate) fn counted_end(&self) -> Nanos {
         let left_out = if self.course.is_random() {
             None
@@ -250,12 +266,14 @@ impl Open {
         self.end = self.end.min(end);
     }
 
-    /// The same, and arrivals that are due before are not taken any more either.
+    /// Lets no request start whose time is at `end` or later, and takes no arrival any more that
+    /// was due before.
     pub(crate) fn stop(&mut self, end: Nanos) {
         self.end_at(end);
         self.stopped = true;
     }
 
+    /// The arrivals that became due before `end`, since the last call, and those that were dropped.
     pub(crate) fn tally(&mut self, end: Nanos) -> Tally {
         let end = end.min(self.end);
         let early = self.ahead.skip_before(end.min(self.measure_from));
@@ -315,7 +333,7 @@ impl Open {
         }
     }
 
-    /// As fast as connections allow: intended is when one became free, which is now.
+    /// An arrival of an unlimited piece: intended now, when a connection has room for it.
     fn take_unlimited(&mut self, now: Nanos) -> Arrival {
         let index = self.following;
         self.following += self.of;
@@ -342,7 +360,7 @@ fn are_coprime(mut a: u64, mut b: u64) -> bool {
 }
 
 /// Gives numbers to `count` arrivals, from `next` on in steps of `of`, as long as they are below
-/// `limit`; how many have one.
+/// `limit`. Returns how many have one.
 fn numbered(next: &mut u64, count: u64, of: u64, limit: u64) -> u64 {
     let count = count.min(limit.saturating_sub(*next).div_ceil(of));
     *next += count * of;

@@ -1,11 +1,12 @@
-//! A command as workers carry it out.
+//! A command as workers carry it out. What follows from it is computed once, where it is given, and
+//! shared: a schedule may be large, and workers must not spend their time on it.
 
 use crate::id::PoolId;
 use drumfire_plan::{Change, Command};
 use drumfire_schedule::Schedule;
 use std::sync::Arc;
 
-/// A command with what follows from it, computed once for all workers.
+/// A command, with the schedule that follows from it.
 #[derive(Clone, Debug)]
 pub(crate) struct Order {
     /// The command, with the time from which it holds.
@@ -20,7 +21,7 @@ impl Order {
         self.command.pool.is_none_or(|named| named == pool.0)
     }
 
-    /// Whether it is this pool that reports it: the one that it names, or the first.
+    /// Whether this pool reports it: the one that it names, or the first.
     pub(crate) fn is_reported_by(&self, pool: PoolId) -> bool {
         self.command.pool.unwrap_or(0) == pool.0
     }

@@ -1,9 +1,12 @@
 //! A law for each user apart, which begins when the user comes.
 //!
-//! The users are [`super::closed::Closed`]'s. It says who comes, goes and is free; here stands
-//! which arrival of its law each of them takes next. An arrival is due whether its user is free or
-//! not: what was due is computed from the law, and never from what was taken. A bound on the number
-//! of requests is one of those that are sent: arrivals that are dropped use up none of it.
+//! The users are [`super::closed::Closed`]'s, which knows when one comes, goes and is free; here
+//! stands the arrival of its law that each takes next. An arrival is due whether its user is free
+//! or not: the number that are due is computed from the law, and never from those that were taken.
+//! A bound on the number of requests is one of requests that are sent: arrivals that are dropped
+//! use up none of it.
+//!
+//! The cost of a tally is one computation for each user, once an interval.
 
 use super::{Arrival, Bounds};
 use crate::id::{Shard, UserId};
@@ -17,11 +20,12 @@ pub(super) struct OwnRates {
     schedule: Schedule,
     late: LatePolicy,
     users: Vec<Course>,
-    /// The arrivals that were due to users that have gone.
+    /// The arrivals that were taken by users that have gone; arrivals that such a user left are not
+    /// due any more.
     gone: Due,
     /// Arrivals that were dropped, those before the start of measuring included.
     dropped: Due,
-    /// The parts of both that were counted in tallies.
+    /// The parts of both that earlier tallies have counted.
     counted_intended: u64,
     counted_early: u64,
     counted_dropped: u64,
@@ -30,10 +34,11 @@ pub(super) struct OwnRates {
     measure_from: Nanos,
     /// The first number that the run has no arrival for, and how many arrivals are ours at most.
     limit: u64,
+    /// The number of arrivals that are this worker's at most.
     room: u64,
 }
 
-/// The progress of a user in its law.
+/// The progress of one user in its law.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     /// The moment at which its law's time was 0.
@@ -69,7 +74,7 @@ impl OwnRates {
         }
     }
 
-    /// A user comes, with its whole law before it; returns when its first arrival is due.
+    /// Begins a user's law at this time; returns when its first arrival is due.
     pub(super) fn come(&mut self, user: UserId, at: Nanos) -> Nanos {
         let course = Course {
             start: at,
@@ -83,7 +88,7 @@ impl OwnRates {
         self.next_due(user).unwrap_or(at)
     }
 
-    /// A user has gone, and with it what was due to it and not taken.
+    /// Ends a user's law, with the arrivals that were due to it and not taken.
     pub(super) fn go(&mut self, user: UserId) {
         let Some(&course) = self.users.get(user.index()) else {
             return;
@@ -101,14 +106,14 @@ impl OwnRates {
         Some(course.start + due)
     }
 
-    /// Takes the next arrival of a user that is free, where it is due; returns when that was.
+    /// Takes the next arrival of a user that is free, if it is due; returns its due time.
     pub(super) fn take(&mut self, user: UserId, now: Nanos) -> Option<Nanos> {
         let due = self.next_due(user).filter(|due| *due <= now)?;
         self.users[user.index()].passed += 1;
         Some(due)
     }
 
-    /// Drops the arrivals of a user that is free that are too late.
+    /// Drops the arrivals of a free user that are too late.
     pub(super) fn drop_late(&mut self, user: UserId, now: Nanos) {
         let Some(&course) = self.users.get(user.index()) else {
             return;
@@ -129,7 +134,7 @@ impl OwnRates {
         }
     }
 
-    /// Moves the laws of all users by a pause of the load.
+    /// Moves the laws of all users by a pause of the load, in which their time stood still.
     pub(super) fn move_on(&mut self, pause: Nanos) {
         for course in &mut self.users {
             course.start += pause;
@@ -169,8 +174,8 @@ impl OwnRates {
         }
     }
 
-    /// Hands over what is due and neither taken nor dropped, user by user: the last arrival, and how
-    /// many it stands for. Numbers go on from `next` in steps of `of`.
+    /// Hands over the arrivals that are due and neither taken nor dropped, user by user: the last
+    /// one, and how many it stands for. Numbers go on from `next` in steps of `of`.
     pub(super) fn pending(&self, mut next: u64, of: u64, mut hand_over: impl FnMut(Arrival, u64)) {
         let here = (0..).zip(&self.users).filter(|(_, course)| course.is_here);
         for (id, course) in here {
@@ -206,7 +211,7 @@ impl OwnRates {
 }
 
 impl Due {
-    /// Those that are measured.
+    /// Those outside of the warm-up.
     const fn measured(self) -> u64 {
         self.all - self.early
     }
@@ -228,7 +233,7 @@ impl Due {
     }
 }
 
-/// Takes the increase since the last call.
+/// The increase since the last call, which is then counted.
 fn take_increase(before: &mut u64, now: u64) -> u64 {
     // Arrivals of a user that goes are not due any more.
     let new = now.saturating_sub(*before);

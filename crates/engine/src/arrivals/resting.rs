@@ -1,11 +1,15 @@
-//! Users between two iterations, by when they are ready.
+//! Users between two iterations, by the time at which they are ready.
+//!
+//! Where all pauses are equal, users become ready in the order in which they finished: a queue
+//! takes each in constant time. Only a user that would have to stand before the queue's end goes
+//! into a heap. While that is empty, no operation looks at it.
 
 use crate::id::UserId;
 use drumfire_units::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A user without an iteration under way, and when it begins the next.
+/// A user without an iteration under way, and the time at which it begins the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Ready {
     pub(super) at: Nanos,
@@ -25,8 +29,9 @@ impl Ready {
 /// leave, and a queue is all that is needed; those that would stand before its end are in a heap.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
-    /// Ascending.
+    /// Users in ascending order of time.
     queue: VecDeque<Ready>,
+    /// Users that became ready before the end of the queue.
     heap: BinaryHeap<Reverse<Ready>>,
 }
 
@@ -93,7 +98,7 @@ impl Resting {
         self.pop_first()
     }
 
-    /// The first that is ready.
+    /// The user that is ready first.
     fn first(&self) -> Option<Ready> {
         match (self.queue.front(), self.heap.peek()) {
             (Some(queued), Some(Reverse(other))) if other.at < queued.at => Some(*other),
@@ -102,7 +107,7 @@ impl Resting {
         }
     }
 
-    /// Takes the first.
+    /// Takes the user that is ready first.
     fn pop_first(&mut self) -> Option<Ready> {
         match (self.queue.front(), self.heap.peek()) {
             (Some(queued), Some(Reverse(other))) if queued.at <= other.at => self.queue.pop_front(),
@@ -111,7 +116,7 @@ impl Resting {
         }
     }
 
-    /// Takes the one that rests for longest.
+    /// Takes the user that rests for longest.
     pub(super) fn pop_last(&mut self) -> Option<Ready> {
         let longest = self.heap.iter().map(|Reverse(other)| *other).max();
         match (self.queue.back(), longest) {
@@ -123,7 +128,7 @@ impl Resting {
         }
     }
 
-    /// Takes all that are ready at a time or later, ascending.
+    /// Takes all users that are ready at a time or later, ascending.
     pub(super) fn split_off(&mut self, at: Nanos) -> Vec<Ready> {
         let from = self.queue.partition_point(|ready| ready.at < at);
         let mut taken: Vec<Ready> = self.queue.drain(from..).collect();
@@ -138,7 +143,7 @@ impl Resting {
         taken
     }
 
-    /// Takes all, ascending.
+    /// Takes all users, ascending.
     pub(super) fn take_all(&mut self) -> Vec<Ready> {
         self.split_off(Nanos::ZERO)
     }

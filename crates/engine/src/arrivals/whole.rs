@@ -1,4 +1,9 @@
 //! The load of a whole pool, computed once for all workers.
+//!
+//! It is made before the run ([`WholeLoad::of`]) and only read afterwards: workers take their
+//! shares of it ([`WholeLoad::share`]), and the control asks it whether an order can be carried out
+//! and when the load ends ([`WholeLoad::schedule`], [`WholeLoad::end_before`]). The shares of all
+//! workers are a partition: together they have each arrival and each user once.
 
 use super::closed::Closed;
 use super::open::Open;
@@ -11,13 +16,14 @@ use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// A pool's load, before it is dealt out.
+/// A pool's load, before it is dealt to workers.
 #[derive(Clone, Debug)]
 pub(crate) struct WholeLoad {
     model: WholeModel,
     bounds: Bounds,
 }
 
+/// The parameters of the model, for the whole pool.
 #[derive(Clone, Debug)]
 enum WholeModel {
     Open {
@@ -66,15 +72,15 @@ impl WholeLoad {
         })
     }
 
-    /// The numbers that those of its `of` workers share that are here, where the number of requests
-    /// is bounded and users ask for them.
+    /// The numbers that the workers here share, of `of` in all, where the number of requests is
+    /// bounded and users ask for them; `None` where each has its own.
     pub(crate) fn numbers(&self, members: &[u32], of: u32) -> Option<Arc<Numbers>> {
         let is_shared = !self.is_open() && self.bounds.limit < u64::MAX && members.len() > 1;
         is_shared.then(|| Arc::new(Numbers::new(self.bounds.limit, members, of)))
     }
 
-    /// One worker's share, with the numbers that it shares with others, and its users who are there
-    /// from the start.
+    /// The share of one worker, with the numbers that it shares with others; its users that are
+    /// there from the start are put into the population.
     pub(crate) fn share(
         &self,
         shard: Shard,
@@ -101,11 +107,8 @@ impl WholeLoad {
         matches!(self.model, WholeModel::Open { .. })
     }
 
-    /// The schedule of a rate that follows as the `number`-th, from 1; each draws random arrivals
-    /// of its own. `None` in the closed model.
-    ///
-    /// # Errors
-    /// When it can't be computed.
+    /// The schedule of a rate that an order sets, the `number`-th from 1; each draws random
+    /// arrivals of its own. `None` in the closed model.
     pub(crate) fn schedule(
         &self,
         law: &Sequence,
@@ -119,7 +122,7 @@ impl WholeLoad {
         }
     }
 
-    /// When the law that says how long the load lasts begins, and how long that is; of users with
+    /// The beginning of the law that decides how long the load lasts, and its length; of users with
     /// laws of their own, that of the last to come. `None` where users start when they are free.
     fn law(&self) -> Option<(Nanos, Option<Nanos>)> {
         match &self.model {
@@ -137,8 +140,8 @@ impl WholeLoad {
         matches!(self.model, WholeModel::Closed { own: Some(_), .. })
     }
 
-    /// Until when the load lasts, with these orders, of which only those are looked at that hold
-    /// at `at` or earlier. An order from later than that would change nothing.
+    /// The time until which the load lasts with these orders. Only orders that hold at `at` or
+    /// earlier count: one from later than the result would change nothing.
     pub(crate) fn end_before(&self, at: Nanos, orders: &[&Order]) -> Nanos {
         let mut orders: Vec<&Order> = orders
             .iter()

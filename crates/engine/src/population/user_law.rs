@@ -1,5 +1,9 @@
-//! The number of users over time, by a time of its own as [`drumfire_schedule::Course`] has it
-//! for rates: it stands while the load pauses.
+//! The number of users over time, by a time of its own as [`drumfire_schedule::Course`] has it for
+//! rates: it stands while the load pauses.
+//!
+//! The changes are a list in order of time, which the compiler has made of the plan's ramps; each
+//! is taken once. [`UserLaw::take`] is called when [`UserLaw::next_change`] has come, as often as
+//! that is so. A pause moves all later changes by its length; changes before it are not undone.
 
 use drumfire_plan::Users;
 use drumfire_units::Nanos;

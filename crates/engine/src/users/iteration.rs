@@ -1,13 +1,22 @@
 //! Iterations: the progress of each user in the program of its pool, and the values that it keeps.
 //!
 //! An iteration is open from [`Iterations::begin`] until [`Iterations::go_on`] gives
-//! [`NextStep::Over`]. Between the two the pool does what each `NextStep` says, and `go_on` is called
-//! again when that is done: after a request, whose outcome [`Iterations::note_end`] takes before,
-//! with the time at which its exchange ended, and after a pause with the time that
+//! [`NextStep::Over`]. Between the two the pool does what each `NextStep` says, and `go_on` is
+//! called again when that is done: after a request, whose outcome [`Iterations::note_end`] takes
+//! before, with the time at which its exchange ended, and after a pause with the time that
 //! [`Iterations::woken`] gives.
 //!
 //! All values and pauses are functions of the pool's seed, the user's number, its iteration and the
 //! step, so that any worker can repeat any iteration.
+//!
+//! A program is a flat list of steps: loops and conditions are jumps in it, and the state of an
+//! iteration is a place, a counter for each loop, and the variables. `go_on` walks from the place
+//! to the next step that takes time; steps that take none (values, jumps, passes) are done at once,
+//! and a loop without a request or a pause is done whole, before anything else of the worker moves.
+//! [`GIVEN_PASSES_MAX`] bounds the passes that come from data.
+//!
+//! Times are the plan's: a step begins when the one before it was over, not when the worker came to
+//! it, so that the worker's lateness does not add up over the steps of an iteration.
 
 use super::Turn;
 use crate::blame::data_outcome;
@@ -23,7 +32,7 @@ use std::sync::Arc;
 
 /// The place behind all steps.
 const OVER: u32 = u32::MAX;
-/// Why a variable has no value.
+/// The reason for which a variable has no value.
 const NOT_TAKEN: &str = "the request from whose response the value is taken has failed";
 
 /// The iterations of one worker's users.
@@ -40,10 +49,10 @@ pub(crate) struct Iterations {
     text: String,
 }
 
-/// The iteration of one user; kept for the user's next.
+/// The iteration of one user; kept for the user's next, with its memory.
 #[derive(Debug)]
 struct Iteration {
-    /// Tells a wake that is stale.
+    /// The generation by which a stale wake is known.
     generation: Generation,
     is_open: bool,
     /// The first failure among its requests; ok where there is none.
@@ -56,7 +65,7 @@ struct Iteration {
     requests: u32,
     /// The number of times that the request before the place was sent again.
     retries: u32,
-    /// Whether its user begins no other.
+    /// Whether its user begins no other after it.
     stops_user: bool,
     turn: Turn,
     intended: Nanos,
@@ -64,7 +73,7 @@ struct Iteration {
     begun: Nanos,
     /// The end of its pause by the plan.
     until: Nanos,
-    /// `None` where the program sets none.
+    /// The values of the iteration; `None` where the program sets none.
     variables: Option<Arc<Variables>>,
     /// The passes of each loop.
     counters: Box<[Counter]>,
@@ -140,7 +149,8 @@ impl Iterations {
         self.begins_with_request
     }
 
-    /// A user begins an iteration now that is intended for a time.
+    /// Begins an iteration of a user now that is intended for a time, at the scenario whose turn it
+    /// is.
     pub(crate) fn begin(&mut self, turn: Turn, intended: Nanos, now: Nanos) {
         let (index, extent) = (turn.user.index(), self.scenarios.extent());
         if self.list.len() <= index {
@@ -168,8 +178,9 @@ impl Iterations {
         self.open += 1;
     }
 
-    /// The exchange of a user's request has ended with an outcome. Returns how long its user rests
-    /// before the next step.
+    /// Notes the outcome with which the exchange of a user's request has ended, and moves the place
+    /// back to the request where it is tried again. Gives the rest of the user before the next
+    /// step.
     pub(crate) fn note_end(&mut self, user: UserId, outcome: Outcome) -> Nanos {
         let iteration = &mut self.list[user.index()];
         let Some(Step::Request {
@@ -198,8 +209,9 @@ impl Iterations {
         Nanos::ZERO
     }
 
-    /// The step of a user whose exchange has ended takes its values. Where it has failed, the
-    /// variables have none: a request that reads them is not sent with what they had before.
+    /// Keeps the values that the step of a user whose exchange has ended takes. Where it has
+    /// failed, the variables have none: a request that reads them is not sent with the values of
+    /// before.
     pub(crate) fn keep(&mut self, user: UserId, outcome: Outcome, taken: Option<&Taken>) {
         let iteration = &mut self.list[user.index()];
         let step = iteration.step_before(self.scenarios.steps());
@@ -311,7 +323,8 @@ impl Iterations {
     }
 }
 
-/// An iteration that goes on, with what its steps compute by.
+/// An iteration on its way to the next step that takes time, with the parts by which its steps
+/// compute.
 struct Walk<'a, F> {
     iteration: &'a mut Iteration,
     text: &'a mut String,
@@ -321,7 +334,7 @@ struct Walk<'a, F> {
     unix_time: &'a F,
 }
 
-/// The event that a step waits for.
+/// The event for which a step waits.
 enum Halt {
     None,
     /// This request of the pool's list.
@@ -426,7 +439,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         }
     }
 
-    /// A pass of a loop begins.
+    /// Begins a pass of a loop.
     fn count(&mut self, counter: CounterId, at: Counter, index: Option<VariableId>) {
         if let Some(counter) = self.iteration.counters.get_mut(usize::from(counter.0)) {
             *counter = at;
@@ -496,13 +509,16 @@ impl Iteration {
         counter.copied().unwrap_or_default()
     }
 
-    /// The number of its next request within the run.
+    /// The number of its next request within the run: each arrival has as many numbers as an
+    /// iteration has requests at most, so that numbers are unique without a counter that workers
+    /// would share.
     fn number(&self, requests: u64) -> u64 {
         let before = self.turn.arrival.wrapping_mul(requests);
         before.wrapping_add(self.requests.into())
     }
 
-    /// The random numbers of a step. In the passes of a loop they differ.
+    /// The random numbers of a step, which differ in the passes of a loop: the passes are folded
+    /// into one number as digits, each to the base of its loop's passes.
     fn random(&self, seed: u64, place: u32) -> Random {
         let Turn {
             number, iteration, ..
