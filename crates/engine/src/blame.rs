@@ -28,7 +28,11 @@ pub(crate) enum During {
     Send,
 }
 
-/// The failure of an exchange or of a connection: its outcome, with a detail where that needs one.
+/// The failure of an exchange or of a connection: its outcome, with a detail where the outcome
+/// leaves one open.
+///
+/// [`Outcome::Ok`] is an outcome too: functions that judge a whole response return it as a
+/// `Failure` without a detail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) outcome: Outcome,
@@ -45,7 +49,8 @@ impl Failure {
         }
     }
 
-    /// The same while the connection was being opened: a close without a reason is a reset there.
+    /// The failure while the connection was being opened: a close without a reason is a reset
+    /// there.
     pub(crate) fn while_opening(self) -> Self {
         match self {
             Self {
@@ -115,7 +120,7 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
     Failure { outcome, detail }
 }
 
-/// The detail of an I/O error, beyond its class.
+/// The words of an I/O error that its outcome leaves open.
 pub(crate) fn io_detail(error: IoError) -> Option<String> {
     match error {
         IoError::TlsExpired(text)
@@ -189,6 +194,7 @@ pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
     }
 }
 
+/// The outcome of a limit that a server has reached.
 fn limit_outcome(limit: http2::Limit) -> Outcome {
     match limit {
         http2::Limit::Frames | http2::Limit::Output => Outcome::LimitFrames,
@@ -198,7 +204,8 @@ fn limit_outcome(limit: http2::Limit) -> Outcome {
     }
 }
 
-/// The end of a call with this status, which may be OK.
+/// The end of a call with this status, which may be OK. The server's own message is the detail, and
+/// without one the violation.
 pub(crate) fn call_verdict(status: Status) -> Failure {
     let outcome = match status.violation {
         // The limit is the plan's, and the server's word for it would be the same.

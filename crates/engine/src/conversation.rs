@@ -12,6 +12,16 @@
 //! server, in order. The stream ends when the speaker is done, when the server ends it, or at the
 //! limit; where a server answers only after the end of the request, the client's side ends first.
 //! [`chooses_http2`] only opens the connection, to see which protocol the server agrees on.
+//!
+//! It reuses the transport rather than a client of its own, so that a server that can be loaded can
+//! also be asked: the same proxies, TLS, addresses and checks of HTTP/2. It blocks the calling
+//! thread, for at most the limit; three times bound it. The limit is that of the whole, the
+//! connection's opening included. [`SETTINGS_LIMIT`] ends the wait for a peer that accepts a
+//! connection and says nothing, as one of HTTP/1 does. [`PATIENCE`] ends the client's side, not the
+//! conversation.
+//!
+//! A server's messages may be up to [`MESSAGE_BYTES`] long each, and are given on one at a time:
+//! the speaker bounds what it keeps of them.
 
 use crate::blame::{Failure, call_verdict};
 use crate::id::{ExchangeId, Shard, ShareId};
@@ -38,14 +48,16 @@ const EXCHANGE: ExchangeId = ExchangeId(0);
 const SHARE: ShareId = ShareId(0);
 /// The largest message of a reply: a server's whole schema.
 const MESSAGE_BYTES: u32 = 32 * 1024 * 1024;
-/// The time for an answer on an open stream. Some servers answer only when the request has ended:
-/// after this time it ends.
+/// The time for an answer on an open stream, counted from the last one. Some servers answer only
+/// when the request has ended: after this time it ends.
 const PATIENCE: Nanos = Nanos::from_secs(1);
 /// The time for the server's SETTINGS, which it sends first and without waiting for anything (RFC
 /// 9113 section 3.4).
 const SETTINGS_LIMIT: Nanos = Nanos::from_secs(3);
 
-/// The client's side of the stream: its messages, and its reader of the answers.
+/// The client's side of the stream: its messages, and its reader of the answers. Each turn calls
+/// [`Self::next`] until it gives none, then [`Self::is_done`]; [`Self::on_message`] comes in
+/// between, for each answer.
 pub trait Speaker {
     /// The next message to send; `None` while an answer is awaited, and at the end.
     fn next(&mut self) -> Option<Vec<u8>>;
@@ -70,9 +82,9 @@ pub trait Speaker {
 pub enum ConversationError {
     /// The way to the server could not be prepared, so that nothing was sent.
     Prepare(PrepareError),
-    /// The connection or the stream failed.
+    /// The connection or the stream failed, with a detail where there is one.
     Failed(Outcome, Option<String>),
-    /// The call ended with a status that is not OK.
+    /// The call ended with a status that is not OK; the text is the server's own, possibly empty.
     Status(Code, String),
     /// The speaker refused an answer of the server.
     Speaker(String),
@@ -161,6 +173,8 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
     chosen
 }
 
+/// The head of the call, with the metadata's names in lower case, as HTTP/2 requires them (RFC 9113
+/// section 8.2.1).
 fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<StreamHead, String> {
     let request = &plan.first().requests[0];
     let authority = authority(request);
@@ -185,7 +199,7 @@ fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<StreamHead, Stri
         .map_err(|error| error.to_string())
 }
 
-/// A transport with one connection to a target, and the time that it has.
+/// A transport with one connection to a target, and the time by which the conversation ends.
 struct Line<I> {
     io: I,
     transport: Transport,
@@ -218,7 +232,8 @@ impl<I: Io> Line<I> {
         }
     }
 
-    /// Dials, and returns whether the connection negotiated HTTP/2.
+    /// Dials, and returns whether the connection negotiated HTTP/2: it is then open, or waits for
+    /// the server's SETTINGS.
     fn choose(&mut self, call: &mut Call<'_>) -> bool {
         let now = self.io.now();
         let mut cx = Context {
@@ -245,7 +260,8 @@ impl<I: Io> Line<I> {
         });
     }
 
-    /// Moves a call on, turn by turn, until it has ended.
+    /// Moves a call on, turn by turn, until it has ended. The wait of each turn ends at the first
+    /// of the times that hold, so that the loop runs no more often than something can have changed.
     fn speak(&mut self, call: &mut Call<'_>) -> Result<(), ConversationError> {
         let now = self.io.now();
         let mut cx = Context {
@@ -292,7 +308,9 @@ impl<I: Io> Line<I> {
         }
     }
 
-    /// Waits once, at most `until`, then handles ready sockets and due timers.
+    /// Waits once, at most `until`, then handles ready sockets and due timers. Where the transport
+    /// has bytes that it could read without waiting (decrypted already, for instance) it does not
+    /// wait.
     fn turn<H: Handler>(&mut self, handler: &mut H, until: Nanos) -> Result<(), ConversationError> {
         let pressed = self.transport.pending().is_pressing();
         let until = if pressed { Nanos::ZERO } else { until };

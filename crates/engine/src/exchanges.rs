@@ -97,15 +97,20 @@ pub(crate) enum Due {
 }
 
 /// A worker's exchanges.
+///
+/// Entries are reused and never moved or shrunk: an id is an index, and an entry keeps the buffers
+/// of the exchanges that it had before, so that the steady state allocates nothing. The generation
+/// of an exchange tells a late timer from one of the id's present exchange.
 #[derive(Debug)]
 pub(crate) struct Exchanges {
     rules: Rules,
-    /// One entry for each id that was ever in use.
+    /// One entry for each id that was ever in use; as many as there were exchanges at one time.
     entries: Vec<Entry>,
     free: Vec<ExchangeId>,
     /// The number of exchanges under way.
     open: u32,
-    /// No deadline lies before this.
+    /// A lower bound of all deadlines. It may be too early, after an exchange has ended in time:
+    /// the scan then finds nothing and raises it.
     next_scan: Nanos,
     lists: Lists,
     tools: Tools,
@@ -176,7 +181,9 @@ impl Exchanges {
         verb(kind, &mut cx)
     }
 
-    /// Begins an exchange that is due at a time and takes its seat now.
+    /// Begins an exchange that is due at a time and takes its seat now. Its timeout counts from
+    /// now. The state of its kind is begun here only where the request is rendered late; otherwise
+    /// the wire's `begin` does it, when there is a connection.
     #[inline(always)]
     pub(crate) fn start(
         &mut self,
@@ -378,7 +385,9 @@ impl Exchanges {
         self.next_scan
     }
 
-    /// The exchanges whose time is up; finds the next bound.
+    /// The exchanges whose time is up; finds the next bound. It passes over all entries, at most
+    /// once in [`SCAN_MIN`], so that a deadline is noticed up to that much late. An exchange is
+    /// given once: its deadline is cleared.
     pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
         let mut next = Nanos::MAX;
         let mut overdue = Vec::new();
@@ -394,7 +403,8 @@ impl Exchanges {
         overdue
     }
 
-    /// Ends an exchange whose time is up, after the transport has let go of it.
+    /// Ends an exchange whose time is up, after the transport has let go of it. The outcome names
+    /// the part that was late: resolving, opening a connection, or the response.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
         let Entry { exchange, kind } = self.entry_mut(id);
         exchange.account.note_seen(cancelled.seen);
@@ -446,7 +456,7 @@ impl Exchanges {
         }
     }
 
-    /// The origin that an exchange is redirected to.
+    /// The origin to which an exchange is redirected.
     pub(crate) fn heads_for(&self, id: ExchangeId) -> Option<Origin> {
         self.entry(id).kind.response()?.origin().cloned()
     }

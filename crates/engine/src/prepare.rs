@@ -1,9 +1,21 @@
 //! A plan made ready for its workers: requests as bytes, addresses, TLS settings.
 //!
 //! [`prepare`] is called once before a run; what it gives is shared by all workers and changed by
-//! none, so that a request is found without a lock and sent without an allocation. What can only be
-//! known later is asked of it while the run goes on: [`Lookup`] finds the route of an origin that a
-//! redirect leads to, and [`message`] makes the request that goes there.
+//! none, so that a request is found without a lock and sent without an allocation. Questions that
+//! can be answered only later are asked while the run goes on: [`Lookup`] finds the route of an
+//! origin that a redirect leads to, and [`message`] makes the request that goes there.
+//!
+//! The steps are those that can fail before anything is sent, in this order for each pool: names
+//! are resolved ([`routes_of`]), the guard against public targets is asked, TLS is set up, and each
+//! request is put into the form in which its route sends it ([`message`]). The first failure is the
+//! whole's, as a [`PrepareError`]: there is no run of half a plan.
+//!
+//! Requests are found by their index in the plan's list, routes by the index of the lane that they
+//! become, TLS settings by their index in one list for all pools. These numbers hold for the whole
+//! run and in every worker.
+//!
+//! It blocks, for the time of the name's resolution, and reads the files of certificates.
+//! Everything else here is computation.
 
 mod error;
 mod lookup;
@@ -35,7 +47,7 @@ use std::sync::Arc;
 use varying::CookiesAlone;
 
 /// Turns a host's name and port into its addresses within a time, as the plan says how targets are
-/// reached.
+/// reached. Called before the run, and by the threads that look names up while it goes on.
 pub type Resolver =
     dyn Fn(&Reach, &str, u16, Nanos) -> Result<Resolved, ResolveError> + Send + Sync;
 
@@ -43,7 +55,7 @@ pub type Resolver =
 pub struct Prepared {
     /// The plan itself, for its settings.
     pub plan: Arc<Plan>,
-    /// What the machine makes of it.
+    /// The share of the load and the connections that falls to this machine.
     pub placement: Placement,
     /// Its pools, in the plan's order.
     pub pools: Vec<Arc<PreparedPool>>,
@@ -56,7 +68,7 @@ pub struct Prepared {
 
 /// One pool of it.
 pub struct PreparedPool {
-    /// The plan, and which of its pools this is.
+    /// The plan to which `id` belongs.
     plan: Arc<Plan>,
     id: PoolId,
     /// Connections to each target at most, on this machine.
@@ -67,7 +79,8 @@ pub struct PreparedPool {
     routes: Vec<Route>,
     /// TLS settings of the pool's proxy, by index, where it is spoken with over TLS.
     proxy_tls: Option<usize>,
-    /// Its certificates, which may be renewed while it runs.
+    /// Its certificates, which may be renewed while it runs: a connection that is opened later uses
+    /// them.
     pub material: TlsMaterial,
     resolver: Arc<Resolver>,
 }
@@ -147,11 +160,8 @@ impl fmt::Debug for PreparedPool {
     }
 }
 
-/// Resolves names, reads certificates and renders requests of a plan, for the machine that it was
-/// fitted to.
-///
-/// # Errors
-/// When no run of this plan could send anything.
+/// Resolves names, reads certificates and renders requests of a plan, for the machine to which it
+/// was fitted.
 pub fn prepare(
     plan: Plan,
     placement: Placement,
@@ -193,7 +203,8 @@ pub fn prepare(
     })
 }
 
-/// The names of a pool's steps, and its requests as they go on these routes.
+/// The names of a pool's steps, and its requests as they go on these routes. Where a pool keeps
+/// cookies, requests with fixed bytes vary too: their data are the cookies alone.
 fn requests_of(
     pool: &Pool,
     routes: &[Route],

@@ -1,5 +1,8 @@
-//! The protocols that a pool may speak, as answers to what the engine asks before there is a
-//! connection. What a connection can do once it is open, its [`crate::wire::Wire`] answers.
+//! The protocols that a pool may speak: the properties that the engine needs before there is a
+//! connection. The abilities of a connection that is open are those of its [`crate::wire::Wire`].
+//!
+//! A further protocol is a variant here and a wire; each property below is a `match` without a
+//! rest, so that the compiler asks for all of them.
 
 use drumfire_plan::{HttpVersion, Pool};
 

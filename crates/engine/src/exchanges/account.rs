@@ -1,9 +1,14 @@
 //! The account of an exchange on the wire: the times of its events, its bytes, its status.
 //!
-//! The notes come in the order of the wire's events: seated, sent, written, received, interim, head.
-//! When the request is sent once more, [`Account::begin_attempt`] discards the response of the
-//! attempt before; its times and bytes stay, for they are the exchange's. A sample can be made at
-//! any time.
+//! The notes come in the order of the wire's events: seated, sent, written, received, interim,
+//! head. When the request is sent once more, [`Account::begin_attempt`] discards the response of
+//! the attempt before; its times and bytes stay, for they are the exchange's. A sample can be made
+//! at any time.
+//!
+//! Of the times, `intended` is the schedule's and never moves. `due` begins as the time at which
+//! the request could have been sent, and moves by the wait for a connection, which is the target's
+//! delay and not the generator's: `sent - due` is then the generator's own lateness. `sent` is the
+//! first write of the first attempt that wrote, so that latency counts further attempts.
 //!
 //! One deadline holds at a time: that of the whole, or an earlier one for the response's head
 //! between the end of the request and that head. It is a bound that a scan compares with, so that
@@ -55,18 +60,20 @@ impl Times {
 #[derive(Debug)]
 pub(super) struct Account {
     times: Times,
-    /// Whether the response's head has come.
+    /// Whether the response's head has come in this attempt.
     has_head: bool,
-    /// Whether the whole request is written.
+    /// Whether the whole request of this attempt is written, or its rest given up.
     is_written: bool,
-    /// Whether it came to a wire. One that never did has waited all the while.
+    /// Whether it came to a wire. An exchange that never did has waited all the while.
     is_seated: bool,
     /// The response's status, of a call the one that the server gave; 0 before there is one.
     status: u16,
+    /// Interim responses (1xx) of this attempt.
     interim: u16,
     leniencies: Leniencies,
     /// Bytes written in all, redirects included.
     bytes_sent: u32,
+    /// Bytes read in all, as the wire counts them.
     bytes_received: u64,
 }
 
@@ -125,7 +132,8 @@ impl Account {
         self.is_written = true;
     }
 
-    /// Waiting for a connection, or for room on one, is the target's delay: moves the due time.
+    /// Notes that the wire has taken the exchange. Waiting for a connection, or for room on one, is
+    /// the target's delay: the due time moves by it, unless an earlier attempt has written already.
     #[inline]
     pub(super) fn note_seated(&mut self, now: Nanos) {
         if self.times.sent == Nanos::MAX {
@@ -134,8 +142,8 @@ impl Account {
         self.is_seated = true;
     }
 
-    /// Bytes of the request were written or queued, its last ones where it is `whole`. From then on
-    /// the response's head has `limit`. Gives the deadline.
+    /// Notes that bytes of the request were written or queued, its last ones where it is `whole`.
+    /// From then on the response's head has `limit`. Gives the deadline.
     #[inline(always)]
     pub(super) fn note_written(
         &mut self,
@@ -153,7 +161,8 @@ impl Account {
         self.times.deadline
     }
 
-    /// The first bytes go to the kernel now. Gives the deadline as [`Self::note_written`] does.
+    /// Notes that the first bytes go to the kernel now. Gives the deadline as
+    /// [`Self::note_written`] does.
     #[inline(always)]
     pub(super) fn note_sent(&mut self, limit: Nanos, now: Nanos) -> Nanos {
         self.times.sent = self.times.sent.min(now);
@@ -161,6 +170,8 @@ impl Account {
         self.times.deadline
     }
 
+    /// Sets the head's deadline once the request is both written (to the wire's queue) and sent (to
+    /// the kernel), in whichever order that was noted.
     #[inline(always)]
     fn expect_head(&mut self, limit: Nanos, now: Nanos) {
         if self.is_written && !self.has_head && self.times.sent != Nanos::MAX {
@@ -168,7 +179,7 @@ impl Account {
         }
     }
 
-    /// Bytes of the response have come.
+    /// Notes bytes of the response.
     #[inline(always)]
     pub(super) fn note_received(&mut self, bytes: usize, now: Nanos) {
         self.times.first_byte = self.times.first_byte.min(now);
@@ -179,14 +190,14 @@ impl Account {
         self.interim = self.interim.saturating_add(1);
     }
 
-    /// The response's head has come: what remains is the time of the whole.
+    /// Notes the response's head: the deadline is that of the whole again.
     #[inline]
     pub(super) const fn note_head(&mut self) {
         self.times.deadline = self.times.ends_by;
         self.has_head = true;
     }
 
-    /// The response was forgiven these mistakes.
+    /// Notes mistakes that the response was forgiven.
     #[inline]
     pub(super) const fn note_leniencies(&mut self, leniencies: Leniencies) {
         self.leniencies.0 |= leniencies.0;
@@ -200,12 +211,14 @@ impl Account {
         self.note_leniencies(seen.leniencies);
     }
 
-    /// Forgets when the response began, which counts for nothing: the request is sent once more.
+    /// Forgets the time at which the response began, since that response counts for nothing: the
+    /// request is sent once more.
     pub(super) const fn forget_first_byte(&mut self) {
         self.times.first_byte = Nanos::MAX;
     }
 
-    /// The start of its service: it took its seat, or became due after that.
+    /// The start of its service: the time at which it took its seat, or became due where that was
+    /// later.
     pub(super) fn began(&self) -> Nanos {
         self.times.started.max(self.times.intended)
     }
@@ -248,7 +261,8 @@ impl Account {
         now >= self.times.ends_by
     }
 
-    /// The outcome of its timeout, by the phase that it was in.
+    /// The outcome of its timeout, by the phase that it was in. A body at under [`TRICKLE`] bytes a
+    /// second is the server's to blame; of one that flows, the limit was too short.
     pub(super) fn lateness(&self, now: Nanos) -> Outcome {
         if self.status == 0 {
             return if self.is_written {

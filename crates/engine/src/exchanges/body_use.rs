@@ -3,6 +3,11 @@
 //! It is chosen when the head has come, and given each piece of the body with [`BodyUse::read`], as
 //! the wire has decoded its framing; [`BodyUse::finish`] ends it. A body that is discarded is given
 //! nothing, so that the wire may drop it in the kernel.
+//!
+//! Every use that decodes or keeps has a bound from the plan or from [`SHOWN_DECODED`], since a
+//! server decides how far a body expands: a decoder stops with an error at its limit, and a look
+//! keeps no more than `max` bytes. The pieces that decoding yields are borrowed from the decoder
+//! and copied only where they are kept.
 
 use super::look::Look;
 use crate::blame::{Failure, coding_outcome};
@@ -26,10 +31,12 @@ pub(super) enum BodyUse {
         /// The largest number of decoded bytes that are kept.
         max: u64,
     },
-    /// The beginning of the decoded bytes is kept for a person. What does not decode fails nothing.
+    /// The beginning of the decoded bytes is kept to be shown. A body that does not decode fails
+    /// nothing.
     Sample {
         decoder: Option<Box<Decoder>>,
-        /// The number of bytes that are kept.
+        /// The number of bytes that are kept; later ones are still decoded, up to the decoder's
+        /// limit.
         max: usize,
     },
 }
@@ -61,7 +68,7 @@ impl BodyUse {
         Ok(Self::Keep { decoder, max })
     }
 
-    /// The use of a body with these fields whose beginning is kept for a person.
+    /// The use of a body with these fields whose beginning is kept to be shown.
     pub(super) fn sample(max: usize, fields: &Fields<'_>) -> Self {
         // One that is coded in an unknown way is kept as it is.
         let decoder = decoder(fields, SHOWN_DECODED).unwrap_or(None);
@@ -127,10 +134,7 @@ impl BodyUse {
         }
     }
 
-    /// The body has ended.
-    ///
-    /// # Errors
-    /// When it is not whole.
+    /// Ends the body.
     pub(super) fn finish(&mut self) -> Result<(), Failure> {
         match self {
             Self::Discard | Self::Keep { decoder: None, .. } | Self::Sample { .. } => Ok(()),

@@ -1,13 +1,23 @@
 //! A gRPC call: messages made as it goes, replies read as they come, and a status that is always
 //! there.
 //!
-//! An attempt begins with [`CallState::begin`], which makes what varies in its metadata and its first
-//! messages. Its stream then takes bytes: after each portion [`CallState::taken`] makes the next one,
-//! or sets a timer for it, which [`CallState::timer`] answers. The reply's verbs are those of any
-//! exchange; the last of them gives the call's status, in place of the response's.
+//! An attempt begins with [`CallState::begin`], which makes what varies in its metadata and its
+//! first messages. Its stream then takes bytes: after each portion [`CallState::taken`] makes the
+//! next one, or sets a timer for it, which [`CallState::timer`] answers. The reply's verbs are
+//! those of any exchange; the last of them gives the call's status, in place of the response's.
 //!
-//! A stream of replies is over when the server ends it, when the call has the messages that the plan
-//! wants, or when its time is up; the latter two are no failures.
+//! A stream of replies is over when the server ends it, when the call has the messages that the
+//! plan wants, or when its time is up; the latter two are no failures.
+//!
+//! A call whose messages are the same each time (`fixed`) has them encoded in the plan: it renders
+//! nothing, takes no context and copies no byte. Others are rendered into the outbox, as many as
+//! lie within its bound, so that a stream of a million messages takes the memory of a few.
+//!
+//! The status in a sample is [`GRPC_STATUS`] and the call's code, so that it never equals a status
+//! of HTTP. Where the server gave none (its reply breaks the protocol, the stream was reset, the
+//! time ran out), it is the code that gRPC's clients make of that (doc/statuscodes.md and
+//! doc/http-grpc-status-mapping.md of gRPC). Bytes of a reply are the peer's: the length of a
+//! message, its compression and its contents are checked by [`Reply`] before they come here.
 
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};
 use super::exchange::Exchange;
@@ -33,7 +43,8 @@ pub(super) struct CallState {
     /// The varying metadata.
     metadata: RenderedFields,
     context: KeptContext,
-    /// The moment of its context's time.
+    /// The moment at which its context was made, on both clocks: later times are computed from it,
+    /// so that a message costs no look at the wall clock.
     began: Moment,
     /// The times of its first messages, where each is rendered at its own: these may be shown.
     made_at: Vec<u64>,
@@ -138,7 +149,9 @@ impl CallState {
         self.make_messages(call, codecs, now)
     }
 
-    /// Makes as many messages as may go out now.
+    /// Makes as many messages as may go out now: all that the outbox wants, or one where they go
+    /// one by one. Where the plan asks for a message's own time, each portion has that at which it
+    /// is made.
     fn make_messages(
         &mut self,
         call: &CallRequest,
@@ -182,7 +195,7 @@ impl CallState {
         }
     }
 
-    /// The fields of its own that its stream is opened with.
+    /// The fields of its own that its stream is opened with: the metadata that varies.
     #[inline]
     pub(super) fn extra(&self, call: &CallRequest) -> Option<Extra<'_>> {
         call.fixed.is_none().then_some(Extra {
@@ -199,7 +212,8 @@ impl CallState {
         Some(Chunk { bytes, end })
     }
 
-    /// The stream has taken bytes of its messages.
+    /// Notes that the stream has taken bytes of its messages, and prepares what follows: nothing
+    /// more, another portion at once, or one at a time.
     pub(super) fn taken(
         &mut self,
         call: &CallRequest,
@@ -225,12 +239,14 @@ impl CallState {
         }
     }
 
-    /// The server takes no more of the request.
+    /// Ends the request where the server takes no more of it.
     pub(super) const fn refuse_body(&mut self) {
         self.outbox.refuse();
     }
 
-    /// A time that it has set has come: it sends its next message, or no more.
+    /// Sends the next message, or no more, when a time that the call has set has come. Two kinds of
+    /// time are set, that of its next message and that of its end: which one this is, the clock
+    /// says.
     pub(super) fn timer(&mut self, call: &CallRequest, cx: &mut KindContext<'_>) -> TimerStep {
         let is_over = cx.now >= self.until;
         if is_over && !call.plan.kind.client_streams() {
@@ -250,7 +266,8 @@ impl CallState {
         }
     }
 
-    /// The request that it has sent, as it is shown: its first messages are made once more.
+    /// The request that it has sent, as it is shown: its first messages are made once more, each
+    /// with the time that it had.
     pub(super) fn sent(&self, call: &CallRequest) -> Side {
         let mut context = self.context.get().clone();
         let count = message_count(&call.plan, &context).min(SHOWN_MESSAGES);
@@ -284,6 +301,8 @@ pub(super) fn show_texts(call: &CallRequest, reply: &mut Side) {
 
 /// The reply as it comes.
 impl CallState {
+    /// Takes the reply's head. One with nothing behind it is the whole reply ("Trailers-Only" in
+    /// gRPC's terms), with the status in it.
     #[inline]
     pub(super) fn head(
         &mut self,
@@ -310,7 +329,8 @@ impl CallState {
         Continuation::GoOn
     }
 
-    /// Bytes of messages.
+    /// Takes bytes of messages. Of a stream, each message that they complete is timed; the call
+    /// gives up the rest of the stream when it has as many as the plan wants.
     #[inline]
     pub(super) fn data(
         &mut self,
@@ -390,7 +410,8 @@ impl CallState {
         Ok(came)
     }
 
-    /// Records the times of a stream's messages that have come together.
+    /// Records the times of a stream's messages that have come together: all but the first of them
+    /// have come 0 after the one before.
     fn note_streamed(
         &mut self,
         came: u64,
@@ -412,6 +433,7 @@ impl CallState {
         }
     }
 
+    /// Takes the trailers, which have the status.
     #[inline]
     pub(super) fn trailers(
         &mut self,
@@ -448,7 +470,8 @@ impl CallState {
     }
 }
 
-/// The pause before a failed call is made once more; `None` where it is not.
+/// The pause before a failed call is made once more; `None` where it is not. The wire says what the
+/// server has seen; a call that it may have processed is never repeated.
 pub(super) const fn pause_before_resend(resend: Resend) -> Option<Nanos> {
     match resend {
         Resend::Never | Resend::Idempotent => None,
@@ -458,7 +481,8 @@ pub(super) const fn pause_before_resend(resend: Resend) -> Option<Nanos> {
     }
 }
 
-/// The failure of a call whose stream has failed.
+/// The failure of a call whose stream has failed. A server that keeps the call's deadline resets
+/// the stream when that has passed: that is the timeout, not a reset.
 pub(super) fn failure(call: &CallRequest, cx: &KindContext<'_>, failure: Failure) -> Failure {
     let is_cancelled = failure.outcome == Outcome::h2_stream(ErrorCode::CANCEL.0);
     match is_cancelled && is_late(call, cx.exchange, cx.now) {
@@ -485,7 +509,7 @@ pub(super) fn final_status(status: u16, outcome: Outcome) -> u16 {
     }
 }
 
-/// The call has ended with a status.
+/// Ends a call that has a status; one that is ok is inspected before.
 #[inline]
 fn over(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Continuation {
     let failure = judge(call, cx, status);
@@ -495,7 +519,7 @@ fn over(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Continu
     })
 }
 
-/// The call can't be finished.
+/// Ends a call that can't be finished: its stream is reset.
 #[cold]
 fn given_up(cx: &mut KindContext<'_>, status: Status) -> Continuation {
     let code = GRPC_STATUS + u16::from(status.code.number());

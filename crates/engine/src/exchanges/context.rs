@@ -1,8 +1,12 @@
-//! What an exchange's kind works with beside its own state, and what its verbs answer.
+//! The surroundings of an exchange's kind: the parts beside its own state that a verb works with,
+//! and the answers that it gives.
 //!
 //! A verb is called once for an event, never from within another. It changes the exchange and the
 //! figures at once. Anything that concerns more than the exchange is its answer, which the handler
 //! puts on the worker's lists.
+//!
+//! The parts are borrowed side by side from [`Exchanges`](super::Exchanges), so that a verb can use
+//! the tools while it changes the exchange; a context lives for one call and is never stored.
 
 use super::exchange::Exchange;
 use super::look::seen_status;
@@ -16,6 +20,10 @@ use drumfire_plan::DataError;
 use drumfire_units::Nanos;
 
 /// The parts that a verb works with.
+///
+/// `figures` are those of the interval that is open at `now`. `tools` (memory for rendering,
+/// compressors) belong to the worker, so that a verb leaves nothing in them that the next one
+/// relies on.
 pub(super) struct KindContext<'a> {
     pub(super) exchange: &'a mut Exchange,
     pub(super) request: &'a Request,
@@ -66,7 +74,8 @@ impl KindContext<'_> {
         self.rules.measures(self.exchange.account.intended())
     }
 
-    /// Keeps of a response's head what is looked at.
+    /// Keeps of a response's head the part that is looked at: all of it where responses are shown,
+    /// else the fields that the request's inspection names.
     pub(super) fn begin_look(&mut self, fields: &Fields<'_>) {
         if self.rules.shows() {
             self.exchange.begin_look().begin_shown(fields);
@@ -85,7 +94,8 @@ impl KindContext<'_> {
         }
     }
 
-    /// Inspects a response that is ok by its status.
+    /// Inspects a response that is ok by its status, and takes the values that the plan wants of
+    /// it.
     pub(super) fn inspect(&mut self) -> Failure {
         let time = self.now - self.exchange.account.intended();
         let status = seen_status(self.exchange.account.status());

@@ -2,6 +2,13 @@
 //!
 //! A user has one request at a time, so that its jar lies in the exchange until that is over, and
 //! is never shared.
+//!
+//! A [`Visit`] is noted when a request is rendered, since only then its Host field and its target
+//! are known. The cookies of a response are stored under the place of the request that it answers:
+//! where a redirect has led to that request, [`Visit::move_to`] comes first, or one host could
+//! plant cookies under another's name. Domain and path matching, `Secure` and expiry (RFC 6265
+//! section 5) are the jar's. The time is that of rendering, for redirects too, so that all requests
+//! of one exchange agree about a cookie that expires meanwhile.
 
 use crate::prepare::{Parts, VaryingRequest};
 use crate::wire::Fields;
@@ -22,7 +29,8 @@ pub(super) struct Visit {
 }
 
 impl Visit {
-    /// Notes the place that a rendered request is sent to.
+    /// Notes the place to which a rendered request is sent. The Host field decides over the URL, as
+    /// it does for a browser that has that name in its address bar.
     fn note(&mut self, request: &VaryingRequest, planned: &HttpRequest, parts: &Parts, now: u64) {
         let fixed = || planned.headers.iter().find(|header| header.is("host"));
         let host = request.host(parts);
@@ -38,7 +46,7 @@ impl Visit {
         self.now = now / 1_000_000_000;
     }
 
-    /// Notes that a redirect has led to another place.
+    /// Notes that the request under way goes to another place, to which a redirect has led.
     pub(super) fn move_to(&mut self, url: &Url) {
         self.host.clear();
         push_host(url, &mut self.host);
@@ -106,7 +114,8 @@ impl Visit {
     }
 }
 
-/// The name of a Host field, without its port and without brackets.
+/// The name of a Host field, without its port and without brackets; the address within them of
+/// IPv6.
 fn name_of(host: &str) -> &str {
     match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or(rest),
@@ -114,6 +123,7 @@ fn name_of(host: &str) -> &str {
     }
 }
 
+/// Adds a URL's host as cookies compare it.
 fn push_host(url: &Url, out: &mut String) {
     match &url.origin.host {
         Host::Name(name) => out.push_str(name),

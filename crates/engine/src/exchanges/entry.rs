@@ -14,7 +14,8 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// The record of the exchange, with this end.
+    /// The record of the exchange, with this end. In a plan with new connections for each request,
+    /// the opening is part of the service that is measured.
     #[inline]
     pub(super) fn sample(
         &self,

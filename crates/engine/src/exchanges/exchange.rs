@@ -39,11 +39,12 @@ pub(super) struct Exchange {
     generation: Generation,
     /// Whether it is under way.
     is_open: bool,
-    /// The number of times that it was sent once more.
+    /// The number of times that it was sent once more; at most 1, and 0 again after a redirect.
     resends: u8,
     task: Task,
     pub(super) account: Account,
-    /// Its response as far as that is looked at; kept for the next exchange with this state.
+    /// The part of its response that is looked at; kept for the next exchange with this state.
+    /// `None` as long as no exchange here has had one.
     look: Option<Box<Look>>,
     /// The things that its user keeps, lent until it is over.
     belongings: Belongings,
@@ -66,7 +67,8 @@ impl Exchange {
         }
     }
 
-    /// Begins an exchange with this state.
+    /// Begins an exchange with this state. The detail of the last one was taken by then, and the
+    /// belongings are lent afterwards.
     #[inline(always)]
     pub(super) fn begin(&mut self, task: Task, times: Times) {
         self.is_open = true;
@@ -149,11 +151,12 @@ impl Exchange {
         self.look.as_deref_mut()
     }
 
-    /// The same, begun where there is none.
+    /// The look, begun where there is none.
     pub(super) fn begin_look(&mut self) -> &mut Look {
         self.look.get_or_insert_default()
     }
 
+    /// Takes the belongings of its user, until it is over.
     pub(super) fn lend(&mut self, belongings: Belongings) {
         self.belongings = belongings;
     }
@@ -178,7 +181,8 @@ impl Exchange {
         self.belongings.variables.is_some() && self.belongings.variables.take().is_some()
     }
 
-    /// The context of its request, on a connection at a time since the Unix epoch.
+    /// The context of its request, on a connection at a time since the Unix epoch. The variables
+    /// are shared with the user for the time of the exchange: no copy.
     pub(super) fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
         RequestContext {
             number: self.task.number,

@@ -1,9 +1,18 @@
 //! The exchanges' side of wires' reports: the one implementation of [`Handler`] in a run.
 //!
-//! It finds the exchange, notes the event in its account, and asks its kind how it goes on. What the
-//! kind answers becomes an [`End`](super::End) or a [`Todo`] on the lists of [`Exchanges`], and the
-//! wire's [`Then`]. It decides nothing else, but for one case: a response in one piece that is judged
-//! by its status alone, which is that of nearly every request under load, needs no kind.
+//! It finds the exchange, notes the event in its account, and asks its kind how it goes on. The
+//! kind's answer becomes an [`End`](super::End) or a [`Todo`] on the lists of [`Exchanges`], and
+//! the wire's [`Then`]. It decides nothing else, but for one case: a response in one piece that is
+//! judged by its status alone, which is that of nearly every request under load, needs no kind.
+//!
+//! The wire holds itself to the order of [`ExchangeKind`]'s verbs, and to this: after
+//! [`Then::Over`] or [`Then::GiveUp`] it reports nothing more of the exchange, and after a failure
+//! that is sent once more nothing until it is submitted again. An exchange may end within
+//! [`Handler::begin`], before a byte of it was sent; its seat rests then, since the next request of
+//! such a plan would fail as fast.
+//!
+//! The methods on the path of each response are forced inline into the wire: together with the
+//! kind's they are one loop from the kernel's bytes to the sample.
 
 use super::Exchanges;
 use super::context::{BodyStep, Continuation, KindContext};
@@ -22,7 +31,8 @@ use crate::wire::{
 use drumfire_measure::{AddressCounts, Figures, Outcome};
 use drumfire_units::Nanos;
 
-/// A worker's exchanges, and the interval for counts that belong to no exchange.
+/// A worker's exchanges, and the interval for counts that belong to no exchange. It is made anew
+/// for each call of the transport, of two borrows.
 pub(crate) struct ExchangeHandler<'a> {
     exchanges: &'a mut Exchanges,
     interval: &'a mut Figures,
@@ -211,7 +221,7 @@ impl Handler for ExchangeHandler<'_> {
     }
 }
 
-/// The response's head: what remains is the time of the whole.
+/// Takes the response's head: what remains is the time of the whole.
 #[inline(always)]
 fn head(
     kind: &mut ExchangeKind,
@@ -224,7 +234,8 @@ fn head(
     kind.head(cx, status, fields, ahead)
 }
 
-/// A response that came in one piece, as its parts one after the other.
+/// Gives a kind a response that came in one piece, as its parts one after the other, until it has
+/// an answer.
 #[inline]
 fn pieces(kind: &mut ExchangeKind, cx: &mut KindContext<'_>, whole: &Whole<'_>) -> Continuation {
     let mut continuation = head(kind, cx, whole.status, whole.fields, whole.ahead);
@@ -273,7 +284,7 @@ impl<'a> ExchangeHandler<'a> {
         self.go_on(id, continuation, now)
     }
 
-    /// Lists what a kind has answered.
+    /// Lists a kind's answer, and gives the wire's part of it.
     #[inline(always)]
     fn go_on(&mut self, id: ExchangeId, continuation: Continuation, now: Nanos) -> Then {
         match continuation {
@@ -291,7 +302,8 @@ impl<'a> ExchangeHandler<'a> {
         }
     }
 
-    /// The exchange is over, and its response was read to the end.
+    /// Ends an exchange whose response was read to its end. Where its request was not, the wire
+    /// ends that too.
     #[inline(always)]
     fn over(&mut self, id: ExchangeId, failure: Failure, now: Nanos) -> Then {
         let cut = !self.exchanges.entry(id).exchange.account.is_written();
@@ -299,7 +311,9 @@ impl<'a> ExchangeHandler<'a> {
         Then::Over { cut }
     }
 
-    /// The exchange failed on the wire; it is sent once more where that is safe and wanted.
+    /// Ends an exchange that failed on the wire, or lists it to be sent once more where that is
+    /// safe and wanted. An idempotent request that is repeated keeps the time of the first byte
+    /// that came of the failed response.
     #[cold]
     fn failed(
         &mut self,

@@ -28,6 +28,10 @@ use drumfire_plan::DataError;
 use drumfire_units::Nanos;
 
 /// The kind of an exchange.
+///
+/// An enum and not a trait object: each verb is one branch, and the response's is inlined. State
+/// and request always agree in kind, since [`Self::suits`] is asked when an exchange begins; the
+/// arms where they differ are unreachable and do nothing.
 #[derive(Debug)]
 pub(super) enum ExchangeKind {
     /// Its request is answered by a response.
@@ -69,7 +73,7 @@ impl ExchangeKind {
         }
     }
 
-    /// The same, to be redirected.
+    /// The same, to redirect it.
     pub(super) const fn response_mut(&mut self) -> Option<&mut ResponseState> {
         match self {
             Self::Response(response) => Some(response),
@@ -168,7 +172,7 @@ impl ExchangeKind {
         }
     }
 
-    /// Its stream has taken this many of them.
+    /// Notes that its stream has taken this many of them.
     #[inline]
     pub(super) fn taken(&mut self, cx: &mut KindContext<'_>, taken: usize) -> BodyStep {
         let request = cx.request;
@@ -182,7 +186,7 @@ impl ExchangeKind {
         }
     }
 
-    /// The server takes no more of its body.
+    /// Stops the body where the server takes no more of it.
     #[cold]
     pub(super) fn refuse_body(&mut self) {
         match self {
@@ -191,7 +195,7 @@ impl ExchangeKind {
         }
     }
 
-    /// A time has come that it has set.
+    /// Acts on a time that it has set and that has come.
     pub(super) fn timer(&mut self, cx: &mut KindContext<'_>) -> TimerStep {
         let request = cx.request;
         match (self, request.message()) {
@@ -212,7 +216,7 @@ impl ExchangeKind {
         }
     }
 
-    /// The response's head.
+    /// Takes the response's head.
     #[inline(always)]
     pub(super) fn head(
         &mut self,
@@ -229,7 +233,7 @@ impl ExchangeKind {
         }
     }
 
-    /// Bytes of the response's body, its last ones at the `end`.
+    /// Takes bytes of the response's body, its last ones at the `end`.
     #[inline(always)]
     pub(super) fn data(
         &mut self,
@@ -245,7 +249,7 @@ impl ExchangeKind {
         }
     }
 
-    /// The trailers, with which the response is over.
+    /// Takes the trailers, with which the response is over.
     #[inline]
     pub(super) fn trailers(
         &mut self,
@@ -261,7 +265,7 @@ impl ExchangeKind {
         }
     }
 
-    /// A response of HTTP/1.1 is over, and was forgiven these mistakes.
+    /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes.
     #[inline(always)]
     pub(super) fn end(&mut self, cx: &mut KindContext<'_>, leniencies: Leniencies) -> Continuation {
         match self {
@@ -331,7 +335,7 @@ impl ExchangeKind {
         }
     }
 
-    /// Adds to a response that is shown what only the kind knows of it.
+    /// Adds to a response that is shown the parts that only the kind knows of it.
     pub(super) fn explain(&self, request: &Request, response: &mut Side) {
         if let Message::Call(call) = request.message() {
             call::show_texts(call, response);

@@ -3,6 +3,10 @@
 //! A handler may not start an exchange, nor put one on a wire: it adds to a list. The worker reads
 //! both after the transport has returned, the ends first, until there is nothing more. An end whose
 //! time lies in the next interval stays on its list until the interval before is closed.
+//!
+//! An end is copied out and the list cleared when its last one is taken, rather than removed from
+//! the front: under load a turn ends tens of exchanges, and each costs one push and one read. An id
+//! is on the list of ends at most once, since an exchange reports nothing after its end.
 
 use crate::id::ExchangeId;
 use drumfire_measure::Outcome;
@@ -12,7 +16,7 @@ use std::collections::VecDeque;
 /// An action for the worker on an exchange that is not over.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Todo {
-    /// Submits the exchange once more, after a pause.
+    /// Submits the exchange once more, `pause` after `now`.
     Resend {
         id: ExchangeId,
         pause: Nanos,
@@ -30,15 +34,16 @@ pub(crate) struct End {
     pub(crate) id: ExchangeId,
     pub(crate) now: Nanos,
     pub(crate) outcome: Outcome,
-    /// The rest of its seat after it, so that a plan whose requests can't be made spins no core.
+    /// The rest of its seat after it: a plan whose requests can't be made would else spin a core.
     pub(crate) rest: Nanos,
 }
 
 /// The lists by which exchanges ask something of their worker.
 #[derive(Debug)]
 pub(crate) struct Lists {
-    /// Exchanges that are over; those before `settled` are finished.
+    /// Exchanges that are over, in the order in which they ended.
     ended: Vec<End>,
+    /// The number of those that the worker has taken.
     settled: usize,
     todo: VecDeque<Todo>,
 }

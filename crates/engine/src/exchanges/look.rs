@@ -1,8 +1,16 @@
-//! Looking at a response: the part of it that its request's inspection sees, and what that takes.
+//! Looking at a response: the part of it that its request's inspection sees, and the values taken
+//! from it.
 //!
 //! A look is begun with each head, so that a redirect that is followed leaves nothing in it, and is
-//! over with the response. What was taken stays until the exchange's id is used again: the worker
-//! gives it to the user before.
+//! over with the response. The values that were taken stay until the exchange's id is used again:
+//! the worker gives them to the user before.
+//!
+//! There are two looks in one. An inspection sees the fields that it names and up to its limit of
+//! the body; a body that is longer fails the exchange ([`Outcome::LimitBody`]), for half a body
+//! can't be judged. A look to show keeps all fields and an excerpt of the body or of the first
+//! messages, and fails nothing. What a peer can make it keep is bounded in both: by the wire's
+//! limit for a head, and by the plan's or the excerpt's for a body. Memory beyond
+//! [`KEPT_LOOK_BYTES`] is given back after each response.
 
 use super::side::excerpt;
 use crate::blame::Failure;
@@ -18,15 +26,15 @@ pub(super) struct Look {
     fields: ResponseFields,
     body: Vec<u8>,
     taken: Taken,
-    /// The length of the body of which only the part that is shown is kept.
+    /// The length of the whole body where only the part that is shown is kept.
     sampled: u64,
-    /// The number of bytes that are kept for a person of a body that is decoded anyway.
+    /// The number of bytes to be kept to be shown of a body that is decoded anyway.
     room: usize,
     /// The parts of a response that is shown.
     shown: Option<Box<Shown>>,
 }
 
-/// The parts of a response that only a person looks at.
+/// The parts of a response that are only shown.
 #[derive(Debug, Default)]
 struct Shown {
     version: &'static str,
@@ -37,7 +45,7 @@ struct Shown {
 }
 
 impl Look {
-    /// A response's head has come.
+    /// Begins the look at a response whose head has come.
     pub(super) fn begin(&mut self, inspection: &dyn Inspection, fields: &Fields<'_>) {
         self.clear();
         if inspection.every_field() {
@@ -48,7 +56,7 @@ impl Look {
         }
     }
 
-    /// A response's head has come that is shown: all of its fields are kept.
+    /// Begins the look at a response that is shown: all of its fields are kept.
     pub(super) fn begin_shown(&mut self, fields: &Fields<'_>) {
         self.clear();
         self.shown = Some(Box::new(Shown {
@@ -58,14 +66,15 @@ impl Look {
         fields.all(|name, value| self.fields.push(name, value));
     }
 
-    /// Trailers have come, of a response that is shown.
+    /// Keeps the trailers of a response that is shown.
     pub(super) fn show_trailers(&mut self, fields: &Fields<'_>) {
         if let Some(shown) = &mut self.shown {
             fields.all(|name, value| shown.trailers.push(Field::of(name.as_bytes(), value)));
         }
     }
 
-    /// A call's message has come, of a reply that is shown.
+    /// Keeps the excerpt of a call's message where the reply is shown; of a later one it counts
+    /// that there was more.
     pub(super) fn show_message(&mut self, message: &[u8]) {
         let Some(shown) = &mut self.shown else {
             return;
@@ -108,7 +117,7 @@ impl Look {
         &self.fields
     }
 
-    /// As much of the body as is kept.
+    /// The kept part of the body.
     pub(super) fn body(&self) -> &[u8] {
         &self.body
     }
@@ -142,7 +151,7 @@ impl Look {
         Ok(())
     }
 
-    /// Keeps this many bytes of a body that is decoded anyway.
+    /// Keeps up to this many bytes of a body that is decoded anyway.
     pub(super) const fn make_room(&mut self, room: usize) {
         self.room = room;
     }
@@ -161,10 +170,7 @@ impl Look {
         self.sampled += bytes.len() as u64;
     }
 
-    /// Looks at the whole response, with a status, that took this long.
-    ///
-    /// # Errors
-    /// When it is not as expected.
+    /// Inspects the whole response, with a status, that took this long.
     pub(super) fn inspect(
         &mut self,
         inspection: &dyn Inspection,
@@ -188,7 +194,7 @@ impl Look {
     }
 }
 
-/// The status that an inspection sees: of a call its own, which counts from 0.
+/// The status that an inspection sees: of a call its own code, which counts from 0.
 pub(super) fn seen_status(status: u16) -> u16 {
     status.checked_sub(GRPC_STATUS).unwrap_or(status)
 }

@@ -2,10 +2,15 @@
 //! will.
 //!
 //! An exchange uses the outbox from [`Outbox::begin_exchange`] on, and each of its attempts from
-//! [`Outbox::begin`] on. The call then makes messages while the outbox [`Outbox::wants`] some, hands
-//! [`Outbox::next_bytes`] to its stream, and notes what that took with [`Outbox::take`]. When a
-//! portion [`Outbox::is_taken`], the request ends ([`Outbox::ends_now`]) or goes on with the next
+//! [`Outbox::begin`] on. The call then makes messages while the outbox [`Outbox::wants`] some,
+//! hands [`Outbox::next_bytes`] to its stream, and notes what that took with [`Outbox::take`]. When
+//! a portion [`Outbox::is_taken`], the request ends ([`Outbox::ends_now`]) or goes on with the next
 //! portion. Of a call that is sent once more, messages are counted once.
+//!
+//! `counted <= sent <= made <= total` holds within an attempt that is the first; a second attempt
+//! begins with `sent` 0, and counts nothing until it has gone further than the first. A message is
+//! sent when its last byte was taken by the stream: not before, so that the report never has a
+//! message that flow control still holds.
 
 use drumfire_grpc::framed_length;
 
@@ -28,7 +33,8 @@ pub(super) struct Outbox {
     sent: u64,
     /// Messages that are counted as sent.
     counted: u64,
-    /// The number of messages that the call sends at most; [`UNKNOWN`] before it has begun.
+    /// The number of messages that the call sends at most; [`UNKNOWN`] before it has begun, `made`
+    /// once it was stopped.
     total: u64,
     /// Whether the request has ended.
     ended: bool,
@@ -88,7 +94,7 @@ impl Outbox {
         (self.made, &mut self.portion)
     }
 
-    /// A message was made.
+    /// Counts a message as made.
     pub(super) const fn note_made(&mut self) {
         self.made += 1;
     }
@@ -101,8 +107,8 @@ impl Outbox {
         (!self.ended).then(|| (&body[self.taken..], self.made >= self.total))
     }
 
-    /// The stream has taken `count` bytes more of the fixed body, or of the current portion where
-    /// there is none. Gives the number of messages that were completed by them.
+    /// Notes that the stream has taken `count` bytes more of the fixed body, or of the current
+    /// portion where there is none. Gives the number of messages that were completed by them.
     #[inline]
     pub(super) fn take(&mut self, count: usize, fixed: Option<&[u8]>) -> u64 {
         self.taken += count;
@@ -116,6 +122,8 @@ impl Outbox {
         went
     }
 
+    /// Counts the messages that are complete within a part of the bytes, by the lengths in their
+    /// prefixes (five bytes each, as gRPC frames them).
     #[cold]
     fn take_part(&mut self, fixed: Option<&[u8]>) {
         let body = fixed.unwrap_or(&self.portion);

@@ -1,5 +1,14 @@
 //! Requests that vary: rendered when a connection takes their exchange, once per exchange, into
 //! memory that the next exchange with the state uses again.
+//!
+//! A request is rendered that late since its data may name the connection, and its time should be
+//! that of sending. It is rendered once: an attempt that follows a failure sends the same bytes,
+//! which [`OwnRequest::is_of`] tells by the exchange's generation. A redirect makes a request of
+//! its own from the whole one, [`OwnRequest::complete`], which renders the parts once more from the
+//! kept context.
+//!
+//! The context holds a reference to the user's values. [`OwnRequest::drop_context`] is called when
+//! the exchange is over, or the user could not change them without a copy.
 
 use super::cookies::Visit;
 use super::exchange::Exchange;
@@ -24,7 +33,7 @@ pub(super) struct OwnRequest {
 #[derive(Debug, Default)]
 pub(super) struct KeptContext {
     context: RequestContext,
-    /// The exchange, of those with the state, to which it belongs.
+    /// The generation of the exchange to which it belongs, of those with the state.
     of: Option<Generation>,
 }
 
@@ -103,10 +112,7 @@ impl OwnRequest {
         self.context.is_of(generation)
     }
 
-    /// The whole request once more, as the plan would have it.
-    ///
-    /// # Errors
-    /// In words, when it can't be rendered, though it was.
+    /// The whole request once more, in the form that the plan has requests in.
     pub(super) fn complete(
         &self,
         request: &VaryingRequest,

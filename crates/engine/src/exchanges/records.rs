@@ -1,9 +1,19 @@
-//! What is kept of exchanges beyond their figures: some in full, where the plan asks for it, the
+//! The records of exchanges beyond their figures: some in full, where the plan asks for it, the
 //! slowest, and the first body of each kind of failure.
 //!
-//! [`Records::attend`] is called for an exchange only where it [`Records::attends`], or where its
-//! response took longer than [`Records::slow_from`]; a failed exchange's body is offered besides.
-//! Both are called after the sample and before the exchange's state is used again.
+//! [`Records::attend`] is called for an exchange only where [`Records::attends`] says so: two
+//! comparisons for nearly every one. A failed exchange's body is offered besides, with
+//! [`Records::keep_failed_body`]. Both are called after the sample and before the exchange's state
+//! is used again. [`Records::take`] empties the records when an interval is closed, but for the
+//! kinds of failure that are known and the bound of the slowest, which hold for the run.
+//!
+//! Peers decide the sizes here, so each has a bound: a failed body is kept up to
+//! [`FAILED_BODY_BYTES`], once for each outcome and status; the slowest are a fixed number;
+//! transcripts of responses from a status on stop at [`KEPT_TRANSCRIPTS_BYTES`] in an interval.
+//! Only a plan that asks for every exchange has no bound but what is shown of each.
+//!
+//! Values of secret fields that the request carried are masked in a failed body, since a server may
+//! echo them in its error page.
 
 use super::entry::Entry;
 use super::rules::Rules;
@@ -22,10 +32,10 @@ use std::mem::take;
 /// The number of digits of a trace's id.
 const TRACE_DIGITS: usize = 32;
 
-/// What a worker keeps of a pool's exchanges until the next interval is closed.
+/// The records that a worker keeps of a pool's exchanges until the next interval is closed.
 #[derive(Debug, Default)]
 pub(super) struct Records {
-    /// The exchanges that are written down in full.
+    /// The plan's choice of the exchanges that are written down in full.
     kinds: Transcripts,
     transcripts: Vec<Transcript>,
     /// Bytes of their bodies, which may be a server's.
@@ -38,7 +48,8 @@ pub(super) struct Records {
     traces: bool,
     /// The slowest of this worker's that are not handed over yet.
     slowest: Slowest,
-    /// A response time beyond it is one of the slowest so far.
+    /// A response time beyond it is one of the slowest so far. It only rises, though the slowest
+    /// are handed over: none below it can be among those of the run.
     slow_from: Nanos,
 }
 
@@ -58,7 +69,7 @@ impl Records {
         self.kinds != Transcripts::None || sample.response_time() > self.slow_from
     }
 
-    /// Keeps of an exchange that has ended what the plan asks for beyond its sample.
+    /// Keeps of an exchange that has ended the parts that the plan asks for beyond its sample.
     #[inline(never)]
     pub(super) fn attend(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
         if self.wants(sample) {
@@ -81,7 +92,7 @@ impl Records {
         }
     }
 
-    /// Keeps an exchange that is slower than most.
+    /// Keeps an exchange that is slower than most. Its trace is empty where it carried none.
     #[cold]
     fn keep_slow(&mut self, rules: &Rules, entry: &Entry, sample: &Sample) {
         let trace = match self.traces {
@@ -154,7 +165,7 @@ impl Records {
         self.transcripts.push(transcript);
     }
 
-    /// Takes what was written down since the last call.
+    /// Takes the records since the last call.
     pub(super) fn take(&mut self) -> Written {
         self.bytes = 0;
         Written {
@@ -165,7 +176,8 @@ impl Records {
     }
 }
 
-/// The id of the trace that an exchange carried.
+/// The id of the trace that an exchange carried: the second field of `traceparent` (W3C Trace
+/// Context section 3.2).
 fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
     let sent = entry.sent(rules);
     let mut fields = sent.fields.iter();
@@ -174,7 +186,8 @@ fn trace_of(rules: &Rules, entry: &Entry) -> Option<String> {
     Some(trace.chars().take(TRACE_DIGITS).collect())
 }
 
-/// The beginning of a body, without the values of secret fields.
+/// The beginning of a body, without the values of secret fields. A text is masked as text, also
+/// where it was cut within its last character.
 fn without_secrets(body: &[u8], values: &[&str]) -> Vec<u8> {
     let bytes = &body[..body.len().min(FAILED_BODY_BYTES)];
     let whole = match std::str::from_utf8(bytes) {

@@ -1,9 +1,18 @@
 //! Redirects: whether one is followed, and with which request.
 //!
 //! When a response's head leads elsewhere, [`Next::after`] makes the next request, and
-//! [`Follow::lead_to`] keeps it. When the response
-//! is over, [`Follow::advance`] makes it the current one; its origin is found, and
-//! [`Follow::prepare`] makes it ready to be submitted there.
+//! [`Follow::lead_to`] keeps it. When the response is over, [`Follow::advance`] makes it the
+//! current one; its origin is found, and [`Follow::prepare`] makes it ready to be submitted there.
+//! Between the two the exchange is on the worker's list, not on a wire.
+//!
+//! A server decides where a redirect leads, so it is the one part of a run in which a peer names an
+//! address. The plan bounds it: the number of redirects of an exchange, no way from `https` to
+//! `http`, only those two schemes; credentials, cookies and fields that the plan marks private stay
+//! with their origin. A redirect that the plan forbids is a failure of the exchange
+//! ([`Outcome::RedirectBlocked`] or [`Outcome::RedirectLimit`]), never followed in part.
+//!
+//! The styles differ as browsers (Fetch, "HTTP-redirect fetch") and Go's `net/http` do: which
+//! methods become GET, `Referer`, and which Host is sent.
 
 use crate::blame::Failure;
 use crate::prepare::{Message, TargetForm, message};
@@ -143,7 +152,7 @@ impl Next {
     }
 }
 
-/// The request that was redirected.
+/// The request that was redirected, be it the plan's own or that of an earlier redirect.
 struct Previous<'r> {
     request: &'r HttpRequest,
     /// The number of redirects between it and the plan's own.
@@ -161,7 +170,8 @@ impl<'r> Previous<'r> {
     }
 }
 
-/// Decides on the response to a request. Only 3xx statuses come here. `location` finds the field of that name.
+/// Decides on the response to a request, of a 3xx status; `None` ends the exchange with that
+/// response. `location` finds the field of that name, and is called only where it counts.
 fn after_redirect<'h>(
     pool: &Pool,
     previous: &Previous<'_>,
@@ -197,6 +207,10 @@ fn after_redirect<'h>(
 
 /// The request that a redirect asks for (RFC 9110 section 15.4). Credentials stay with the origin
 /// that they were given for, and nothing sent under TLS goes on without.
+///
+/// The fields that it drops: where the origin changes, those that are secret by name, the Host and
+/// those that the plan marks; where the request becomes a GET, those of a body; the Host also where
+/// Go's client names a new one.
 fn redirected(
     previous: &Previous<'_>,
     status: u16,

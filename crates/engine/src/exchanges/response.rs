@@ -7,6 +7,14 @@
 //!
 //! A response that leads elsewhere does not end the exchange. `redirect` makes the next request the
 //! exchange's own, whose attempt begins anew; the exchange keeps its seat at home and its times.
+//!
+//! Nothing of a plain request lies here: the prepared message is the pool's, and the state of such
+//! an exchange is a body that is discarded and two empty pointers. The own request and the
+//! redirects are boxed, so that this stays small in every entry.
+//!
+//! A failure ends the exchange in one of two ways: with [`Continuation::End`] where the response
+//! was read to its end, so that the connection can be used again, and with [`Continuation::GiveUp`]
+//! where the rest is not wanted.
 
 use super::body_use::BodyUse;
 use super::context::{Continuation, KindContext};
@@ -31,11 +39,13 @@ pub(super) struct ResponseState {
     body_sent: usize,
     /// Its request where that varies; kept for the next exchange with this state.
     own: Option<Box<OwnRequest>>,
+    /// Its redirects; `None` before the first, and for nearly every exchange.
     follow: Option<Box<Follow>>,
 }
 
 /// The request on its way out.
 impl ResponseState {
+    /// Sets the request's body and the use of the response's to their beginning.
     #[inline]
     fn begin_attempt(&mut self) {
         self.body_sent = 0;
@@ -141,13 +151,16 @@ impl ResponseState {
         }
     }
 
-    /// The stream has taken bytes of the body.
+    /// Notes that the stream has taken bytes of the body.
     #[inline]
     pub(super) const fn note_taken(&mut self, taken: usize) {
         self.body_sent += taken;
     }
 
-    /// The pause before a failed request is sent once more; `None` where it is not.
+    /// The pause before a failed request is sent once more; `None` where it is not. A request that
+    /// a reused connection has lost may have been processed, so that only an idempotent one is
+    /// repeated (RFC 9110 section 9.2.2), where the plan wants that. One that the server has
+    /// refused is not repeated, as a browser does not.
     pub(super) fn pause_before_resend(
         &self,
         cx: &KindContext<'_>,
@@ -185,6 +198,8 @@ impl ResponseState {
         !self.body.is_discard()
     }
 
+    /// Takes the response's head: keeps of it what is looked at, notes where it leads, and chooses
+    /// the use of the body that follows.
     #[inline(always)]
     pub(super) fn head(
         &mut self,
@@ -219,7 +234,7 @@ impl ResponseState {
         }
     }
 
-    /// Keeps the cookies of a head, and what is looked at.
+    /// Keeps the cookies of a head, and the part that is looked at.
     fn read_head(&mut self, cx: &mut KindContext<'_>, fields: &Fields<'_>) {
         if cx.exchange.has_jar() && fields.find("set-cookie").is_some() {
             self.store_cookies(cx.exchange, fields);
@@ -239,23 +254,24 @@ impl ResponseState {
         own.visit().store_cookies(jar, fields);
     }
 
-    /// The head of a response of an unexpected status has come: its body is sampled.
+    /// Samples the body of a response of an unexpected status, whose head has come.
     #[cold]
     fn sample_body(&mut self, exchange: &mut Exchange, fields: &Fields<'_>) {
         exchange.begin_look().clear();
         self.body = BodyUse::sample(FAILED_BODY_BYTES, fields);
     }
 
-    /// A response of an unexpected status has come in one piece: its body is sampled.
+    /// Samples the body of a response of an unexpected status that has come in one piece.
     #[cold]
     pub(super) fn sample_whole(exchange: &mut Exchange, fields: &Fields<'_>, bytes: &[u8]) {
         let look = exchange.begin_look();
         look.clear();
         let mut body = BodyUse::sample(FAILED_BODY_BYTES, fields);
-        // The sample is for a person: a body that does not decode is kept as far as it does.
+        // The sample is only shown: a body that does not decode is kept as far as it does.
         let _undecodable = body.read(bytes, Some(look));
     }
 
+    /// Takes a piece of the body, decoded from its framing.
     #[inline(always)]
     pub(super) fn data(
         &mut self,
@@ -282,6 +298,7 @@ impl ResponseState {
         }
     }
 
+    /// Takes the trailers, which end the body.
     #[inline]
     pub(super) fn trailers(&mut self, cx: &mut KindContext<'_>) -> Continuation {
         match self.body.finish() {
@@ -290,7 +307,8 @@ impl ResponseState {
         }
     }
 
-    /// The response of HTTP/1.1 has ended, and was forgiven these mistakes.
+    /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes. The body of one
+    /// that leads elsewhere need not be whole.
     #[inline(always)]
     pub(super) fn end(&mut self, cx: &mut KindContext<'_>, leniencies: Leniencies) -> Continuation {
         cx.exchange.account.note_leniencies(leniencies);
@@ -303,7 +321,7 @@ impl ResponseState {
         self.complete(cx)
     }
 
-    /// The response is complete: it is judged, or leads elsewhere.
+    /// Ends a response that is complete: it is judged, or leads elsewhere.
     #[inline(always)]
     fn complete(&self, cx: &mut KindContext<'_>) -> Continuation {
         if self.leads_on() {
@@ -328,6 +346,7 @@ impl ResponseState {
     }
 
     /// Notes the request that a redirect leads to, which is followed when its response is over.
+    /// Where the exchange's own request can't be made whole again, that is the failure.
     #[cold]
     fn note_redirect(&mut self, cx: &mut KindContext<'_>, status: u16, fields: Fields<'_>) {
         if !cx.rules.follows_redirects() {
@@ -354,7 +373,7 @@ impl ResponseState {
         self.follow.get_or_insert_default().lead_to(next);
     }
 
-    /// The request that it has sent, whole; `None` where it is its plan's own.
+    /// The request that it has sent, whole; `None` where it is the plan's own.
     #[cold]
     fn own_request(&self, cx: &mut KindContext<'_>) -> Result<Option<HttpRequest>, DataError> {
         let (Message::Varying(varying), Some(own)) = (self.message(cx.request), &self.own) else {
@@ -401,10 +420,8 @@ impl ResponseState {
     }
 }
 
-/// The use of the body of a response with these fields.
-///
-/// # Errors
-/// When the coding is unknown.
+/// The use of the body of a response with these fields. An inspection decides first, with its
+/// limit; then the plan's decoding, with room for a sample beside it; then the sample alone.
 fn use_of_body(
     cx: &mut KindContext<'_>,
     status: u16,

@@ -1,4 +1,8 @@
-//! The rules of a pool for its exchanges, computed once.
+//! The rules of a pool for its exchanges, computed once from the plan.
+//!
+//! Nearly every question on the path of an exchange is one comparison with a field here; the plan's
+//! own types are asked only where an exchange is out of the common. The rules do not change during
+//! a run: commands change the load, not the requests.
 
 use super::exchange::Exchange;
 use crate::prepare::{PreparedPool, Request};
@@ -10,7 +14,8 @@ use drumfire_plan::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// How much of its responses a pool reads; each level includes those before it.
+/// The part of its responses that a pool reads; each level includes those before it. A level is
+/// chosen for the whole pool, by the request that needs most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Reading {
     /// The status alone.
@@ -19,7 +24,7 @@ enum Reading {
     Response,
     /// Also the parts of some responses that are looked at.
     Look,
-    /// All of any response that a person may be shown.
+    /// All of any response that may be shown.
     Show,
 }
 
@@ -56,8 +61,8 @@ impl Reading {
     }
 }
 
-/// The limit of a response's head. One that is no shorter than that of a whole exchange is none of
-/// its own: a request that may take longer has as long for its head.
+/// The limit of a response's head. A limit that is no shorter than that of a whole exchange is none
+/// of its own: a request that may take longer has as long for its head.
 fn head_limit(timeouts: &Timeouts) -> Nanos {
     match timeouts.head < timeouts.total {
         true => timeouts.head,
@@ -140,7 +145,7 @@ impl Rules {
         self.renders_late
     }
 
-    /// Whether any exchange may be shown to a person.
+    /// Whether any exchange may be shown.
     pub(super) fn shows(&self) -> bool {
         self.reading >= Reading::Show
     }
@@ -178,14 +183,15 @@ impl Rules {
         judge(self.expect, status)
     }
 
-    /// The same of any request.
+    /// The same of any request, which may expect other statuses than the pool.
     #[inline]
     pub(super) fn judge_request(&self, request: &Request, status: u16) -> Outcome {
         judge(request.expect(self.expect), status)
     }
 }
 
-/// The outcome of a complete response, by its status.
+/// The outcome of a complete response, by its status. One outside 100 to 599 is invalid (RFC 9110
+/// section 15), whatever is expected.
 #[inline]
 const fn judge(expect: Expect, status: u16) -> Outcome {
     match status {

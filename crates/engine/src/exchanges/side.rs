@@ -1,11 +1,15 @@
-//! One side of an exchange as it is shown to a person.
+//! One side of an exchange as it is shown: read back from the bytes or the head that were sent,
+//! rather than from the plan, so that it is what the peer saw.
+//!
+//! Bodies are cut to [`SHOWN_BYTES`]. A stream's pseudo-fields become the line and the Host that
+//! HTTP/1.1 would have. Secrets are not masked here: the parts that write a transcript do that.
 
 use crate::limits::SHOWN_BYTES;
 use crate::prepare::{Rendered, StreamHead};
 use crate::wire::Extra;
 use drumfire_measure::{Excerpt, Field, Side};
 
-/// The beginning of a body, as it is shown.
+/// The beginning of a body to be shown, with its whole length.
 pub(super) fn excerpt(bytes: &[u8]) -> Excerpt {
     Excerpt {
         bytes: bytes[..bytes.len().min(SHOWN_BYTES)].to_vec(),
@@ -14,6 +18,7 @@ pub(super) fn excerpt(bytes: &[u8]) -> Excerpt {
     }
 }
 
+/// The one body of a side, unless it is empty.
 fn bodies(body: &[u8]) -> Vec<Excerpt> {
     (!body.is_empty())
         .then(|| excerpt(body))

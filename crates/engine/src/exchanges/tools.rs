@@ -1,4 +1,7 @@
 //! Memory and codecs that the exchanges of a worker use in turn, so that none of them allocates.
+//!
+//! Nothing in them outlives the verb that uses them: a compressor ends each message, and the memory
+//! is cleared before it is lent.
 
 use crate::prepare::Parts;
 use drumfire_grpc::{Compressor, Decompressor, Encoding};
@@ -16,7 +19,9 @@ pub(super) struct Tools {
 #[derive(Default)]
 pub(super) struct Codecs {
     decompressor: Decompressor,
+    /// One for each encoding, made when a message first needs it.
     compressors: [Option<Compressor>; 3],
+    /// A message on its way into a compressor.
     message: Vec<u8>,
 }
 
@@ -27,6 +32,7 @@ impl std::fmt::Debug for Tools {
 }
 
 impl Codecs {
+    /// The decompressor of all calls; each message begins anew, so that calls may take turns.
     #[inline]
     pub(super) const fn decompressor(&mut self) -> &mut Decompressor {
         &mut self.decompressor

@@ -1,4 +1,8 @@
-//! An exchange written down in full.
+//! An exchange written down in full: both sides as they are shown, its sample, and the findings of
+//! its request's checks.
+//!
+//! It is made when the exchange has ended and its look is still whole. It costs copies of
+//! everything shown, and is made only for exchanges that the plan asks for.
 
 use super::entry::Entry;
 use super::look::{Look, seen_status};
@@ -6,11 +10,12 @@ use super::rules::Rules;
 use drumfire_measure::{Sample, Transcript};
 use drumfire_plan::Response;
 
-/// A part of an exchange.
+/// The part of an exchange that a transcript covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A response that a redirect leads on from: the request's checks are not about it.
     Hop,
+    /// The last response, to which the checks apply.
     Last,
 }
 

@@ -1,4 +1,9 @@
 //! The reasons for which a plan can't be run here and now.
+//!
+//! They are found before the run, of the plan and this machine together; a run that has begun has
+//! failures of requests instead. [`PrepareError::outcome`] gives those that a request of the plan
+//! would have met in the same way (a name that has no address), so that a caller may report the run
+//! as failed rather than the plan as wrong.
 
 use drumfire_measure::Outcome;
 use drumfire_net::{ResolveError, TlsSetupError};
@@ -6,14 +11,14 @@ use drumfire_plan::{MODEST_COUNT, MODEST_RATE};
 use std::fmt;
 use std::net::IpAddr;
 
-/// Why a plan can't be run here and now.
+/// The reason for which a plan can't be run here and now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PrepareError {
     /// A target's name has no address.
     Resolve {
         /// The name.
         host: String,
-        /// Why.
+        /// The failure of the look-up.
         reason: ResolveError,
     },
     /// No source address is of the family of a target's addresses.
@@ -23,7 +28,8 @@ pub enum PrepareError {
         /// An address of the target.
         peer: IpAddr,
     },
-    /// The plan's guard does not let the load go there.
+    /// The plan's guard does not let the load go there: the address is public, and the load more
+    /// than a modest one.
     Guarded {
         /// The target, as a list of allowed ones would name it.
         host: String,
@@ -32,7 +38,7 @@ pub enum PrepareError {
     },
     /// TLS can't be set up.
     Tls(TlsSetupError),
-    /// A request can't be put on the wire: which one, and why.
+    /// A request can't be put on the wire; the text names it, and the reason.
     Request(String),
 }
 

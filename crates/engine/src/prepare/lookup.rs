@@ -1,4 +1,11 @@
-//! Looking up origins during a run: those that redirects lead to.
+//! Look-ups during a run: of origins to which redirects lead, and of names that are looked up
+//! again.
+//!
+//! Each has a thread of its own, for a resolver may block for as long as its timeout: the worker
+//! that asked goes on with its loop, and asks the channel for the answer each
+//! [`LOOK_UP`](crate::limits::LOOK_UP). A server can make a run look up names by redirects, but
+//! each exchange follows one at a time, and an origin that has been met is remembered. An answer
+//! that nobody waits for any more is dropped.
 
 use super::{Place, PrepareError, PreparedPool, Route, Seals, place, route, tls_config};
 use drumfire_net::{TlsConfig, TlsIdentity};
@@ -7,7 +14,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
-/// The way to an origin, and the TLS settings that it takes.
+/// The way to an origin, and the TLS settings that it takes. Their index in the route is open until
+/// the worker has added them to its driver.
 pub(crate) struct Answer {
     pub(crate) route: Route,
     pub(crate) tls: Option<TlsConfig>,
@@ -16,10 +24,10 @@ pub(crate) struct Answer {
 /// The result of a look-up.
 pub(crate) type LookedUp = Result<Answer, PrepareError>;
 
-/// The way in which a name's place will come.
+/// The channel on which a name's place will come.
 pub(crate) type Sought = Receiver<Result<Place, PrepareError>>;
 
-/// The parameters of a look-up.
+/// The starter of look-ups for one pool.
 pub(crate) struct Lookup {
     pool: Arc<PreparedPool>,
 }
@@ -31,10 +39,8 @@ impl Lookup {
         }
     }
 
-    /// Looks an origin up on a thread of its own, so that no other exchange waits for it.
-    ///
-    /// # Errors
-    /// When there is no thread to be had.
+    /// Looks an origin up on a thread of its own, with TLS settings that show no certificate of the
+    /// client: the origin is a server's word, not the plan's.
     pub(crate) fn start(&self, origin: Origin) -> io::Result<Receiver<LookedUp>> {
         let (send, answer) = mpsc::channel();
         let prepared = Arc::clone(&self.pool);
@@ -61,10 +67,7 @@ impl Lookup {
         thread.spawn(work).map(|_| answer)
     }
 
-    /// Looks up where a name leads by now, in the same way.
-    ///
-    /// # Errors
-    /// When there is no thread to be had.
+    /// Looks up the addresses of a name once more, in the same way.
     pub(crate) fn place_of(&self, origin: Origin) -> io::Result<Sought> {
         let (send, answer) = mpsc::channel();
         let prepared = Arc::clone(&self.pool);

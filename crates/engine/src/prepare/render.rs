@@ -1,4 +1,10 @@
-//! A request as bytes.
+//! A request as the bytes that HTTP/1.1 sends.
+//!
+//! A request that is the same each time is rendered here once, before the run, and sent as it lies:
+//! a [`Rendered`] is the whole message, in one piece where the body is short. One that varies is
+//! written into the same form for each exchange (`varying`), so that the wire knows one form alone.
+//! Rules of syntax and framing are those of `http1`'s writer, which refuses a field that would
+//! split the message.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -23,7 +29,8 @@ pub(crate) enum TargetForm {
 /// longer one is shared by all requests that send it.
 pub(super) const SHORT_BODY_BYTES: usize = 16 * 1024;
 
-/// A request as it goes on the wire.
+/// A request as it goes on the wire. The pieces that [`Rendered::piece`] gives for rising `from`
+/// are the whole message, in one or two parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Rendered {
     /// The head, and a body that is short.
@@ -139,7 +146,8 @@ pub(super) fn render(
 }
 
 /// Whether sending a request twice does no more than sending it once: by its method (RFC 9110
-/// section 9.2.2), or as Go's client takes it.
+/// section 9.2.2), or as Go's client takes it, to which a key of idempotency counts and PUT and
+/// DELETE do not.
 fn is_idempotent(rule: ReusedClosed, request: &HttpRequest) -> bool {
     let method = request.method.as_str();
     let is_safe = matches!(method, "GET" | "HEAD" | "OPTIONS" | "TRACE");
@@ -165,7 +173,8 @@ pub(super) fn host(request: &HttpRequest) -> Result<String, String> {
     }
 }
 
-/// The default fields, in order; one of the plan's takes the place of ours.
+/// The default fields, in order, but for those that the plan gives or renders: one of the plan's
+/// takes the place of ours.
 pub(crate) fn own_fields(
     pool: &Pool,
     request: &HttpRequest,
@@ -203,7 +212,8 @@ pub(crate) fn own_fields(
     wanted.filter(|(name, _)| missing(name)).collect()
 }
 
-/// The value of an Authorization header for a URL with user and password (RFC 7617).
+/// The value of an Authorization header for a URL with user and password (RFC 7617). A user without
+/// a password has an empty one.
 pub(crate) fn basic_credentials(url: &Url) -> Option<String> {
     url.userinfo.as_ref().map(|userinfo| {
         let pair = if userinfo.contains(':') {

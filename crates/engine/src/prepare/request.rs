@@ -1,7 +1,10 @@
-//! A request of the plan, ready to be sent: where it goes, and in which form.
+//! A request of the plan, ready to be sent: its lane, its form, and the settings that are its own.
 //!
-//! The variant of its [`Message`] decides which kind of exchange carries it out: a call is one kind,
-//! every other message is answered by a response.
+//! The variant of its [`Message`] decides which kind of exchange carries it out: a call is one
+//! kind, every other message is answered by a response.
+//!
+//! [`message`] is the one place that chooses the form, by the plan's data, its calls and the pool's
+//! protocol. It is called for each request before the run, and for each redirect while it goes on.
 
 use super::render::{Rendered, TargetForm, render};
 use super::stream::{CallRequest, StreamRequest, call, stream};
@@ -103,7 +106,8 @@ impl Request {
         self.expect.is_some() || self.inspection.is_some()
     }
 
-    /// The time that an exchange of it may take, where any may take `total`.
+    /// The time that an exchange of it may take, where any may take `total`. A call's deadline only
+    /// shortens it; a request's own timeout replaces it.
     pub(crate) fn limit(&self, total: Nanos) -> Nanos {
         match &self.message {
             Message::Call(call) => call.plan.deadline.map_or(total, |limit| limit.min(total)),
@@ -127,7 +131,9 @@ impl Message {
         }
     }
 
-    /// Whether sending it twice does no more than sending it once, as far as that is known.
+    /// Whether sending it twice does no more than sending it once, as far as that is known. On
+    /// streams the server says whether it has processed a request, so that nothing has to be known
+    /// of it.
     pub(crate) const fn is_idempotent(&self) -> bool {
         match self {
             Self::Rendered(rendered) => rendered.idempotent,

@@ -1,4 +1,17 @@
 //! The routes of requests: addresses, proxies, TLS.
+//!
+//! A [`Route`] is everything that a connection to an origin needs, and becomes a lane of each
+//! worker. Each distinct origin of a pool has one. Three things decide it, in this order: a Unix
+//! socket takes all connections; a proxy takes those to hosts that are not on its list of
+//! exceptions, through a tunnel or with the whole URL in the request; else the origin itself is
+//! dialed.
+//!
+//! The guard against public targets ([`guarded`]) is asked about each address that is dialed, those
+//! of a redirect's origin and of a name that is looked up again included. It is asked of the proxy
+//! where there is one: the addresses behind it are not known here.
+//!
+//! The certificates are the plan's text, not files: they were read before. TLS settings share them
+//! as a [`TlsMaterial`], which can be renewed for connections to come.
 
 use super::render::TargetForm;
 use super::{PrepareError, Resolver, basic_credentials};
@@ -34,7 +47,7 @@ pub(crate) struct Route {
     pub(crate) form: TargetForm,
 }
 
-/// A name that was looked up.
+/// A name that was looked up, to be looked up again when its time to live is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     /// The target's, or the proxy's.
@@ -42,21 +55,21 @@ pub(crate) struct Named {
     pub(crate) ttl: Option<Nanos>,
 }
 
-/// The peer of a route.
+/// The peers of a route.
 #[derive(Clone, Debug)]
 pub(crate) enum Peers {
     /// All addresses of the name that a source address can send to; never empty.
     Tcp(Vec<SocketAddr>),
     Unix(PathBuf),
-    /// The name has no address: every exchange there fails with this outcome.
+    /// The name has no address: every exchange there fails with this outcome, where the plan wants
+    /// the run to go on.
     Nowhere(Outcome),
 }
 
 impl Route {
-    /// The address that the `choice`-th attempt of some slot dials.
-    ///
-    /// # Errors
-    /// Why there is none.
+    /// The address that the `choice`-th attempt of some slot dials. Choices count through the
+    /// peers, and for each through the source addresses of its family, so that consecutive ones
+    /// spread over both.
     pub(crate) fn address(&self, choice: usize) -> Result<Address, Outcome> {
         match &self.peers {
             Peers::Nowhere(reason) => Err(*reason),
@@ -92,7 +105,7 @@ pub(crate) struct Routes {
     pub(crate) list: Vec<Route>,
     /// The TLS settings that they name.
     pub(crate) tls: Vec<TlsConfig>,
-    /// Which of them is the proxy's.
+    /// The index of the proxy's among them.
     pub(crate) proxy_tls: Option<usize>,
     /// Their certificates.
     pub(crate) material: TlsMaterial,
@@ -105,7 +118,8 @@ pub(crate) struct Seals {
     pub(crate) origin: Option<usize>,
 }
 
-/// The ways to the origins of a pool's requests.
+/// The ways to the origins of a pool's requests, in the order in which the requests first name
+/// them.
 pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, PrepareError> {
     let mut routes: Vec<Route> = Vec::new();
     let mut tls = Vec::new();
@@ -146,7 +160,7 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
     })
 }
 
-/// The way to one origin.
+/// The way to one origin. Blocks for the resolver.
 pub(crate) fn route(
     pool: &Pool,
     origin: &Origin,
@@ -193,7 +207,8 @@ fn bare(host: &Host) -> String {
     }
 }
 
-/// Whether the proxy's list of exceptions has the origin's host.
+/// Whether the proxy's list of exceptions has the origin's host: by the whole name, by a domain
+/// above it, or all by `*`, as `NO_PROXY` is commonly read.
 fn bypasses(proxy: &Proxy, origin: &Origin) -> bool {
     let host = bare(&origin.host);
     proxy.bypass.iter().any(|rule| {
@@ -287,7 +302,8 @@ pub(crate) struct Place {
     pub(crate) ttl: Option<Nanos>,
 }
 
-/// The resolver's answer for an origin's name.
+/// The resolver's answer for an origin's name, within the time that a connection may take to open.
+/// Blocks.
 pub(crate) fn place(
     pool: &Pool,
     origin: &Origin,
@@ -335,8 +351,8 @@ pub fn certificates(tls: &Tls) -> TlsTexts {
     }
 }
 
-/// TLS settings for one origin. One that is not in the plan, and that a redirect has led to, sees
-/// no certificate of the client.
+/// TLS settings for one origin. An origin that is not in the plan, and to which a redirect has led,
+/// sees no certificate of the client.
 pub(crate) fn tls_config(
     pool: &Pool,
     origin: &Origin,
@@ -348,7 +364,7 @@ pub(crate) fn tls_config(
     config(pool, name, (material, identity), Protocol::of(pool))
 }
 
-/// TLS settings for a proxy, which is spoken with in HTTP/1.1 and sees no certificate of the client.
+/// TLS settings for a proxy, to which HTTP/1.1 is spoken and no certificate of the client is shown.
 fn proxy_config(
     pool: &Pool,
     proxy: &Proxy,

@@ -1,4 +1,11 @@
 //! A request as an HTTP/2 stream.
+//!
+//! The head is encoded before the run as far as it does not vary; the fields that do are added when
+//! the stream is opened. Names become lower case, and the fields of a connection of HTTP/1 are left
+//! out: a message that has them is malformed (RFC 9113 section 8.2.2).
+//!
+//! A call is such a request with messages for a body. Where they are the same for each call and go
+//! out at once, they are encoded here, up to [`FIXED_BYTES`], and shared by all calls.
 
 use super::render::own_fields;
 use super::{TargetForm, USER_AGENT, basic_credentials};
@@ -65,7 +72,9 @@ impl StreamHead {
 pub(crate) struct CallRequest {
     pub(crate) plan: Arc<Call>,
     pub(crate) stream: StreamRequest,
+    /// The limits and the encoding by which its replies are read.
     pub(crate) reply: ReplySettings,
+    /// The encoding of its own messages.
     pub(crate) encoding: Encoding,
     /// The number of messages in the stream's body; `None` where each call makes its own.
     pub(crate) fixed: Option<u64>,
@@ -132,7 +141,8 @@ pub(super) fn stream_outline(
     })
 }
 
-/// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1). What varies is left out.
+/// The head: pseudo-fields, ours, those given (RFC 9113 section 8.3.1). The fields that vary are
+/// left out.
 fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHead, String> {
     let origin = &request.url.origin;
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = vec![
@@ -168,7 +178,8 @@ pub(crate) fn authority(request: &HttpRequest) -> Vec<u8> {
     }
 }
 
-/// The default fields of a plain request.
+/// The default fields of a plain request. `Expect` is not among them: on a stream the server
+/// refuses a body by other means.
 fn http_fields(pool: &Pool, request: &HttpRequest, varying: Varying) -> Vec<(Vec<u8>, Vec<u8>)> {
     let own = own_fields(pool, request, TargetForm::Origin);
     let mut fields: Vec<(Vec<u8>, Vec<u8>)> = own
@@ -259,7 +270,9 @@ fn reply_settings(call: &Call) -> ReplySettings {
     }
 }
 
-/// All messages of a call, where they are the same for every call and go out at once.
+/// All messages of a call, where they are the same for every call and go out at once; `None` where
+/// each call makes its own. A call that spaces its messages out is of the latter, even if they are
+/// the same, and so is one whose messages are too large together to be kept.
 fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
     let pauses = call.streaming.interval > Nanos::ZERO || call.streaming.duration.is_some();
     if !call.data.is_fixed() || pauses && call.kind.client_streams() {
@@ -287,7 +300,7 @@ fn fixed_body(call: &Call) -> Result<Option<(u64, Vec<u8>)>, String> {
     Ok(Some((count, body)))
 }
 
-/// The number of messages that a call sends.
+/// The number of messages that a call sends; of one with a context, that may depend on its data.
 pub(crate) fn message_count(call: &Call, context: &RequestContext) -> u64 {
     match call.kind {
         CallKind::Unary | CallKind::ServerStream => 1,

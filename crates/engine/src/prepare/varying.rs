@@ -1,8 +1,15 @@
 //! Requests that vary: their fixed part, and the parts that are rendered for each exchange.
 //!
-//! [`VaryingRequest::render`] fills [`Parts`] from a context. Fields may then be added to them, such
-//! as cookies, until [`VaryingRequest::write`] turns them into the bytes that HTTP/1.1 sends; a
-//! stream is opened with the parts themselves.
+//! [`VaryingRequest::render`] fills [`Parts`] from a context. Fields may then be added to them,
+//! such as cookies, until [`VaryingRequest::write`] turns them into the bytes that HTTP/1.1 sends;
+//! a stream is opened with the parts themselves.
+//!
+//! Values come from data files, earlier responses and scripts, so that they are checked each time:
+//! the target is completed as a URL's is, and the writer of the head refuses a value that would end
+//! its line. A request that fails this fails its exchange, before a byte is sent.
+//!
+//! The memory of [`Parts`] and of the [`Rendered`] belongs to the caller, which uses it again:
+//! rendering allocates only where a request is longer than those before it.
 
 use super::render::{Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render};
 use super::stream::{StreamRequest, stream_outline};
@@ -33,7 +40,8 @@ enum Outline {
     Stream(Box<StreamRequest>),
 }
 
-/// The fixed part of a request in text.
+/// The fixed part of a request in text. `target` and `host` are those of a request whose data give
+/// none.
 #[derive(Debug)]
 struct TextOutline {
     method: String,
@@ -47,7 +55,8 @@ struct TextOutline {
     idempotent: bool,
 }
 
-/// The varying parts of a request, rendered into memory that is used again.
+/// The varying parts of a request, rendered into memory that is used again. They are one request's
+/// from `render` to the next `render`.
 #[derive(Debug, Default)]
 pub(crate) struct Parts {
     target: String,
@@ -57,7 +66,8 @@ pub(crate) struct Parts {
     cookie: String,
 }
 
-/// The data of a request of which nothing varies but its cookies.
+/// The data of a request of which nothing varies but its cookies, which are added to the parts
+/// later.
 #[derive(Debug)]
 pub(super) struct CookiesAlone;
 
@@ -80,8 +90,7 @@ impl RequestData for CookiesAlone {
 
 /// Prepares a request that varies.
 ///
-/// # Errors
-/// In words, when what does not vary of it can't be sent.
+/// # Errors In words, when its fixed part can't be sent.
 pub(super) fn varying(
     pool: &Pool,
     request: &HttpRequest,
@@ -101,6 +110,8 @@ pub(super) fn varying(
     })
 }
 
+/// The fixed part of a request in text. It is rendered once, so that a mistake in it is found
+/// before the run.
 fn text_outline(
     pool: &Pool,
     request: &HttpRequest,
@@ -175,10 +186,9 @@ impl VaryingRequest {
         }
     }
 
-    /// The planned request with these parts in place of what varies.
+    /// The planned request with these parts in place of the varying ones.
     ///
-    /// # Errors
-    /// In words, when a field can't be sent.
+    /// # Errors In words, when a field can't be sent.
     pub(crate) fn complete(
         &self,
         planned: &HttpRequest,
@@ -192,10 +202,9 @@ impl VaryingRequest {
         matches!(&self.outline, Outline::Text(outline) if outline.idempotent)
     }
 
-    /// Renders what varies. The same context gives the same bytes.
+    /// Renders the varying parts. The same context gives the same bytes.
     ///
-    /// # Errors
-    /// In words, when it can't be rendered, or would be no request.
+    /// # Errors In words, when they can't be rendered, or would be no request.
     pub(crate) fn render(
         &self,
         context: &RequestContext,
