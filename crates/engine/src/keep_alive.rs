@@ -1,4 +1,10 @@
-//! The `Keep-Alive` header field: how long a server keeps a connection open.
+//! The `Keep-Alive` header field: the number of requests and the time for which a server keeps a
+//! connection open.
+//!
+//! It is a hint and no promise: a connection that the server closes earlier fails a request as any
+//! other does. A client that heeds it avoids the race in which both act at once, for the price of a
+//! new connection. A value that does not parse counts as none, so that a wrong field never closes a
+//! connection.
 
 use drumfire_units::Nanos;
 

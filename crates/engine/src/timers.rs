@@ -1,9 +1,13 @@
-//! One queue of wakes: everything in a worker's pool that has to happen at a time of its own.
+//! One queue of wakes: everything in a worker's pool that has to happen at a given time.
 //!
 //! An entry is never removed early. The owner checks at a wake that its reason still holds: an
 //! exchange, a user and a connection's alarm by a [`Generation`], a rest or a look-up by their
 //! state. A deadline that moves with every request has at most one entry, which its owner sets anew
 //! when it fires too early (docs/design/0004); those of exchanges have none, and are scanned.
+//!
+//! An entry costs the logarithm of their number; there are as many as pauses, rests and
+//! connections, not as requests. The wakes of one time come in the order in which they were added,
+//! so that a run under virtual time repeats itself.
 
 use crate::id::{ExchangeId, Generation, LaneId, ShareId, UserId};
 use drumfire_net::Slot;
@@ -30,6 +34,7 @@ pub(crate) enum Wake {
     Names(LaneId),
 }
 
+/// A wake and its time. The derived order is that of the fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Entry {
     at: Nanos,
@@ -53,7 +58,7 @@ impl Timers {
         self.heap.push(Reverse(Entry { at, order, wake }));
     }
 
-    /// When the next wake is due; [`Nanos::MAX`] when there is none.
+    /// The time of the next wake; [`Nanos::MAX`] when there is none.
     #[inline]
     pub(crate) fn next(&self) -> Nanos {
         self.heap
@@ -61,7 +66,8 @@ impl Timers {
             .map_or(Nanos::MAX, |Reverse(entry)| entry.at)
     }
 
-    /// Takes the next wake that is due.
+    /// Takes the next wake that is due, if any; called until there is none, since entries may have
+    /// come to be due together.
     #[inline]
     pub(crate) fn due(&mut self, now: Nanos) -> Option<Wake> {
         if self.next() > now {

@@ -25,6 +25,11 @@
 //! and has the list of sockets with something to do ([`Pending`]); the connections' lives are led
 //! over the [`Bindings`], which have the slots, the shares and the lanes. [`Origins`] are those of
 //! redirects, and [`Names`] those of lanes that are looked up again.
+//!
+//! Peers can do nothing here that the schedule waits for: a socket that is ready is read a limited
+//! number of times in a turn ([`crate::limits::RECEIVES_PER_TURN`]) and the rest later; a
+//! connection that is refused, reset or silent fails the exchanges on it, rests, and is opened
+//! again when an exchange needs it.
 
 mod alarm;
 mod bindings;

@@ -17,6 +17,12 @@
 //! protocol. The transport asks `outgoing` after each, and acts on the answers in [`answers`]; it
 //! never asks which protocol it is. A further protocol is a file here that answers the same, and
 //! one variant.
+//!
+//! A wire holds no request and no response: the bytes of a request are asked for at each write, and
+//! those of a response are handed on in the buffer into which they were received. Its state is that
+//! of the protocol's machine (`http1`, `http2`), which checks everything that a peer sends and has
+//! the limits; a wire adds the exchanges. A machine's error ends the connection, and never the
+//! worker.
 
 mod answers;
 mod contract;
@@ -49,7 +55,8 @@ use crate::protocol::Protocol;
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 
-/// An open connection's protocol, with its state.
+/// An open connection's protocol, with its state. The state of HTTP/1.1 lies in the slot, that of
+/// HTTP/2 in a box: a slot stays small, and a worker has many with HTTP/1.1.
 #[derive(Debug)]
 pub(crate) enum Wire {
     Http1(Http1),

@@ -1,9 +1,16 @@
-//! The alarm of a connection: when it must be looked at, and the one timer that is set for it.
+//! The alarm of a connection: the times at which it must be looked at, and the one timer that is
+//! set for them.
 //!
 //! A connection's deadline moves with nearly every exchange, and is hardly ever reached
 //! (docs/design/0004). So the alarm's entry in [`Timers`] may be too early, never too late: moving
 //! the deadline away writes a field and leaves the entry alone, and an entry that fires before its
 //! time is set anew. The [`Generation`] of an entry shows that an earlier one has overtaken it.
+//!
+//! A time is set by its owner as often as it likes, and holds from the next [`Alarm::arm`] on,
+//! which is called once after a change. When an entry fires, [`Alarm::ring`] says which of the
+//! times have come, and the owner arms the alarm again, so that there is an entry as long as there
+//! is a time. A slot that is given to another connection keeps its entry and its generation
+//! ([`Alarm::renewed`]): an old entry finds the new times, and is harmless.
 
 use crate::id::Generation;
 use crate::timers::{Timers, Wake};
@@ -46,7 +53,7 @@ impl Alarm {
         self.deadline != Nanos::MAX
     }
 
-    /// Sets when something must have happened. Holds from the next [`Self::arm`] on, as all changes.
+    /// Sets the time by which something must have happened.
     pub(super) const fn set_deadline(&mut self, at: Nanos) {
         self.deadline = at;
     }
@@ -56,7 +63,7 @@ impl Alarm {
         self.deadline = self.deadline.min(at);
     }
 
-    /// Sets when the connection leaves by the plan.
+    /// Sets the time at which the connection leaves by the plan.
     pub(super) const fn set_leaving(&mut self, at: Nanos) {
         self.leaves_at = at;
     }
@@ -77,8 +84,8 @@ impl Alarm {
         }
     }
 
-    /// An entry has fired. Gives the reasons that have come by now, which are reasons no more; the
-    /// caller arms the alarm again. `None` when an earlier entry has taken its place.
+    /// Gives the reasons that have come by now when an entry fires; a deadline is none any more
+    /// then, and the caller arms the alarm again. `None` when an earlier entry has taken its place.
     pub(super) fn ring(&mut self, generation: Generation, now: Nanos) -> Option<Ring> {
         if generation != self.generation || self.entry == Nanos::MAX {
             return None;
@@ -94,7 +101,7 @@ impl Alarm {
         Some(ring)
     }
 
-    /// All entries of the timers were dropped.
+    /// Forgets the entry: all entries of the timers were dropped.
     pub(super) const fn forget_entry(&mut self) {
         self.entry = Nanos::MAX;
     }

@@ -12,6 +12,12 @@
 //!
 //! `list_seats` is called once, when connections are waited for no more; seats are taken only
 //! afterwards. A share that is added later, because its lane may grow, comes with a seat taken.
+//!
+//! Shares are never removed, and a lane's shares are those of the plan: a redirect that leads
+//! elsewhere gets a share beside them, which is home to no seat and belongs to the share whose
+//! exchange was redirected. Where a connection carries one exchange, that share has one such
+//! companion, which is led along whatever lane the next redirect asks for; else one for each lane.
+//! So the connections of a run are bounded by its shares, however far servers redirect.
 
 use super::connection::Connection;
 use super::context::Context;

@@ -1,4 +1,9 @@
 //! Changes of connections, as they concern the exchanges that wait for one or that it carried.
+//!
+//! [`Connections`](super::connections::Connections) may not touch exchanges, so each call that
+//! could concern them gives a change in place of doing so. The transport follows it at once, before
+//! the next call: a change that is dropped would leave exchanges waiting for ever, of which
+//! `must_use` warns.
 
 use crate::blame::Failure;
 use crate::id::{ExchangeId, ShareId};

@@ -1,4 +1,16 @@
 //! One slot's connection: its way from closed to open, its wire, and the reasons for which it ends.
+//!
+//! ```text
+//!   Closed ─► Dialing ─► (SecuringProxy) ─► (Tunneling) ─► (Securing) ─► Open: silent, then ready
+//! ```
+//!
+//! The steps in brackets are those of its route. Any state goes back to `Closed`, by `close` where
+//! the connection works and by `lose` where it has failed; both tell the handler of its life, with
+//! the reason, and end the socket. A slot has one connection after the other; the alarm and the
+//! place in the lists of pending work belong to the slot and stay.
+//!
+//! `leaving` and `is_retiring` are the two steps of an orderly end: it carries no further exchange,
+//! then another slot serves its share, and it is closed when its last exchange has ended.
 
 use super::alarm::Alarm;
 use super::context::Context;
@@ -31,7 +43,7 @@ pub(super) enum Link {
     Open(Wire),
 }
 
-/// The state of a connection as its owner asks for it.
+/// The state of a connection, for the owner of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkState {
     /// There is none.
@@ -45,7 +57,7 @@ pub(crate) enum LinkState {
     Ready,
 }
 
-/// A step of opening a connection whose socket has become ready.
+/// The step of opening a connection whose socket has become ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OpeningStep {
     /// The attempt goes on.
@@ -73,13 +85,13 @@ pub(super) struct Connection {
     pub(super) listed: Listed,
     /// Addresses tried in the current attempt to open it.
     pub(super) tried: u16,
-    /// Which of the lane's addresses is next.
+    /// The index of the lane's address that is dialed next.
     pub(super) choice: u32,
     /// The address that it leads to, unless that is a path.
     pub(super) address: Option<SocketAddr>,
     /// It is not dialed again before this.
     pub(super) rest_until: Nanos,
-    /// The begin of its current phase: of a step of opening, or of being open.
+    /// The beginning of its current phase: of a step of opening, or of being open.
     pub(super) phase_start: Nanos,
     pub(super) alarm: Alarm,
     /// It carries no further exchange, for this reason.
@@ -257,7 +269,8 @@ impl Connection {
         }
     }
 
-    /// Closes a connection that has failed. Gives its wire, with the exchanges that it carried.
+    /// Closes a connection that has failed. Gives its wire, with the exchanges that it carried, to
+    /// be ended by the caller.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -270,6 +283,8 @@ impl Connection {
         }
     }
 
+    /// Empties the slot and closes the socket. A connection that was not even dialed to its end has
+    /// no life to note.
     fn take<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

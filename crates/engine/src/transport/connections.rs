@@ -33,6 +33,9 @@ use drumfire_net::{Io, Slot};
 use drumfire_units::Nanos;
 
 /// A worker's connections of a pool.
+///
+/// They hold no exchange and no list of work: a connection that has something to write is listed by
+/// the transport.
 #[derive(Debug)]
 pub(super) struct Connections {
     bindings: Bindings,
@@ -47,7 +50,9 @@ pub(super) struct Connections {
 /// ends has no successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Further {
+    /// Further ones will come.
     Expected,
+    /// All that will ever be submitted is under way.
     None,
 }
 
@@ -366,7 +371,9 @@ impl Connections {
         Lost::Carried(wire.outstanding())
     }
 
-    /// Sets when a connection that is open leaves by the plan.
+    /// Sets the time at which a connection that is open leaves by the plan. It is drawn from the
+    /// seed and the numbers of its share and of its life, so that connections opened together do
+    /// not all leave together.
     fn begin_life(&mut self, slot: Slot, now: Nanos) {
         let (connection, lane) = self.bindings.with_lane(slot);
         let (share, life) = (connection.share(), lane.settings().life);
@@ -459,7 +466,7 @@ impl Connections {
     }
 }
 
-/// The reason for which a connection leaves, and when.
+/// The reason and the time of a connection's leaving.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Departure {
     pub(super) why: Closing,

@@ -8,6 +8,11 @@
 //!   failed lately (`note_down`), and when a failed one may be dialed again (`pace_redial`);
 //! - for a look-up: whether an answer changes the addresses (`lead_to`), and when the next is due
 //!   (`looked_up_at`).
+//!
+//! Peers and name servers act on a lane, and each of their acts has a bound here: an address that
+//! fails is tried last for a while; failed connections are dialed one after the other beyond a
+//! burst, so that a dead target costs a fraction of a core; a time to live of a name counts as
+//! [`LOOK_UP_LEAST`] at least.
 
 use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
@@ -19,7 +24,8 @@ use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// The right to have one exchange on a share.
+/// The right to have one exchange on a share, and the moment since which it is free, for the
+/// account of delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
     pub(crate) share: ShareId,
@@ -107,7 +113,7 @@ impl Lane {
         self.shares[user.index() % self.shares.len()]
     }
 
-    /// Lets this many shares be added as they are needed.
+    /// Lets this many shares be added as they are needed, in place of all at the start.
     pub(crate) fn make_room(&mut self, shares: usize) {
         self.room = shares;
     }
@@ -177,7 +183,7 @@ impl Lane {
         self.redialed_at
     }
 
-    /// Leads to these addresses from now on; `false` when it does already.
+    /// Leads to these addresses from now on; `false` when it does already. All count as up again.
     pub(crate) fn lead_to(&mut self, place: Place) -> bool {
         if let Some(named) = &mut self.route.named {
             named.ttl = place.ttl;
@@ -216,13 +222,14 @@ impl Lane {
         self.redialed_at = Nanos::ZERO;
     }
 
-    /// Forgets all seats.
+    /// Forgets all seats, and makes room for as many as there will be.
     pub(crate) fn clear_seats(&mut self, room: usize) {
         self.free.clear();
         self.free.reserve_exact(room);
     }
 
-    /// The first address from `choice` on that is not known to refuse now.
+    /// The first address from `choice` on that is not known to refuse now; where all are, `choice`
+    /// itself: an address that is down is tried rather than none.
     pub(crate) fn choose(&self, choice: u32, now: Nanos) -> usize {
         let choice = choice as usize;
         let down = &self.down_until;
@@ -248,7 +255,8 @@ impl Lane {
     }
 }
 
-/// The time for which a place is known before its name is looked up again; `None` is for ever.
+/// The time for which a place is known before its name is looked up again; `None` is for the whole
+/// run.
 fn known_for(renewal: Renewal, ttl: Option<Nanos>) -> Option<Nanos> {
     match renewal {
         Renewal::Never => None,

@@ -1,8 +1,12 @@
 //! Names: the names of lanes' peers, looked up again while a run goes on.
 //!
 //! A lane's timer ([`Wake::Names`]) begins a look-up on a thread of its own; [`Wake::LookUps`] asks
-//! for its answer from time to time, which sets the lane's timer again. Connections are moved by the
-//! transport alone: an answer only says which of them lead elsewhere by now.
+//! for its answer from time to time, which sets the lane's timer again. Connections are moved by
+//! the transport alone: an answer only says which of them lead elsewhere by now.
+//!
+//! A look-up that fails changes nothing: the addresses of before stay, and the name is asked for
+//! again within [`LOOK_UP_AGAIN`]. A lane has one look-up under way at most, since its timer is set
+//! again by the answer alone.
 
 use super::bindings::Bindings;
 use super::seats::Seats;
@@ -14,7 +18,7 @@ use drumfire_net::Slot;
 use drumfire_units::Nanos;
 use std::sync::mpsc::TryRecvError;
 
-/// The look-ups of lanes' names that are under way.
+/// The look-ups of lanes' names that are under way; a few at most.
 #[derive(Debug, Default)]
 pub(super) struct Names(Vec<(LaneId, Sought)>);
 

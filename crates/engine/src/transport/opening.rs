@@ -11,6 +11,11 @@
 //! is the connection's [`Link`]; each step sets its deadline and gives the [`Way`] that remains. An
 //! address that can't be reached is followed by the lane's next within the same attempt; a failure
 //! of proxy, TLS or protocol ends the attempt.
+//!
+//! The deadline is that of connecting up to TLS with the origin, and that of the handshake from
+//! there; both are the plan's. Each address of a lane has the whole time of connecting. Bytes of a
+//! proxy are read by `http1`'s machine with its limits; any answer but 2xx refuses, and so do bytes
+//! behind it, which would be taken for the origin's.
 
 use super::connection::{Connection, Link};
 use super::context::Context;
@@ -71,7 +76,8 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// The time for opening the connection is up.
+    /// Ends the step that took too long: the next address is dialed where the connection was not
+    /// established, else the attempt has failed.
     pub(super) fn time_out(mut self, now: Nanos) -> Way {
         let outcome = self.connection.opening_timeout();
         if outcome == Outcome::TimeoutConnect && self.connection.try_another(self.lane, now) {
@@ -110,7 +116,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// The slot, which is being dialed, has made progress.
+    /// Goes on with a dial whose socket has made progress.
     fn on_dialing(mut self) -> Way {
         match self.cx.io.finish_dial(self.slot) {
             Ok(Progress::Pending) => Way::Pending,
@@ -130,7 +136,8 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// The connection is open: TLS with a proxy, a tunnel, TLS, or the exchange is next.
+    /// Begins the next step over an established connection: TLS with a proxy, a tunnel, TLS, or the
+    /// protocol itself.
     fn connected(&mut self, now: Nanos) -> Way {
         let time = now - self.connection.phase_start;
         let address = self.connection.address;
@@ -144,7 +151,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         self.secure_proxy(progress)
     }
 
-    /// The slot, whose handshake with a proxy is under way, has made progress.
+    /// Goes on with the handshake with a proxy.
     fn on_securing_proxy(mut self) -> Way {
         let progress = self.cx.io.handshake(self.slot);
         self.secure_proxy(progress)
@@ -162,7 +169,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         }
     }
 
-    /// Asks the proxy to connect through, where the next hop that was reached is one with a tunnel.
+    /// Asks the proxy to connect through, where the route has a tunnel.
     fn tunnel(&mut self, now: Nanos) -> Way {
         let Some(head) = &self.lane.route().tunnel else {
             return self.tunnelled(now);
@@ -225,12 +232,13 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         self.secure(progress)
     }
 
-    /// The slot, whose handshake is under way, has made progress.
+    /// Goes on with the handshake with the origin.
     fn on_securing(mut self) -> Way {
         let progress = self.cx.io.handshake(self.slot);
         self.secure(progress)
     }
 
+    /// Ends the handshake, if it is over: the protocol must have been agreed where it needs that.
     fn secure(&mut self, progress: Result<Progress, IoError>) -> Way {
         match progress {
             Ok(Progress::Pending) => Way::Pending,

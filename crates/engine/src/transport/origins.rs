@@ -22,7 +22,7 @@ use drumfire_net::Io;
 use drumfire_plan::Origin;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
-/// The state of an origin that was asked for.
+/// The state of an origin to which a redirect has led.
 #[derive(Debug)]
 enum State {
     /// A lane leads there.
@@ -101,7 +101,9 @@ impl Origins {
         }
     }
 
-    /// Notes a new origin: one of the plan's, or one whose name has to be looked up.
+    /// Notes a new origin: one of the plan's, or one whose name has to be looked up. An origin of
+    /// the plan gets a lane of its own for redirects where a connection carries one exchange, so
+    /// that its planned connections stay with their exchanges.
     fn discover(
         &mut self,
         origin: &Origin,

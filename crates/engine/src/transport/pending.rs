@@ -6,6 +6,11 @@
 //! updates, settings, resets) leaves with it, or waits until the worker does: so a connection has one
 //! send in a turn. Nearly every input of a socket is reported together with room to write, which
 //! therefore marks the output and writes nothing.
+//!
+//! A slot stands in each list at most once, which its [`Listed`] notes, so that marking it again
+//! costs a comparison. A slot whose connection is closed stays listed, and is passed over when its
+//! turn comes. The lists are emptied in the order in which slots came: no connection can hold back
+//! another's output.
 
 use crate::wire::Outgoing;
 use drumfire_net::Slot;
@@ -29,6 +34,7 @@ pub(super) struct Listed {
     unread: bool,
 }
 
+/// The lists of output in which a slot stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListedOutput {
     /// In none.
@@ -45,7 +51,7 @@ impl Listed {
         unread: false,
     };
 
-    /// The slot's output leaves the lists, to be written.
+    /// Takes the slot's output off the lists, to be written.
     #[inline]
     pub(super) const fn leave(&mut self, output: Output) {
         self.output = match output {
@@ -54,7 +60,7 @@ impl Listed {
         };
     }
 
-    /// The slot's input leaves the list, to be read.
+    /// Takes the slot's input off the list, to be read.
     pub(super) const fn leave_unread(&mut self) {
         self.unread = false;
     }
@@ -66,7 +72,8 @@ pub(crate) struct Pending {
     /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
     /// only this list knows of it.
     unread: Vec<Slot>,
-    /// The number of them at the begin of the turn.
+    /// The number of them at the beginning of the turn. Slots that are added meanwhile wait for the
+    /// next turn, so that a turn ends however fast a peer sends.
     unread_before: usize,
     /// Slots on which a send failed: they are read once more, then their exchanges fail.
     failed_sends: Vec<Slot>,
@@ -77,13 +84,13 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// A turn begins: slots that are left unread from now on are the next one's.
+    /// Begins a turn: slots that are left unread from now on are the next one's.
     #[inline]
     pub(super) fn begin_turn(&mut self) {
         self.unread_before = self.unread.len();
     }
 
-    /// Whether this turn has input to read of which no readiness tells.
+    /// Whether this turn has input to read that no readiness announces.
     #[inline]
     pub(crate) const fn has_input(&self) -> bool {
         self.unread_before > 0 || !self.failed_sends.is_empty()

@@ -3,6 +3,11 @@
 //! A pool takes a seat before it starts an exchange ([`super::Bindings::take_seat`]), and gives it
 //! back when the exchange is over, unless [`Seats::keeps_one`] withdraws it then. The seats know which
 //! slot serves a share, and nothing of the connection in it.
+//!
+//! The seats of a lane are its shares' times the streams of a connection. Each is either free (in
+//! the lane's list), taken by an exchange, withheld by a connection that has not opened yet, or,
+//! where the lane grows, withdrawn since the server allows fewer streams. The list order is the
+//! order of use.
 
 use super::lane::{Lane, Lanes, Seat};
 use super::share::{SeatCount, Share};

@@ -1,4 +1,10 @@
 //! Shares: one connection's worth of a lane, and the exchanges that wait for it.
+//!
+//! A share is the plan's unit of a connection: it exists for the whole run, has its number among
+//! all workers' (which decides its addresses and its ages), and is served by one slot after the
+//! other. An exchange that finds no room on the connection waits here, in the order of arrival, and
+//! is put on whichever connection serves the share next. It waits for this share alone, since its
+//! seat is here.
 
 use super::lane::{Lane, Seat};
 use crate::freed::Freed;
@@ -10,7 +16,9 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(super) struct Share {
     lane: LaneId,
+    /// The slot that takes its exchanges now.
     slot: Slot,
+    /// Its number among the run's connections, counted over all workers.
     number: u32,
     /// The number of connections that have served it.
     lives: u32,
@@ -91,7 +99,7 @@ impl Share {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Lets an exchange wait no more.
+    /// Takes an exchange out of those that wait. Costs a pass over them, which only timeouts pay.
     pub(super) fn forget(&mut self, id: ExchangeId) {
         self.waiting.retain(|other| *other != id);
     }
@@ -113,12 +121,14 @@ impl Share {
     }
 }
 
-/// The number of exchanges that a share of a growing lane takes before another share is added.
+/// The number of exchanges that a share of a growing lane takes before another share is added. A
+/// server's setting may change it at any time: seats that become too many are withdrawn, the free
+/// ones at once and the others when their exchanges end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SeatCount {
-    /// Those that its connection has room for.
+    /// The seats for which its connection has room.
     count: u32,
-    /// Those beyond them, which are withdrawn when their exchanges give them back.
+    /// The seats beyond them, which are withdrawn when their exchanges give them back.
     surplus: u32,
 }
 

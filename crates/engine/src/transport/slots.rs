@@ -2,6 +2,10 @@
 //!
 //! The slots own their connections, know which of them no share uses, and which of them rest. They
 //! know no lanes and no shares but by id.
+//!
+//! A slot is never removed, since the driver and the timers know it by its number; one whose
+//! connection has retired is spare, and is used for the next successor. There are as many as there
+//! were connections at one time.
 
 use super::Lane;
 use super::connection::Connection;
@@ -16,12 +20,13 @@ pub(super) struct Slots {
     list: Vec<Connection>,
     /// Slots that no share uses.
     spares: Vec<Slot>,
-    /// No connection rests after this.
+    /// The latest end of any rest, so that one comparison shows that no connection rests.
     last_rest: Nanos,
 }
 
 impl Slots {
-    /// All slots of now.
+    /// All slots there are now. The iterator borrows nothing, so that slots may change and be added
+    /// meanwhile; it does not come to those.
     pub(super) fn all(&self) -> impl Iterator<Item = Slot> + use<> {
         (0..self.list.len() as u32).map(Slot)
     }

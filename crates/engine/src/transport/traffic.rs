@@ -3,6 +3,16 @@
 //! An exchange is put on the wire of its share's connection, or waits for one with room; whatever a
 //! wire answers is acted on here. The order in which the calls may come is the
 //! [`Transport`](super::Transport)'s, to which all of this belongs.
+//!
+//! Where an exchange is stands in [`Underway`] alone: nowhere, waiting for a share, or carried by a
+//! slot's wire under a handle. Each method leaves three things in step: that entry, the share's
+//! queue, and the wire. A wire may end an exchange in the middle of a read and clears its entry
+//! then; the methods here look the connection up again after each call that could have closed it,
+//! and hold no reference over one.
+//!
+//! The way of nearly every request, `submit` to `board` and `handle_ready` to `receive`, is inlined
+//! and branches on the wire's kind once. Everything that follows from a failure or from a queue is
+//! cold.
 
 use super::change::{Change, Lost};
 use super::connection::{Connection, Link, OpeningStep, discard_input};
@@ -29,7 +39,8 @@ pub(super) struct Traffic {
     input: Input,
     /// Whether further exchanges were expected when the last one was submitted.
     further: Further,
-    /// Whether an exchange has ever waited for a connection that was serving another.
+    /// Whether an exchange has ever waited for a connection that was serving another. Until then no
+    /// read has to look for one that waits.
     has_waited: bool,
 }
 
@@ -57,7 +68,7 @@ impl Traffic {
         &mut self.connections
     }
 
-    /// The way of each exchange.
+    /// The ways of the exchanges.
     pub(super) const fn underway_mut(&mut self) -> &mut Underway {
         &mut self.underway
     }
@@ -184,7 +195,7 @@ impl Traffic {
         }
     }
 
-    /// Gives what room a share's connection has to the exchanges that wait for it.
+    /// Gives the room that a share's connection has to the exchanges that wait for it.
     #[cold]
     fn fill<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, share: ShareId, now: Nanos) {
         while !self.connections.share(share).is_clear() {

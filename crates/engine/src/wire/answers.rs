@@ -1,4 +1,8 @@
 //! The answers that every wire gives the transport, whichever protocol it speaks.
+//!
+//! Each is a fact, and the transport alone draws the consequence: it closes, redials, and serves
+//! the exchanges that wait. An answer with exchanges' ends in it is given after the handler has
+//! been called for each of them.
 
 use super::handler::Seen;
 use super::underway::Handle;
@@ -59,13 +63,13 @@ pub(crate) enum Flow {
 /// Events of one read that concern the connection, not a single exchange.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionEvents {
-    /// When the first bytes came.
+    /// The time at which the first bytes came.
     pub(crate) since: Option<Nanos>,
-    /// When the connection began to carry exchanges.
+    /// The time at which the connection began to carry exchanges.
     pub(crate) ready: Option<Nanos>,
-    /// The server takes no further exchanges.
+    /// The reason for which the server takes no further exchanges.
     pub(crate) refusal: Option<Refusal>,
-    /// The connection can't go on: its exchanges fail with this.
+    /// The failure of a connection that can't go on, with which its exchanges fail.
     pub(crate) failed: Option<Box<Failure>>,
 }
 
@@ -80,7 +84,7 @@ impl ConnectionEvents {
 /// A server's reason to take no further exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Its own, which is not ours to know.
+    /// Its own, of which it need not say more.
     Own,
     /// The client's pings are too frequent.
     TooManyPings,
@@ -116,7 +120,7 @@ pub(crate) enum Dropped {
 /// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flushed {
-    /// The socket took what it had room for.
+    /// The socket took as much as it had room for.
     Written,
     /// The same, and exchanges may send on by that: [`super::Wire::resume`] lets them.
     Freed,
@@ -124,10 +128,10 @@ pub(crate) enum Flushed {
     Failed,
 }
 
-/// The result of looking at a connection whose time has come.
+/// The result of a look at a connection whose time has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expiry {
-    /// It is looked at again then; [`Nanos::MAX`] for never.
+    /// The next look is due then; [`Nanos::MAX`] for never.
     Until(Nanos),
     /// No sign of life came: the connection is dead.
     Dead,

@@ -3,6 +3,10 @@
 //! Defaults are the answers of a protocol without the matter in question: one whose client need not
 //! await a greeting, whose server names no limits, whose requests are written when they are
 //! submitted.
+//!
+//! A question changes nothing and may come at any time, also after the wire's last event. A verb
+//! may end exchanges, each with exactly one last event; the entry of such an exchange is cleared in
+//! the [`Underway`] that the verb was lent, or by the caller where it was lent none.
 
 use super::answers::{
     Broken, Dropped, Expiry, Flow, Flushed, Outgoing, Read, Submitted, Unwilling,
@@ -15,7 +19,8 @@ use crate::id::ExchangeId;
 use drumfire_net::Io;
 use drumfire_units::Nanos;
 
-/// What every protocol does for the transport, which calls it in the order that [`super`] states.
+/// The part of every protocol towards the transport, which calls it in the order that [`super`]
+/// states.
 pub(crate) trait WireProtocol {
     /// Whether it carries exchanges by now, or awaits the server's greeting.
     #[inline]
@@ -42,12 +47,13 @@ pub(crate) trait WireProtocol {
         false
     }
 
-    /// How many exchanges the server takes at a time, where it has said so and takes any.
+    /// The number of exchanges that the server takes at a time, where it has named one and takes
+    /// any.
     fn peer_capacity(&self) -> Option<u32> {
         None
     }
 
-    /// Requests sent on it.
+    /// The number of requests sent on it.
     fn carried(&self) -> u64;
 
     /// Whether it has brought no response.
@@ -60,7 +66,7 @@ pub(crate) trait WireProtocol {
         false
     }
 
-    /// Why the server should not be dialed again at once, if so.
+    /// The reason for which the server should not be dialed again at once, if there is one.
     fn unwilling(&self) -> Option<Unwilling> {
         None
     }
@@ -74,11 +80,11 @@ pub(crate) trait WireProtocol {
     /// Lets it take no further exchange. `true` when the connection can be closed at once.
     fn take_no_more(&mut self) -> bool;
 
-    /// All silence counts from now on. Gives the time of the first [`Self::handle_timeout`].
+    /// Lets all silence count from now on. Gives the time of the first [`Self::handle_timeout`].
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos;
 
-    /// An exchange that was sent then was given up. `true` when the connection has to give a sign
-    /// of life for that.
+    /// Doubts the connection on which an exchange was given up that was sent then. `true` when it
+    /// has to give a sign of life for that.
     fn doubt(&mut self, _sent: Nanos, _now: Nanos) -> bool {
         false
     }
@@ -126,7 +132,7 @@ pub(crate) trait WireProtocol {
         now: Nanos,
     ) -> Submitted;
 
-    /// Writes what waited for the socket, if that is not the part of [`Self::flush`].
+    /// Writes the bytes that waited for the socket, if that is not the part of [`Self::flush`].
     #[inline]
     fn handle_writable<I: Io, H: Handler>(&mut self, _port: &mut Port<'_, I>, _handler: &mut H) {}
 
@@ -141,7 +147,7 @@ pub(crate) trait WireProtocol {
         handler: &mut H,
     ) -> Read;
 
-    /// Ends what a failed send has left, if one has failed.
+    /// Ends the exchanges that a failed send has left, if one has failed.
     fn fail_sends<H: Handler>(
         &mut self,
         underway: &mut Underway,
@@ -149,7 +155,7 @@ pub(crate) trait WireProtocol {
         now: Nanos,
     ) -> Option<Broken>;
 
-    /// Looks at what is late.
+    /// Looks at everything whose time has come: exchanges that are late, silence, idleness.
     fn handle_timeout<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -163,7 +169,7 @@ pub(crate) trait WireProtocol {
         false
     }
 
-    /// Sends what the protocol has to send before the connection is closed, as far as the socket
-    /// has room for it.
+    /// Sends the protocol's last words before the connection is closed, as far as the socket has
+    /// room for them.
     fn drain<I: Io>(&mut self, _port: &mut Port<'_, I>) {}
 }

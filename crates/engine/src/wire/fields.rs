@@ -1,10 +1,14 @@
 //! The fields of a response as exchanges see them, whichever protocol brought them.
+//!
+//! Nothing is copied and nothing allocated: they borrow the connection's buffer, for the time of
+//! one report. The machines have checked names and values by the rules of their protocol; a value
+//! may still hold any byte that a field may have, and need not be UTF-8.
 
 use drumfire_http1 as h1;
 use drumfire_http2 as h2;
 
 /// The fields of one head or trailer section, in their order. Their bytes lie in the connection's
-/// buffer, and are looked at only as far as they are asked for.
+/// buffer, and are read only as far as they are asked for.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields<'a>(Source<'a>);
 
@@ -38,7 +42,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Calls with the value of each field with this name, which must be in lower case, in order.
+    /// Calls with the value of each field with this name, which must be in lower case, in order. A
+    /// pass over all fields.
     pub(crate) fn each(&self, name: &str, mut take: impl FnMut(&'a [u8])) {
         match self.0 {
             Source::Http1(headers) => headers

@@ -11,6 +11,13 @@
 //! After the last event of an exchange the wire calls with its id no more, and the id may be given
 //! to another exchange. A handler never calls a wire: it answers with [`Then`], and puts further
 //! actions on a list that the worker reads when the transport has returned.
+//!
+//! Times are given with each call and are the driver's, read once per receive or send, so that
+//! everything of one read has one time. The bytes of one response are counted by `received` before
+//! its events.
+//!
+//! Within `on_event` and `whole` the handler may read and change its own state of that exchange
+//! alone. It may be called for many exchanges in one read of one connection.
 
 use super::fields::Fields;
 use crate::blame::Failure;
@@ -134,7 +141,7 @@ pub(crate) enum Pump {
     GiveUp,
 }
 
-/// How an exchange's stream is opened.
+/// The opening of an exchange's stream.
 pub(crate) struct Opening<'a> {
     pub(crate) head: &'a StreamHead,
     /// Fields that belong to this exchange alone.
@@ -142,7 +149,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) has_body: bool,
 }
 
-/// Fields of an exchange's own.
+/// Fields of one exchange, beside the head that all share.
 #[derive(Clone, Copy)]
 pub(crate) struct Extra<'a> {
     pub(crate) path: Option<&'a str>,
@@ -179,19 +186,19 @@ pub(crate) struct Chunk<'a> {
 pub(crate) enum Note {
     /// It was opened.
     Connected {
-        /// How long that took.
+        /// The time from the dial to the open connection.
         time: Nanos,
         /// The peer's address, unless that is a path.
         address: Option<SocketAddr>,
     },
     /// Its TLS handshake is over.
     Secured {
-        /// How long it took.
+        /// The time of the handshake.
         time: Nanos,
         /// Whether it resumed an earlier session.
         is_resumed: bool,
     },
-    /// An exchange waits, for the server allows no more streams than these.
+    /// An exchange waits since the server allows no more streams than these.
     HeldBack(u32),
     /// It was closed.
     Closed(Life),
@@ -200,11 +207,11 @@ pub(crate) enum Note {
 /// The life of a connection that was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Life {
-    /// Why it was closed.
+    /// The reason for which it was closed.
     pub(crate) why: Closing,
-    /// How long it was open.
+    /// The time for which it was open.
     pub(crate) time: Nanos,
-    /// Requests sent on it.
+    /// The number of requests sent on it.
     pub(crate) carried: u64,
     /// The peer's address, unless that is a path.
     pub(crate) address: Option<SocketAddr>,
@@ -213,11 +220,10 @@ pub(crate) struct Life {
 /// The callbacks of wires and the transport. Methods with a default are for handlers that measure,
 /// or that use HTTP/1.1.
 pub(crate) trait Handler {
-    /// A connection has taken the exchange: makes what varies in its request. `unix_time` is asked
-    /// for only where that needs the calendar clock.
+    /// Makes the varying parts of the request of an exchange that a connection has taken.
+    /// `unix_time` is asked for only where that needs the calendar clock.
     ///
-    /// # Errors
-    /// When the request can't be made. The exchange is over; the wire drops it.
+    /// # Errors When the request can't be made. The exchange is over; the wire drops it.
     fn begin(
         &mut self,
         id: ExchangeId,
@@ -226,7 +232,7 @@ pub(crate) trait Handler {
         unix_time: impl FnOnce() -> u64,
     ) -> Result<(), GivenUp>;
 
-    /// When its first byte was sent.
+    /// The time at which its first byte was sent.
     fn sent_at(&self, _id: ExchangeId) -> Nanos {
         Nanos::ZERO
     }
@@ -242,30 +248,32 @@ pub(crate) trait Handler {
     /// The next bytes of its body; `None` when there are none for now.
     fn body(&self, id: ExchangeId) -> Option<Chunk<'_>>;
 
-    /// The protocol has taken this many of them.
+    /// Notes that the protocol has taken this many of them.
     fn body_taken(&mut self, id: ExchangeId, taken: usize, now: Nanos) -> Pump;
 
-    /// The server refuses the rest of its body; the response has the reason.
+    /// Notes that the server refuses the rest of its body; the response has the reason.
     fn body_refused(&mut self, id: ExchangeId);
 
-    /// Bytes of it were written or queued; `whole` when the request is complete with them.
+    /// Notes that bytes of it were written or queued; `whole` when the request is complete with
+    /// them.
     fn written(&mut self, _id: ExchangeId, _bytes: usize, _whole: bool, _now: Nanos) {}
 
-    /// Its first bytes are handed to the kernel now.
+    /// Notes that its first bytes are handed to the kernel now.
     fn sent(&mut self, _id: ExchangeId, _now: Nanos) {}
 
-    /// Bytes of its response have come.
+    /// Notes bytes of its response, before the events that they bring.
     fn received(&mut self, _id: ExchangeId, _bytes: usize, _now: Nanos) {}
 
-    /// Whether the bytes of its response's body are looked at.
+    /// Whether the bytes of its response's body are wanted; a wire may discard them where they are
+    /// not.
     fn reads_body(&self, _id: ExchangeId) -> bool {
         true
     }
 
-    /// The connection reports on it.
+    /// Takes a report of the connection on it.
     fn on_event(&mut self, id: ExchangeId, event: WireEvent<'_>, now: Nanos) -> Then;
 
-    /// The whole response came in one piece: the same as its parts, one after the other.
+    /// Takes a whole response that came in one piece: the same as its parts, one after the other.
     fn whole(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
         let head = WireEvent::Head {
             status: whole.status,
@@ -291,13 +299,13 @@ pub(crate) trait Handler {
         }
     }
 
-    /// It has a connection, or room on one, that it waited for until `now`.
+    /// Notes that it has a connection, or room on one, for which it waited until `now`.
     fn seated(&mut self, _id: ExchangeId, _now: Nanos) {}
 
     /// Counts a fact about a connection.
     fn note(&mut self, _note: Note) {}
 }
 
-/// The exchange is over before anything of it was sent.
+/// The end of an exchange of which nothing was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GivenUp;

@@ -1,5 +1,19 @@
 //! HTTP/1.1 on a connection: one exchange at a time, whose bytes are a slice of the prepared
 //! request.
+//!
+//! The wire joins two halves that know nothing of each other. [`Sending`] writes the request, in as
+//! many pieces as the socket asks for; the [`Machine`] reads the response, which may begin before
+//! the request is written whole, and may end the exchange then. The connection is used again only
+//! where both have come to their ends, the peer stays, and neither side asked for its close (RFC
+//! 9112 section 9.3).
+//!
+//! Requests are not pipelined. Bytes that come while no exchange is under way belong to none, and
+//! close the connection rather than be taken for the next response ([`refuse_input`]). A large body
+//! that nobody looks at is discarded in the kernel, without being copied to this process.
+//!
+//! An error that comes on a reused connection before any byte of the response is the race between a
+//! server that closes an idle connection and the next request (RFC 9112 section 9.3.1): only that
+//! one may be repeated.
 
 mod sending;
 
@@ -28,13 +42,13 @@ pub(crate) struct Http1 {
     machine: Machine,
     exchange: Option<ExchangeId>,
     sending: Sending,
-    /// Whether any byte of the response has come.
+    /// Whether any byte of the present response has come.
     answered: bool,
     /// Requests sent on it.
     carried: u64,
-    /// The server's `Keep-Alive` field.
+    /// The server's last `Keep-Alive` field.
     hint: Hint,
-    /// When its last exchange ended, where that matters.
+    /// The time at which its last exchange ended, where that matters; else that of the opening.
     idle_since: Nanos,
 }
 
@@ -249,7 +263,8 @@ impl Http1 {
         }
     }
 
-    /// How much of the body may be thrown away unread.
+    /// The number of bytes of the body that may be thrown away unread; `None` where that does not
+    /// pay or they are wanted.
     #[inline]
     fn unread<H: Handler>(&self, id: ExchangeId, handler: &H) -> Option<u64> {
         self.machine
@@ -311,7 +326,7 @@ impl Http1 {
         }
     }
 
-    /// A receive brought no bytes.
+    /// Ends a series of receives with one that brought no bytes.
     fn stopped<I: Io, H: Handler>(
         &mut self,
         port: &Port<'_, I>,
@@ -382,7 +397,7 @@ impl Http1 {
         }
     }
 
-    /// The response is complete.
+    /// Ends the exchange whose response is complete.
     #[inline]
     fn over<H: Handler>(
         &mut self,
@@ -427,7 +442,8 @@ impl Http1 {
         })
     }
 
-    /// The peer has closed: completes the response, or fails it.
+    /// Completes the response where the peer has closed, or fails it: a body without a length ends
+    /// so.
     fn ended<H: Handler>(&mut self, terms: &Terms<'_>, handler: &mut H, now: Nanos) -> Flow {
         let flow = match self.machine.handle_end() {
             Ok(Some(end)) => match self.over(end, terms, handler, now) {
@@ -447,7 +463,7 @@ impl Http1 {
         }
     }
 
-    /// Reading the connection failed: fails the response.
+    /// Fails the response where the connection could not be read.
     fn receive_failed<H: Handler>(&mut self, error: IoError, handler: &mut H, now: Nanos) -> Flow {
         let is_reset = matches!(error, IoError::Reset | IoError::BrokenPipe);
         let failure = match error {
@@ -562,8 +578,8 @@ fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
     }
 }
 
-/// Something came while the connection carries no exchange: its end, or bytes that were not asked
-/// for. Either way it is closed. After TLS's own messages there is nothing to receive.
+/// Closes a connection on which something came while it carries no exchange: its end, or bytes that
+/// were not asked for. After TLS's own messages there is nothing to receive.
 #[cold]
 fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
     let flow = match port.receive(&mut input.buffer) {

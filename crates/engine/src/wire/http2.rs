@@ -1,5 +1,18 @@
 //! HTTP/2 on a connection: any number of exchanges at a time, each on a stream whose token is the
 //! exchange's id.
+//!
+//! The [`Machine`] has the streams, flow control, HPACK and the output; the wire feeds it bytes and
+//! turns its events into the handler's. Output is gathered in the machine and written by `flush`,
+//! once for all streams of a turn. An exchange counts as sent when the flush that carries its head
+//! begins, not when its stream was opened: `unsent` has those in between.
+//!
+//! A stream ends in one of four ways: by its response (and a reset, where the request is not at its
+//! end by then), by the server's reset, by ours where the exchange is given up, or with the
+//! connection. Streams above the last one that a GOAWAY names were not processed (RFC 9113 section
+//! 6.8) and may be sent again anywhere; streams up to it go on.
+//!
+//! A peer's mistake on a stream resets that stream; one on the connection ends it with our GOAWAY,
+//! and fails all its exchanges.
 
 mod going;
 mod reading;
@@ -29,27 +42,28 @@ use drumfire_net::{Io, IoError, Received};
 use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
-/// Our pings need no telling apart: any byte of the server's is a sign of life.
+/// The payload of our pings, which need no telling apart: any byte of the server's is a sign of
+/// life.
 const PAYLOAD: [u8; 8] = *b"drumfire";
 
 /// One connection that speaks HTTP/2.
 #[derive(Debug)]
 pub(crate) struct Http2 {
     machine: Machine,
-    /// Exchanges whose streams were opened and have not been written.
+    /// Exchanges whose streams were opened and have not been written yet.
     unsent: Vec<ExchangeId>,
     /// Whether the server's SETTINGS have come.
     ready: bool,
-    /// Streams opened.
+    /// The number of streams opened.
     carried: u64,
-    /// How many of them the plan allows.
+    /// The number of streams that the plan allows; 0 once it is to take no more.
     carried_max: u64,
-    /// Responses that have come.
+    /// The number of responses that have come.
     answered: u64,
     /// The server's GOAWAY.
     going: Option<GoingAway>,
     silence: Silence,
-    /// Why a send has failed; bytes that the server sent before are still to be read.
+    /// The failure of a send; bytes that the server sent before are still to be read.
     send_failure: Option<Box<Failure>>,
 }
 
@@ -347,7 +361,7 @@ impl Http2 {
         self.unsent.retain(|unsent| *unsent != id);
     }
 
-    /// The same, into a reading. Returns whether the socket may hold more.
+    /// Receives into a reading. Returns whether the socket may hold more.
     fn receive_all<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -456,7 +470,8 @@ impl Http2 {
         }
     }
 
-    /// Feeds a response that came in one piece; how many bytes it takes, if one did.
+    /// Feeds a response that came in one piece; gives the number of bytes that it takes, if one
+    /// did.
     #[inline(always)]
     fn feed_whole<H: Handler>(
         &mut self,
@@ -474,7 +489,7 @@ impl Http2 {
         Some(size)
     }
 
-    /// A stream takes more of its exchange's body.
+    /// Lets a stream take more of its exchange's body.
     #[cold]
     fn pump_on<H: Handler>(&mut self, token: u32, reading: &mut Reading<'_, H>) {
         let id = ExchangeId(token);
@@ -503,7 +518,8 @@ impl Http2 {
         reading.underway.clear(ExchangeId(token));
     }
 
-    /// Whether an exchange is worth another attempt whose stream failed so.
+    /// Whether an exchange is worth another attempt whose stream failed so: only where the server
+    /// has not processed it.
     #[cold]
     fn resend_after(&self, error: StreamError) -> Resend {
         match (error.is_unprocessed(), self.going.is_some()) {
@@ -513,14 +529,14 @@ impl Http2 {
         }
     }
 
-    /// The server will never process a request that it has not: it may be sent again.
+    /// Fails a request that the server will never process: it may be sent again.
     #[cold]
     fn fail_unprocessed<H: Handler>(&mut self, token: u32, reading: &mut Reading<'_, H>) {
         let failure = Failure::of(Outcome::H2GoAway);
         self.fail(token, failure, Resend::After(Nanos::ZERO), reading);
     }
 
-    /// A stream is gone, and its exchange with it, unless the handler sends that once more.
+    /// Ends an exchange whose stream is gone, unless the handler sends it once more.
     #[cold]
     fn fail<H: Handler>(
         &mut self,
@@ -555,7 +571,7 @@ impl Http2 {
         Flushed::Failed
     }
 
-    /// The server has closed the connection: what that means for the exchanges on it.
+    /// The failure of the exchanges on a connection that the server has closed.
     fn ended(&mut self) -> Failure {
         match (self.machine.handle_end(), &self.going) {
             (Err(error), _) => http2_failure(&error),

@@ -34,7 +34,7 @@ impl<I: Io> Port<'_, I> {
 pub(crate) struct Input {
     /// Received bytes.
     pub(crate) buffer: Vec<u8>,
-    /// How many of them the last receive brought.
+    /// The number of them that the last receive brought.
     pub(crate) filled: usize,
     /// Room for bytes that are thrown away unread; its memory is never touched where the driver
     /// can discard.

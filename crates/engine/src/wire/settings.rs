@@ -1,15 +1,18 @@
-//! How a pool wants its connections treated.
+//! The settings of a pool for its connections, and the terms of the connection for one read.
+//!
+//! They are copied from the plan once, so that a wire needs no plan and a redirect's lane has the
+//! same as the lane from which it departs.
 
 use crate::protocol::Protocol;
 use drumfire_measure::Closing;
 use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread};
 use drumfire_units::Nanos;
 
-/// How a pool wants its connections treated.
+/// The settings of a pool for its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub(crate) protocol: Protocol,
-    /// Exchanges on one connection at a time.
+    /// The number of exchanges on one connection at a time, at most.
     pub(crate) streams: u32,
     /// The id of a connection's first stream.
     pub(crate) first_stream_id: u32,
@@ -55,7 +58,7 @@ impl Settings {
         self.hints == KeepAliveHints::Respect || self.life.idle.is_some()
     }
 
-    /// How the silence of a connection is borne that is pinged so.
+    /// The patience with the silence of a connection that is pinged so.
     pub(crate) const fn patience(&self, ping: Option<Ping>) -> Patience {
         Patience {
             ping,
@@ -70,7 +73,7 @@ pub(crate) struct Terms<'a> {
     /// Whether the peer has finished sending: the end follows without an event of its own, and the
     /// connection carries no other request.
     pub(crate) peer_closed: bool,
-    /// The reason for which the connection is closed after what it carries, if it is.
+    /// The reason for which the connection is closed after the exchanges that it carries, if it is.
     pub(crate) leaving: Option<Closing>,
 }
 

@@ -1,8 +1,16 @@
-//! The exchanges that the transport has taken: where each travels, and how far it has come.
+//! The exchanges that the transport has taken: the place and the phase of each.
 //!
-//! The transport enters an exchange when it is submitted. The wire that carries it, or the transport
-//! where no wire does, clears the entry with the exchange's last event; the id may then be given to
-//! another exchange.
+//! The transport enters an exchange when it is submitted. The wire that carries it, or the
+//! transport where no wire does, clears the entry with the exchange's last event; the id may then
+//! be given to another exchange.
+//!
+//! ```text
+//!   Nowhere ─► Seeking ─► Nowhere            its origin is known, and it is submitted again
+//!      └─────► Waiting ─► Carried ─► Nowhere
+//! ```
+//!
+//! An entry is found by the exchange's id in a list, so that it costs one load; share and slot of
+//! an entry mean something only in the phases that have them.
 
 use super::handler::{Handler, Seen, WireEvent};
 use crate::blame::Failure;
@@ -34,7 +42,7 @@ pub(crate) enum Phase {
     Carried(Handle),
 }
 
-/// The way of one exchange.
+/// The place of one exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assignment {
     /// The share that it was submitted to.
@@ -74,17 +82,17 @@ impl Underway {
         }
     }
 
-    /// The exchange waits for the address of an origin.
+    /// Notes that the exchange waits for the address of an origin.
     pub(crate) fn seek(&mut self, id: ExchangeId, share: ShareId) {
         self.set(id, share, Slot(0), Phase::Seeking);
     }
 
-    /// The exchange waits for a share's connection.
+    /// Notes that the exchange waits for a share's connection.
     pub(crate) fn wait(&mut self, id: ExchangeId, share: ShareId) {
         self.set(id, share, Slot(0), Phase::Waiting);
     }
 
-    /// The wire in a slot carries the exchange.
+    /// Notes that the wire in a slot carries the exchange.
     #[inline]
     pub(crate) fn carry(&mut self, id: ExchangeId, share: ShareId, slot: Slot, handle: Handle) {
         self.set(id, share, slot, Phase::Carried(handle));
@@ -101,7 +109,7 @@ impl Underway {
         self.0[id.index()]
     }
 
-    /// The exchange travels no more.
+    /// Notes that the exchange travels no more.
     #[inline]
     pub(crate) fn clear(&mut self, id: ExchangeId) {
         self.0[id.index()].phase = Phase::Nowhere;

@@ -1,4 +1,14 @@
 //! The request of a connection of HTTP/1.1 on its way to the socket, and the pause before its body.
+//!
+//! A request goes out with one call where the socket has room: [`Sending::begin`],
+//! [`Sending::write_first`], [`Sending::go_on`], which are three so that the handler's borrow of
+//! the message ends in between. The rest follows by [`Sending::write`] whenever the socket is
+//! writable. A request with `Expect: 100-continue` sends its head alone; its body follows by
+//! [`Sending::send_body`] after the interim response or at `continue_at`, or never, where the final
+//! response comes first (RFC 9110 section 10.1.1).
+//!
+//! A failed send ends nothing by itself: the server may have answered before it closed, so that its
+//! bytes are read first.
 
 use crate::blame::{During, Failure, io_failure};
 use crate::id::ExchangeId;
@@ -14,9 +24,9 @@ pub(super) struct Sending {
     unwritten: usize,
     /// Whether the body waits for `100 Continue`.
     awaits_continue: bool,
-    /// When the body is sent without it.
+    /// The time at which the body is sent without it.
     continue_at: Nanos,
-    /// Why a send failed; bytes that the server sent before that are still to be read.
+    /// The failure of a send; bytes that the server sent before that are still to be read.
     failure: Option<Box<Failure>>,
 }
 
@@ -60,7 +70,8 @@ impl Sending {
         self.unwritten == 0
     }
 
-    /// Whether a send has failed.
+    /// The output for the socket: none that waits for a flush, but a failure where a send has
+    /// failed.
     #[inline]
     pub(super) const fn outgoing(&self) -> Outgoing {
         match self.failure {
@@ -80,7 +91,8 @@ impl Sending {
         self.awaits_continue
     }
 
-    /// When a body that still waits is sent all the same; [`Nanos::MAX`] when none waits.
+    /// The time at which a body that still waits is sent all the same; [`Nanos::MAX`] when none
+    /// waits.
     pub(super) const fn patient_until(&self) -> Nanos {
         if self.awaits_continue {
             self.continue_at
@@ -89,7 +101,7 @@ impl Sending {
         }
     }
 
-    /// A response has come before the body was asked for: the body is not sent any more.
+    /// Keeps the body back for good: a response has come before it was asked for.
     #[inline]
     pub(super) const fn keep_body_back(&mut self) {
         self.awaits_continue = false;

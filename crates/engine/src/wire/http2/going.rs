@@ -1,4 +1,7 @@
-//! A server's GOAWAY: why it takes no further streams (RFC 9113 section 6.8).
+//! A server's GOAWAY: the end of a connection for further streams (RFC 9113 section 6.8).
+//!
+//! Its code is kept, and its debug data as text, since it is the only word that a server has on the
+//! reason. The length of the data is bounded by that of a frame.
 
 use crate::blame::Failure;
 use crate::wire::Refusal;
@@ -16,6 +19,7 @@ pub(super) struct GoingAway {
 }
 
 impl GoingAway {
+    /// Keeps a GOAWAY of the server.
     #[cold]
     pub(super) fn new(code: ErrorCode, debug: &[u8]) -> Self {
         let words = (!debug.is_empty()).then(|| String::from_utf8_lossy(debug).into());

@@ -1,4 +1,8 @@
 //! One reading of a connection of HTTP/2: the state that it changes beside the connection itself.
+//!
+//! It is made for one call of the transport and gives its result with [`Reading::end`], in which
+//! all that concerns the connection is gathered: a read may bring a GOAWAY, settings and a hundred
+//! responses at once.
 
 use super::stream::stream;
 use crate::id::ExchangeId;
@@ -11,7 +15,7 @@ pub(super) struct Reading<'a, H> {
     pub(super) underway: &'a mut Underway,
     pub(super) handler: &'a mut H,
     pub(super) events: ConnectionEvents,
-    /// When the bytes came that are being fed.
+    /// The time at which the bytes came that are being fed.
     pub(super) now: Nanos,
 }
 

@@ -1,5 +1,10 @@
-//! The silence of a connection of HTTP/2: when its peer last gave a sign of life, and when to ask
+//! The silence of a connection of HTTP/2: the last sign of life of its peer, and the times to ask
 //! for one (docs/design/0011).
+//!
+//! Any byte of the peer is a sign of life. A connection is pinged after a silence while it carries
+//! streams (never an idle one, which gRPC's servers take for abuse), or once after a stream was
+//! given up on which nothing had come; a ping without any byte after it, in its time, means that
+//! the connection is dead.
 
 use crate::limits::DOUBT_REST;
 use crate::wire::{Expiry, Patience};
@@ -8,11 +13,11 @@ use drumfire_units::Nanos;
 /// The last sign of life of a connection's peer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Silence {
-    /// When its last bytes came.
+    /// The time at which its last bytes came.
     last: Nanos,
     /// Whether it was pinged since then.
     is_pinged: bool,
-    /// When a stream that was given up may be a reason to ping next.
+    /// The time from which a stream that was given up may be a reason to ping again.
     doubted_from: Nanos,
 }
 
@@ -21,7 +26,7 @@ pub(super) struct Silence {
 pub(super) enum Look {
     /// A ping is due, whose answer is awaited until then.
     Ping(Nanos),
-    /// None but to do as this says.
+    /// None, but to act on this.
     Is(Expiry),
 }
 
@@ -35,15 +40,15 @@ impl Silence {
         }
     }
 
-    /// Bytes came.
+    /// Notes bytes of the peer.
     #[inline]
     pub(super) const fn renew(&mut self, now: Nanos) {
         self.last = now;
         self.is_pinged = false;
     }
 
-    /// Looks at the silence of a connection that carries streams or is idle. One that carries
-    /// streams is pinged; one that carried none for long is at its end.
+    /// Looks at the silence of a connection that carries streams or is idle. With streams it is
+    /// pinged; without any for long it is at its end.
     pub(super) fn look(&mut self, patience: Patience, is_idle: bool, now: Nanos) -> Look {
         if self.is_pinged {
             return Look::Is(Expiry::Dead);
@@ -70,8 +75,8 @@ impl Silence {
         Look::Ping(now + ping.timeout)
     }
 
-    /// A stream that was sent then was given up. `true` when the connection has to be pinged for
-    /// that: nothing has come since, and no other stream was a reason lately.
+    /// Doubts the peer after a stream that was sent then was given up. `true` when the connection
+    /// has to be pinged for that: nothing has come since, and no other stream was a reason lately.
     pub(super) fn doubt(&mut self, sent: Nanos, now: Nanos) -> bool {
         if self.is_pinged || self.last > sent || now < self.doubted_from {
             return false;

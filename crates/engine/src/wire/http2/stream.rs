@@ -1,10 +1,10 @@
-//! The stream of one exchange: its handle, and how it is opened.
+//! The stream of one exchange: its handle, and its opening.
 
 use crate::id::ExchangeId;
 use crate::wire::{Handle, Opening};
 use drumfire_http2::{Connection as Machine, EndStream, OpenError, StreamRef};
 
-/// Fields of one exchange that are handed over without an allocation.
+/// The number of fields of one exchange that are handed over without an allocation.
 const FIELDS_INLINE: usize = 16;
 
 /// The stream that a handle of this connection names.
@@ -15,10 +15,9 @@ pub(super) const fn stream(handle: Handle) -> Option<StreamRef> {
     }
 }
 
-/// Opens a stream for an exchange.
+/// Opens a stream for an exchange: the prepared head, and the fields of this exchange alone.
 ///
-/// # Errors
-/// When the connection has no room.
+/// # Errors When the connection has no room.
 #[inline]
 pub(super) fn open(
     machine: &mut Machine,
