@@ -1,5 +1,9 @@
 //! Every bound of the engine, each with its reason. The limits of responses are in
 //! [`drumfire_http1::Limits`].
+//!
+//! A limit is here where a peer, a plan or a slow observer could make something grow or wait
+//! without end, or where the loop has to share itself out. They are no settings: a plan's own
+//! limits are in the plan. Those of memory are per worker unless they say otherwise.
 
 use drumfire_units::Nanos;
 
@@ -25,8 +29,8 @@ pub const STREAMS_PER_TURN: u32 = 256;
 /// sends faster than we read must not keep the loop for itself.
 pub const RECEIVES_PER_TURN: u32 = 16;
 
-/// How long a connection may take to give a sign of life, after a stream on it was given up and
-/// nothing had come since it was sent: what gRPC's clients give a ping.
+/// The time within which a connection has to give a sign of life, after a stream on it was given up
+/// and nothing had come since it was sent: as long as gRPC's clients give a ping.
 pub const DOUBT_MAX: Nanos = Nanos::from_secs(20);
 
 /// A connection that gave one is not asked again for this reason before this has passed. Servers of
@@ -37,10 +41,10 @@ pub const DOUBT_REST: Nanos = Nanos::from_secs(300);
 /// server's queue of new connections does not overflow.
 pub const DIALS_AT_ONCE: usize = 128;
 
-/// How long the run's start waits for connections to open.
+/// The longest wait of the run's start for connections to open.
 pub const OPENING_MAX: Nanos = Nanos::from_secs(2);
 
-/// While it waits, a stop is looked for this often.
+/// The period at which it looks for a stop meanwhile.
 pub const OPENING_LOOK: Nanos = Nanos::from_millis(10);
 
 /// Arrivals of plans with several origins that wait for a connection of theirs. Beyond it they
@@ -72,10 +76,11 @@ pub const OBSERVER_INTERVALS: usize = 8;
 /// is the first that waits. Further ones are lost for that observer. They have 120 MiB.
 pub const KEPT_SAMPLES_MAX: usize = 1 << 20;
 
-/// How often a pending look-up of a redirect's name is asked for its answer.
+/// The period at which a pending look-up of a redirect's name is asked for its answer.
 pub const LOOK_UP: Nanos = Nanos::from_millis(2);
 
-/// When a name is looked up again whose answer has no time to live, or that could not be looked up.
+/// The time after which a name is looked up again whose answer has no time to live, or that could
+/// not be looked up.
 pub const LOOK_UP_AGAIN: Nanos = Nanos::from_secs(5);
 
 /// A shorter time to live counts as this.
@@ -88,11 +93,11 @@ pub const TRICKLE: u64 = 1_000;
 /// Deadlines are looked for at most this often.
 pub const SCAN_MIN: Nanos = Nanos::from_millis(1);
 
-/// A thread that wakes this much later than it meant to has stood still: what came meanwhile is read
-/// before deadlines are looked at.
+/// A thread that wakes this much later than it meant to has stood still: the bytes that came
+/// meanwhile are read before deadlines are looked at.
 pub const STOOD_STILL: Nanos = Nanos::from_millis(1);
 
-/// How often readiness is asked for after that, some 256 connections at a time.
+/// The number of times that readiness is asked for after that, some 256 connections at a time.
 pub const CATCH_UPS: usize = 256;
 
 /// The first pause after a failed attempt to connect; it doubles up to the plan's maximum.
@@ -140,11 +145,11 @@ pub const KEPT_TRANSCRIPTS_BYTES: usize = 64 << 20;
 /// The bytes that an exchange that is written down counts for beside its bodies.
 pub const TRANSCRIPT_BYTES: usize = 1_000;
 
-/// Bytes of a body or a message that are shown to a person.
+/// Bytes of a body or a message that are shown.
 pub const SHOWN_BYTES: usize = 64 * 1024;
 
 /// Messages of a call, of either side, that are shown.
 pub const SHOWN_MESSAGES: u64 = 16;
 
-/// What a body may decode to that is sampled for a person.
+/// The length to which a body may decode that is sampled to be shown.
 pub const SHOWN_DECODED: u64 = 16 * 1024 * 1024;

@@ -28,6 +28,11 @@
 //! exchange ends, and the next one starts at once on its seat; so no method finds an exchange half
 //! ended. Where an exchange has ended beyond the edge of an interval, `settle` stops before it and
 //! the worker closes the interval first.
+//!
+//! Between two calls of the worker this holds: every exchange that is under way has a seat (its own
+//! share's, or one at home while a redirect takes it elsewhere), every user is free, at an
+//! iteration, lent or retired, and both lists of the exchanges are empty unless an interval has to
+//! be closed first. A method that could break this leaves the rest to `settle`.
 
 mod admission;
 mod dispatcher;
@@ -60,6 +65,7 @@ pub(crate) struct PoolRun {
     prepared: Arc<PreparedPool>,
     id: PoolId,
     orders: Orders,
+    /// Running, draining or finished; nothing begins but while it is running.
     lifecycle: Lifecycle,
     admission: Admission,
     membership: Membership,
@@ -297,7 +303,7 @@ impl PoolRun {
             .min(self.dispatcher().next_wake())
     }
 
-    /// The worker is about to sleep. Gives the time by which to wake for the pool's others.
+    /// Prepares for the worker's sleep. Gives the time by which to wake for the pool's others.
     #[inline]
     pub(crate) fn rest(&mut self, now: Nanos) -> Nanos {
         match self.membership.is_alone() {
@@ -317,7 +323,8 @@ impl PoolRun {
         self.membership.rest(demand, offer, room, now)
     }
 
-    /// The worker is awake again, with its demand and its users' requests that others carried out.
+    /// Ends the sleep: the demand is back, with the ends of its users' requests that others carried
+    /// out.
     #[inline]
     pub(crate) fn resume(&mut self) -> Vec<Returned> {
         self.membership.resume(self.admission.demand_mut())
@@ -340,7 +347,9 @@ impl PoolRun {
         self.admission.take_back(cx, returned, now);
     }
 
-    /// Takes over from the arrivals what became due and what was dropped before a time.
+    /// Takes over from the arrivals the counts of those that became due or were dropped before a
+    /// time. Called before each interval is closed, so that an arrival counts in the interval in
+    /// which it became due.
     pub(crate) fn tally(&mut self, recorder: &mut Recorder<Channel>, end: Nanos) {
         let figures = recorder.figures(self.id);
         self.admission.demand_mut().tally(end, figures);
@@ -349,7 +358,8 @@ impl PoolRun {
         recorder.hand_over(dispatcher.take_written());
     }
 
-    /// Ends the load: records what was due and has no seat, and cancels where the plan says so.
+    /// Ends the load: records all that was due and has no seat, and cancels where the plan says so.
+    /// Called once.
     pub(crate) fn stop<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
         // What came too late for a seat is dropped, whether or not one was asked for since.
         self.admission.demand_mut().arrivals.drop_late(now);

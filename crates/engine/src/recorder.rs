@@ -1,9 +1,19 @@
 //! Adds samples to intervals, and sends intervals to the collector.
 //!
 //! An interval is one worker's, of all its pools. Before anything that lies at its
-//! [`edge`](Recorder::edge) or later is recorded, the worker calls [`Recorder::close`], after it has
-//! taken over from each pool what became due; so every record lies in the interval of its time. The
-//! intervals travel to the collector and back, and none is allocated once there are enough.
+//! [`edge`](Recorder::edge) or later is recorded, the worker calls [`Recorder::close`], after it
+//! has taken over from each pool what became due; so every record lies in the interval of its time.
+//! The intervals travel to the collector and back, and none is allocated once there are enough.
+//!
+//! All workers count the intervals from the run's start and with the same length, so that the
+//! collector merges those of one number. Edges are multiples of the length and not sums, which
+//! would drift by each close that comes late; a close that comes late by more than a length is
+//! followed by empty intervals, none is left out.
+//!
+//! Exchanges of the warm-up are counted apart and in no histogram. Everything that is kept for each
+//! sample has a bound, since details are servers' text: [`DETAIL_BYTES`] of one for the figures,
+//! [`KEPT_DETAIL_BYTES`] with a kept sample, and those only until an interval has
+//! [`KEPT_DETAILS_BYTES`] of them.
 
 use crate::prepare::PreparedPool;
 use drumfire_measure::{
@@ -17,9 +27,10 @@ use std::sync::Arc;
 use crate::id::PoolId;
 use crate::limits::{DETAIL_BYTES, KEPT_DETAIL_BYTES, KEPT_DETAILS_BYTES};
 
-/// The series of a pool.
+/// The series of a pool: the names under which its figures are kept.
 pub(crate) struct Series {
     steps: Vec<Arc<str>>,
+    /// Whether iterations have figures of their own, beside the requests'.
     iterations: bool,
     scenarios: Vec<Arc<str>>,
 }
@@ -34,19 +45,21 @@ impl Series {
     }
 }
 
-/// The destination of closed intervals, from which used ones come back.
+/// The destination of closed intervals, from which used ones come back. For one interval the calls
+/// are: any number of `written`, `spare`, `kept` where there are samples, `closed`.
 pub(crate) trait Sink {
     /// Takes a closed interval.
     fn closed(&mut self, interval: Box<Interval>);
     /// Takes every sample of the interval that closes next.
     fn kept(&mut self, samples: Vec<Kept>);
-    /// Takes what is kept of exchanges beyond their figures.
+    /// Takes the records of exchanges beyond their figures.
     fn written(&mut self, written: Written);
-    /// A used interval that is empty again, if there is one.
+    /// A used interval that is empty again, if one has come back. Without one the recorder
+    /// allocates.
     fn spare(&mut self) -> Option<Box<Interval>>;
 }
 
-/// One worker's current interval.
+/// One worker's current interval, and the way for it to the collector.
 pub(crate) struct Recorder<S> {
     sink: S,
     /// The series of each pool.
@@ -137,7 +150,8 @@ impl<S: Sink> Recorder<S> {
         });
     }
 
-    /// Keeps the detail of a failure, beyond its class.
+    /// Keeps the detail of a failure, beyond its class. Called after [`Self::record`] of the same
+    /// sample, with which it is kept.
     #[cold]
     pub(crate) fn detail(&mut self, pool: PoolId, sample: &Sample, text: &str) {
         if sample.intended < self.measure_from {
@@ -158,7 +172,7 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
-    /// Hands on what is kept of exchanges beyond their figures; mostly there is nothing.
+    /// Hands on the records of exchanges beyond their figures; mostly there are none.
     pub(crate) fn hand_over(&mut self, written: Written) {
         if !written.is_empty() {
             self.sink.written(written);
@@ -170,7 +184,8 @@ impl<S: Sink> Recorder<S> {
         self.times = times;
     }
 
-    /// Closes the current interval at its edge, or earlier at the end of the run.
+    /// Closes the current interval at its edge, or earlier at the end of the run. `times` are the
+    /// thread's at that moment.
     pub(crate) fn close(&mut self, at: Nanos, times: ThreadTimes) {
         self.account_health(at, times);
         self.current.end = at;
@@ -207,6 +222,8 @@ impl<S: Sink> Recorder<S> {
         Nanos(self.length.0.saturating_mul(index))
     }
 
+    /// Accounts for the thread in the current interval: its CPU time and its wait for a core, as
+    /// differences of the kernel's counters.
     fn account_health(&mut self, at: Nanos, times: ThreadTimes) {
         let health = &mut self.current.health;
         health.wall = at - self.current.start;

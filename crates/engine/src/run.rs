@@ -3,6 +3,21 @@
 //! [`Run::start`] gives a handle: commands go in through [`Control`], events come out through
 //! [`Events`], and [`Run::join`] waits for the end. The workers and the collector have threads of
 //! their own, so that the holder of the handle may block.
+//!
+//! ```text
+//!   Run::start ─► collector's thread ─► conduct ─┬─► worker 0: driver, connections ─► gate ─► loop
+//!                      │                         ├─► worker 1: …                      gate ─► loop
+//!                      ▼                         └─► …
+//!                   events ◄── intervals, merged ◄── notes
+//! ```
+//!
+//! The workers open their connections first, each at its own pace, and meet at a gate; the last to
+//! arrive names the run's start, which is the same instant for all. From then on they share nothing
+//! but the hand-over within a pool, the control and the channel to the collector. When a worker
+//! fails, the others are ended, and the run has an error in place of an account.
+//!
+//! A run that is kept on several machines is divided into [`Shares`]; each machine runs those from
+//! `first` on and knows the number of all.
 
 mod collect;
 mod crew;
@@ -29,7 +44,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-/// Why a prepared run could not take place.
+/// The reason for which a prepared run could not take place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
     /// The schedule can't be computed.
@@ -104,10 +119,7 @@ pub struct Run {
 
 impl Run {
     /// Starts a plan's run on threads of its own. It goes on until the plan's end or a command's,
-    /// with or without observers.
-    ///
-    /// # Errors
-    /// When the schedule can't be computed or no thread can be started.
+    /// with or without observers; to drop the handle does not end it.
     pub fn start(
         prepared: Arc<Prepared>,
         info: Arc<RunInfo>,
@@ -134,7 +146,8 @@ impl Run {
         self.control.clone()
     }
 
-    /// The events from now on. Events before the first call are not lost: they come first.
+    /// The events from now on, for one observer. Events before the first call are not lost: they
+    /// come first.
     #[must_use]
     pub fn events(&self) -> Events {
         self.hub.subscribe()

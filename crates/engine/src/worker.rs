@@ -2,10 +2,23 @@
 //!
 //! A worker owns what its pools share: the driver and the recorder. In each turn it lets every pool
 //! look for orders and start what is due, writes, waits, hands each event to the pool that has the
-//! slot, and lets all go on. Requests that an event starts are written when it is settled; all other
-//! output is written before the next wait, so that one send carries whatever a connection has.
-//! [`Worker::act`] is the only way to a pool: what has ended is settled at once, and an interval
-//! whose end has come is closed before, with what became due in every pool.
+//! slot, and lets all go on. Requests that an event starts are written when it is settled; all
+//! other output is written before the next wait, so that one send carries whatever a connection
+//! has. [`Worker::act`] is the only way to a pool: what has ended is settled at once, and an
+//! interval whose end has come is closed before, with what became due in every pool.
+//!
+//! The calls come once each in this order: `open_connections`, before the run's time; `begin` or
+//! `begin_at`, which moves the driver's clock so that the run starts at 0; `run`, to the end of the
+//! drain.
+//!
+//! A turn is bounded, so that neither a schedule that is behind nor a peer that sends fast keeps
+//! the other waiting: it starts a portion of the arrivals that are due, and reads a portion of each
+//! socket. A wait ends at the first of: the next arrival, timer or deadline, the interval's edge,
+//! and [`WAIT_MAX`], by which a signal is noticed.
+//!
+//! The thread may be descheduled at any point. That shows as a late wake, which is recorded; bytes
+//! that came meanwhile are read before any deadline is judged (`catch_up`), or the target would be
+//! blamed for it.
 
 use crate::channel::{Channel, Message};
 use crate::exchanges::ExchangeHandler;
@@ -53,7 +66,8 @@ impl<I: Io> Worker<I> {
         (&mut self.pools[index], cx)
     }
 
-    /// Lets a pool do something, and settles what came of that.
+    /// Lets a pool do something, and settles what came of that: exchanges that ended, and those
+    /// that they made room for. Intervals that end before are closed first.
     #[inline]
     fn act<T>(
         &mut self,
@@ -109,12 +123,11 @@ impl<I: Io> Worker<I> {
     /// that no exchange waits for its own. Those that fail are dialed again when an exchange needs
     /// them; those that take too long are waited for no more.
     ///
-    /// # Errors
-    /// When the driver can't wait.
+    /// # Errors When the driver can't wait.
     pub(crate) fn open_connections(&mut self) -> Result<(), Fault> {
         let until = self.io.now() + OPENING_MAX;
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);
-        // Of each pool, how many of its slots have been dialed.
+        // The number of its slots that have been dialed, of each pool.
         let mut dialed = vec![0; self.pools.len()];
         let mut opening: Vec<usize> = (0..self.pools.len()).collect();
         loop {
@@ -140,7 +153,7 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// The pool that an event is for, and the event with that pool's own number of the slot.
+    /// The pool to which an event belongs, and the event with that pool's own number of the slot.
     #[inline]
     fn of_slot(&self, readiness: Readiness) -> (usize, Readiness) {
         let (index, slot) = SlotShare::split(readiness.slot, self.pools.len() as u32);
@@ -200,7 +213,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Carries out what was ordered, starts what is due, and accounts for the pools that are done.
+    /// Carries out the orders, starts what is due, and accounts for the pools that are done.
     fn start_turn(&mut self, now: Nanos) {
         for pool in &mut self.pools {
             pool.carry_out(now);
@@ -263,8 +276,9 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// Takes what came while the thread stood still, before deadlines are looked at: an answer that
-    /// lies in the socket is not late. The wait that the stop has ended may have given nothing.
+    /// Reads everything that came while the thread stood still, before deadlines are looked at: an
+    /// answer that lies in the socket is not late. The wait that the stop has ended may have given
+    /// nothing.
     #[cold]
     fn catch_up(&mut self, ready: &mut Vec<Readiness>) -> Result<(), Fault> {
         for _ in 0..CATCH_UPS {
@@ -277,7 +291,8 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
-    /// Goes on with what a pool has left unread, and with what time has come for.
+    /// Goes on with the input that a pool has left unread, then with its overdue exchanges, then
+    /// with its timers.
     #[cold]
     fn go_on(&mut self, index: usize, now: Nanos) {
         while self.pools[index]

@@ -8,14 +8,23 @@
 //! ```
 //!
 //! It owns the demand, whose arrivals ask for users, and the dispatcher, whose seats these need; an
-//! arrival begins where both are free. What is due and finds no seat waits in the demand, in the
-//! order in which it came; a seat that is freed goes to a request of an iteration under way before
-//! it goes to an arrival.
+//! arrival begins where both are free. A request that is due and finds no seat waits in the demand,
+//! in the order in which it came; a seat that is freed goes to a request of an iteration under way
+//! before it goes to an arrival.
 //!
 //! The pool calls `start_next` until it starts nothing. When an exchange has ended and is accounted
 //! for, it calls `go_on` for a user of this worker, then `reuse_seat`, once each; either may start
-//! an exchange at once. `begin_lent` and `take_back` are for what workers do for each other: the
+//! an exchange at once. `begin_lent` and `take_back` are for the hand-over between workers: the
 //! first on the side that helps, the second on that of the user, with its demand at hand again.
+//!
+//! A seat that was taken is given to exactly one exchange or given back. Each method that takes an
+//! arrival from the demand has made sure of a seat before, for an arrival can't be put back: the
+//! order of the schedule would be lost. Where requests go to several origins, the lane is known
+//! only when the arrival is; such an arrival waits in the demand, of which [`WAITING_MAX`] bounds
+//! the number.
+//!
+//! Users with connections of their own ([`Affinity::User`]) need no free seat: the user is the
+//! seat, so that both are free together.
 
 use super::dispatcher::Dispatcher;
 use crate::arrivals::Arrival;
@@ -36,7 +45,7 @@ use drumfire_plan::Affinity;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// A worker's users of a pool, and the exchanges of their requests.
+/// A worker's demand of a pool, and the exchanges that come of it.
 pub(crate) struct Admission {
     prepared: Arc<PreparedPool>,
     id: PoolId,

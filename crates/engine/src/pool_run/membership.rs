@@ -33,7 +33,7 @@ impl Membership {
         self.0.as_ref().map_or(0, Member::number)
     }
 
-    /// The state that the pool's workers share, to be asked.
+    /// The state that the pool's workers share, for questions.
     pub(super) fn handover(&self) -> Option<Arc<Handover>> {
         self.0.as_ref().map(|member| Arc::clone(member.handover()))
     }

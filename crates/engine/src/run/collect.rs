@@ -1,4 +1,17 @@
 //! The workers' intervals, merged in order.
+//!
+//! Each worker sends its intervals in order, as it closes them. The collector holds those that come
+//! early until the same number has come from every worker that is not gone, then merges them into
+//! the first, sums that up and hands it on: to the [`Reading`] of the whole run, which judges the
+//! thresholds, and to the observers. So an interval is published once, complete, and late by the
+//! slowest worker alone.
+//!
+//! Memory goes in a circle: a merged interval is emptied here, off the workers' threads, and given
+//! back; the published one when its last observer has dropped it. A worker that is behind makes the
+//! others' intervals wait here, 3 MiB for each; one that has stood still sends its own in a row.
+//!
+//! The load's end is not a message of any one worker but follows from all of them (`stop`), so that
+//! the reason that is reported does not depend on the order in which threads run.
 
 use super::shard_of;
 use crate::channel::{Channel, Message, Note, Reporter, Stopped};
@@ -27,10 +40,11 @@ pub(crate) struct Collector {
     /// The reason for the end of the load, as it was reported.
     stopped: Option<StopReason>,
     reading: Reading,
-    /// A threshold ends the run now.
+    /// Whether a threshold ends the run now.
     ends: bool,
+    /// The end of the run: the latest of the workers'.
     end: Nanos,
-    /// The machine's own account of its load; `None` where that is not read.
+    /// The machine's account of its own load; `None` where that is not read.
     pub(crate) machine: Option<Machine>,
 }
 
@@ -40,12 +54,13 @@ pub(crate) struct Machine {
     steal: Option<StealTimes>,
 }
 
-/// One worker as the collector sees it.
+/// One worker on the collector's side.
 struct Peer {
     /// Intervals that wait for the other workers' of the same number.
     closed: VecDeque<Closed>,
     /// Every sample of the interval that closes next, where the plan asks for them.
     kept: Vec<Kept>,
+    /// The way back for used intervals.
     spare: SyncSender<Box<Interval>>,
     /// Its part of each pool.
     parts: Vec<Part>,
@@ -59,7 +74,7 @@ enum Part {
     None,
     /// It does.
     Runs,
-    /// It does not.
+    /// It does not, for this reason.
     Stopped(Stopped),
 }
 
@@ -69,13 +84,14 @@ struct Closed {
     kept: Vec<Kept>,
 }
 
-/// The end of a pool that has no part here.
+/// The end of a pool that no worker has a part of here.
 const NOTHING_HERE: Stopped = Stopped {
     at: Nanos::ZERO,
     reason: StopReason::Counted,
 };
 
-/// Of reasons that hold at one time, the one with the largest weight is reported.
+/// The weight of a reason: of those that hold at one time, the one with the largest weight is
+/// reported.
 const fn weight(reason: StopReason) -> u8 {
     match reason {
         StopReason::Counted => 0,
@@ -136,7 +152,8 @@ impl Collector {
     }
 
     /// Receives the workers' messages until all workers are gone. Calls `stop` where a threshold
-    /// ends the run.
+    /// ends the run. A worker that ends by a panic counts as gone, too, since its reporter says so
+    /// when it is dropped.
     pub(crate) fn collect(&mut self, stop: &dyn Fn(), observer: &mut dyn FnMut(RunEvent)) {
         while self.workers.iter().any(|worker| !worker.is_gone) {
             // One end is our own, so that the channel stays open.
@@ -155,7 +172,7 @@ impl Collector {
         }
     }
 
-    /// Handles a worker's message.
+    /// Carries out a worker's message, and closes the intervals that are complete by it.
     fn hear(&mut self, index: usize, message: Message, observer: &mut dyn FnMut(RunEvent)) {
         let worker = &mut self.workers[index];
         match message {
@@ -221,7 +238,7 @@ impl Collector {
         (!goes_on).then_some(last)
     }
 
-    /// Reports once why the load ends, and once more when a signal comes after its end.
+    /// Reports the reason for the load's end once, and once more when a signal comes after it.
     fn report_stopping(&mut self, reason: StopReason, observer: &mut dyn FnMut(RunEvent)) {
         let is_news = self.stopped.is_none() || reason == StopReason::Signal;
         if is_news && self.stopped != Some(reason) {
@@ -273,7 +290,8 @@ impl Collector {
         self.use_again();
     }
 
-    /// Gives the intervals that all observers have seen back to the worker whose they were.
+    /// Gives back the intervals that all observers have dropped, to the first worker: which one has
+    /// it does not matter.
     fn use_again(&mut self) {
         for interval in std::mem::take(&mut self.handed_on) {
             match Arc::try_unwrap(interval) {
@@ -283,7 +301,8 @@ impl Collector {
         }
     }
 
-    /// Empties an interval, here and not on the worker's time, and returns it for another use.
+    /// Empties an interval, here and not on the worker's time, and returns it for another use;
+    /// drops it where the worker has one.
     fn give_back(&self, index: usize, mut interval: Box<Interval>) {
         interval.reset(0, Nanos::ZERO);
         // A worker that has one, or has ended, needs none.

@@ -1,4 +1,18 @@
 //! The workers' threads, from the first to the last.
+//!
+//! [`PoolCrew::of_pools`] is called once, before any worker: it makes the state that the workers of
+//! a pool share. [`worker`] is called on each worker's own thread, since a driver stays on the
+//! thread that made it. [`conduct`] starts the threads, collects on the calling one, and returns
+//! when all workers are gone.
+//!
+//! Everything that is divided is dealt out by a worker's number among those of the pool:
+//! connections and users by [`part`], arrivals by their own rule. The parts of all workers are the
+//! whole without a remainder, whether the workers are on this machine or on others, and a worker
+//! with an empty part of a pool does not have the pool at all.
+//!
+//! A worker that fails, or whose thread can't be started, ends the run: the first failure is kept,
+//! and all controls are abandoned, so that the others leave their loops. One that panics takes the
+//! run with it when its thread is joined.
 
 use super::collect::Collector;
 use super::{RunError, Shares, shard_of};
@@ -24,7 +38,7 @@ use drumfire_schedule::ScheduleError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-/// A worker's share of the run.
+/// A worker's share of the run, with its control and its way to the collector.
 pub(crate) struct Post {
     pub(crate) shard: Shard,
     pub(crate) control: Control,
@@ -33,9 +47,11 @@ pub(crate) struct Post {
 
 /// The workers of one pool on this machine, and the state that they share.
 pub(crate) struct PoolCrew {
-    /// Their numbers among the pool's workers on all machines, ascending.
+    /// Their numbers among the pool's workers on all machines, ascending. The place in this list is
+    /// the number in the hand-over.
     members: Vec<u32>,
     handover: Arc<Handover>,
+    /// The numbers of arrivals that they share, where those are counted over all.
     numbers: Option<Arc<Numbers>>,
 }
 
@@ -69,7 +85,7 @@ impl PoolCrew {
         })
     }
 
-    /// A worker's place among them, where there are others.
+    /// A worker's place among them; `None` where it is the only one here, and shares nothing.
     fn place(&self, shard: Shard) -> Option<u32> {
         let place = self.members.binary_search(&shard.index).ok();
         place
@@ -78,7 +94,7 @@ impl PoolCrew {
     }
 }
 
-/// A thread's work: makes a driver and a worker, and runs it.
+/// A thread's work: makes a driver and a worker, and runs it to its end.
 pub(crate) type Work<'a> = Box<dyn FnOnce(Post) -> Result<(), RunError> + Send + 'a>;
 
 /// One worker's part of `count` things dealt out in turn.
@@ -129,7 +145,7 @@ pub(crate) fn worker<I: Io>(
     Ok(Worker::new(io, recorder, pools))
 }
 
-/// One worker's part of what a pool asks for.
+/// One worker's part of a pool's demand.
 fn demand(
     prepared: &PreparedPool,
     shard: Shard,
@@ -170,7 +186,7 @@ fn limit(prepared: &PreparedPool, shard: Shard) -> Option<UserCount> {
     // Of a load that is the users' own, arrivals name them.
     let law = pool.users.as_ref().filter(|_| pool.load.users().is_none());
     let law = law.map(|users| users.share(shard.index, shard.of));
-    // A user that keeps to a connection takes no seat, so that users are what bounds them.
+    // A user that keeps to a connection takes no seat, so that the number of users is their bound.
     let seats = part(prepared.connections(), shard) * pool.connections.streams;
     match (pool.connections.affinity, pool.load.users()) {
         (Affinity::User, None) => Some(law.unwrap_or_else(|| UserCount::constant(seats))),
@@ -194,11 +210,11 @@ impl FirstFailure {
     }
 }
 
-/// Does each worker's work on a thread of its own and merges their measurements on this one, until
-/// all are gone. Where one can't begin or go on, the others stop.
+/// Does each worker's work on its own thread and merges their measurements on this one, until all
+/// are gone. Where one can't begin or go on, the others stop. Events come in this order: started,
+/// those of the run, finished; the last is missing where the run has failed.
 ///
-/// # Errors
-/// The first of a worker, or of its thread.
+/// # Errors The first of a worker, or of its thread.
 pub(crate) fn conduct(
     mut collector: Collector,
     crew: Vec<(Shard, (Control, Work<'_>))>,

@@ -1,4 +1,14 @@
-//! Observers of a run: each has a queue of its own, and none can hold up the run.
+//! Observers of a run: each has its own queue, and none can hold up the run.
+//!
+//! [`Hub::publish`] is called by the collector's thread alone and never waits: it takes a queue's
+//! lock for the time of a push. [`Hub::subscribe`] may be called from any thread at any time. An
+//! observer that is dropped is forgotten with the next event.
+//!
+//! An observer that is slow loses detail, not counts: when [`OBSERVER_INTERVALS`] wait for it, each
+//! further interval is merged into the last, so that it sees longer intervals with everything in
+//! them. Kept samples are bounded by [`KEPT_SAMPLES_MAX`]; those beyond are lost for this observer.
+//! Other events are few, but for transcripts, which a plan has to ask for. An interval is shared by
+//! all observers; the merge copies it first where another still has it.
 
 use crate::limits::{KEPT_SAMPLES_MAX, OBSERVER_INTERVALS};
 use drumfire_measure::{Kept, RunEvent, RunInfo};
@@ -19,6 +29,7 @@ struct Queue {
     changed: Condvar,
 }
 
+/// The events that wait for one observer.
 #[derive(Default)]
 struct State {
     events: VecDeque<RunEvent>,
@@ -35,16 +46,18 @@ pub(crate) struct Hub {
     observers: Mutex<Observers>,
 }
 
+/// The observers that there are, and the run's stage, for those to come.
 struct Observers {
-    /// The first one's, from the start: it may come a little later than the first event.
+    /// The first observer's, from the start: its holder may come for it a little later than the
+    /// first event.
     first: Option<Events>,
     queues: Vec<Weak<Queue>>,
-    /// Whether [`RunEvent::Started`] was handed to those that there are.
+    /// Whether [`RunEvent::Started`] was published.
     is_begun: bool,
     is_closed: bool,
 }
 
-/// Ends all queues when it goes.
+/// Ends all queues when it is dropped.
 struct Closes<'a>(&'a Hub);
 
 impl Hub {
@@ -63,7 +76,7 @@ impl Hub {
     }
 
     /// One observer more. Each begins with [`RunEvent::Started`], once, and all but the first go on
-    /// with what happens next.
+    /// with the events that come next.
     pub(crate) fn subscribe(&self) -> Events {
         let mut observers = lock(&self.observers);
         if let Some(first) = observers.first.take() {

@@ -1,4 +1,9 @@
 //! The gate at which workers wait for each other before the start.
+//!
+//! Each expected worker has one [`Ticket`], and uses it once: it passes, or drops it because it has
+//! failed, also by a panic. Either way the gate opens as soon as all are accounted for, and no
+//! worker waits for one that never comes. The moment is read once, by the last: the start of the
+//! run is the same instant for all, and lies after all connections are open.
 
 use drumfire_units::Nanos;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,8 @@
 //! A whole run over drivers that the caller made: under virtual time, for one.
+//!
+//! The result depends on the plan, its seed and the drivers alone: workers take turns as their
+//! threads do, but share nothing that their order could change. Several drivers with a plan whose
+//! workers help each other are the exception, since a hand-over is a matter of real time.
 
 use super::collect::Collector;
 use super::crew::{PoolCrew, Post, Work, conduct, worker};
