@@ -3,9 +3,13 @@
 //! A thread looks at the files each second: at all of them first, since they may have changed
 //! between the plan's reading and the run's start. A file whose stamp changed is read; where its
 //! text differs, it is checked as before the run, and taken by the connections that begin from then
-//! on. Certificate and key are written one
-//! after the other, so files that do not fit together are tried again, and told of when they go on
-//! not fitting.
+//! on. Certificate and key are written one after the other, so files that do not fit together are
+//! tried again, and a message names them when they go on not fitting.
+//!
+//! The former certificates stay until the new ones have passed, so that a mistake of the tool that
+//! writes them fails no request. The thread holds the run up in nothing: connections share the
+//! texts through [`TlsMaterial`], which is renewed at once for all workers. It ends within a look
+//! of the observer's end.
 
 use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::{Control, Prepared, certificates};
@@ -21,7 +25,7 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
 
-/// How often the files are looked at.
+/// The period at which the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// The number of looks after which a message names files that can't be used.
@@ -86,7 +90,7 @@ impl Observer for Certificates {
     }
 }
 
-/// Notes in the results that files were read again.
+/// Notes in the results that files were read again, as a mark of the run.
 fn mark(files: &[PathBuf], control: &Control) {
     let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
     let change = Change::Mark {
@@ -107,11 +111,12 @@ struct Watched {
     /// Its files, as they were when they were read last; `None` before the first look, and of a
     /// file that is gone.
     stamps: Vec<(PathBuf, Option<Stamp>)>,
-    /// How often in a row they could not be used.
+    /// The number of looks in a row at which they could not be used.
     failed: u32,
 }
 
-/// What tells that a file was written anew.
+/// The properties of a file that change when it is written anew, also by a rename over it. A file
+/// that is written within a clock tick, to the same length and in place, is missed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: u64,
@@ -221,10 +226,10 @@ fn stamp(file: &Path) -> Option<Stamp> {
     })
 }
 
-/// Finds out whether connections can be secured with the certificates of these settings.
+/// Checks that connections can be secured with the certificates of these settings: the authorities
+/// first, then our own, each by itself, so that the fault names the one.
 ///
-/// # Errors
-/// When they can't.
+/// # Errors When they can't.
 pub fn check_certificates(tls: &Tls) -> Result<(), CertificateFault> {
     let fault = |texts: TlsTexts| {
         let verify = match texts.roots {

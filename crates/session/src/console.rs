@@ -8,6 +8,10 @@ use drumfire_report::style::Style;
 /// implementation owns the screen: it prints a line at once, or keeps it and draws it in a window.
 /// It masks secrets, and removes control characters: parts of a message may come from a server. A
 /// message that can't be shown is lost, for it has no other place.
+///
+/// A note and the line that replaces itself share the screen: an implementation takes the line away
+/// before a note and puts it back behind it. A method may block for the terminal; it must not call
+/// back into the session.
 pub trait Console: Send + Sync {
     /// Shows a message, which stays: one line or several, without an end of line behind them.
     fn note(&self, message: &str);
@@ -18,7 +22,7 @@ pub trait Console: Send + Sync {
     /// The width of a page, the colours and the letters, as they are now.
     fn style(&self) -> Style;
 
-    /// How many columns a line may take that replaces itself; fewer than a page has at least.
+    /// The number of columns for a line that replaces itself; fewer than a page has at least.
     fn columns(&self) -> usize;
 }
 

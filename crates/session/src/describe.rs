@@ -1,4 +1,10 @@
 //! A run in words: its target, its plan, and notes for the reader.
+//!
+//! The facts are computed once, before anything is sent, and are those that a report, a stored run
+//! and `drumfire ctl` show. They name what the reader could not see in the figures: certificates
+//! that were not verified, a proxy or a socket on the way, a placement that was cut to the machine.
+//! Secrets of a URL are masked here ([`secret::url`]); those that the plan marks are masked by the
+//! session's [`Redactor`](crate::Redactor) where the facts are shown.
 
 use drumfire_engine::{Prepared, PreparedPool};
 use drumfire_measure::{Asked, Model, PoolInfo, RunInfo};
@@ -10,7 +16,8 @@ use drumfire_report::secret;
 const TWO_CALLS: &str = "there is no epoll_pwait2 here (Linux 5.11): each wait of less than a \
                          millisecond cost a second system call";
 
-/// The facts of a run that are known before it starts.
+/// The facts of a run that are known before it starts. The id is unique on a machine: the start in
+/// microseconds and the process.
 pub(crate) fn info(prepared: &Prepared) -> RunInfo {
     let plan = &prepared.plan;
     let started_at_unix_ns = Clock::unix_time();
@@ -92,7 +99,8 @@ fn pool(prepared: &PreparedPool) -> PoolInfo {
     }
 }
 
-/// The rate of a load that has one.
+/// The rate of a load that has one, in arrivals a second; `None` where it changes, or follows the
+/// users.
 fn intended_rate(pool: &Pool) -> Option<f64> {
     let (law, followers) = match (&pool.load, &pool.users) {
         (Load::Open { rate, .. }, _) => (rate, 1),
@@ -105,7 +113,7 @@ fn intended_rate(pool: &Pool) -> Option<f64> {
     }
 }
 
-/// The target as the user named it.
+/// The target as the user named it, and the number of further ones.
 fn target(plan: &Plan) -> String {
     let requests = || plan.pools().iter().flat_map(|pool| &pool.requests);
     let first = requests().next();

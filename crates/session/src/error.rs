@@ -1,4 +1,4 @@
-//! Why a session has no outcome.
+//! The reasons for which a session has no outcome.
 
 use crate::{MeteringError, StreamError};
 use drumfire_engine::{PrepareError, RunError};
@@ -7,8 +7,11 @@ use drumfire_store::StoreError;
 use std::fmt;
 use std::io;
 
-/// Why a plan was not run, or there is no account of its run. Texts name no flags: a caller that
-/// has some adds its remedy to the variant that it knows one for.
+/// The reason for which a plan was not run, or there is no account of its run. Texts name no flags:
+/// a caller that has some adds its remedy to the variant that it knows one for.
+///
+/// All but [`Self::Run`] come before the first request. A target that refuses everything is no
+/// error, but a run with failures.
 #[derive(Debug)]
 pub enum SessionError {
     /// The plan can't be run here and now.

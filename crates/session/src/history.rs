@@ -1,4 +1,7 @@
-//! The notes that a report has of what changed a run: commands, and an end before the plan's own.
+//! The notes that a report has of the changes of a run: commands, and an end before the plan's own.
+//!
+//! It is the session's own observer, on the caller's thread, and is finished between the caller's
+//! observers and those with threads: the store has its notes.
 
 use crate::remote::command_note;
 use crate::{Note, Observer, RunContext, SessionError};

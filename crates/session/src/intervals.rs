@@ -1,4 +1,10 @@
 //! Results of each interval, written while a run goes on: lines of text, of JSON, of CSV.
+//!
+//! Each result has its own place with a thread behind it ([`Streams`]), so that an observer never
+//! blocks on a reader. A place that fails writes no more, and its failure is the command's at the
+//! end; the others go on. When the reader of a place goes, the load ends: the results were asked
+//! for, and would be lost. The rest of the last interval, shorter than a whole one, has no row, for
+//! its rates would mislead.
 
 use crate::{
     EndRequests, Note, Observer, RunContext, SessionError, StreamError, StreamPlace, StreamWriter,
@@ -20,7 +26,7 @@ pub struct IntervalOutputs {
     end_requests: EndRequests,
 }
 
-/// The note on a run whose results nobody reads any more.
+/// The note on a run whose reader of results has gone.
 const UNREAD: &str = "the reader of its results has gone";
 
 /// The run whose intervals they are.
@@ -33,7 +39,7 @@ struct Run {
 struct Form {
     shape: Shape,
     out: StreamWriter,
-    /// Why no more is written.
+    /// The failure after which nothing more is written.
     failure: Option<io::Error>,
 }
 
@@ -131,7 +137,7 @@ impl IntervalOutputs {
 }
 
 impl Observer for IntervalOutputs {
-    /// Ends the load when a reader of the results goes: nobody looks at it any more.
+    /// Ends the load when a reader of the results goes.
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.end_requests = run.end_requests.clone();
         let control = run.control.clone();

@@ -6,6 +6,18 @@
 //! terminal: a mistake is a [`SessionError`], whose words and code its caller chooses, and messages
 //! about a run that goes on are sent to a [`Console`]. Start reading at [`Session`], then at
 //! [`Observer`].
+//!
+//! The calls of a caller, in order: [`prepare`] fits the plan to this machine and readies it;
+//! [`Session::of`] takes the result, and observers are attached to it; [`Session::run`] blocks
+//! until the run and its observers are at their ends, and gives the [`Outcome`]. Everything that
+//! follows the run is an observer: the store ([`Keeper`]), metrics ([`Meter`]), results of
+//! intervals and requests ([`IntervalOutputs`], [`RequestRowsOutput`]), the live line ([`Watch`]),
+//! renewed certificates ([`Certificates`]), and commands from other processes ([`Remote`]). None of
+//! them can hold up the workers.
+//!
+//! Secrets pass through one [`Redactor`] for each plan. Whatever leaves the process through an
+//! observer (a stored file, a page of metrics, a pushed request, a row) goes through it, since
+//! servers repeat what they are sent.
 
 mod certificates;
 mod console;

@@ -1,4 +1,7 @@
 //! The limits of this machine, to which a plan is fitted before its run and a report in its remedies.
+//!
+//! The limit of file descriptors is raised as soon as the machine is described, to the most that
+//! the system allows this process; it is never lowered again.
 
 use crate::SessionError;
 use drumfire_engine::{Prepared, Resolver};
@@ -36,8 +39,8 @@ pub(crate) fn connections_max() -> Option<u64> {
     this_machine().connections_max()
 }
 
-/// The summary with remedies that the limit of open files allows: where it has no room for more
-/// connections, it is what to raise.
+/// The summary with remedies that the limit of open files allows: where that has no room for the
+/// connections that a remedy names, the remedy is to raise the limit.
 pub(crate) fn within_limits(summary: Arc<Summary>, limit: Option<u64>) -> Arc<Summary> {
     let Some(limit) = limit else {
         return summary;

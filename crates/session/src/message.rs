@@ -3,6 +3,10 @@
 //! A client sends one [`Question`] and closes its half of the connection; the run sends one
 //! [`Answer`] and closes the other half. A message is a byte for its kind and the content of that
 //! kind: the facts of a run and commands as `measure` has them, texts as UTF-8.
+//!
+//! Both ends are programs of the same user, but not of the same version: a message that does not
+//! decode is answered with a refusal and changes nothing. Kinds are numbered and never used for
+//! anything else; the length of a message is bounded by its reader.
 
 use drumfire_measure::{CodecError, RunInfo, decode_command, encode_command};
 use drumfire_plan::Command;
@@ -16,7 +20,7 @@ const FACTS: u8 = 0;
 const REFUSED: u8 = 2;
 const DONE: u8 = 3;
 
-/// What a client asks of a run.
+/// A client's question to a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Question {
     /// The facts of the run.
@@ -30,7 +34,7 @@ pub enum Question {
 pub enum Answer {
     /// The facts of the run.
     Facts(Box<RunInfo>),
-    /// What the command has changed, and from which time of the run on, in words.
+    /// The effect of a command and the time of the run from which it holds, in words.
     Done(String),
     /// Nothing has changed, for this reason.
     Refused(String),

@@ -1,5 +1,20 @@
-//! The metrics of a run while it goes on: an observer sums them up, the page of a server has them
-//! whenever a scraper comes, and receivers are sent them.
+//! The metrics of a run while it goes on: an observer sums them up, a page has them for each
+//! scraper that comes, and receivers are sent them.
+//!
+//! ```text
+//!   events ─► Books ─► Snapshot ─┬─► Latest ◄── the page's thread, for each scraper
+//!                                └─► Queue ──► Pusher's thread ──► Receiver, over HTTP
+//! ```
+//!
+//! A snapshot is made after each interval and at the end of the run, is shared and never changed.
+//! Neither a scraper nor a receiver is waited for while the run goes on: a scraper gets the latest
+//! one, a receiver those that have gathered. At the end both are, for a bounded time: the page
+//! stays for `metrics_linger` until its last figures were taken, each pusher has its own patience,
+//! and the user's next request for an end cuts both short.
+//!
+//! [`Meter::open`] listens before the run, so that a port in use is a mistake of the plan and not
+//! of the run. Everything is masked before it is summed up: the books have the facts without
+//! secrets.
 
 mod backlog;
 mod pace;
@@ -24,20 +39,20 @@ use std::time::Duration;
 /// The path of the page.
 const PATH: &str = "/metrics";
 
-/// How often it is looked whether the last figures were taken.
+/// The period at which it is looked whether the last figures were taken.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The observer that has the metrics of a run.
 pub struct Meter {
     latest: Arc<Latest>,
-    /// How long the page stays for a last scrape.
+    /// The time for which the page stays for a last scrape.
     linger: Nanos,
     redactor: Redactor,
     receivers: Vec<Receiver>,
     under_way: Option<UnderWay>,
 }
 
-/// What it has while the run goes on.
+/// The state of the observer while the run goes on.
 struct UnderWay {
     books: Books,
     /// The time of the last snapshot.
@@ -51,6 +66,7 @@ struct UnderWay {
 #[derive(Default)]
 struct Latest(Mutex<State>);
 
+/// The snapshot that scrapers get, and its place in the run.
 #[derive(Default)]
 struct State {
     snapshot: Arc<Snapshot>,
@@ -138,8 +154,8 @@ impl Observer for Meter {
         }
     }
 
-    /// Waits until the last figures are where they belong, but no longer than was asked for, and
-    /// not when the user gives up on it.
+    /// Waits until the last figures have arrived, but no longer than was asked for, and not when
+    /// the user gives up on it.
     fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
         let Some(under_way) = self.under_way else {
             return Vec::new();
@@ -165,7 +181,7 @@ impl Observer for Meter {
     }
 }
 
-/// The way to say something of a receiver or a page: where, and without which secrets.
+/// The way of a receiver or a page to the console, and the secrets that its messages must not have.
 #[derive(Clone)]
 struct Voice {
     redactor: Redactor,
@@ -217,7 +233,7 @@ fn receivers(outputs: &Outputs, voice: &Voice) -> Result<Vec<Receiver>, Metering
     }
 }
 
-/// How long the page stays.
+/// The time for which the page stays, which needs a page.
 fn linger(outputs: &Outputs) -> Result<Nanos, MeteringError> {
     let Some(Text { value, place, .. }) = &outputs.metrics_linger else {
         return Ok(Nanos::ZERO);
@@ -235,7 +251,7 @@ fn linger(outputs: &Outputs) -> Result<Nanos, MeteringError> {
     }
 }
 
-/// Where snapshots go.
+/// The destinations of snapshots. Dropping it ends the queues.
 struct Outlets {
     latest: Arc<Latest>,
     queues: Vec<Queue>,
@@ -261,7 +277,7 @@ impl Latest {
         state.is_last = is_last;
     }
 
-    /// The page that a scraper asks for.
+    /// The page for a scraper's request, in the form that it accepts; `None` for any other path.
     fn page(&self, request: &PageRequest<'_>) -> Option<Page> {
         if request.path != PATH {
             return None;

@@ -1,10 +1,11 @@
-//! Mistakes in what is asked of a run's metrics.
+//! Mistakes in the settings of a run's metrics.
 
 use drumfire_document::{Place, Text};
 use std::fmt;
 use std::io;
 
-/// Why the metrics of a run can't be served or pushed as its outputs have it.
+/// The reason for which the metrics of a run can't be served or pushed as its outputs have it. Each
+/// names the place of the setting, so that a caller can point at it.
 #[derive(Debug)]
 pub enum MeteringError {
     /// The address of the page can't be listened on.

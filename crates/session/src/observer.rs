@@ -4,32 +4,38 @@
 //! has started, `observe` for every event from [`RunEvent::Started`] to [`RunEvent::Finished`], and
 //! `finish` once, when the run is over. An error of `open` or `begin` ends the session; observers
 //! that were opened before are dropped without `finish`, and so are all where the run breaks off.
+//!
+//! The [`RunContext`] that `begin` gets is the way back: an observer may command the run from any
+//! thread as long as it lasts, and afterwards each command is refused. An observer that needs the
+//! run to end for its own reason (a reader that has gone) stops it as a signal would.
+//!
+//! Events are shared and not copied. An interval may cover several periods, where this observer was
+//! late; all counts in it are right.
 
 use crate::{EndRequests, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use std::sync::Arc;
 
-/// What looks at a run, or commands it: the store, metrics, lines, the live line, signals.
+/// A follower of a run, or a source of commands for it: the store, metrics, lines, the live line,
+/// signals.
 ///
-/// One that is attached by [`crate::Session::observed_beside`] has a thread and a queue of its own,
-/// in which intervals are merged when it is late. One that is attached by
+/// One that is attached by [`crate::Session::observed_beside`] has its own thread and queue, in
+/// which intervals are merged when it is late. One that is attached by
 /// [`crate::Session::observed_by`] shares the caller's thread with others, and holds them up when
 /// it is slow. Neither can hold up the run.
 pub trait Observer {
-    /// Opens what the observer needs, in the caller's thread, before anything is sent. It may add
-    /// notes to the facts of the run.
+    /// Opens the resources of the observer, in the caller's thread, before anything is sent. It may
+    /// add notes to the facts of the run.
     ///
-    /// # Errors
-    /// When the run must not take place without it.
+    /// # Errors When the run must not take place without it.
     fn open(&mut self, _info: &mut RunInfo) -> Result<(), SessionError> {
         Ok(())
     }
 
-    /// Takes what it needs of the run that has started, in the caller's thread.
+    /// Takes its parts of the run that has started, in the caller's thread.
     ///
-    /// # Errors
-    /// When the session can't go on without it.
+    /// # Errors When the session can't go on without it.
     fn begin(&mut self, _run: &RunContext) -> Result<(), SessionError> {
         Ok(())
     }
@@ -51,11 +57,11 @@ pub struct RunContext {
     pub info: Arc<RunInfo>,
     /// The one way to command it, from any thread.
     pub control: Control,
-    /// How often the user has asked for its end.
+    /// The count of the user's requests for its end.
     pub end_requests: EndRequests,
 }
 
-/// What an observer says at the end of a run.
+/// A word of an observer at the end of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Note {
     /// A line for the report, among the notes of the summary.

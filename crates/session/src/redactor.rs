@@ -1,4 +1,10 @@
 //! The secrets of one plan, masked in all output of its session.
+//!
+//! There are two kinds, since they are known at two moments: those that the plan marks, when its
+//! references are resolved, and those that stand beside names that speak of secrets, when the plan
+//! is compiled. Masking is by text: every occurrence of a value is replaced, in whatever form of
+//! output. It costs a search of each text for each secret, so that the path of each request does
+//! not use it.
 
 use drumfire_measure::RunInfo;
 use drumfire_report::Secrets;
@@ -21,6 +27,7 @@ pub struct Redactor {
 
 impl Redactor {
     /// Masks these secrets from now on. The first call counts: a redactor belongs to one plan.
+    /// Texts that were shown before are not touched.
     pub fn hide(&self, secrets: &[String]) {
         let _first = self.secrets.get_or_init(|| Secrets::new(secrets));
     }
@@ -77,7 +84,7 @@ impl Redactor {
         }
     }
 
-    /// Bytes without secrets; `mask` is that of their format.
+    /// Bytes without secrets; `mask` is the masking of their format.
     fn masked<'b>(
         &self,
         bytes: &'b [u8],

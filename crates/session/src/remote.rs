@@ -1,6 +1,13 @@
 //! Commands from other processes (`drumfire ctl`), over a socket that only its owner can open.
 //!
-//! Each connection carries one question and its answer ([`crate::message`]).
+//! Each connection carries one question and its answer ([`crate::message`]). They are served one
+//! after the other by one thread, each read and each write within [`PATIENCE`], so that a client
+//! that hangs does not hold the next one up for long.
+//!
+//! The folder belongs to the user alone and has mode 0700, which is checked and not only set:
+//! whoever can reach a socket may stop and change the load. A socket appears under its name only
+//! when it is listened at, by a rename, and goes with its run; one that a killed run has left
+//! refuses connections, and is removed by the next run.
 
 use crate::message::{Answer, Question};
 use crate::steering::Steering;
@@ -17,9 +24,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-/// A longer message is none, in bytes: a law may give users one by one.
+/// The largest message, in bytes: a law may give users one by one.
 const MESSAGE_MAX: u64 = 1 << 24;
-/// How long a client may take for its message.
+/// The time that a client may take for a part of its message.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The extension of a socket's name, whose stem is the id of its run.
 pub const SOCKET_EXTENSION: &str = "sock";
@@ -27,10 +34,11 @@ pub const SOCKET_EXTENSION: &str = "sock";
 const UNNAMED_EXTENSION: &str = "new";
 
 /// Takes commands for a run as long as it lasts. A run whose socket can't be opened goes on without
-/// it, and says so in its report.
+/// it, and has a note of that in its report.
 #[derive(Debug)]
 pub struct Remote(State);
 
+/// The state of the socket.
 #[derive(Debug)]
 enum State {
     /// Before the run: the folder of sockets.
@@ -99,7 +107,7 @@ impl Socket {
     }
 }
 
-/// Removes sockets that nobody listens at: their runs were killed.
+/// Removes sockets without a listener: their runs were killed.
 fn remove_dead(folder: &Path) {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(is_socket) {
@@ -173,7 +181,8 @@ fn serve(
     stream.write_all(&answer.encode())
 }
 
-/// Carries a command out.
+/// Carries a command out, and gives the words for it. A command that would change nothing is not
+/// sent.
 fn answer(command: Command, control: &Control, steering: &mut Steering) -> Answer {
     if let Some(idle) = steering.idle(&command) {
         return Answer::Done(idle);
@@ -184,7 +193,7 @@ fn answer(command: Command, control: &Control, steering: &mut Steering) -> Answe
     }
 }
 
-/// The same command, with a mark that fits into a line of a report.
+/// The same command, with a mark that fits into a line of a report: it is text of another process.
 fn printable(mut command: Command) -> Command {
     if let Change::Mark { text } = &mut command.change {
         text.retain(|c| !c.is_control());
@@ -192,7 +201,8 @@ fn printable(mut command: Command) -> Command {
     command
 }
 
-/// A report's note on a command.
+/// A report's note on a command. The same words are stored, so that a report of a stored run
+/// repeats them.
 pub(crate) fn command_note(command: &Command, info: &RunInfo) -> String {
     let at = command.at;
     let pool = command

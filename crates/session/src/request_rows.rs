@@ -1,4 +1,9 @@
 //! A row for each request, written while a run goes on.
+//!
+//! Rows come a whole interval at a time, after it was closed, and are formatted on this observer's
+//! thread: at a hundred thousand requests a second this is the most that any observer does, and it
+//! may fall behind. What waits is bounded at two places, in samples before it and in bytes behind
+//! it ([`Streams`]); rows beyond are lost, counted against the summary, and make the command fail.
 
 use crate::{
     EndRequests, Note, Observer, Redactor, RunContext, SessionError, StreamError, StreamPlace,
@@ -9,7 +14,7 @@ use drumfire_plan::StopReason;
 use drumfire_report::{RequestRows, RowForm};
 use std::io::{self, Write as _};
 
-/// The length of what is written at once, about.
+/// The length of the text that is written at once, about, in bytes.
 const CHUNK: usize = 64 << 10;
 
 /// The observer that writes a row for each request of a plan that keeps its samples.
@@ -24,9 +29,9 @@ pub struct RequestRowsOutput {
     out: StreamWriter,
     redactor: Redactor,
     rows: Option<RequestRows>,
-    /// How many were written.
+    /// The number of rows written.
     count: u64,
-    /// Why no more is written.
+    /// The failure after which nothing more is written.
     failure: Option<io::Error>,
     end_requests: EndRequests,
 }

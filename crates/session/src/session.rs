@@ -5,7 +5,11 @@
 //! each observer gets its queue and begins, and the caller's thread hands out events until the run
 //! is over. Observers end in the opposite order, those of the caller's thread first, and each is
 //! given a summary that has the notes of all before it: the store, which is attached first, stores
-//! what every other one had to say.
+//! the notes of every other one.
+//!
+//! Each observer beside has its queue before the run's first event could be missed, whatever time
+//! others take to begin. A panic of an observer's thread is the session's, when that thread is
+//! joined.
 
 use crate::describe;
 use crate::history::History;
@@ -24,7 +28,7 @@ pub struct Session<'a> {
     here: Vec<Box<dyn Observer + 'a>>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The summary, with the notes of all observers.
@@ -33,7 +37,7 @@ pub struct Outcome {
     pub failures: Vec<String>,
 }
 
-/// An observer with a thread of its own.
+/// An observer with its own thread.
 struct Beside {
     /// The name of the thread.
     name: &'static str,
@@ -166,7 +170,7 @@ impl Observing {
 }
 
 impl Outcome {
-    /// Ends an observer, and takes in what it says.
+    /// Ends an observer, and takes in its notes and failures.
     fn finish(&mut self, observer: Box<dyn Observer + '_>) {
         let mut notes = Vec::new();
         for note in observer.finish(&self.summary) {

@@ -2,6 +2,10 @@
 //!
 //! Each command is looked at before it is sent ([`Steering::idle`]): one that would change nothing
 //! is not sent. One that was sent is noted ([`Steering::note`]), and gives the answer's words.
+//!
+//! It follows what was sent through this socket alone and in the order of sending, not of the times
+//! from which commands hold; it is a memory for words, and decides about nothing but commands that
+//! are idle.
 
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 use drumfire_plan::{Change, Command, Sequence, Users};
@@ -14,6 +18,7 @@ pub(crate) struct Steering {
     pools: Vec<PoolLoad>,
 }
 
+/// The load of one pool, in the words of an answer.
 #[derive(Debug)]
 struct PoolLoad {
     name: String,
@@ -128,7 +133,7 @@ fn asked(pool: &PoolInfo) -> String {
     }
 }
 
-/// A law as a person writes it.
+/// A law as it is written in a plan.
 fn short(law: &Sequence) -> String {
     plain(&law.to_string())
 }

@@ -1,5 +1,15 @@
 //! A run that is stored while it goes on: a slow disk delays nothing else, and one that fails ends
 //! the storing and not the run.
+//!
+//! [`Storing`] is the intention, [`Keeper`] the observer that carries it out. It is opened before
+//! the run, so that a directory that can't be written is known before a request is sent: that ends
+//! the session where the user named the directory, and is a note where it is one among all runs.
+//! From then on a failure of the disk ends the storing.
+//!
+//! Nothing is stored with a secret in it: facts, commands, messages of failures and bodies go
+//! through the redactor first, and bodies of failures are overwritten in place, so that their
+//! lengths stay true. The caller's settings are stored as the document that they form, with its
+//! secrets as references.
 
 use crate::limits::{connections_max, within_limits};
 use crate::remote::command_note;
@@ -13,8 +23,9 @@ use drumfire_store::{Beginning, Directory, Record, Recording, StoreError};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// How a stored run's settings are named in its report, as the log has it.
+/// The mark in the log of a run whose settings its report names as flags.
 const FLAGS: &str = "flags";
+/// The mark in the log of a run whose settings its report names as keys of a document.
 const KEYS: &str = "keys";
 
 /// The beginning of a stored plan's first line.
@@ -107,7 +118,7 @@ impl Storing {
     }
 }
 
-/// How the settings of a stored run are named.
+/// The naming of the settings of a stored run in its report.
 #[must_use]
 pub fn naming_of(record: &Record) -> Naming {
     match record.caller.as_str() {
@@ -116,7 +127,7 @@ pub fn naming_of(record: &Record) -> Naming {
     }
 }
 
-/// Where the relative paths of a stored plan lead from.
+/// The folder from which the relative paths of a stored plan lead; empty where the plan names none.
 #[must_use]
 pub fn folder_of(plan: &str) -> PathBuf {
     let first = plan.lines().next().unwrap_or_default();
@@ -137,7 +148,7 @@ pub struct Keeper {
     info: Option<Arc<RunInfo>>,
 }
 
-/// How far the storing has come.
+/// The progress of the storing.
 enum State {
     /// The run has not begun.
     Planned(Storing),
@@ -197,7 +208,7 @@ impl Keeper {
         directory.write_summary(&self.redactor.json(&json))
     }
 
-    /// Says that nothing more is stored.
+    /// Shows that nothing more is stored.
     fn report(&self, error: &StoreError) {
         self.console
             .note(&format!("{}; the run goes on", note(error)));
@@ -272,8 +283,9 @@ fn without_bodies(mut ending: Ending) -> Ending {
     ending
 }
 
-/// A body with stars over its secrets: as long as it was, so that what a report says of its length
-/// stays true, and masked by the report in the same way.
+/// A body with stars over its secrets: as long as it was, so that its length in a report stays
+/// true, and masked by the report in the same way. Where the masked parts can't be told apart by
+/// position, it is the masked text itself.
 fn overwritten(text: &str) -> String {
     let masked = secret::body(text, &[]);
     if masked == text {

@@ -1,9 +1,14 @@
-//! Files and terminals that are written to while a run goes on, each by a thread of its own behind
-//! a queue with a bound, so that a slow disk delays nothing else.
+//! Files and terminals that are written to while a run goes on, each by its own thread behind a
+//! queue with a bound, so that a slow disk delays nothing else.
 //!
-//! A pipe whose reader has gone takes nothing more: [`Streams::when_unread`] says what is done then.
-//! One whose reader is there and does not read blocks its thread for ever: [`Streams::finish`] waits
-//! for it until the user asks once more for the end.
+//! A pipe whose reader has gone takes nothing more: [`Streams::when_unread`] sets the action for
+//! that. A pipe whose reader is there and does not read blocks its thread for ever:
+//! [`Streams::finish`] waits for it until the user asks once more for the end.
+//!
+//! [`Streams::writers`] are given out once and may be cloned; a write copies its bytes into the
+//! queue and returns. All of them are dropped before [`Streams::finish`], which would else wait for
+//! bytes to come. What exceeds the bound is lost in whole writes, never in the middle of one, so
+//! that lines stay lines; the number of bytes is reported.
 
 use crate::EndRequests;
 use std::fmt;
@@ -19,7 +24,7 @@ const LOOK: Duration = Duration::from_millis(20);
 /// The time that a place has for its last bytes once the user has asked twice for the end.
 const LAST_PATIENCE: Duration = Duration::from_secs(1);
 
-/// Bytes that may wait for a place; what comes then is lost, and counted.
+/// Bytes that may wait for a place; a write beyond them is lost, and counted.
 const WAITING_BYTES_MAX: u64 = 256 << 20;
 
 /// A place that is open for writing, and its name in messages.
@@ -46,7 +51,7 @@ pub enum StreamError {
     Lost {
         /// Its name.
         name: String,
-        /// How much is lost, in bytes.
+        /// The number of bytes that are lost.
         bytes: u64,
     },
     /// The place was not read to its end before the user asked once more for the end.
@@ -95,22 +100,23 @@ pub struct StreamWriter {
     state: Arc<State>,
 }
 
-/// What a place's thread and its senders know of each other.
+/// The state that a place's thread and its writers share.
 #[derive(Default)]
 struct State {
     waiting_bytes: AtomicU64,
     lost_bytes: AtomicU64,
     failure: Mutex<Option<io::Error>>,
-    /// The reader has gone.
+    /// Whether the reader has gone.
     is_unread: AtomicBool,
     when_unread: Mutex<Option<Unread>>,
 }
 
-/// What is done when the reader of a place has gone.
+/// The action when the reader of a place has gone.
 type Unread = Box<dyn FnOnce() + Send>;
 
 impl State {
-    /// The reader has gone. Whichever comes second, this or [`Self::when_unread`], acts.
+    /// Notes that the reader has gone. Whichever comes second, this or [`Self::when_unread`], acts;
+    /// the action is taken out, so that it is done once.
     fn lose_reader(&self) {
         self.is_unread.store(true, Ordering::SeqCst);
         self.act_if_unread();
@@ -182,7 +188,7 @@ impl Streams {
         self.0.iter().map(writer).collect()
     }
 
-    /// Has this done once for each place whose reader goes, or has gone.
+    /// Lets this be done once for each place whose reader goes, or has gone.
     pub fn when_unread(&self, act: impl Fn() + Clone + Send + 'static) {
         for writing in &self.0 {
             writing.writer.state.when_unread(Box::new(act.clone()));

@@ -1,4 +1,8 @@
 //! The live line: one line on the terminal that each interval replaces.
+//!
+//! It is an observer on the caller's thread, and draws with what an interval brings: no clock of
+//! its own, so that a paused or stuck run shows its last figures. On a pipe there is a line every
+//! ten seconds in its place. Both give way to the report, which follows when the run has finished.
 
 use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
@@ -10,19 +14,19 @@ use drumfire_report::{Naming, remedy};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// How many intervals the spark shows.
+/// The number of intervals that the spark shows.
 const SPARK: usize = 20;
 
 /// Shows a run in progress on its console.
 pub struct Watch {
     shown: Shown,
-    /// Whether it was said that nothing works.
+    /// Whether the message that nothing works was shown.
     is_troubled: bool,
     stops: Stops,
     warmup: Nanos,
     /// The run, once it has begun.
     reading: Option<Reading>,
-    /// When the next heartbeat is due.
+    /// The time at which the next heartbeat is due.
     next_beat: Nanos,
     rates: Vec<f64>,
     naming: Naming,
@@ -31,7 +35,7 @@ pub struct Watch {
     control: Option<Control>,
 }
 
-/// What is shown of a run before its report.
+/// The form in which a run is shown before its report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shown {
     /// A line that replaces itself.
@@ -68,13 +72,13 @@ impl Watch {
         }
     }
 
-    /// The same with settings named so.
+    /// The same with settings named as flags or as keys.
     #[must_use]
     pub fn naming(self, naming: Naming) -> Self {
         Self { naming, ..self }
     }
 
-    /// Shows the figures of an interval, or how much is still under way after a signal.
+    /// Shows the figures of an interval, or the number still under way after a signal.
     fn show(&mut self, interval: &Interval) {
         self.say_trouble();
         match self.shown {
@@ -133,7 +137,7 @@ impl Watch {
         self.console.replace_line(line.trim_end());
     }
 
-    /// Says once, while there is load to come, that nothing has worked so far: a long run need not
+    /// Shows once, while there is load to come, that nothing has worked so far: a long run need not
     /// be sat out.
     fn say_trouble(&mut self) {
         let Some(outcome) = self.reading.as_ref().and_then(Reading::trouble) else {
@@ -160,7 +164,7 @@ impl Watch {
         }
     }
 
-    /// Says that the signal has come, on a pipe too.
+    /// Confirms the signal, on a pipe too.
     fn acknowledge(&self) {
         match self.shown {
             Shown::Live => self.replace(&self.stopping()),
@@ -178,7 +182,7 @@ impl Watch {
         stopping(in_flight, self.console.columns())
     }
 
-    /// How far the run has come.
+    /// The progress of the run.
     fn state(&self) -> RunState {
         self.reading.as_ref().map_or(RunState::Load, Reading::state)
     }
@@ -220,7 +224,7 @@ impl Observer for Watch {
 /// The interval between two lines on a pipe.
 const HEARTBEAT: Nanos = Nanos::from_secs(10);
 
-/// How many requests end a pool's load, where their number does.
+/// The number of requests that ends a pool's load, where a number does.
 fn requests(pool: &Pool) -> Option<u64> {
     let rounds = pool.stop.iterations;
     let round = pool.program.round(pool.requests.len());

@@ -1,21 +1,26 @@
 //! Snapshots on their way to a receiver: one for each second of the run, oldest first.
 //!
-//! [`Backlog::give`] takes the run's snapshots, [`Backlog::end`] that no more will come.
-//! [`Backlog::batch`] has those that are sent next; they stay until they are settled, or halved where
-//! they are too large for one request. It never fills: each snapshot contains those before it, so that
-//! one that is left out costs resolution and no count.
+//! [`Backlog::give`] takes the run's snapshots; [`Backlog::end`] says that no more will come.
+//! [`Backlog::batch`] has those that are sent next; they stay until they are settled, or halved
+//! where they are too large for one request. It never fills: each snapshot contains those before
+//! it, so that one that is left out costs resolution and no count.
+//!
+//! The last snapshot ends the series at the receiver ([`Series::End`]), and is therefore sent in
+//! the last request even where it was settled before: a run that fails has no last snapshot, and
+//! the newest that there was is sent once more as the end.
 
 use drumfire_metrics::{Series, Snapshot};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How far snapshots that are sent lie apart at least, in nanoseconds of the run.
+/// The least distance between snapshots that are sent, in nanoseconds of the run.
 const EVERY: u64 = 1_000_000_000;
 /// An interval that ends this much before its second counts for it.
 const EARLY: u64 = 5_000_000;
-/// How many snapshots wait at most. Beyond them every other one is left out, again and again.
+/// The largest number of snapshots that wait. Beyond it every other one is left out, again and
+/// again.
 const WAITING_MAX: usize = 300;
-/// How many are sent at a time.
+/// The largest number that is sent at a time.
 const BATCH_MAX: usize = 30;
 
 /// Snapshots that wait for a receiver.
@@ -24,7 +29,7 @@ pub(super) struct Backlog {
     waiting: VecDeque<Arc<Snapshot>>,
     /// The second of the run from which on the next snapshot is kept.
     next: u64,
-    /// How many go into one request.
+    /// The number that goes into one request.
     batch_max: usize,
     /// The newest one that was settled while others could follow.
     settled: Option<Arc<Snapshot>>,
@@ -83,8 +88,8 @@ impl Backlog {
             .retain(|_| at.next().is_some_and(|at| (newest - at).is_multiple_of(2)));
     }
 
-    /// No more will come: a run that fails has no last snapshot, and its series end with the newest
-    /// that there was.
+    /// Notes that no more will come: a run that fails has no last snapshot, and its series end with
+    /// the newest that there was.
     pub(super) fn end(&mut self) {
         if !self.is_over && self.waiting.is_empty() {
             self.waiting.extend(self.settled.take());
@@ -97,7 +102,7 @@ impl Backlog {
         self.is_over
     }
 
-    /// How many wait.
+    /// The number that waits.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }

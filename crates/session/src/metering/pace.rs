@@ -1,17 +1,25 @@
 //! The pauses between requests to a receiver.
+//!
+//! A receiver that works is sent what has gathered every [`SEND_EVERY`], and at once while more
+//! waits than fits into a request. A receiver that fails is left alone for twice as long each time,
+//! and for as long as it asks, whichever is more. The end of the run has a scale of its own, since
+//! the process waits there.
 
 use std::time::Duration;
 
-/// How often what has come is sent.
+/// The period at which the gathered snapshots are sent.
 const SEND_EVERY: Duration = Duration::from_secs(5);
-/// How long a receiver that failed is left alone at first, and at most.
+/// The pause after the first failure.
 const PAUSE_FIRST: Duration = Duration::from_secs(1);
+/// The longest pause after a failure.
 const PAUSE_MOST: Duration = Duration::from_secs(30);
-/// The same after the end of the run, which waits only so long for its last figures to be taken.
+/// The first pause after the end of the run, which waits only for a time for its last figures to be
+/// taken.
 const LAST_PAUSE_FIRST: Duration = Duration::from_millis(250);
+/// The longest pause after the end of the run.
 const LAST_PAUSE_MOST: Duration = Duration::from_secs(2);
 
-/// What decides about the pause before the next request.
+/// The state that decides about the pause before the next request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pace {
     /// Requests that failed since one was answered for good.
@@ -25,7 +33,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// A request was taken, or refused for good.
+    /// Notes that a request was taken, or refused for good: the failures before it count no more.
     pub(super) fn settle(&mut self, is_more: bool) {
         *self = Self {
             is_more,
@@ -33,7 +41,7 @@ impl Pace {
         };
     }
 
-    /// A request failed, before or after the end of the run.
+    /// Notes that a request failed, before or after the end of the run.
     pub(super) fn fail(&mut self, is_over: bool, retry_after: Option<Duration>) {
         self.failures = self.failures.saturating_add(1);
         if is_over {

@@ -1,8 +1,14 @@
-//! The thread that sends a run's snapshots to a receiver, again and again where it does not take them.
+//! The thread that sends a run's snapshots to a receiver, again and again where it does not take
+//! them.
 //!
 //! The observer gives snapshots by a [`Queue`], which never blocks. The thread sends what waits, in
-//! batches, with the pauses of its [`Pace`]; what a request needs is copied out of the lock, so that
-//! nobody waits for a receiver. [`Pusher::finish`] waits for the last figures, for a time.
+//! batches, with the pauses of its [`Pace`]; a request's snapshots are copied out of the lock, so
+//! that the observer never waits for a receiver. [`Pusher::finish`] waits for the last figures, for
+//! a time.
+//!
+//! The thread ends when nothing waits and nothing will come: every [`Queue`] was dropped, or gave
+//! its last. A thread that hangs in a request when the run gives up on it ends with that request's
+//! own limit, or with the process.
 
 use super::LOOK_EVERY;
 use super::backlog::{Backlog, Batch};
@@ -16,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long the end of a run waits for receivers.
+/// The time for which the end of a run waits for receivers.
 const LAST_PATIENCE: Nanos = Nanos(10_000_000_000);
 
 /// The way to a receiver while a run goes on.
@@ -25,7 +31,7 @@ pub(super) struct Pusher {
     thread: JoinHandle<()>,
 }
 
-/// What the thread shares with those that give it work.
+/// The state that the thread shares with the observer.
 struct Shared {
     receiver: Receiver,
     /// The time of the thread's pauses.
@@ -34,23 +40,25 @@ struct Shared {
     changed: Condvar,
 }
 
+/// The snapshots that wait, and the account of those that were lost.
 #[derive(Default)]
 struct State {
     backlog: Backlog,
     losses: Losses,
     /// The time before which the receiver does not want to be asked again.
     not_before: Nanos,
-    /// The end of the run no longer waits.
+    /// Whether the end of the run waits no longer.
     is_given_up: bool,
 }
 
-/// What a receiver has not taken.
+/// The snapshots that a receiver has not taken.
 #[derive(Default)]
 struct Losses {
-    /// The last failure, if what came after it has not been sent.
+    /// The last failure, as long as nothing was taken after it.
     failure: Option<String>,
-    /// How many the receiver has refused, and why it refused the first of them.
+    /// The number that the receiver has refused.
     refused: u64,
+    /// The reason for which it refused the first of them.
     refusal: Option<String>,
 }
 
@@ -77,8 +85,8 @@ impl Pusher {
         Queue(Arc::clone(&self.shared))
     }
 
-    /// Waits until everything was sent, or for as long as the end of a run waits from `since` on, but
-    /// for no receiver that wants to be left alone for longer. Gives back a note where something was
+    /// Waits until everything was sent, or for as long as the end of a run waits from `since` on,
+    /// but for no receiver that wants to be left alone for longer. Gives a note where something was
     /// not taken.
     pub(super) fn finish(self, since: &Clock, is_given_up: &dyn Fn() -> bool) -> Option<String> {
         let clock = &self.shared.clock;
@@ -98,7 +106,7 @@ impl Pusher {
 }
 
 impl Losses {
-    /// What was lost, in words, where this many still wait.
+    /// The losses in words, where this many still wait.
     fn note(&self, waiting: usize) -> Option<String> {
         let mut losses = Vec::new();
         if self.refused > 0 {
@@ -117,7 +125,8 @@ impl Losses {
         (!losses.is_empty()).then(|| losses.join(", and "))
     }
 
-    /// Takes a failure; what is said of it, if it is the first.
+    /// Notes a failure; gives a message if it is the first, so that a receiver that is down is
+    /// mentioned once.
     fn fail(&mut self, why: String) -> Option<String> {
         let complaint = match self.failure {
             Some(_) => None,
@@ -127,7 +136,7 @@ impl Losses {
         complaint
     }
 
-    /// Takes the refusal of this many; what is said of it, if it is the first.
+    /// Notes the refusal of this many; gives a message if it is the first.
     fn refuse(&mut self, why: String, count: usize) -> Option<String> {
         self.failure = None;
         let is_first = self.refused == 0;
@@ -156,7 +165,7 @@ impl Queue {
 }
 
 impl Drop for Queue {
-    /// A run that fails has no last snapshot.
+    /// Ends the backlog: a run that fails has no last snapshot.
     fn drop(&mut self) {
         self.0.lock().backlog.end();
         self.0.changed.notify_all();
@@ -209,7 +218,8 @@ impl Shared {
         }
     }
 
-    /// Takes from the queue what was settled, and shows a complaint after the lock is released.
+    /// Takes the settled snapshots from the queue, and shows a complaint after the lock is
+    /// released.
     fn settle(&self, sent: Sent, batch: &Batch, pace: &mut Pace) {
         let mut state = self.lock();
         let State {

@@ -1,5 +1,11 @@
-//! A receiver of metrics that the user has named: where it is, which header fields it wants, and what
-//! its answers mean.
+//! A receiver of metrics that the user has named: its address, the header fields that it wants, and
+//! the meaning of its answers.
+//!
+//! A request is one POST on a connection that is kept, within [`PATIENCE`]. An answer settles its
+//! snapshots in one of four ways ([`Sent`]), by its status and by the rules of the protocol that it
+//! speaks. A receiver is a stranger: its answer is read in part, masked (it may repeat the fields
+//! that it was sent), cut and escaped before it is quoted, and a redirect is not followed but
+//! named.
 
 use super::Voice;
 use crate::MeteringError;
@@ -23,11 +29,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long one request may take.
+/// The time that one request may take.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a receiver may ask to be left alone.
+/// The longest time for which a receiver may ask to be left alone.
 const RETRY_AFTER_MAX: Duration = Duration::from_secs(300);
-/// How much of a receiver's answer a message quotes.
+/// The part of a receiver's answer that a message quotes, in characters.
 const QUOTE_CHARS: usize = 200;
 /// Values of header fields are masked from this length on, whatever their names: a shorter one stands
 /// in any text.
@@ -41,21 +47,22 @@ pub(super) struct Receiver {
     target: PostTarget,
     /// The fields of every request; those of the user stand in place of ours.
     fields: Vec<Header>,
-    /// What a server may repeat of the fields.
+    /// The values that a server may repeat of the fields.
     secrets: Secrets,
     /// Whether it has refused a coding.
     is_plain: AtomicBool,
     voice: Voice,
 }
 
-/// What becomes of snapshots that were sent.
+/// The fate of snapshots that were sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Sent {
+    /// They were taken.
     Taken,
     /// They may be taken later.
     Failed {
         why: String,
-        /// For how long the receiver wants to be left alone.
+        /// The time for which the receiver wants to be left alone.
         retry_after: Option<Duration>,
     },
     /// They may be taken in several requests.
@@ -100,7 +107,8 @@ impl Receiver {
         self.voice.note(&format!("{}: {message}", self.name));
     }
 
-    /// Sends snapshots. To a receiver that understands no coding they go once more without.
+    /// Sends snapshots, and blocks for the answer. To a receiver that understands no coding (415)
+    /// they go once more without, now and from then on.
     pub(super) fn send(&self, snapshots: &[Arc<Snapshot>], series: Series) -> Sent {
         let coding = match self.is_plain.load(Ordering::Relaxed) {
             true => Coding::Identity,
@@ -142,7 +150,7 @@ impl Receiver {
         })
     }
 
-    /// What an answer means: a server that has trouble may take the same later, one that finds
+    /// The meaning of an answer: a server that has trouble may take the same later, one that finds
     /// something wrong with it never will.
     fn judge(&self, answer: &PostAnswer) -> Sent {
         let status = answer.status;
@@ -165,7 +173,8 @@ impl Receiver {
         }
     }
 
-    /// An answer in a message: its status and the beginning of its content, or where it leads.
+    /// An answer in a message: its status and the beginning of its content, or the address to which
+    /// it leads.
     fn quoted(&self, answer: &PostAnswer, left_out: Option<&str>) -> String {
         let status = answer.status;
         let text = match (left_out, &answer.location) {
@@ -186,7 +195,7 @@ impl Receiver {
     }
 }
 
-/// A mistake in what was written of a receiver.
+/// A mistake in the settings of a receiver.
 fn wrong(place: &Place, error: &dyn Display) -> MeteringError {
     MeteringError::Receiver {
         place: place.clone(),
@@ -214,8 +223,8 @@ fn tls(url: &Url) -> Result<Option<TlsConfig>, TlsSetupError> {
     tls.transpose()
 }
 
-/// The header fields that the user has given. Those that say where a request ends, or what becomes of
-/// its connection, follow from the request.
+/// The header fields that the user has given. Those that frame a request, or decide about its
+/// connection, are refused: they follow from the request.
 fn given(fields: &[Field]) -> Result<Vec<Header>, MeteringError> {
     let checked = fields.iter().map(|field| {
         let (name, place) = (&field.name.value, &field.name.place);
@@ -245,8 +254,9 @@ fn is_named(fields: &[Header], name: &str) -> bool {
     fields.iter().any(|field| field.is(name))
 }
 
-/// What no message may show though the receiver repeats it: the URL's user information and the secrets
-/// of its query, and the values of fields, also those behind the scheme of their credentials.
+/// The values that no message may show though the receiver repeats them: the URL's user information
+/// and the secrets of its query, and the values of fields, also those behind the scheme of their
+/// credentials.
 fn secrets(url: &Url, fields: &[Header]) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(userinfo) = &url.userinfo {
