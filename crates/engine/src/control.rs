@@ -16,7 +16,7 @@
 //! in which it finds nothing.
 //!
 //! A stop and an end are of another kind: [`Control::stop`] and [`Control::end`] hold at once,
-//! wherever each worker is, since nobody compares their time between workers. They raise the stage
+//! wherever each worker is, since their time is compared between no workers. They raise the stage
 //! and never lower it; the first reason is kept. `report_to` and `started` are called once by the
 //! run, before its workers start; `over` at its end, after which each command is refused. Before
 //! `started` (and under virtual time) no time is too soon.

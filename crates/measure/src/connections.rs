@@ -32,7 +32,7 @@ macro_rules! closings {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// A description for a person.
+            /// A description, as reports print it.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$variant => $words,)* }

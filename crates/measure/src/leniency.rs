@@ -25,7 +25,7 @@ macro_rules! leniencies {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The forgiven mistake, in words for a person.
+            /// The forgiven mistake, in words of the report.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$variant => $words,)* }

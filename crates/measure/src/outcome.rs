@@ -63,7 +63,7 @@ macro_rules! outcomes {
                 match self { Self::Ok => None, $(Self::$variant => Some(Blame::$blame),)* }
             }
 
-            /// A description for a person.
+            /// A description, as reports print it.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { Self::Ok => "the response was as expected", $(Self::$variant => $words,)* }

@@ -1,4 +1,4 @@
-//! Exchanges in full, for a person to read, and the bodies of failures.
+//! Exchanges in full, to be read rather than counted, and the bodies of failures.
 //!
 //! A worker collects both beside its samples ([`Written`]) and hands them on when an interval
 //! closes. Transcripts go to observers as events and are in no summary; the bodies of failures are

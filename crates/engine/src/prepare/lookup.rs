@@ -5,7 +5,7 @@
 //! that asked goes on with its loop, and asks the channel for the answer each
 //! [`LOOK_UP`](crate::limits::LOOK_UP). A server can make a run look up names by redirects, but
 //! each exchange follows one at a time, and an origin that has been met is remembered. An answer
-//! that nobody waits for any more is dropped.
+//! that no exchange waits for any more is dropped.
 
 use super::{Place, PrepareError, PreparedPool, Route, Seals, place, route, tls_config};
 use drumfire_net::{TlsConfig, TlsIdentity};

@@ -9,7 +9,7 @@
 //!
 //! Requests are not pipelined. Bytes that come while no exchange is under way belong to none, and
 //! close the connection rather than be taken for the next response ([`refuse_input`]). A large body
-//! that nobody looks at is discarded in the kernel, without being copied to this process.
+//! that is of no use is discarded in the kernel, without being copied to this process.
 //!
 //! An error that comes on a reused connection before any byte of the response is the race between a
 //! server that closes an idle connection and the next request (RFC 9112 section 9.3.1): only that
