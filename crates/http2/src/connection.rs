@@ -62,6 +62,14 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// ways for what nearly every frame under load is, and decide nothing by themselves; any other
 /// input they leave untouched to the general way, and both mean the same. All others ask and
 /// change nothing.
+///
+/// After an error, or a GOAWAY of either side, the connection is spent: no stream can be opened,
+/// [`Connection::is_spent`] holds, and open streams go on only after a GOAWAY. An error is given
+/// once; all input behind it is swallowed, and the queued GOAWAY is the last output.
+///
+/// Memory is bounded by the settings: 32 bytes for a stream, a header block of `head_bytes` while
+/// it arrives, the tables of HPACK (4 KiB each), replies of `output_bytes`, and 256 KiB of queued
+/// bodies. Bodies are never kept: an event lends their bytes out of the caller's input.
 #[derive(Debug)]
 pub struct Connection {
     shared: Shared,
@@ -90,8 +98,8 @@ impl Connection {
         }
     }
 
-    /// How many streams may be opened now: 0 before [`Event::Ready`] and when the connection is
-    /// spent.
+    /// The number of streams that may be opened now: 0 before [`Event::Ready`] and when the
+    /// connection is spent.
     #[inline]
     #[must_use]
     pub fn capacity(&self) -> u32 {
@@ -207,7 +215,8 @@ impl Connection {
     }
 
     /// Resets a stream, with RST_STREAM. No event of it follows; later frames of it are read and
-    /// discarded. Has no effect on a closed stream.
+    /// discarded. Has no effect on a closed stream. A caller resets each stream at most once, so
+    /// that a server can't make it queue resets.
     pub fn reset(&mut self, stream: StreamRef, code: ErrorCode) {
         if let Some(index) = self.shared.streams.find(stream.0)
             && !self.shutdown.has_failed()
@@ -242,8 +251,8 @@ impl Connection {
         self.shared.output.pending()
     }
 
-    /// `count` bytes from the start of [`Connection::output`] are written. Streams may be writable
-    /// after it: see [`Connection::has_event`].
+    /// Takes `count` bytes from the start of [`Connection::output`], which are written. Streams may
+    /// be writable after it: see [`Connection::has_event`].
     #[inline]
     pub fn output_sent(&mut self, count: usize) {
         self.shared.output.sent(count);
@@ -290,11 +299,10 @@ impl Connection {
         }
     }
 
-    /// The peer has closed its side. Streams that are open ([`Connection::tokens`]) get no further
-    /// event.
+    /// Notes that the peer has closed its side. Streams that are open ([`Connection::tokens`]) get
+    /// no further event.
     ///
-    /// # Errors
-    /// When the input so far was not HTTP/2, which only the end could show.
+    /// # Errors When the input so far was not HTTP/2, which only the end could show.
     pub fn handle_end(&mut self) -> Result<(), Error> {
         match self.input.judge_end() {
             Some(error) => {

@@ -1,4 +1,8 @@
-//! How a connection or a stream fails, with a hint for the user.
+//! The failures of a connection or a stream, with a hint for the user.
+//!
+//! An [`Error`] ends the connection with all its streams, a [`StreamError`] one stream. Which of
+//! the two a mistake is follows RFC 9113 section 5.4: whatever leaves framing, the table of HPACK
+//! or the connection's window in doubt ends the connection.
 
 use crate::Limit;
 use std::fmt;
@@ -73,8 +77,8 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// Why a connection can't go on. Its output ends with a GOAWAY of the same code; close the
-/// connection once that is sent.
+/// The reason for which a connection can't go on. Its output ends with a GOAWAY of the same code;
+/// close the connection once that is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// The answer is not HTTP/2.
@@ -151,7 +155,7 @@ impl NotHttp2 {
     }
 }
 
-/// Why a stream has failed. The connection goes on.
+/// The reason for which a stream has failed. The connection goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamError {
     /// The server has passed a limit; we have reset the stream with `ENHANCE_YOUR_CALM`.

@@ -5,7 +5,7 @@ use crate::{ErrorCode, Headers, StreamError};
 /// The result of a step over the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Step<'a> {
-    /// How many bytes from the input's start are done with.
+    /// The number of bytes from the input's start that are done with.
     pub consumed: usize,
     /// Their meaning.
     pub event: Event<'a>,
@@ -22,7 +22,8 @@ pub enum Event<'a> {
     NeedInput,
     /// The server's first SETTINGS have come: streams may be opened from now on.
     Ready,
-    /// The server has changed how many streams it allows; see [`crate::Connection::capacity`].
+    /// The server has changed the number of streams that it allows; see
+    /// [`crate::Connection::capacity`].
     Capacity,
     /// An interim response, from 100 to 199 without 101.
     Interim {
@@ -63,7 +64,7 @@ pub enum Event<'a> {
     StreamFailed {
         /// The stream's token.
         token: u32,
-        /// Why.
+        /// The reason.
         error: StreamError,
     },
     /// The server has not processed the request, and never will (RFC 9113 section 6.8): it is safe
@@ -74,7 +75,7 @@ pub enum Event<'a> {
     },
     /// The server takes no further streams on this connection; those that it has accepted go on.
     GoAway {
-        /// Why.
+        /// The reason.
         code: ErrorCode,
         /// The debug data, cut to 1 KiB. Not fit for a terminal.
         debug: &'a [u8],

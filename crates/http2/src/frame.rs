@@ -1,4 +1,8 @@
 //! Frames on the wire (RFC 9113 sections 4 and 6).
+//!
+//! A header says nothing yet about whether its frame may come: that is judged by the parts of
+//! [`Connection`](crate::Connection) that know the streams. Types, flags and settings are numbers
+//! and not enums, since a peer may send any, and unknown ones are to be ignored.
 
 /// Bytes of a frame's header.
 pub(crate) const HEADER_BYTES: usize = 9;

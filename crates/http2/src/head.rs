@@ -1,4 +1,8 @@
 //! The head of a request, judged once and prepared for every connection.
+//!
+//! The rules are those that a server has to enforce on a request (RFC 9113 sections 8.2 and 8.3);
+//! to check them here keeps a mistake of a plan from being counted as a failure of the target, and
+//! no value can break out of its field.
 
 use crate::hpack::{Field, Indexing, Prepared};
 use std::fmt;
@@ -102,7 +106,8 @@ fn problem(before: &[Field], name: &[u8], value: &[u8]) -> Option<&'static str> 
     (!is_value(value)).then_some("has a value with forbidden characters, or blanks around it")
 }
 
-/// Whether a byte may stand in a field's name: a token's (RFC 9110 section 5.6.2), in lower case.
+/// Whether a byte may stand in a field's name: a byte of a token (RFC 9110 section 5.6.2), in lower
+/// case.
 pub(crate) const fn is_name_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'!' | b'#'..=b'\'' | b'*' | b'+' | b'-' | b'.')
         || matches!(byte, b'^' | b'_' | b'`' | b'|' | b'~')
@@ -122,7 +127,7 @@ pub(crate) fn is_value(value: &[u8]) -> bool {
     !is_blank(*first) && !is_blank(*last) && value.iter().fold(0, |any, &byte| any | bad(byte)) == 0
 }
 
-/// Why a head can't be sent.
+/// The reason for which a head can't be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadError {
     /// The field's name, escaped for a terminal.

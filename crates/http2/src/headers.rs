@@ -1,4 +1,8 @@
 //! The fields of a response or of trailers, judged and decoded.
+//!
+//! They lie in one buffer, a length before each name and value, and are walked anew for each
+//! question: most responses are asked for no field at all, and few for more than two. The buffer is
+//! the decoder's or the memory's, and holds until the connection reads another block.
 
 use std::fmt;
 
@@ -24,8 +28,8 @@ impl<'a> Headers<'a> {
             .map(|(name, value)| (str::from_utf8(name).unwrap_or_default(), value))
     }
 
-    /// The same with names as bytes, which are not looked at once more: a response's names cost
-    /// more to be known as text than to be compared.
+    /// The same with names as bytes, which are not checked once more: to know a response's names as
+    /// text costs more than to compare them.
     #[inline]
     pub fn bytes(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         let mut rest = self.list;

@@ -1,5 +1,8 @@
 //! The settings of a connection, and the bounds on a peer's cost: every limit of this crate, in one
 //! place.
+//!
+//! They bound memory and work per connection, not throughput: a peer that stays within them can
+//! still send for ever, and it is the caller's clock that ends that.
 
 /// The settings that a connection announces, and its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +67,7 @@ impl Default for Limits {
     }
 }
 
-/// Which bound of [`Limits`] was passed.
+/// The bound of [`Limits`] that was passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// [`Limits::idle_frames`].

@@ -8,8 +8,8 @@
 use crate::hpack::Effect;
 use crate::response::{Role, Verdict};
 
-/// How many blocks are remembered: a server answers mostly with one, two (heads and trailers), or
-/// two in turn of each when a date changes.
+/// The number of blocks that are remembered: a server answers mostly with one, two (heads and
+/// trailers), or two in turn of each when a date changes.
 const BLOCKS: usize = 4;
 /// A longer block is not remembered: comparing it would cost as much as reading it.
 const BLOCK_BYTES: usize = 1024;
@@ -24,6 +24,7 @@ pub(crate) struct Memory {
     latest: [usize; 2],
 }
 
+/// A block and its meaning.
 #[derive(Debug)]
 struct Remembered {
     role: Role,
@@ -35,7 +36,8 @@ struct Remembered {
 }
 
 impl Memory {
-    /// Where what `block` means is remembered, if it is.
+    /// The place at which the meaning of `block` is remembered, if it is. The last place of its
+    /// role is compared first: under load that is one comparison of bytes.
     #[inline]
     pub(crate) fn recall(&mut self, block: &[u8], role: Role, epoch: u64) -> Option<usize> {
         let known = |entry: &Remembered| {

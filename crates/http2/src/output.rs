@@ -1,4 +1,8 @@
 //! Output in order: frames of requests, and replies to the server.
+//!
+//! It is one buffer, in the order in which frames were made, since HPACK depends on that order.
+//! Bytes are appended at its end and taken at its start; the buffer is emptied when all are
+//! written, which under load is after each write.
 
 use crate::ErrorCode;
 use crate::frame::{FrameHeader, HEADER_BYTES, flag, kind};
@@ -16,8 +20,9 @@ pub(crate) struct Output {
     replies: Replies,
 }
 
-/// How many bytes of replies are queued at most, without a mark for each. All that were queued
-/// before a mark are done when the mark is written; then those since become the old ones.
+/// An upper bound of the bytes of replies that are queued, without a mark for each. All that were
+/// queued before a mark are done when the mark is written; then those since become the old ones.
+/// The bound errs by no more than the replies of one such period.
 #[derive(Debug, Default)]
 struct Replies {
     old: usize,
@@ -43,7 +48,7 @@ impl Output {
         self.replies.old + self.replies.new
     }
 
-    /// `count` pending bytes are written.
+    /// Takes `count` pending bytes, which are written.
     #[inline]
     pub(crate) fn sent(&mut self, count: usize) {
         debug_assert!(count <= self.len(), "more was written than there is");
@@ -141,7 +146,7 @@ impl Output {
         }
     }
 
-    /// Puts the bytes from `start` into frames of their own (section 6.10).
+    /// Puts the bytes from `start` into further frames (section 6.10).
     #[cold]
     fn split(&mut self, start: usize, stream: u32, payload_max: u32) {
         let rest = self.bytes.split_off(start);

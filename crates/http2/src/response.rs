@@ -1,4 +1,10 @@
 //! Checks the fields of a response (RFC 9113 section 8), and interprets them.
+//!
+//! Fields come one by one out of the decoder, in the middle of a block; the first mistake is noted
+//! and the rest of the block is still taken, since the decoder has to go through it. A mistake
+//! makes the message malformed and resets its stream, never the connection. A response that passes
+//! can be used without looking again: names are tokens in lower case, values have no control
+//! characters, and the framing follows from the verdict alone.
 
 use crate::head::{is_name_byte, is_value};
 use crate::headers::{self, Headers};
@@ -12,7 +18,7 @@ pub(crate) enum Role {
     Trailers,
 }
 
-/// The part of a header block that matters to the machine.
+/// The part of a header block that matters to the framing of its message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
     /// 0 in trailers.
@@ -41,6 +47,7 @@ const FIELD_BYTES: usize = 32;
 /// A list that has grown beyond this is given back to the system.
 const LIST_BYTES: usize = 8 * 1024;
 
+/// Whether each byte may stand in a name, as a table: one load for each byte of each name.
 static NAME_BYTES: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -136,7 +143,7 @@ impl Fields {
         Ok(())
     }
 
-    /// RFC 9113 section 8.3.
+    /// Judges a pseudo-field (RFC 9113 section 8.3).
     fn pseudo(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
         if self.role == Role::Trailers {
             return Err(StreamError::malformed("pseudo-field in trailers"));
@@ -161,7 +168,8 @@ impl Fields {
         Ok(())
     }
 
-    /// Fields that mean something to the framing (RFC 9113 section 8.2.2, RFC 9110 section 8.6).
+    /// Judges fields that mean something to the framing (RFC 9113 section 8.2.2, RFC 9110 section
+    /// 8.6).
     #[inline]
     fn special(&mut self, name: &[u8], value: &[u8]) -> Result<(), StreamError> {
         match name {

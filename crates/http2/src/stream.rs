@@ -1,4 +1,5 @@
-//! A caller's words for a stream: its handle, the end of its request, and why it can't be used.
+//! A caller's words for a stream: its handle, the end of its request, and the reasons for which it
+//! can't be used.
 
 use std::fmt;
 
@@ -23,7 +24,7 @@ pub enum EndStream {
     Yes,
 }
 
-/// Why no stream can be opened.
+/// The reason for which no stream can be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenError {
     /// Not now: [`crate::Connection::capacity`] is 0.
@@ -43,7 +44,7 @@ impl fmt::Display for OpenError {
 
 impl std::error::Error for OpenError {}
 
-/// The stream is closed, or its request has ended.
+/// The error of a stream that is closed, or whose request has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamGone;
 

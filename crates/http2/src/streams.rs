@@ -3,6 +3,15 @@
 //! A stream's slot is its id modulo the number of slots, so that a frame finds its stream by one
 //! comparison. Where the next id's slot is taken, the id is left out: ids need only grow (RFC 9113
 //! section 5.1.1). The slab has half as many slots again as streams are open, so few are.
+//!
+//! A slot keeps the last stream that it had, for its way of closing: by that, a late frame is
+//! ignored, or is an error (section 5.1). Where another stream has taken the slot since,
+//! `reset_max` answers for all ids below it, in the peer's favour.
+//!
+//! A stream goes from `insert` to `close`. In between its two sides end in either order:
+//! `LOCAL_ENDED` when the request's last byte was taken, `REMOTE_ENDED` when the response ended
+//! first; it is closed with the second. Nothing is freed and nothing allocated but when the slab
+//! grows.
 
 use crate::frame::MAX_31;
 use crate::response::Role;
@@ -120,7 +129,7 @@ impl Stream {
     }
 }
 
-/// How a stream came to its end.
+/// The way in which a stream came to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Closing {
     /// Both sides have ended it.
@@ -151,7 +160,7 @@ pub(crate) struct Streams {
     /// As many as a power of two, or none.
     slots: Vec<Stream>,
     open: u32,
-    /// How many of them are [`BLOCKED`].
+    /// The number of them that are [`BLOCKED`].
     blocked: u32,
     /// The id to try next; above 2³¹ − 1 when ids have run out.
     next_id: u32,
@@ -247,7 +256,8 @@ impl Streams {
         }
     }
 
-    /// How many streams the ids that are left are good for, at least 1 unless they have run out.
+    /// The number of streams for which the remaining ids are good, at least 1 unless they have run
+    /// out.
     #[inline]
     pub(crate) fn ids_left(&self) -> u32 {
         let left = (MAX_31 + 2).saturating_sub(self.next_id) / 2;
@@ -303,7 +313,7 @@ impl Streams {
         }
     }
 
-    /// The response is over, if its length agrees with its Content-Length (RFC 9113 section 8.1.1).
+    /// Ends the response, if its length agrees with its Content-Length (RFC 9113 section 8.1.1).
     #[inline]
     pub(crate) fn end(&mut self, index: Index) -> Result<(), StreamError> {
         let remaining = self.slots[index].body_remaining;
@@ -314,8 +324,8 @@ impl Streams {
         Ok(())
     }
 
-    /// The response is over, with all of its body; the stream is closed if the request is over,
-    /// too.
+    /// Ends the response, which has come with all of its body; the stream is closed if the request
+    /// is over, too.
     #[inline]
     pub(crate) fn end_complete(&mut self, index: Index) {
         let stream = &mut self.slots[index];
@@ -343,14 +353,14 @@ impl Streams {
         self.open -= 1;
     }
 
-    /// The caller waits until it can send on.
+    /// Notes that the caller waits until it can send on.
     pub(crate) fn block(&mut self, index: Index) {
         let stream = &mut self.slots[index];
         self.blocked += u32::from(!stream.is(BLOCKED));
         stream.set(BLOCKED);
     }
 
-    /// The caller waits no longer.
+    /// Notes that the caller waits no longer.
     #[inline]
     pub(crate) fn unblock(&mut self, index: Index) {
         let stream = &mut self.slots[index];

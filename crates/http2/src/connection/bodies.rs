@@ -1,4 +1,10 @@
 //! DATA and the windows for it (RFC 9113 sections 5.2 and 6.1).
+//!
+//! Bytes count against both windows when the header of their frame is read, padding included, and
+//! the windows are given back from then on: the caller has no say in it and can't hold a server up.
+//! That suits a load generator, which reads as fast as bytes come; a caller that would keep bodies
+//! needs a bound of its own. A window is given back when half of it is used, so that a
+//! WINDOW_UPDATE goes out for each half window and not for each frame.
 
 use super::found::Found;
 use super::input::Reading;
@@ -129,7 +135,7 @@ impl Bodies {
         Some(Found::Data { token, length, end })
     }
 
-    /// DATA of a body that goes on as it should, while no window is to be given back.
+    /// Takes DATA of a body that goes on as it should, while no window is to be given back.
     #[inline]
     pub(super) fn usual_data(
         &mut self,

@@ -49,9 +49,11 @@ pub(super) enum Found {
 
 const _: () = assert!(size_of::<Option<Found>>() <= 16, "it fits two registers");
 
-/// Where a block's fields stand.
+/// The place where a block's fields stand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum List {
+    /// In the list that the last decoded block has filled.
     Decoded,
+    /// In the memory, at this place.
     Remembered(u8),
 }

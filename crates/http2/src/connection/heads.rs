@@ -1,4 +1,7 @@
 //! HEADERS and CONTINUATION: heads and trailers (RFC 9113 sections 6.2, 6.10 and 8.1).
+//!
+//! A block of a stream that is gone is decoded too, and its fields are dropped: to skip it would
+//! leave the table behind the server's, and every later head would be wrong (RFC 9113 section 4.3).
 
 use super::found::{Found, List};
 use super::shared::Shared;
@@ -37,7 +40,8 @@ struct Assembly {
     /// The stream that must go on; 0 when there is none.
     stream: u32,
     end: bool,
-    /// Whether HEADERS makes its stream depend on itself.
+    /// Whether its HEADERS makes the stream depend on itself, which is a mistake of the stream
+    /// (section 5.3.1 of RFC 7540).
     dependent: bool,
     block: Vec<u8>,
 }
@@ -99,6 +103,7 @@ impl Heads {
         }
     }
 
+    /// Takes HEADERS: the whole block, or its beginning.
     #[inline]
     pub(super) fn headers_frame(
         &mut self,
@@ -147,6 +152,8 @@ impl Heads {
         Ok(None)
     }
 
+    /// Takes CONTINUATION. The block so far is bounded by the limit of a decoded head, before
+    /// anything is decoded.
     pub(super) fn continuation(
         &mut self,
         shared: &mut Shared,
@@ -351,6 +358,7 @@ fn head(
     })
 }
 
+/// Goes on from an interim response, of which the limits allow a number.
 #[cold]
 fn interim(
     shared: &mut Shared,
@@ -376,6 +384,7 @@ fn interim(
     Ok(Found::Interim { token, status })
 }
 
+/// Goes on from trailers, which must end the stream.
 fn trailers(
     shared: &mut Shared,
     index: Index,

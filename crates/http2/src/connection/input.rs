@@ -1,4 +1,13 @@
 //! Input to frames: from the input where they stand there whole, put together where they don't.
+//!
+//! However the input is cut, the frames and the errors are the same: a header is judged as soon as
+//! it is whole, and the payload of any frame but DATA is gathered until it is. No more than one
+//! frame of 16 KiB is ever held back. Payloads of DATA and of frames without a meaning are not
+//! gathered but passed on or skipped.
+//!
+//! The first frame tells whether the peer speaks HTTP/2 at all: a beginning that no SETTINGS frame
+//! has is gathered up to [`sniff::TEXT_BYTES`] and identified, so that the user reads which
+//! protocol answered.
 
 use super::heads::Heads;
 use crate::frame::{FrameHeader, HEADER_BYTES, PAYLOAD_BYTES_MAX, flag, kind};
@@ -42,7 +51,7 @@ impl Reading {
 }
 
 /// The place in the server's bytes. While [`Reading`] is at a frame, [`Input::next_frame`] takes
-/// frames; what a frame of DATA leaves unread is passed over by changing `reading`.
+/// frames; the unread part of a frame of DATA is passed over by changing `reading`.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) reading: Reading,
@@ -74,7 +83,7 @@ impl Input {
         matches!(self.reading, Reading::Frame) && self.partial.is_empty()
     }
 
-    /// Takes the next frame from the input's start, and adds to `at` what that takes.
+    /// Takes the next frame from the input's start, and adds its length to `at`.
     #[inline]
     pub(super) fn next_frame<'a>(
         &mut self,
@@ -110,8 +119,8 @@ impl Input {
         Ok(rest.get(..needed).map(|payload| (header, payload)))
     }
 
-    /// Refuses a frame for its header; otherwise returns how much of its payload is needed to begin
-    /// with it.
+    /// Refuses a frame for its header; otherwise returns the number of bytes of its payload that
+    /// are needed to begin with it.
     #[inline]
     fn admit(&self, header: FrameHeader, heads: &Heads) -> Result<usize, Error> {
         if matches!(self.reading, Reading::First) {

@@ -1,4 +1,9 @@
 //! Requests: opening streams and sending bodies, within what the server allows.
+//!
+//! Bodies are sent within four bounds: the stream's window, the connection's, the largest payload
+//! of the server, and a queue of 256 KiB, which keeps what is not yet written from growing with
+//! fast callers. A caller whose bytes were not all taken waits for
+//! [`Event::Writable`](crate::Event::Writable), and asks no sooner.
 
 use super::found::Found;
 use super::settings::{OVERFLOW, Peer, SETTING_BYTES, WINDOW_DEFAULT};
@@ -12,7 +17,7 @@ use crate::{EndStream, Error, ErrorCode, Head, OpenError, StreamError, StreamGon
 /// Largest payload of DATA that we send, even if the peer accepts more: other streams wait for it.
 const PAYLOAD_BYTES: u32 = 64 * 1024;
 
-/// The sending side: what the server allows, the state of its table, and the connection's window.
+/// The sending side: the server's allowances, the state of its table, and the connection's window.
 ///
 /// Opens streams once [`Sending::is_ready`]. A stream whose upload stops at a window or at the
 /// queue's bound is marked in the slab; frames that raise a window, and output that was written,
@@ -94,8 +99,8 @@ impl Sending {
         Ok(StreamRef(id))
     }
 
-    /// Sends of a request's body what windows and the bound on queued output allow, and returns the
-    /// number of bytes.
+    /// Sends as much of a request's body as windows and the bound on queued output allow, and
+    /// returns the number of bytes.
     pub(super) fn send_data(
         &mut self,
         shared: &mut Shared,
@@ -147,7 +152,7 @@ impl Sending {
         queue.min(payload as usize).min(window.max(0) as usize)
     }
 
-    /// Some output was written.
+    /// Notes that some output was written.
     #[inline]
     pub(super) const fn output_sent(&mut self, shared: &Shared) {
         self.waiting.output_sent(&shared.output, &shared.streams);
@@ -193,6 +198,8 @@ impl Sending {
         Ok((streams_max != self.peer.streams_max).then_some(Found::Capacity))
     }
 
+    /// Obeys one setting. A smaller window may leave streams with a negative one (section 6.9.2):
+    /// they send nothing until updates have filled it.
     fn setting(&mut self, shared: &mut Shared, identifier: u16, value: u32) -> Result<(), Error> {
         match identifier {
             setting::HEADER_TABLE_SIZE => self.encoder.resize(value),
@@ -271,7 +278,7 @@ impl Sending {
     }
 }
 
-/// Ends the request where all that was given is taken and nothing follows.
+/// Ends the request where all given bytes are taken and nothing follows.
 fn finish(shared: &mut Shared, index: Index, end: EndStream) {
     shared.streams.unblock(index);
     if end == EndStream::No {

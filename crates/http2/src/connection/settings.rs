@@ -1,4 +1,8 @@
 //! SETTINGS, ours and the server's (RFC 9113 section 6.5).
+//!
+//! Ours are announced once, in the first bytes, and never changed, so that there is no time in
+//! which two sets could hold. The server may change its own at any time; they hold from the frame
+//! on and are acknowledged in order.
 
 use crate::frame::{MAX_31, PAYLOAD_BYTES_MAX, kind, setting};
 use crate::output::Output;
@@ -40,7 +44,7 @@ impl Default for Peer {
 }
 
 impl Peer {
-    /// Sets the window of new streams, and returns by how much those of open ones change.
+    /// Sets the window of new streams, and returns the change for those that are open.
     pub(super) fn set_window(&mut self, value: u32) -> Result<i64, Error> {
         if value > MAX_31 {
             return Err(OVERFLOW);

@@ -9,7 +9,8 @@ use crate::{Error, ErrorCode, Limit, Settings, StreamError};
 ///
 /// A mistake of the server that concerns one stream resets it with [`Shared::fail`]; a frame on a
 /// closed stream is judged by [`Shared::closed`]. Each frame that brings a request further calls
-/// [`Shared::progress`], and each other one [`Shared::idle`], so that a flood has an end.
+/// [`Shared::progress`], and each other one [`Shared::idle`], so that a flood has an end. Every
+/// frame is followed by [`Shared::bound_replies`], since any may queue one.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) settings: Settings,
@@ -83,13 +84,14 @@ impl Shared {
         Ok(())
     }
 
-    /// A request or a response came further.
+    /// Notes that a request or a response came further.
     #[inline]
     pub(super) const fn progress(&mut self) {
         self.idle_frames = 0;
     }
 
-    /// Refuses a server that makes us queue replies and does not read them.
+    /// Refuses a server that makes us queue replies and does not read them: it would else decide
+    /// about our memory.
     #[inline]
     pub(super) const fn bound_replies(&self) -> Result<(), Error> {
         if self.output.replies() > self.settings.limits.output_bytes as usize {

@@ -1,4 +1,8 @@
 //! The end of a connection: GOAWAY of either side (RFC 9113 section 6.8), and errors.
+//!
+//! A server may send GOAWAY several times, with a last stream that only falls: a first one with 2³¹
+//! − 1 announces the end, a later one names the streams that it has not seen. Those are given back
+//! as unprocessed, one event each, before any further input is read.
 
 use super::found::Found;
 use super::shared::Shared;
@@ -10,7 +14,7 @@ use crate::{Error, ErrorCode};
 /// Bytes of a GOAWAY's debug data that are kept.
 const DEBUG_BYTES: usize = 1024;
 
-/// How far a connection is from its end. Streams above the server's GOAWAY are given back one at a
+/// The progress of a connection's end. Streams above the server's GOAWAY are given back one at a
 /// time, with [`Shutdown::next_unprocessed`].
 #[derive(Debug, Default)]
 pub(super) struct Shutdown {
@@ -22,7 +26,7 @@ pub(super) struct Shutdown {
     unprocessed: bool,
     /// Whether we have sent GOAWAY.
     leaving: bool,
-    /// Whether an error was given: all is over.
+    /// Whether an error was given, after which nothing else happens.
     failed: bool,
 }
 

@@ -1,4 +1,9 @@
 //! Uploads that wait: for a window, or for room in the output.
+//!
+//! Each event names one stream, and its caller sends before the next is looked for, since that may
+//! use up the window for the others. The search begins behind the stream that was found last, so
+//! that none starves. It costs a pass over the slab at most, and only when a window has grown or
+//! the queue has been half written.
 
 use super::found::Found;
 use crate::output::Output;
@@ -7,14 +12,14 @@ use crate::streams::{BLOCKED, Streams};
 /// Bodies of requests are queued up to this many bytes of output.
 pub(super) const QUEUE_BYTES: usize = 256 * 1024;
 
-/// Which streams with the flag [`BLOCKED`] may go on, found one at a time and each in its turn.
+/// The streams with the flag [`BLOCKED`] that may go on, found one at a time and each in its turn.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     /// Whether some may send on.
     due: bool,
     /// Whether one waits for the output to be written.
     queue_full: bool,
-    /// Where the search for them goes on.
+    /// The slot at which the search for them goes on.
     cursor: usize,
 }
 
@@ -25,17 +30,17 @@ impl Waiting {
         self.due
     }
 
-    /// A window that stopped several streams has grown.
+    /// Notes that a window that stopped several streams has grown.
     pub(super) const fn windows_grown(&mut self, streams: &Streams) {
         self.due |= streams.blocked() > 0;
     }
 
-    /// A stream waits for the output to be written.
+    /// Notes that a stream waits for the output to be written.
     pub(super) const fn queue_full(&mut self) {
         self.queue_full = true;
     }
 
-    /// Some output was written.
+    /// Notes that some output was written.
     #[inline]
     pub(super) const fn output_sent(&mut self, output: &Output, streams: &Streams) {
         if self.queue_full && output.len() <= QUEUE_BYTES / 2 {

@@ -1,5 +1,9 @@
 //! A response that stands whole in one receive: a head, its body in one frame, and trailers where
 //! there are any.
+//!
+//! That is the form of nearly every response of a small body, and of each unary call. The frames
+//! are found without a state, by their headers alone; the connection then checks that nothing else
+//! is going on and that both blocks are remembered, and changes its state only when all holds.
 
 use crate::Headers;
 use crate::frame::{Frame, flag, kind};
@@ -17,7 +21,7 @@ pub struct Whole<'a> {
     pub body: &'a [u8],
     /// The trailers, if there are any.
     pub trailers: Option<Headers<'a>>,
-    /// How many bytes from the input's start it takes.
+    /// The number of bytes that it takes from the input's start.
     pub consumed: usize,
 }
 
@@ -31,7 +35,7 @@ pub(super) struct Frames<'a> {
     pub(super) body: &'a [u8],
     /// The block of its trailers, if there are any.
     pub(super) trailers: Option<&'a [u8]>,
-    /// How many bytes they take.
+    /// The number of bytes that they take.
     pub(super) consumed: usize,
 }
 

@@ -1,4 +1,9 @@
 //! Header blocks to fields, with the dynamic table kept exactly.
+//!
+//! A field is given to the caller as it is read, before the block is known to be right; a caller
+//! that minds waits for the end. Strings without Huffman coding are lent from the block. Expansion
+//! is bounded by the code (8 bits to 5) and by the caller's limit on the block; an entry of the
+//! table may be named again and again, so that the caller has to bound the sum of the fields, too.
 
 use super::table::Table;
 use super::{huffman, integer, static_table};
@@ -17,7 +22,7 @@ pub struct Decoder {
     value: Vec<u8>,
 }
 
-/// How a block stood to the dynamic table.
+/// The relation of a block to the dynamic table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// It neither read nor wrote the table: it means the same always.
@@ -28,7 +33,8 @@ pub enum Effect {
     Changed,
 }
 
-/// Why a block can't be decoded; the connection is lost with it (RFC 9113 section 4.3).
+/// The reason for which a block can't be decoded; the connection is lost with it (RFC 9113 section
+/// 4.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HpackError(pub &'static str);
 
@@ -40,7 +46,7 @@ impl fmt::Display for HpackError {
 
 impl std::error::Error for HpackError {}
 
-/// Where a string of a literal was read to.
+/// The place to which a string of a literal was read.
 enum Text<'a> {
     /// It stands in the block.
     Plain(&'a [u8]),
@@ -67,7 +73,7 @@ impl Decoder {
         self.table.epoch()
     }
 
-    /// How full the dynamic table is (RFC 7541 section 4.1).
+    /// The size of the dynamic table (RFC 7541 section 4.1).
     #[must_use]
     pub const fn table_size(&self) -> usize {
         self.table.size()

@@ -3,6 +3,10 @@
 //! Fields are put into the peer's dynamic table while there is room, and never push others out.
 //! After the first few requests the table therefore stays as it is, and so does the block of each
 //! head: it is kept and copied.
+//!
+//! A block begins with [`Encoder::begin`], once, then come the heads and extra fields in any order.
+//! The bytes must be sent in the order in which they were encoded, and all of them: the peer's
+//! table follows them.
 
 use super::prepared::{Field, Indexing, Prepared, Representation};
 use super::table::ENTRY_BYTES;
@@ -10,7 +14,7 @@ use super::{integer, static_table};
 
 /// We use no larger table than the protocol's default, even if the peer offers one.
 const TABLE_BYTES: usize = 4096;
-/// How many heads' blocks are kept.
+/// The number of heads whose blocks are kept.
 const BLOCKS: usize = 16;
 /// A longer block is not kept.
 const BLOCK_BYTES: usize = 8 * 1024;
@@ -35,7 +39,7 @@ pub struct Encoder {
 struct Entry {
     hash: u32,
     field: usize,
-    /// Where the field stands.
+    /// The list in which the field stands.
     prepared: Prepared,
 }
 
@@ -68,7 +72,7 @@ impl Encoder {
         }
     }
 
-    /// The peer allows a table of this size (SETTINGS_HEADER_TABLE_SIZE); the next block announces
+    /// Obeys the peer's bound on the table (SETTINGS_HEADER_TABLE_SIZE); the next block announces
     /// it where it has to (RFC 7541 section 4.2).
     pub fn resize(&mut self, size: u32) {
         let size = (size as usize).min(TABLE_BYTES);
@@ -76,7 +80,7 @@ impl Encoder {
         self.resize = Some((smallest.min(size), size));
     }
 
-    /// How full the peer's table is (RFC 7541 section 4.1).
+    /// The size of the peer's table (RFC 7541 section 4.1).
     #[must_use]
     pub const fn table_size(&self) -> usize {
         self.size
@@ -188,7 +192,7 @@ impl Encoder {
         out.extend_from_slice(strings);
     }
 
-    /// Where a field is in the peer's table.
+    /// The place of a field in the peer's table.
     fn find(&self, field: &Field, hash: u32) -> Option<usize> {
         self.entries.iter().position(|entry| {
             let other = &entry.prepared.fields()[entry.field];

@@ -39,6 +39,8 @@ type Canonical = (
     [u8; 256],
 );
 
+/// The code from its lengths: codes of one length are consecutive, and the first of the next length
+/// is twice the one behind the last.
 const fn canonical() -> Canonical {
     let (mut first, mut count) = ([0; LENGTH_MAX + 1], [0; LENGTH_MAX + 1]);
     let (mut start, mut sorted) = ([0; LENGTH_MAX + 1], [0; 256]);
@@ -62,6 +64,7 @@ const fn canonical() -> Canonical {
     (first, count, start, sorted)
 }
 
+/// Each symbol's code, right-aligned.
 const fn codes() -> [u32; 256] {
     let mut codes = [0; 256];
     let mut length = 1;
@@ -79,6 +82,7 @@ const fn codes() -> [u32; 256] {
 /// `SORTED` as a constant, for the other tables.
 const SORTED_CONST: [u8; 256] = canonical().3;
 
+/// The table for short codes: each fills all places that begin with it.
 const fn fast() -> [u16; 1 << FAST_BITS] {
     let codes = codes();
     let mut table = [0; 1 << FAST_BITS];

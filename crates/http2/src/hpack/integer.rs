@@ -1,4 +1,7 @@
 //! Integers with a prefix (RFC 7541 section 5.1).
+//!
+//! The format has no bound, and zeros may be appended without end; a number here takes six bytes at
+//! most and 32 bits, which is more than any index, length or size that is accepted.
 
 /// Continuation bytes that a number may have: five hold more than 32 bits.
 const CONTINUATION_BYTES: usize = 5;

@@ -4,12 +4,12 @@
 use super::{huffman, integer, static_table};
 use std::sync::Arc;
 
-/// How header compression treats a field.
+/// The treatment of a field by header compression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Indexing {
-    /// The peer may be asked to remember it: right for what many requests have in common.
+    /// The peer may be asked to remember it: right for fields that many requests have in common.
     Allowed,
-    /// It is sent as it is: right for what differs from request to request.
+    /// It is sent as it is: right for fields that differ from request to request.
     Without,
     /// A secret: sent literally, and marked so that no intermediary compresses it (RFC 7541 section
     /// 7.1.3). `authorization`, `proxy-authorization` and `cookie` are always sent so.
@@ -61,7 +61,7 @@ impl Field {
     }
 }
 
-/// How a field is written, as far as that depends on nothing else.
+/// The form of a field in a block, as far as that depends on nothing else.
 #[derive(Debug)]
 pub(super) enum Representation {
     /// It is in the static table.

@@ -1,6 +1,6 @@
 //! The static table (RFC 7541 appendix A).
 
-/// How many entries it has; their indices begin with 1.
+/// The number of its entries; their indices begin with 1.
 pub(super) const LENGTH: usize = ENTRIES.len();
 
 /// The entry with this index, from 1 to [`LENGTH`].

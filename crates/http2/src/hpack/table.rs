@@ -1,4 +1,8 @@
 //! The dynamic table of a decoder (RFC 7541 section 2.3.2).
+//!
+//! An entry's text is appended to one buffer and never moved while it counts; the buffer is
+//! compacted when it would pass twice the table's size. So an insertion costs a copy of its text,
+//! an eviction a number, and memory is bounded whatever a peer inserts.
 
 use std::collections::VecDeque;
 
@@ -18,6 +22,7 @@ pub(super) struct Table {
     epoch: u64,
 }
 
+/// The place of an entry's text: its start, and the lengths of name and value.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     start: u32,
@@ -86,7 +91,7 @@ impl Table {
         self.epoch += 1;
     }
 
-    /// Changes how much may be in the table (RFC 7541 section 4.3).
+    /// Changes the bound of the table (RFC 7541 section 4.3).
     pub(super) fn resize(&mut self, size_max: usize) {
         if size_max != self.size_max {
             self.size_max = size_max;
