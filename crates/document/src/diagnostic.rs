@@ -1,4 +1,13 @@
 //! A mistake in a document, with its place.
+//!
+//! Mistakes are gathered and not returned: each reader and each check is lent the [`Findings`],
+//! notes what is wrong and goes on with what is right, so that a user reads all mistakes of a
+//! document at once. The same mistake is noted once, however many requests share its cause. A check
+//! that can only have failed by another's mistake is left out afterwards ([`Findings::drop_from`]
+//! and its like), by the number of findings before it.
+//!
+//! Messages end without a full stop, name the value as it was written, and say what would be right;
+//! they may quote text of a stranger's file, with control characters replaced.
 
 use crate::{Place, Placed, Text};
 use std::fmt;
@@ -9,18 +18,18 @@ use std::str::FromStr;
 pub enum Fault {
     /// The document's, or that of a file that it names.
     Document,
-    /// Something that had to be asked, a server for example, gave no answer to go on with.
+    /// An outside source, a server for example, gave no answer to go on with.
     World,
 }
 
-/// One thing that keeps a document from becoming a plan.
+/// One reason for which a document is no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Where it was written.
+    /// The place at which it was written.
     pub place: Place,
     /// The mistake, and what would be right; below it, with a mark, the text that has it.
     pub message: String,
-    /// Where in that text it is, if a mark stands under it.
+    /// The place in that text, if a mark stands under it.
     pub mark: Option<Mark>,
     /// The remedy, in words of this program's own command line; it follows the message.
     pub remedy: String,
@@ -33,7 +42,7 @@ pub struct Diagnostic {
 pub struct Mark {
     /// The text.
     pub text: String,
-    /// How many of its characters stand before the mistake.
+    /// The number of its characters before the mistake.
     pub column: usize,
 }
 
@@ -100,7 +109,7 @@ impl Findings {
         }
     }
 
-    /// Notes a diagnostic, once: what many requests share is wrong once.
+    /// Notes a diagnostic, once: a value that many requests share is wrong once.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         if !self.0.contains(&diagnostic) {
             self.0.push(diagnostic);
@@ -140,13 +149,13 @@ impl Findings {
         });
     }
 
-    /// How many were found.
+    /// The number of findings.
     pub const fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Leaves those from `first` on that are of a value that was written: what seems to be missing
-    /// may stand in a part that could not be read.
+    /// Leaves those from `first` on that are of a value that was written: a value that seems to be
+    /// missing may stand in a part that could not be read.
     pub fn keep_values_from(&mut self, first: usize) {
         let mut n = 0;
         self.0.retain(|found| {

@@ -2,11 +2,16 @@
 //!
 //! Flags, plan files and other tools' command lines all make a [`Document`]. It is shown, kept
 //! beside a run and sent to other machines, and becomes a plan only by being compiled. Numbers with
-//! a unit, laws and rules are texts here, as they were given: a mistake in one is then reported with
-//! its [`Place`]. Values that were not written are absent, and the compiler has the defaults.
+//! a unit, laws and rules are texts here, as they were given: a mistake in one is then reported
+//! with its [`Place`]. Values that were not written are absent, and the compiler has the defaults.
 //!
 //! A pool's absent values are those of the document's `defaults`; a request's are those of its
 //! pool.
+//!
+//! A value's text may be one in which references were replaced; the text with the references stays
+//! beside it ([`Placed::written`]), so that a document that is printed has them again and never a
+//! secret that they stood for. Two documents are equal when they were written alike, wherever that
+//! was.
 
 mod ammo;
 mod call;
@@ -55,7 +60,7 @@ pub struct Document {
     pub stop: Stop,
     /// The rules that the result must satisfy.
     pub thresholds: Vec<Text>,
-    /// Where results go.
+    /// The destinations of results.
     pub outputs: Outputs,
     /// The program that sends.
     pub generator: Generator,
@@ -66,9 +71,9 @@ pub struct Document {
 pub struct Pool {
     /// The name under which its figures are reported.
     pub name: Text,
-    /// When its requests start.
+    /// The law by which its requests start.
     pub load: Load,
-    /// How they travel.
+    /// The settings of its connections and requests.
     pub settings: Settings,
     /// Its end.
     pub stop: Stop,
@@ -78,7 +83,7 @@ pub struct Pool {
     pub scenario: Vec<Step>,
     /// In their place: several scenarios, of which each iteration takes one.
     pub scenarios: Vec<Scenario>,
-    /// `spread`, `blocks` or `random`: in which order requests or scenarios with weights come.
+    /// `spread`, `blocks` or `random`: the order in which requests or scenarios with weights come.
     pub mix: Option<Text>,
 }
 
@@ -91,7 +96,7 @@ impl Pool {
     }
 }
 
-/// When requests start.
+/// The law by which requests start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Load {
     /// Open model: a rate or a law.
@@ -104,11 +109,11 @@ pub struct Load {
     pub rate_per: Option<Text>,
     /// A number, or a law of it.
     pub users: Option<Text>,
-    /// A law of when users come, each of them once; in place of a law of their number.
+    /// A law by which users come, each of them once; in place of a law of their number.
     pub start: Option<Text>,
     /// Closed model: a user's pause between two of its iterations.
     pub think: Option<Text>,
-    /// Closed model: how far the beginnings of a user's iterations lie apart at least.
+    /// Closed model: the least distance between the beginnings of a user's iterations.
     pub pace: Option<Text>,
 }
 
@@ -119,7 +124,7 @@ pub struct Stop {
     pub after: Option<Text>,
     /// Exactly this many requests.
     pub requests: Option<Count>,
-    /// The list of requests exactly this often.
+    /// The list of requests this number of times.
     pub iterations: Option<Count>,
     /// `wait`, `close` or `ignore`: the treatment of requests in flight at the end.
     pub drain: Option<Text>,
@@ -129,7 +134,7 @@ pub struct Stop {
     pub max_errors: Option<Count>,
 }
 
-/// Where results go, and how they are shown.
+/// The destinations of results, and the way in which they are shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outputs {
     /// The summary as JSON.
@@ -144,9 +149,9 @@ pub struct Outputs {
     pub csv_intervals: Option<Text>,
     /// A row for each request, while the run goes on.
     pub rows: Option<Text>,
-    /// Where the figures so far are served to monitoring.
+    /// The address at which the figures so far are served to monitoring.
     pub metrics: Option<Text>,
-    /// How long they stay there after the end.
+    /// The time for which they stay there after the end.
     pub metrics_linger: Option<Text>,
     /// The receiver of the figures so far by Prometheus' remote write.
     pub remote_write: Option<Text>,
@@ -173,7 +178,7 @@ pub struct Outputs {
 pub struct Generator {
     /// Worker threads.
     pub threads: Option<Count>,
-    /// Where everything random comes from.
+    /// The source of everything random.
     pub seed: Option<Count>,
     /// A span at the start that is sent and not measured.
     pub warmup: Option<Text>,

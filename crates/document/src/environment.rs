@@ -1,4 +1,8 @@
 //! The files, variables and values that references in a document's text name.
+//!
+//! This is the one way by which reading a document touches the world, so that a document of a
+//! stranger is read with [`Bare`], which has nothing, and a document of the user with the process's
+//! own. Each call may block.
 
 use std::fmt;
 use std::io;

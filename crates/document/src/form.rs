@@ -1,9 +1,20 @@
-//! A document's form as a text: read from YAML, of which JSON is a part, or TOML, and printed as YAML.
+//! A document's form as a text: read from YAML, of which JSON is a part, or TOML, and printed as
+//! YAML.
 //!
-//! A text becomes a tree of values that know their places, settings of the command line are put into
-//! it, values take the place of references, and the tree becomes a document by the
-//! tables of its keys, and a document is printed by the same tables. So a key stands in one place,
-//! and everything that is printed reads back.
+//! ```text
+//!   text ─► tree of placed values ─► settings put in ─► references resolved ─► Document
+//!                                                                                │
+//!   text ◄──────────────────── tree to print ◄───────────────────────────────────┘
+//! ```
+//!
+//! Both ways go through the same tables of keys ([`fields`]), so a key stands in one place, and
+//! everything that is printed reads back. A text of a stranger is bounded in its values, bytes and
+//! depth before the tree is made; a mistake of its syntax is the only finding then, since nothing
+//! behind it can be trusted.
+//!
+//! [`draft`] goes on as far as it can: it gives the document without the values that could not be
+//! read, and says whether the rest is worth checking. [`print_without_secrets`] is the form that
+//! may be kept: whatever could be a secret is a reference in it.
 
 mod ammo;
 mod feeds;
@@ -37,20 +48,20 @@ pub use tree::Tree;
 /// The version of the form.
 const VERSION: &str = "1";
 
-/// A document as far as its text could be read, and all that is wrong with the text.
+/// A document as far as its text could be read, and all mistakes of the text.
 #[derive(Debug, Default)]
 pub struct Draft {
-    /// The document; what could not be read is absent.
+    /// The document, without the values that could not be read.
     pub document: Document,
     /// The mistakes.
     pub found: Vec<Diagnostic>,
-    /// The secrets that stand in it, which no output may show.
+    /// The secrets in it, which no output may show.
     pub secrets: Vec<String>,
-    /// Where values stand whose references could not be resolved.
+    /// The places of values whose references could not be resolved.
     pub unresolved: Vec<Place>,
-    /// Where values stand that contain one that the setup takes.
+    /// The places of values that contain one that the setup takes.
     pub late: Vec<Place>,
-    /// Whether what could be read can be checked, too: the parts that others name were read.
+    /// Whether the readable rest can be checked, too: the parts that others name were read.
     pub is_checkable: bool,
 }
 
@@ -68,7 +79,7 @@ fields!(Root [] {
 /// The parts of a document whose names the others use.
 const NAMED_BY_OTHERS: [&str; 1] = ["feeds"];
 
-/// The text of a document, and what is put into it.
+/// The text of a document, and the parts that are put into it.
 #[derive(Debug)]
 pub struct Source<'a> {
     /// The text.
@@ -208,7 +219,7 @@ pub fn json_schema() -> String {
     schema::document(root, definitions)
 }
 
-/// What is printed of a pool.
+/// The part of a pool that is printed.
 #[must_use]
 pub fn tree_of(pool: &Pool) -> Tree {
     let mut entries = Vec::new();
@@ -229,7 +240,8 @@ pub fn print_without_secrets(document: &Document) -> String {
     secrets::without(tree(document)).print()
 }
 
-/// The values of all that could be a secret in a document: they are masked wherever they come back.
+/// The values of all parts of a document that could be a secret: they are masked wherever they come
+/// back.
 #[must_use]
 pub fn secret_values(document: &Document) -> Vec<String> {
     secrets::values(tree(document))

@@ -1,4 +1,7 @@
-//! The strings of a JSON text that are values, one by one: what else it has stays as it is.
+//! The strings of a JSON text that are values, one by one; all else in it stays as it is.
+//!
+//! The text is walked and not parsed into values, so that its order, its spaces and the digits of
+//! its numbers are untouched. A string before a colon is a key, and stays.
 
 /// The text with another literal in the place of each string that is a value.
 #[must_use]
@@ -20,7 +23,7 @@ pub fn map(json: &str, literal: impl Fn(&str) -> String) -> String {
     out
 }
 
-/// Where a string ends that begins with its quote.
+/// The end of a string that begins with its quote.
 fn end(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, byte) in text.bytes().enumerate().skip(1) {

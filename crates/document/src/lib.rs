@@ -1,7 +1,7 @@
 //! A run as it was written, and its form as a text.
 //!
 //! Knows what can be written of a run, each value with its place, and how it is read from a text
-//! and printed as one ([`form`]). Must not know what a value comes to: that is the compiler's. Of
+//! and printed as one ([`form`]). Must not know the meaning of a value: that is the compiler's. Of
 //! the world it asks only for the files and variables that references name ([`Environment`]). Start
 //! reading at [`Document`].
 

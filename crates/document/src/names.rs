@@ -1,4 +1,8 @@
 //! The names of settings: the key in a plan file, and the flag on the command line.
+//!
+//! A message names a setting as its user knows it: by the flag on a command line, by the key in a
+//! file. The flags themselves are defined by the command line; a key that is not in the table here
+//! has none.
 
 use crate::Place;
 
@@ -112,7 +116,7 @@ pub fn flags() -> impl Iterator<Item = &'static str> {
     FLAGS.iter().map(|(_, flag)| *flag)
 }
 
-/// Where a setting is that a flag made; nowhere, where no flag does.
+/// The place of a setting that a flag made; nowhere, where no flag does.
 #[must_use]
 pub fn flag(key: &str) -> Place {
     match FLAGS.iter().find(|(known, _)| *known == key) {
@@ -121,8 +125,7 @@ pub fn flag(key: &str) -> Place {
     }
 }
 
-/// A setting as it is called where a place is: by its flag on the command line, and by its key in
-/// a file.
+/// A setting by its name at a place: its flag on the command line, its key in a file.
 pub fn name(place: &Place, key: &str) -> String {
     match (place.is_flag(), flag(key)) {
         (true, Place::Flag { name }) => name.to_owned(),

@@ -1,4 +1,7 @@
 //! Files of requests as they were written.
+//!
+//! A file becomes many requests, by one of several formats of other tools; which settings a format
+//! takes is the compiler's to say.
 
 use super::{Count, Switch, Text};
 
@@ -11,21 +14,21 @@ pub struct Ammo {
     pub lines: Vec<Text>,
     /// Its format.
     pub format: Option<Text>,
-    /// How many requests are sent at most.
+    /// The largest number of requests that are sent.
     pub limit: Option<Count>,
-    /// How often the file is gone through at most.
+    /// The largest number of times that the file is gone through.
     pub passes: Option<Count>,
     /// The tags of those entries that are used; of all, where there is none.
     pub chosen: Vec<Text>,
     /// Whether the request's own fields stand above the file's of the same name.
     pub override_headers: Option<Switch>,
-    /// How many elements of the path make a tag, where an entry has none.
+    /// The number of elements of the path that make a tag, where an entry has none.
     pub auto_tag: Option<Count>,
-    /// Whether such a tag is added to those that there are.
+    /// Whether such a tag is added to those that an entry has.
     pub auto_tag_all: Option<Switch>,
     /// Whether the entries stay in memory, however large the file is.
     pub preload: Option<Switch>,
-    /// How much faster than they once were the entries are sent, with their own timing.
+    /// The factor by which the entries are sent faster than they once were, with their own timing.
     pub speed: Option<Text>,
 }
 

@@ -7,7 +7,7 @@ use super::{Count, Switch, Text};
 pub struct CallOptions {
     /// The `:authority` in place of the target's.
     pub authority: Option<Text>,
-    /// How long it may take; 0 is for ever.
+    /// The time that it may take; 0 is no limit.
     pub deadline: Option<Text>,
     /// `gzip`, `zstd` or `identity`.
     pub compress: Option<Text>,
@@ -19,10 +19,10 @@ pub struct CallOptions {
     pub reply_check: Option<Switch>,
 }
 
-/// How the streams of a call go.
+/// The course of the streams of a call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stream {
-    /// How many messages it sends.
+    /// The number of messages that it sends.
     pub count: Option<Count>,
     /// The pause after each message.
     pub interval: Option<Text>,
@@ -30,6 +30,6 @@ pub struct Stream {
     pub duration: Option<Text>,
     /// The number of messages after which it is cancelled.
     pub receive: Option<Count>,
-    /// `call` or `message`: how often templates are evaluated.
+    /// `call` or `message`: the occasion on which templates are evaluated.
     pub refresh: Option<Text>,
 }

@@ -2,7 +2,7 @@
 
 use super::{Field, Text};
 
-/// When a response is ok.
+/// The conditions under which a response is ok; all of them must hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expect {
     /// Statuses and ranges of them.

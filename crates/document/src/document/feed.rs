@@ -1,4 +1,8 @@
 //! Feeds as they were written.
+//!
+//! A feed is a table with a name, from which each iteration takes a row by `order`; templates read
+//! its columns. The rows come from one source, and each setting is for some of the sources alone,
+//! which the compiler checks.
 
 use super::{Count, Field, Switch, Text};
 
@@ -11,23 +15,23 @@ pub struct Feed {
     pub rows: FeedRows,
     /// The names of the columns, where the rows have none.
     pub fields: Vec<Text>,
-    /// What separates the values of CSV.
+    /// The character between the values of CSV.
     pub delimiter: Option<Text>,
-    /// What encloses values of CSV, or `none`.
+    /// The character around values of CSV, or `none`.
     pub quote: Option<Text>,
     /// Whether the first line of CSV names the columns.
     pub header: Option<Switch>,
-    /// How many rows are generated.
+    /// The number of rows that are generated.
     pub count: Option<Count>,
     /// The seed of generated rows, in place of the plan's.
     pub seed: Option<Count>,
-    /// `in_order`, `random`, `unique` or `once`.
+    /// `in_order`, `random`, `unique` or `once`: the row that an iteration takes.
     pub order: Option<Text>,
-    /// `wrap`, `stop` or `fail`.
+    /// `wrap`, `stop` or `fail`: the treatment of iterations beyond the last row.
     pub at_end: Option<Text>,
 }
 
-/// Where the rows of a feed come from.
+/// The source of the rows of a feed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FeedRows {
     /// A file of comma-separated values.

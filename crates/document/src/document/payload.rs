@@ -1,8 +1,12 @@
-//! The bytes of bodies and of calls' data, and where they come from.
+//! The bytes of bodies and of calls' data, by the way in which they were written.
+//!
+//! The form is kept, rather than the bytes that it comes to, since a document is printed again:
+//! JSON as a tree, a form as its fields. The compiler makes the bytes, and with some forms the
+//! media type.
 
 use super::{Field, Text};
 
-/// Where bytes come from.
+/// The source of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
     /// The text itself.
@@ -24,7 +28,7 @@ pub enum Payload {
 pub struct Part {
     /// The name of its field.
     pub name: Text,
-    /// What it holds.
+    /// Its content.
     pub content: PartContent,
     /// The name of the file that the server is given; that of the file itself where it is absent.
     pub file_name: Option<Text>,
@@ -32,7 +36,7 @@ pub struct Part {
     pub media_type: Option<Text>,
 }
 
-/// What a part of a body holds.
+/// The content of a part of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartContent {
     /// The text itself.

@@ -2,6 +2,10 @@
 //!
 //! Each is a document of its own, made of the run's: one user goes once through the steps, with the
 //! run's `defaults`, `feeds` and `vars`. Nothing of it is in a figure of the run.
+//!
+//! So setup and teardown are compiled and run by the same code as a load, as two small runs around
+//! it. The values that the setup takes are known only when it has ended: the document of the load
+//! is resolved once more then, and the setup's own document is the one in which they do not occur.
 
 use super::{
     CommonFields, Document, Field, Generator, Load, Place, Placed, Pool, Settings, Step, Stop, Text,

@@ -1,9 +1,13 @@
-//! Where a value was written.
+//! The place at which a value was written.
+//!
+//! Every value that a user gave keeps its place to the end of compilation, so that each mistake
+//! names a line and a key, or a flag. A value that follows from others has none, and a mistake in
+//! it is reported where those were given.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Where a value was written.
+/// The place at which a value was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// Nowhere: the value follows from others, or the whole is meant.
@@ -91,13 +95,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// A value and where it was written. Two are equal when their values are, and what was written for
-/// them.
+/// A value with the place at which it was written. Two are equal when their values are, and the
+/// texts that were written for them; the place does not count.
 #[derive(Clone, Debug, Default)]
 pub struct Placed<T> {
     /// The value.
     pub value: T,
-    /// Where it was written.
+    /// The place at which it was written.
     pub place: Place,
     /// The text with references for which the value stands, if it was not written as it is. This is
     /// printed; the value may be a secret.

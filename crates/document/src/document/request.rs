@@ -1,4 +1,8 @@
 //! Requests as they were written.
+//!
+//! One type holds HTTP requests, gRPC calls and lists of either, since the keys of a request are
+//! largely the same. Keys that do not fit its kind are mistakes, which the reader of the form
+//! notes.
 
 use super::{Ammo, CallOptions, Count, Expect, Field, Fields, Payload, Stream, Switch, Text};
 
@@ -15,11 +19,11 @@ pub struct Request {
     pub fields: Fields,
     /// Its body, or the data of its call.
     pub data: Data,
-    /// How the streams of its call go.
+    /// The course of the streams of its call.
     pub stream: Stream,
     /// The options of its call.
     pub options: CallOptions,
-    /// When its response is ok.
+    /// The conditions under which its response is ok.
     pub expect: Expect,
     /// The time that it may take, of a request that is no call.
     pub timeout: Option<Text>,
@@ -70,7 +74,7 @@ pub enum Ask {
 }
 
 impl Ask {
-    /// The text that says what is asked for: a URL, a method or a file.
+    /// The text that names the request: a URL, a method or a file.
     #[must_use]
     pub const fn text(&self) -> &Text {
         match self {
@@ -97,14 +101,14 @@ pub struct Data {
     pub payload: Option<Payload>,
     /// Whether the data of a call is encoded already.
     pub binary: Option<Switch>,
-    /// Whether each line of a body is a body of its own.
+    /// Whether each line of a body is a body by itself.
     pub lines: Option<Switch>,
     /// `jinja`, `go`, `go-builtin` or `none`: the template language of the text.
     pub templates: Option<Text>,
-    /// `turn`, `random` or `once`: how calls go through an array of messages.
+    /// `turn`, `random` or `once`: the way in which calls go through an array of messages.
     pub order: Option<Text>,
     /// The name before each `{{.WorkerID}}` of Go's templates.
     pub worker_name: Option<Text>,
-    /// Among how many workers `{{.WorkerID}}` counts calls; it names users otherwise.
+    /// The number of workers among which `{{.WorkerID}}` counts calls; it names users otherwise.
     pub workers: Option<Count>,
 }

@@ -1,4 +1,7 @@
 //! Scenarios as they were written.
+//!
+//! Steps form a tree: a branch and a loop hold steps of their own. The compiler makes a flat list
+//! of it, whose length is bounded.
 
 use super::{Count, Field, Request, Text};
 
@@ -31,7 +34,7 @@ pub struct Branch {
 /// Steps that are gone through several times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loop {
-    /// How often, at most: a number, or a template of one.
+    /// The largest number of passes: a number, or a template of one.
     pub passes: Text,
     /// The variable that counts the passes, from 0.
     pub index: Option<Text>,
@@ -46,8 +49,8 @@ pub struct Loop {
 pub struct RequestStep {
     /// The request.
     pub request: Request,
-    /// `continue`, `end_iteration` or `stop_user`: what its failure means for the iteration, behind
-    /// `retry(TIMES)` or `retry(TIMES,REST)` perhaps.
+    /// `continue`, `end_iteration` or `stop_user`: the meaning of its failure for the iteration,
+    /// behind `retry(TIMES)` or `retry(TIMES,REST)` perhaps.
     pub on_fail: Option<Text>,
 }
 

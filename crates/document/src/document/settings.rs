@@ -1,21 +1,25 @@
 //! The settings of a pool, or of every pool, beside its load and its requests.
+//!
+//! They are in groups, each of which is a layer: a pool's group takes the values that it lacks from
+//! the same group of the defaults, value by value. A list (of header fields, of rules) is one
+//! value, unless its key says otherwise.
 
 use super::{CallOptions, Count, Expect, Field, Payload, Switch, Text};
 
 /// The settings of a pool, or of every pool, beside its load and its requests.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Settings {
-    /// Where the target is.
+    /// The target, and the way to it.
     pub reach: Reach,
     /// The protocol.
     pub http: Http,
     /// The connections.
     pub connections: Connections,
-    /// How long each phase may take.
+    /// The time that each phase may take.
     pub timeouts: Timeouts,
     /// The settings of https targets.
     pub tls: Tls,
-    /// Where the schema of calls comes from.
+    /// The source of the schema of calls.
     pub schema: Schema,
     /// The options of every call.
     pub options: CallOptions,
@@ -34,9 +38,9 @@ pub struct Settings {
 pub struct CommonBody {
     /// The bytes.
     pub payload: Option<Payload>,
-    /// Whether each line is a body of its own.
+    /// Whether each line is a body by itself.
     pub lines: Option<Switch>,
-    /// `turn`, `random` or `once`: how requests go through the lines.
+    /// `turn`, `random` or `once`: the way in which requests go through the lines.
     pub order: Option<Text>,
 }
 
@@ -47,11 +51,11 @@ pub struct CommonFields {
     pub headers: Vec<Field>,
     /// Metadata of calls.
     pub metadata: Vec<Field>,
-    /// Whether every request and every call carries a traceparent of its own.
+    /// Whether every request and every call carries its own traceparent.
     pub traceparent: Option<Switch>,
 }
 
-/// Where the target is, and the way there.
+/// The target, and the way to it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reach {
     /// The target that paths are relative to, and of calls.
@@ -60,9 +64,9 @@ pub struct Reach {
     pub plaintext: Option<Switch>,
     /// `HOST:PORT:ADDRESS`, in place of a look-up.
     pub resolve: Vec<Text>,
-    /// `turn` or `first`: which of a name's addresses connections go to.
+    /// `turn` or `first`: the addresses of a name to which connections go.
     pub addresses: Option<Text>,
-    /// `refuse` or `fail`: what becomes of a name without an address.
+    /// `refuse` or `fail`: the treatment of a name without an address.
     pub unresolved: Option<Text>,
     /// `once`, `ttl` or a time: whether names are looked up again.
     pub lookup: Option<Text>,
@@ -83,7 +87,7 @@ pub struct Reach {
 /// The protocol of the target.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Http {
-    /// `1` or `2`.
+    /// `1` or `2`: the version.
     pub http: Option<Text>,
     /// `true`, `gzip` or `false`: whether compressed bodies are asked for.
     pub compressed: Option<Text>,
@@ -95,20 +99,20 @@ pub struct Http {
     pub redirect_style: Option<Text>,
     /// Whether a body waits for `100 Continue`.
     pub expect_continue: Option<Switch>,
-    /// When a response is ok.
+    /// The conditions under which a response is ok.
     pub expect: Expect,
 }
 
 /// The connections.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connections {
-    /// How many to each target: a number, or `as_needed`.
+    /// The number to each target, or `as_needed`.
     pub connections: Option<Text>,
     /// Requests at a time on each, over HTTP/2.
     pub streams: Option<Count>,
     /// `shared` or `user`: whether a user keeps to one of them.
     pub session: Option<Text>,
-    /// `none`, `iteration` or `user`: how long a user keeps cookies.
+    /// `none`, `iteration` or `user`: the time for which a user keeps cookies.
     pub cookies: Option<Text>,
     /// Whether one carries more than one request.
     pub keepalive: Option<Switch>,
@@ -120,23 +124,24 @@ pub struct Connections {
     pub connection_churn: Option<Text>,
     /// The time without a request after which one is closed.
     pub connection_idle: Option<Text>,
-    /// `waiting` or `service`: where the time counts in which a request's connection is opened.
+    /// `waiting` or `service`: the account to which the time belongs in which a request's
+    /// connection is opened.
     pub connection_opening: Option<Text>,
     /// Whether the server's `Keep-Alive` field is obeyed.
     pub respect_keepalive: Option<Switch>,
     /// Whether a request is sent once more when its connection turns out closed.
     pub retry_reused: Option<Switch>,
-    /// `rfc` or `go`: which requests those are.
+    /// `rfc` or `go`: the rule by which requests are of that kind.
     pub retry_style: Option<Text>,
     /// The longest pause before a target that refuses is dialed again.
     pub connect_backoff: Option<Text>,
     /// The silence after which a connection is asked whether it lives.
     pub ping: Option<Text>,
-    /// How long the answer may take.
+    /// The time that the answer may take.
     pub ping_timeout: Option<Text>,
 }
 
-/// How long each phase of an exchange may take; 0 is for ever.
+/// The time that each phase of an exchange may take; 0 is no limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeouts {
     /// The whole exchange.
@@ -164,27 +169,27 @@ pub struct Tls {
     pub server_name: Option<Text>,
     /// Whether sessions are never resumed.
     pub full_handshakes: Option<Switch>,
-    /// Which part of the handshakes may resume a session.
+    /// The part of the handshakes that may resume a session.
     pub resumption: Option<Text>,
 }
 
-/// Where the schema of calls comes from: files, or the server.
+/// The source of the schema of calls: files, or the server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schema {
     /// `.proto` files.
     pub proto: Vec<Text>,
-    /// Folders in which imports are looked for.
+    /// Folders that are searched for imports.
     pub import_path: Vec<Text>,
     /// A serialised `FileDescriptorSet`.
     pub protoset: Option<Text>,
-    /// How the server is asked.
+    /// The question to the server.
     pub reflection: Reflection,
 }
 
-/// How the server is asked for its schema.
+/// The question to the server for its schema.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reflection {
-    /// Which server is asked, where that is not the target of the calls.
+    /// The server that is asked, where that is not the target of the calls.
     pub target: Option<Text>,
     /// The metadata of the question.
     pub metadata: Vec<Field>,

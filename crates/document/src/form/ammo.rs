@@ -3,7 +3,8 @@
 use super::fields::fields;
 use crate::{Ammo, Count, Switch, Text};
 
-/// The keys, as they stand in a mapping.
+/// The keys, as they stand in a mapping. They are read in one go and taken apart afterwards, for a
+/// request may have one of `ammo` and `ammo_lines`.
 #[derive(Debug, Default)]
 pub(super) struct AmmoKeys {
     ammo: Option<Text>,

@@ -1,4 +1,4 @@
-//! Feeds: a mapping of names that the user gives to where the rows come from.
+//! Feeds: a mapping of names that the user gives to the sources of their rows.
 
 use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields, text};
 use super::node::Node;
@@ -120,7 +120,7 @@ const ROWS: [&str; 7] = [
 ];
 
 impl Keys {
-    /// Where the keys say that the rows come from; there is one such key.
+    /// The source of the rows that the keys name; there is one such key.
     fn rows(&mut self, name: &Text, found: &mut Findings) -> Option<FeedRows> {
         let mut all = Vec::new();
         all.extend(self.csv.take().map(FeedRows::Csv));

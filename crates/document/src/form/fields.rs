@@ -1,7 +1,13 @@
 //! The value of a key: how it is read, printed, and filled in from defaults.
 //!
-//! [`fields!`] makes a struct of a document from the table of its keys, so that a key stands in
-//! one place.
+//! [`fields!`] makes a struct of a document from the table of its keys, so that a key stands in one
+//! place.
+//!
+//! An [`Entry`] is the type of one value, a [`Fields`] a struct whose keys stand in one mapping; a
+//! struct is both where it is the value of a key (`nested!`). Reading never fails: what is wrong is
+//! noted, and the value is absent. Printing gives nothing for an absent value, so that a document
+//! has no more keys than were written. An unknown key is a finding with the nearest known one, and
+//! is read as that.
 
 use super::node::Node;
 use super::schema::{self, Definitions, Properties};
@@ -11,10 +17,11 @@ use crate::{Count, Field, Layer, Place, Placed, Pool, Switch, Text};
 use drumfire_plan::nearest;
 use serde_json::Value;
 
-/// No longer list of keys is of use in a message.
+/// The longest list of keys that is of use in a message.
 const LISTED_MAX: usize = 20;
 
-/// The value of a key, as a field holds it.
+/// The value of a key, as a field holds it. `read` and `show` are inverse: the tree that is shown
+/// reads as the same value.
 pub(crate) trait Entry: Sized {
     /// Reads it.
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self;
@@ -22,9 +29,9 @@ pub(crate) trait Entry: Sized {
     fn show(&self) -> Option<Tree>;
     /// Takes the values of `below` that are absent here.
     fn fill(&mut self, below: &Self);
-    /// Where it was written, if it was.
+    /// The place at which it was written, if it was.
     fn place(&self) -> Option<&Place>;
-    /// The JSON Schema of what is read.
+    /// The JSON Schema of the values that are read.
     fn schema(definitions: &mut Definitions) -> Value;
 }
 
@@ -34,7 +41,7 @@ pub(crate) trait Fields: Default + Layer {
     fn keys(out: &mut Vec<&'static str>);
     /// Reads the value of a key that it has.
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known;
-    /// Appends keys with what there is to print.
+    /// Appends keys with the trees to be printed.
     fn show(&self, out: &mut Vec<(String, Tree)>);
     /// Appends its keys with the JSON Schemas of their values.
     fn properties(out: &mut Properties, definitions: &mut Definitions);
@@ -214,7 +221,7 @@ pub(crate) fn unknown<'a>(
     near
 }
 
-/// Keys of other tools' plans, and what says the same in ours.
+/// Keys of other tools' plans, and the keys for the same in ours.
 const FOREIGN: [(&str, &str); 22] = [
     ("sleep", A_PAUSE),
     ("wait", A_PAUSE),

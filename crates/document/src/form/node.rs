@@ -1,4 +1,11 @@
 //! A document's text as a tree of values, each with its place.
+//!
+//! The library parses, with budgets; this file keeps the places, the digits of numbers as they were
+//! written, and the order of keys, which a table of its own would lose. Its messages are put into
+//! this program's words, by their beginnings: a message that is not known is shown as it is.
+//!
+//! Bounds: [`VALUES_MAX`] values, [`TEXT_BYTES_MAX`] bytes of text together, the library's own for
+//! depth and for anchors, which could else multiply a small text (a "billion laughs").
 
 use crate::Diagnostic;
 use crate::{Place, Placed};
@@ -55,8 +62,7 @@ impl Node {
 
 /// Reads YAML, of which JSON is a part. `name` is the file's, for places.
 ///
-/// # Errors
-/// Reads a text as YAML; the error is its first mistake.
+/// # Errors The first mistake, where the text is no YAML or is too large.
 pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnostic>> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -93,7 +99,7 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
 }
 
 impl Reader<'_> {
-    /// What is probably wrong where the text is no YAML: what stands in a line near the place.
+    /// The probable mistake where the text is no YAML, by the lines near the place.
     fn advice(&self, place: &Place, words: &str) -> Option<&'static str> {
         let line = usize::try_from(place.line()).ok()?.checked_sub(1)?;
         let near = self.text.lines().skip(line.saturating_sub(1)).take(2);
@@ -138,7 +144,7 @@ fn first_line(message: &str) -> String {
     ours.map_or(words, |(_, ours)| ours).to_owned()
 }
 
-/// What the library says, and what is right in a plan.
+/// Messages of the library by their beginnings, and the advice that is right in a plan.
 const OURS: [(&str, &str); 11] = [
     ("recursion limit exceeded", TOO_DEEP),
     ("multiple YAML documents", ONE_DOCUMENT),
@@ -171,10 +177,10 @@ const TOO_LONG: &str = "the texts of the plan are longer than 1 GiB together; pu
 const TOO_MANY: &str = "the plan has more than 4,000,000 values; put them into files";
 const ALIASES: &str = "the plan has too many anchors and aliases; write out what they stand for";
 
-/// Of lists and mappings without end.
+/// The message on lists and mappings without end.
 const TOO_DEEP: &str = "lists and mappings are nested too deeply; nest them less";
 
-/// Which bound of a document's size was reached, in words.
+/// The bound of a document's size that was reached, in words.
 fn too_large(breach: &BudgetBreach) -> &'static str {
     match breach {
         BudgetBreach::Depth { .. } => TOO_DEEP,
@@ -200,7 +206,7 @@ enum Raw {
     Map(Vec<(Spanned<String>, Spanned<Self>)>),
 }
 
-/// Puts places to values.
+/// Gives values their places.
 struct Reader<'a> {
     text: &'a str,
     name: Arc<str>,

@@ -1,4 +1,8 @@
 //! Bytes as one of several keys: the text itself, a file, base64; of bodies also JSON and forms.
+//!
+//! JSON that is written as a tree becomes a text at once, in two versions where it has references:
+//! the one with their values, which is sent, and the one with the references, which is printed.
+//! Keys keep their order and numbers their digits, since a server may mind either.
 
 use super::fields::{Entry as _, Fields, Known, text};
 use super::node::Node;
@@ -110,7 +114,7 @@ impl PayloadKeys {
         }
     }
 
-    /// What an editor says of a key.
+    /// The description of a key for editors.
     fn words(self, key: &str) -> &'static str {
         match key {
             "json" => "The body as JSON, whose texts are templates",
@@ -199,7 +203,7 @@ struct Json {
     text: String,
 }
 
-/// Which texts of a tree are meant.
+/// The texts of a tree that are meant.
 #[derive(Clone, Copy)]
 enum View {
     /// Those that references stand for.

@@ -1,8 +1,14 @@
 //! References in the values of a document: `${name}`, `${env:NAME}`, `${file:path}`,
-//! `${setup:name}`, and `${secret:…}` for what no output may show.
+//! `${setup:name}`, and `${secret:…}` for values that no output may show.
 //!
 //! A value keeps the text that it was written with, so that a document is printed with its
-//! references and never with what they stand for.
+//! references and never with the values for which they stand.
+//!
+//! All variables are resolved first, in the order of their names, then every value of the tree in
+//! the order of the text. A variable is resolved when it is first needed and kept; a chain that
+//! comes back to itself is a mistake, and one of more than [`CHAIN_MAX`] is refused. A value that
+//! comes out of a reference is not searched for references again, so that a file or a variable of
+//! the environment can't smuggle one in. `$${` stands for the two characters themselves.
 
 use super::node::Node;
 use super::setup_values::{STAND_IN, SetupValues, makes_template};
@@ -12,20 +18,20 @@ use crate::{Place, Placed, Text};
 use drumfire_plan::suggestion;
 use std::collections::HashMap;
 
-/// What a reference begins with.
+/// The beginning of a reference.
 const OPEN: &str = "${";
 /// The same as a text of its own.
 const ESCAPED: &str = "$${";
 /// All values that references stand for in a document, together, in bytes.
 const BYTES_MAX: usize = 64 << 20;
-/// Variables that lead from one to the next.
+/// The longest chain of variables that lead from one to the next.
 const CHAIN_MAX: u32 = 1_000;
 /// A shorter secret is refused: in a report it can't be told from other text.
 const SECRET_MIN: usize = 4;
-/// Before the default of a variable of the environment.
+/// The sign before the default of a variable of the environment.
 const DEFAULT: &str = ":-";
 
-/// The text with what a reader would take for a reference escaped.
+/// The text with everything escaped that a reader would take for a reference.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace(OPEN, ESCAPED)
 }
@@ -37,9 +43,9 @@ pub(super) struct References<'a> {
     secrets: Vec<String>,
     /// The values with references that could not be resolved.
     unresolved: Vec<Place>,
-    /// What is known of the values that the setup takes.
+    /// The state of the values that the setup takes.
     setup: SetupValues,
-    /// How many bytes may still be put in.
+    /// The number of bytes that may still be put in.
     left: usize,
     /// The number of variables that are being resolved.
     chain: u32,
@@ -56,7 +62,7 @@ enum Variable {
     Wrong,
 }
 
-/// Where the value of a reference comes from.
+/// The source of the value of a reference.
 enum Source<'t> {
     Variable(&'t str),
     Environment {
@@ -84,13 +90,13 @@ impl<'a> References<'a> {
         }
     }
 
-    /// Where values stand whose references could not be resolved: whatever else is wrong with these
-    /// is wrong for that.
+    /// The places of values whose references could not be resolved: any other mistake in these
+    /// follows from that.
     pub(super) fn unresolved(&self) -> &[Place] {
         &self.unresolved
     }
 
-    /// Where values stand that have a value of the setup in them.
+    /// The places of values that have a value of the setup in them.
     pub(super) fn late(&self) -> &[Place] {
         self.setup.late()
     }
@@ -144,7 +150,8 @@ impl<'a> References<'a> {
         }
     }
 
-    /// The value of a text; one reference alone has the kind of what it stands for.
+    /// The value of a text; one reference alone has the kind of its value, so that `${count}` may
+    /// be a number.
     fn value(&mut self, text: &Text, found: &mut Findings) -> Option<Node> {
         let mut out = String::new();
         let mut rest = text.value.as_str();
@@ -202,7 +209,7 @@ impl<'a> References<'a> {
         true
     }
 
-    /// The value of what stands between the braces.
+    /// The value of the text between the braces.
     fn reference(
         &mut self,
         inner: &str,
@@ -388,7 +395,7 @@ fn variables(root: &Placed<Node>) -> &[(Placed<String>, Placed<Node>)] {
     }
 }
 
-/// How far the brace that closes the first one is, counting references inside.
+/// The place of the brace that closes the first one, counting references inside.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_u32;
     let mut at = 0;
@@ -410,7 +417,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// What a reference names, and whether that is a secret.
+/// The source that a reference names, and whether its value is a secret.
 fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
     let (is_secret, rest) = match inner.strip_prefix("secret:") {
         Some(rest) => (true, rest),

@@ -39,7 +39,8 @@ pub(super) const ASKS: [&str; 13] = [
     "call",
 ];
 
-/// A request's keys, as they stand in a mapping.
+/// A request's keys, as they stand in a mapping. All are read, whatever kind of request it is, so
+/// that a key that does not fit is named rather than unknown.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     verbs: Verbs,

@@ -1,11 +1,15 @@
-//! The form of a document as a JSON Schema, for editors: the forms of its values.
-//! The tables of keys put them together.
+//! The form of a document as a JSON Schema, for editors: the forms of its values. The tables of
+//! keys put them together.
+//!
+//! The schema accepts every document that the readers accept, and not fewer: any scalar where a
+//! text is wanted, a text with a reference where a number is. What it can't say (which keys exclude
+//! each other, what a law is) is left to the readers.
 
 use serde_json::{Map, Value, json};
 
 /// The address of the schema.
 const ID: &str = "https://drumfire.dev/schema/drumfire.plan.v1.json";
-/// What a text with a reference has somewhere.
+/// The pattern of a text that has a reference somewhere.
 const REFERENCE: &str = r"\$\{";
 
 /// The keys of a mapping, each with the schema of its value.
@@ -13,7 +17,7 @@ pub(super) type Properties = Map<String, Value>;
 /// Schemas that others refer to by name: those of mappings that hold themselves.
 pub(super) type Definitions = Map<String, Value>;
 
-/// A schema with what an editor says of the key.
+/// A schema with the description that an editor shows.
 pub(super) fn described(schema: Value, words: &str) -> Value {
     let mut schema = match schema {
         Value::Object(schema) => schema,

@@ -1,4 +1,11 @@
 //! A document without its secrets, to be kept.
+//!
+//! Secrets are found by their surroundings, as [`secret`] does in any text: the name of a field,
+//! the user of a URL, the keys of a body. Each becomes a reference to a variable of the environment
+//! that does not exist, so that a kept plan can be run again by setting it. Placeholders (templates
+//! and references) are no secrets and stay; they are taken out before a text is masked, and put
+//! back, unless the mask has taken one for a part of a secret: then the whole is masked. In doubt a
+//! value is hidden.
 
 use super::reference::escaped;
 use super::tree::Tree;
@@ -24,9 +31,10 @@ pub(super) fn values(tree: Tree) -> Vec<String> {
     hidden.values
 }
 
+/// The secrets that were found on a walk through a tree.
 #[derive(Default)]
 struct Hidden {
-    /// How many secrets were found so far.
+    /// The number of secrets so far.
     count: usize,
     /// The values by which they are known.
     values: Vec<String>,
@@ -100,8 +108,8 @@ impl Hidden {
     }
 }
 
-/// The secrets of a text, without those that have placeholders in them: those are made in the run,
-/// or known as what the document marks.
+/// The secrets of a text, without those that have placeholders in them: such values are made in the
+/// run, or are among those that the document marks.
 fn values_beside(text: &str, masked: &str) -> Vec<String> {
     let mut values = secret::values(text, masked);
     values.retain(|value| PLACEHOLDERS.iter().all(|(open, _)| !value.contains(open)));
@@ -125,10 +133,11 @@ fn masked(text: &str, key: &str, above: &str) -> String {
     }
 }
 
-/// What begins and ends a part of a text that is not itself: a template's and a reference's.
+/// The beginning and the end of a part of a text that stands for another: a template's and a
+/// reference's.
 const PLACEHOLDERS: [(&str, &str); 2] = [("{{", "}}"), ("${", "}")];
 
-/// What stands for a placeholder while a text is masked: no mask takes it for a secret.
+/// The word in place of a placeholder while a text is masked: no mask takes it for a secret.
 const STAND_IN: &str = "null";
 
 /// A word beside placeholders is no secret up to this length: `Bearer {{ token }}`.

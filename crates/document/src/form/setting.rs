@@ -1,4 +1,10 @@
 //! Settings of the command line that stand above a document's text: `pools.buy.users=10`.
+//!
+//! They are put into the tree before references are resolved and keys are read, so that a setting
+//! may have references, and a mistake in its key is found as one in the text is. A path goes down
+//! by keys and by numbers of list items; a mapping that is missing is made, but no pool, feed or
+//! variable, for a misspelt name would else be a new one. The value is a scalar of the text's own
+//! kind, or YAML in brackets or quotes.
 
 use super::node::{self, Node};
 use crate::diagnostic::Findings;
@@ -148,8 +154,8 @@ fn put(
     }
 }
 
-/// The key that a path goes on with, and the rest behind it: the longest that is there, for keys
-/// may have points.
+/// The key with which a path goes on, and the rest behind it: the longest key of the mapping, since
+/// keys may have points.
 fn key_of<'p>(entries: &[(Placed<String>, Placed<Node>)], path: &'p str) -> (String, &'p str) {
     let behind = |key: &str| match path.strip_prefix(key) {
         Some("") => Some(""),
@@ -167,7 +173,7 @@ fn key_of<'p>(entries: &[(Placed<String>, Placed<Node>)], path: &'p str) -> (Str
     }
 }
 
-/// Notes every setting that can't be put in.
+/// Puts every setting in, in their order; notes those that can't be.
 pub(super) fn apply_all(settings: &[Setting], root: &mut Placed<Node>, found: &mut Findings) {
     for setting in settings {
         setting.apply(root, found);

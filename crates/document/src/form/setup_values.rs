@@ -1,10 +1,14 @@
-//! The values that a run's setup takes, as references to them see them.
+//! The values that a run's setup takes, from the side of the references to them.
 //!
 //! They are known once the setup has ended. Before that [`STAND_IN`] stands for each, so that the
-//! rest of the document can be checked; the values that contain one are *late*, and the setup itself
-//! has to do without them. While references are resolved, a value is resolved between
+//! rest of the document can be checked; the values that contain one are *late*, and the setup
+//! itself has to do without them. While references are resolved, a value is resolved between
 //! [`SetupValues::uses`] and [`SetupValues::note_value`] or [`SetupValues::note_variable`], which
 //! find out in this way whether it is late, through however many variables.
+//!
+//! The values come from a server's responses and are put into the text of a plan. So none may have
+//! a template in it, or begin one where it meets the text beside it: the server would else write
+//! expressions that this program evaluates.
 
 use super::node::Node;
 use crate::diagnostic::Findings;
@@ -36,7 +40,7 @@ pub(super) struct SetupValues {
     uses: usize,
     /// The variables that are late.
     variables: Vec<String>,
-    /// Where late values stand.
+    /// The places of late values.
     late: Vec<Place>,
 }
 
@@ -52,7 +56,7 @@ impl SetupValues {
         }
     }
 
-    /// The values of this key of the document are resolved next.
+    /// Notes that the values of this key of the document are resolved next.
     pub(super) fn enter(&mut self, key: &str) {
         self.is_within = key == Phase::Setup.key();
     }
@@ -62,7 +66,7 @@ impl SetupValues {
         self.uses
     }
 
-    /// A value has been resolved, before which there were so many uses.
+    /// Notes that a value has been resolved, before which there were that many uses.
     pub(super) fn note_value(&mut self, uses: usize, place: &Place) {
         if self.uses > uses {
             self.late.push(place.clone());
@@ -76,7 +80,7 @@ impl SetupValues {
         }
     }
 
-    /// Where late values stand.
+    /// The places of late values.
     pub(super) fn late(&self) -> &[Place] {
         &self.late
     }
@@ -115,10 +119,9 @@ impl SetupValues {
         }
     }
 
-    /// A variable that has been resolved is read once more.
+    /// Notes that a variable that has been resolved is read once more.
     ///
-    /// # Errors
-    /// When the setup reads it and it is late.
+    /// # Errors When the setup reads it and it is late.
     pub(super) fn use_variable(&mut self, name: &str) -> Result<(), String> {
         if !self.variables.iter().any(|late| late == name) {
             return Ok(());
@@ -167,7 +170,7 @@ fn taken(root: &Placed<Node>) -> Vec<String> {
     names
 }
 
-/// Where a node and its parts stand.
+/// The places of a node and its parts.
 fn places(node: &Placed<Node>) -> Vec<&Place> {
     let mut places = vec![&node.place];
     match &node.value {

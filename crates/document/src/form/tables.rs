@@ -1,4 +1,7 @@
-//! Which key holds which field.
+//! The tables of keys: the field that each key sets, and its description for editors.
+//!
+//! A new setting is a field of the document, a line here, and its meaning in the compiler. The
+//! order is that in which keys are printed.
 
 use super::fields::{fields, nested};
 use crate::{

@@ -1,4 +1,7 @@
 //! A document's text in TOML, as a tree of values that know their places.
+//!
+//! TOML has no references, anchors or tags, so that the tree is the parser's, with places computed
+//! from its spans. Dates are texts: no key takes one.
 
 use super::node::Node;
 use crate::Diagnostic;
@@ -31,7 +34,7 @@ pub(super) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
     }
 }
 
-/// Puts places to values.
+/// Gives values their places.
 struct Reader<'a> {
     text: &'a str,
     name: Arc<str>,

@@ -1,4 +1,8 @@
 //! A tree of values printed as YAML: one way for each value, which reads back as the same.
+//!
+//! A text stands without quotes only where every reader of YAML, of version 1.1 too, takes it for
+//! that text; lines stand as a block; all else is quoted. Nothing is folded or aligned, so that two
+//! documents that differ in a value differ in its lines.
 
 use super::reference::escaped;
 use crate::json_strings;
@@ -6,7 +10,7 @@ use crate::{Placed, Text};
 use serde::de::IgnoredAny;
 use std::fmt::Write as _;
 
-/// Words that some reader of YAML takes for something else than a text.
+/// Words that some readers of YAML take for another kind of value than a text.
 const WORDS: [&str; 9] = ["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
 
 /// A value to print.
@@ -16,11 +20,11 @@ pub enum Tree {
     Switch(bool),
     /// A single value.
     Scalar(String),
-    /// A text with references as it was written, and what it stands for.
+    /// A text with references as it was written, and its value.
     Written {
         /// The text with its references.
         written: String,
-        /// What it stands for.
+        /// The text with the values of its references.
         value: String,
     },
     /// JSON, as it stands.
@@ -71,7 +75,7 @@ impl Tree {
         out
     }
 
-    /// Appends it where a line begins, or where the first line has begun already.
+    /// Appends it at the beginning of a line, or behind one that has begun already.
     fn push(&self, indent: usize, out: &mut String) {
         match self {
             Self::Switch(value) => {
@@ -146,8 +150,8 @@ fn push_scalar(text: &str, indent: usize, out: &mut String) {
     out.push('\n');
 }
 
-/// Whether a text may stand without quotes: whatever reads it takes it for this text, or for the
-/// number that it is.
+/// Whether a text may stand without quotes: any reader takes it for this text, or for the number
+/// that it is.
 fn is_plain(text: &str) -> bool {
     let first = text.starts_with(|c: char| c.is_ascii_alphanumeric() || "/_".contains(c));
     let inside = |c: char| c.is_ascii_alphanumeric() || " /_.:(),;%+@=?&~<>!*$|^-".contains(c);
