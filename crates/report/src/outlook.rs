@@ -43,6 +43,10 @@ const TARGETS_NAMED: usize = 3;
 
 /// The plan in words and drawings, then the placement on this machine, or the reasons for which it
 /// can't be run here. `name` is the name of the plan's file.
+///
+/// Nothing is resolved, connected or sent for it, so that a plan can be looked at away from its
+/// target. It is an error only where the schedule can't be computed; a machine that can't run the
+/// plan is part of the answer.
 pub fn outlook(
     plan: &Plan,
     placed: &Result<Placement, Vec<Unfit>>,
@@ -104,7 +108,8 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     facts
 }
 
-/// A pool, with the end and the amount of its load.
+/// A pool, with the end and the amount of its load. The schedule is without what is random:
+/// arrivals by a Poisson process have the same expected number, which is called "about".
 struct Outlook<'a> {
     pool: &'a Pool,
     /// The law of an open load, without what is random in it.
@@ -150,6 +155,8 @@ impl<'a> Outlook<'a> {
         })
     }
 
+    /// Prints the pool: its load, its connections and its requests, a line or more each, then the
+    /// drawing.
     fn print(&self, page: &mut Page<'_>) {
         let style = page.style;
         let separator = style.glyph(" · ", ", ");
@@ -281,6 +288,11 @@ impl<'a> Outlook<'a> {
     }
 
     /// The load over time; nothing where there is no time to draw it over.
+    ///
+    /// A column stands for an equal part of the time, and has the rate in its middle. A load that
+    /// ends by a count in an unknown time has no axis to be drawn on. Where users with laws of
+    /// their own come at very many times, the sum is not drawn, since it costs a pass over all of
+    /// them for each column.
     fn drawing(&self, style: &Style) -> Vec<Line> {
         let is_bound = self.schedule.is_none() && self.starts.is_some();
         let Some(end) = self.end.filter(|end| *end > Nanos::ZERO && !is_bound) else {
@@ -354,7 +366,9 @@ fn most(pool: &Pool) -> Option<u64> {
     pool.stop.requests.into_iter().chain(passes).min()
 }
 
-/// The end of an open load, and the number of arrivals until then; each where it is known.
+/// The end of an open load, and the number of arrivals until then; each where it is known. Three
+/// bounds compete: the plan's time, the law's own length, and a count; the first that is met ends
+/// the load.
 struct Ends {
     end: Option<Nanos>,
     starts: Option<u64>,
@@ -397,6 +411,9 @@ impl Ends {
 
     /// The bound that is met first: the arrivals within the end, or the most that are asked for, of
     /// which the last is due at a time.
+    ///
+    /// The count ends a load only where it is reached before the others; its end is then the due
+    /// time of its last arrival.
     fn bound(
         end: Option<Nanos>,
         within: Option<u64>,
@@ -455,6 +472,7 @@ impl Rates {
         rates
     }
 
+    /// Takes rates into account.
     fn add(&mut self, values: &[f64]) {
         for value in values {
             self.least = Some(self.least.map_or(*value, |least| least.min(*value)));

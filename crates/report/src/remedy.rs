@@ -20,6 +20,9 @@ pub enum Naming {
 }
 
 /// The flags that remedies name, and the keys that do the same in a plan.
+///
+/// A flag is found as a word of its own, with punctuation around it; the longest match is no
+/// question, since words are compared whole.
 const KEYS: [(&str, &str); 20] = [
     ("--cacert", "`tls.cacert`"),
     ("--cert", "`tls.cert`"),
@@ -83,8 +86,8 @@ pub fn sentence(reason: &Reason, naming: Naming) -> String {
     }
 }
 
-/// The remedy as an imperative; `None` where the reason says enough. The text on a timeout explains
-/// how it is counted and remedies nothing.
+/// The remedy as an imperative; `None` where the reason says enough: the text on a timeout explains
+/// how it is counted, and remedies nothing.
 fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
     let text = match remedy {
         Remedy::LowerRate => "lower the rate",
@@ -126,6 +129,9 @@ pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
 }
 
 /// The remedies by outcome, in the words of the command line.
+///
+/// A remedy is an action that a user can take at once. It is given only where the outcome alone
+/// tells it; an outcome with many causes has words and no remedy.
 const fn by_flags(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::DnsNotFound => "check the host's spelling",

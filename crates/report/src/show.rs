@@ -1,5 +1,5 @@
-//! Exchanges in full, as a person wants to read them: request, response, the results of the plan's
-//! rules, and how long each part took.
+//! Exchanges in full, as a reader wants them: request, response, the results of the plan's rules,
+//! and the time that each part took.
 //!
 //! Everything that came from a server is escaped, and what may be a secret is masked, also where
 //! the server repeats it: the values of the request's secret fields are looked for in everything
@@ -7,6 +7,10 @@
 //! that a credential was sent.
 //!
 //! Lines are as long as their texts, for these pages are copied and searched.
+//!
+//! The order of the two treatments matters: a text is masked first and escaped then, for an escaped
+//! secret would no longer be found. Everything that this file prints goes through
+//! [`Exchange::safe`] last, but for this program's own words.
 
 mod content;
 
@@ -36,7 +40,8 @@ pub fn exchanges(transcripts: &[Transcript], summary: &Summary, style: &Style) -
     out
 }
 
-/// One exchange.
+/// One exchange as lines: a title, the request behind `>`, the response behind `<`, a line for each
+/// rule, and the outcome.
 fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line> {
     let Transcript {
         request, response, ..
@@ -114,6 +119,8 @@ impl Exchange<'_> {
         self.fields(trailers, mark);
     }
 
+    /// Appends fields, each with its value masked by its name and then by what the request's
+    /// secrets are.
     fn fields(&mut self, fields: &[Field], mark: &'static str) {
         for field in fields {
             let value = self.masked(&masked_value(field));
@@ -124,6 +131,8 @@ impl Exchange<'_> {
         }
     }
 
+    /// Appends the rows of a body, indented. A body of a known kind is laid out; any other is shown
+    /// as text or as bytes.
     fn body(&mut self, body: &Excerpt, fields: &[Field]) {
         let rows = content(body, fields, &self.secrets, self.style.unicode);
         let rows = rows.into_iter().map(|row| {
@@ -134,7 +143,7 @@ impl Exchange<'_> {
         self.lines.extend(rows);
     }
 
-    /// A value without what a server repeats of the request's secrets.
+    /// A value without the request's secrets, which a server may repeat.
     fn masked(&self, value: &str) -> String {
         secret::echoes(value, &self.secrets)
     }
@@ -213,7 +222,8 @@ impl Exchange<'_> {
 }
 
 /// A field's value with its secret masked. Names of cookies, attributes of Set-Cookie and the
-/// scheme of an Authorization field stay.
+/// scheme of an Authorization field stay: they tell what kind of credential went where, and are no
+/// secrets.
 fn masked_value(field: &Field) -> String {
     let Field { name, value } = field;
     let pair = |pair: &str| match pair.split_once('=') {

@@ -1,4 +1,7 @@
 //! The lives of connections in the contract.
+//!
+//! The addresses that were met most are listed with their counts, and the others are one sum, so
+//! that a name with thousands of addresses stays one small object.
 
 use super::distribution::Distribution;
 use drumfire_measure::{AddressCounts, AddressRow, Closing, Connections as Lives};

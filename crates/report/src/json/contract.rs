@@ -8,6 +8,14 @@
 //! Fields without a comment are those of `docs/schema/drumfire.summary.v1.json`, which says what
 //! each means. A field that only some runs have is left out elsewhere rather than `null`, except
 //! where a reader would look for it in every run (`intended_per_s` of a closed model).
+//!
+//! The contract is public and versioned: a field may be added, and none may change its meaning or
+//! go. The schema in `docs/schema` is compared with what is printed, so that a field that is added
+//! here without a line there is found. Times are whole nanoseconds in fields that end in `_ns`,
+//! rates are per second, shares are between 0 and 1, and a number is never a string.
+//!
+//! Texts of the plan, of servers and of stored runs pass [`prose`] or [`secret::url`] and are not
+//! escaped for a terminal: JSON's own escapes suffice, and a program wants the text.
 
 use super::connections::Connections;
 use super::distribution::Distribution;
@@ -128,6 +136,9 @@ struct Threshold {
 
 /// The requests by what became of them: `intended` = `sent` + `dropped` + `pending`, and `sent` =
 /// `ok` + `failed` + `in_flight`.
+///
+/// A dropped request is counted and in no distribution of time; one that was due at the end and not
+/// sent, or still in flight, stands in the distributions as "at least this long".
 #[derive(Serialize)]
 struct Requests {
     intended: u64,
@@ -178,6 +189,9 @@ struct Latency {
 }
 
 /// Iterations of several requests; absent where each is one request.
+///
+/// Its counts are the requests' counts under the words of iterations: `started` is `sent`,
+/// `completed` is `ok`.
 #[derive(Serialize)]
 struct Iterations {
     intended: u64,
@@ -246,7 +260,7 @@ struct Failures {
     slowest: Vec<Slow>,
 }
 
-/// One of the slowest requests.
+/// One of the slowest requests: of the measured ones, whatever their outcome.
 #[derive(Serialize)]
 struct Slow {
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -302,6 +316,9 @@ struct PoolFigures {
 
 /// The figures of one step. Arrivals have no step before they are sent, so that nothing is intended
 /// or dropped here.
+///
+/// Its failures have no messages: those are kept for each pool, since a step of a large plan would
+/// have room for none.
 #[derive(Serialize)]
 struct StepFigures {
     name: String,

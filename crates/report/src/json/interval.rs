@@ -2,6 +2,10 @@
 //!
 //! Both have the same fields, and stages have them too: a line of `--json-lines`, a row of the
 //! summary and a stage differ only in their span.
+//!
+//! Quantiles are absent where the interval has too few samples to tell them, and are named in
+//! `at_least` where a failure or a timeout makes them a lower bound: a reader that takes them as
+//! they are underestimates, and never overestimates.
 
 use super::INTERVAL_SCHEMA;
 use crate::calendar::rfc3339;
@@ -19,7 +23,7 @@ pub(super) struct Line<'a> {
     interval: Interval,
 }
 
-/// A stage of a pool's load.
+/// A stage of a pool's load, with the figures of an interval over its span.
 #[derive(Serialize)]
 pub(super) struct Stage {
     pool: String,

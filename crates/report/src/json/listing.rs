@@ -76,6 +76,7 @@ pub fn runs(runs: &[Listed<'_>]) -> Vec<u8> {
     escaped(&text).into_bytes()
 }
 
+/// A run in the contract's words, with the errors of its parts.
 fn row<'a>(listed: &Listed<'a>) -> Row<'a> {
     let labels = listed.labels.ok();
     let errors = [listed.run.err(), listed.labels.err()];
@@ -90,6 +91,7 @@ fn row<'a>(listed: &Listed<'a>) -> Row<'a> {
     }
 }
 
+/// The figures of a run's digest.
 fn figures(run: &Digest) -> Figures {
     Figures {
         started_at: rfc3339(run.started_at_unix_ns),

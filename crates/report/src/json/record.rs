@@ -3,6 +3,9 @@
 //! The store's log has the same in binary and is what is read back; these files are for people and
 //! scripts that look into a run's directory. They are written while the run goes on, each line
 //! whole, so that they are readable after a crash.
+//!
+//! They are written once and never read by this program. A reader of `events.jsonl` may meet events
+//! that it does not know, as later versions add them.
 
 use super::escaped;
 use super::lowered::LoweredPlan;
@@ -132,6 +135,7 @@ pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
     Some(escaped(&text).into_bytes())
 }
 
+/// A command in the contract's words.
 fn changed(change: &Change) -> Changed<'_> {
     match change {
         Change::Rate { law } => Changed::Rate {

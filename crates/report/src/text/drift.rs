@@ -2,6 +2,10 @@
 //!
 //! Only a movement that chance does not explain is a sentence; the figures that were tested and did
 //! not move share one, so that silence is not taken for "not tested".
+//!
+//! A sentence has the size of the movement, its unit, its time, and the values on both sides:
+//! enough to look for the cause elsewhere (a deployment, a log) without the figures themselves.
+//! Times of the day are in UTC and as exact as the length of the run lets them matter.
 
 use crate::calendar::rfc3339_seconds;
 use crate::line::{Ink, Line, wrap};
@@ -78,7 +82,7 @@ fn is_worse(drift: &Drift) -> bool {
     grew != (drift.figure == DriftFigure::Rate)
 }
 
-/// The facts of the run with which times and figures are written.
+/// The facts of the run by which times and figures are written.
 struct Words {
     started_at_unix_ns: u64,
     span: Nanos,

@@ -93,7 +93,8 @@ pub(super) fn print_scenarios(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// The iterations of a pool or a scenario, with its name.
+/// The iterations of a pool or a scenario, with its name. With several pools a scenario's name has
+/// the pool's before it, since two pools may have scenarios of one name.
 struct Row<'a> {
     name: String,
     iterations: &'a Iterations,

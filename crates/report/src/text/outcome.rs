@@ -75,6 +75,10 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// Prints the rate at which requests ended, beside the share of the load that was sent.
+///
+/// Two shares could stand here, of counts and of rates. The one of counts is printed: the drain at
+/// the end lengthens the measured span and would lower every rate a little, and a load that was
+/// sent in full would read 99.8 %.
 fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     let achieved = summary.achieved_per_s();
     let mut items = vec![Line::of(format!("{} achieved", rate(achieved)), Ink::Bold)];
@@ -116,6 +120,9 @@ fn print_messages(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// Prints the number of responses with each status, and a hint on redirects that were not followed.
+///
+/// Statuses beyond the most frequent ones share a row, with their number, so that the rows always
+/// add up to the responses. A target that answers at random can't fill the page.
 pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     let mut statuses: Vec<(u16, u64)> = summary.total.status().collect();
     let whole = statuses.iter().map(|(_, n)| n).sum();
@@ -212,6 +219,9 @@ fn failing_statuses(summary: &Summary, style: &Style) -> Vec<String> {
 }
 
 /// The kinds of failure by blame, and within a blame the most frequent first.
+///
+/// Rows of one outcome come with one message each and are gathered; a step's rows have none. Kinds
+/// of equal blame and count keep the order of [`Outcome`].
 fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
     let mut kinds: Vec<FailureKind> = Vec::new();
     for row in summary.total.errors() {
@@ -267,6 +277,10 @@ pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// Prints the first bodies of each kind of failure, each with the step that it answered.
+///
+/// A body is a stranger's text: it was cut and masked when it was kept, and is escaped, cut to rows
+/// and masked once more here. The status tells bodies of failing statuses apart, the name all
+/// others.
 fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
     let mut last: Option<&FailedBody> = None;
     for failed in summary.failed_bodies.iter() {
@@ -307,7 +321,9 @@ fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// One kind of failure: its head, its details, and its remedy.
+/// One kind of failure: its head, its details, and its remedy. One message stands beside the head
+/// where it fits; of several, each has a line with its count, and those beyond [`MESSAGES_MAX`] are
+/// summed up. Failing statuses are the details of their kind, which needs no remedy.
 fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     head.trim_end();
@@ -349,7 +365,8 @@ fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> 
     rows
 }
 
-/// A head with its text beside it where it fits, else in lines below.
+/// A head with its text beside it where it fits, else in lines below, in the column in which the
+/// name begins.
 fn described(mut head: Line, indent: usize, text: &str, ink: Ink, page: &Page<'_>) -> Vec<Line> {
     let beside = Line::of(format!("  {text}"), ink);
     if head.width() + beside.width() <= page.room() {

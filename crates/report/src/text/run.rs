@@ -2,6 +2,11 @@
 //!
 //! These are the lines that a reader compares between two runs before comparing any figure: target,
 //! load as it was asked for, connections, and the generator's own part.
+//!
+//! Numbers that follow from each other are not printed twice: users that each have a connection, a
+//! stream that is the only one, the reasons for closing that the plan itself asks for. A line is
+//! left out, not printed with a zero, where nothing of its kind happened; so an addition here shows
+//! up only in runs that it concerns.
 
 use super::asked::{AskedWords, print_target};
 use super::foreign;
@@ -124,6 +129,9 @@ struct Loads {
 
 /// The words of a pool's load. Users are named where they are not the connections, and connections
 /// with their streams where these are several.
+///
+/// The numbers are those that the plan asks for, but for connections that are opened as needed: of
+/// these the number that was opened is the only one that means something.
 fn loads(pool: &PoolInfo, figures: &Figures, asked: &AskedWords<'_>, page: &Page<'_>) -> Loads {
     let model = asked.load(page);
     // Where each connection carries one user, one number stands for both, unless users come and go.
@@ -223,6 +231,10 @@ const SKEW_FROM: u64 = 100;
 /// The shares of the requests over several addresses of a name, with a warning where they are
 /// uneven. Addresses that connections moved to or from had less time than others, so that nothing
 /// is concluded there; nor where some addresses have no row.
+///
+/// The warning needs two signs: more than twice the requests on one address than on another, and
+/// enough of them. A balancer that sends all connections to one server is the usual cause, and
+/// shows in no latency.
 fn spread(connections: &Connections) -> Option<Line> {
     let addresses = &connections.addresses;
     let rows = addresses.rows();
@@ -259,6 +271,10 @@ fn spread(connections: &Connections) -> Option<Line> {
 
 /// The ends of connections before that of the load, by reason; those that the plan itself asks for
 /// are left out.
+///
+/// A server that closes each connection after a fixed number of requests is told apart from one
+/// that closes at random by the median of all that were closed, which is exact where all carried
+/// the same.
 fn closings(connections: &Connections) -> Vec<String> {
     let by = |why| connections.closed_by(why);
     let server = by(Closing::Peer) + by(Closing::Announced);

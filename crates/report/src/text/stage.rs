@@ -46,6 +46,10 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// One stage's cells.
+///
+/// A rate is that of the measured part of the stage; of a stage that lies in the warm-up whole
+/// there is none. The goal compares what was answered with what became due in the stage, so that an
+/// answer in the next stage counts there.
 fn cells(stage: &StageRow<'_>, several: bool, style: &Style) -> Vec<Line> {
     let row = &stage.row;
     let name = match several {

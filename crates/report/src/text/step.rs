@@ -74,6 +74,9 @@ fn name(step: &Step, style: &Style) -> String {
 
 /// The names without the beginning that all of them share, as far as a `/`, and cut in their middle
 /// where they are still too long: the parts that tell them apart are mostly at their ends.
+///
+/// The result has one name for each given one, in their order. Two names may be equal after the
+/// cut: the table has no room for more, and `--json` has the whole.
 fn distinct(names: &[String], columns: usize, style: &Style) -> Vec<String> {
     let mark = style.glyph("…", "~");
     let fits = |name: &String| name.width() <= columns;
@@ -95,6 +98,9 @@ fn distinct(names: &[String], columns: usize, style: &Style) -> Vec<String> {
 }
 
 /// A text of at most this many columns, whose middle gives way.
+///
+/// A third of the room goes to the beginning, the rest to the end. Both are measured in columns,
+/// not characters, for names may have wide ones.
 fn cut(text: &str, columns: usize, mark: &str) -> String {
     if text.width() <= columns {
         return text.to_owned();

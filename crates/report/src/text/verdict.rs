@@ -3,6 +3,11 @@
 //!
 //! The answers come first since every figure below depends on them. An answer that is the best one
 //! takes a word; any other has its reasons under it, and each reason its remedies.
+//!
+//! The words of an answer and its reasons are those of `measure`, so that the page, the documents
+//! and an exit code can't disagree; this file decides about their order, marks and wrapping alone.
+//! Reasons and rules may hold text of a plan or a stored run, and are escaped before they are
+//! wrapped.
 
 use super::foreign;
 use crate::line::{Ink, Line, flow, wrap};
@@ -31,7 +36,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// One answer: its mark and word, and the reasons for which it is not the best one.
+/// One answer: its mark and word, and the reasons for which it is not the best one. The one-line
+/// report takes the line alone.
 pub(super) struct Answer<'a> {
     pub(super) line: Line,
     ink: Ink,
@@ -40,6 +46,9 @@ pub(super) struct Answer<'a> {
 
 /// The three answers in the order in which they matter. Where nothing was answered as expected, the
 /// target comes first: reasons about the generator then explain little.
+///
+/// A load that was not kept is printed with the share that was sent in place of a word, since "not
+/// kept" would leave open by how much.
 pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
     let mark = |ink| match ink {
         Ink::Good => style.glyph("✓", "+"),
@@ -134,6 +143,10 @@ const MARK: usize = 3;
 
 /// Prints a row for each threshold: its mark, the rule, and the figure that was measured. A
 /// figure's text may be a sentence, which is wrapped beside the rules.
+///
+/// The rule takes half of the page at most and is cut, the figure takes the rest and is wrapped:
+/// the reader knows the rule, and not the figure. Further lines of a figure are rows with empty
+/// cells before them.
 fn print_thresholds(thresholds: &[ThresholdResult], page: &mut Page<'_>) {
     if thresholds.is_empty() {
         return;
