@@ -1,18 +1,10 @@
-//! Traffic: exchanges and bytes between the pool and the wires of its connections.
-//!
-//! An exchange is put on the wire of its share's connection, or waits for one with room; whatever a
-//! wire answers is acted on here. The order in which the calls may come is the
-//! [`Transport`](super::Transport)'s, to which all of this belongs.
+//! Traffic: exchanges and bytes between the pool and the wires of its connections, in the order
+//! that [`Transport`](super::Transport) gives.
 //!
 //! Where an exchange is stands in [`Underway`] alone: nowhere, waiting for a share, or carried by a
-//! slot's wire under a handle. Each method leaves three things in step: that entry, the share's
-//! queue, and the wire. A wire may end an exchange in the middle of a read and clears its entry
-//! then; the methods here look the connection up again after each call that could have closed it,
-//! and hold no reference over one.
-//!
-//! The way of nearly every request, `submit` to `board` and `handle_ready` to `receive`, is inlined
-//! and branches on the wire's kind once. Everything that follows from a failure or from a queue is
-//! cold.
+//! slot's wire under a handle. Each method leaves that entry, the share's queue and the wire in
+//! step. A wire may end an exchange within a read: after each call that could close a connection it
+//! is looked up again.
 
 use super::change::{Change, Lost};
 use super::connection::{Connection, Link, OpeningStep, discard_input};
@@ -133,7 +125,7 @@ impl Traffic {
         self.follow(cx, change);
     }
 
-    /// Carries out the effect of a change of a share's connection on the exchanges that wait for it.
+    /// Carries out the effect of a change of a share's connection on exchanges that wait for it.
     pub(super) fn follow<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, change: Change) {
         match change {
             Change::None => {}
@@ -244,8 +236,7 @@ impl Traffic {
         }
     }
 
-    /// Takes an exchange off its connection, or out of those that wait. A connection that carried
-    /// it alone is closed.
+    /// Takes an exchange off its connection or queue; a connection that carried it alone is closed.
     pub(super) fn cancel<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -1,18 +1,15 @@
 //! HTTP/2 on a connection: any number of exchanges at a time, each on a stream whose token is the
 //! exchange's id.
 //!
-//! The [`Machine`] has the streams, flow control, HPACK and the output; the wire feeds it bytes and
-//! turns its events into the handler's. Output is gathered in the machine and written by `flush`,
-//! once for all streams of a turn. An exchange counts as sent when the flush that carries its head
-//! begins, not when its stream was opened: `unsent` has those in between.
+//! The [`Machine`] has the streams, flow control, HPACK and the output, which `flush` writes once a
+//! turn for all streams. An exchange counts as sent when the flush that carries its head begins, and
+//! stands in `unsent` until then.
 //!
-//! A stream ends in one of four ways: by its response (and a reset, where the request is not at its
-//! end by then), by the server's reset, by ours where the exchange is given up, or with the
-//! connection. Streams above the last one that a GOAWAY names were not processed (RFC 9113 section
-//! 6.8) and may be sent again anywhere; streams up to it go on.
+//! A stream ends by its response (and a reset, where the request is not at its end by then), by a
+//! reset of the server, by ours where the exchange is given up, or with the connection. Streams
+//! above the last one of a GOAWAY were not processed (RFC 9113 section 6.8) and may be sent again.
 //!
-//! A peer's mistake on a stream resets that stream; one on the connection ends it with our GOAWAY,
-//! and fails all its exchanges.
+//! A peer's mistake on a stream resets the stream; one on the connection ends it with our GOAWAY.
 
 mod going;
 mod reading;
@@ -42,8 +39,7 @@ use drumfire_net::{Io, IoError, Received};
 use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
-/// The payload of our pings, which need no telling apart: any byte of the server's is a sign of
-/// life.
+/// The payload of our pings, all alike: any byte of the server's is a sign of life.
 const PAYLOAD: [u8; 8] = *b"drumfire";
 
 /// One connection that speaks HTTP/2.
@@ -355,8 +351,7 @@ impl Http2 {
         self.forget_unsent(id);
     }
 
-    /// Forgets an exchange whose stream is gone before it was written: its id may be another's when
-    /// the output is.
+    /// Forgets an exchange whose stream is gone before it was written; its id may be used again.
     fn forget_unsent(&mut self, id: ExchangeId) {
         self.unsent.retain(|unsent| *unsent != id);
     }
@@ -470,8 +465,7 @@ impl Http2 {
         }
     }
 
-    /// Feeds a response that came in one piece; gives the number of bytes that it takes, if one
-    /// did.
+    /// Feeds a response that came in one piece; gives the number of its bytes, if one did.
     #[inline(always)]
     fn feed_whole<H: Handler>(
         &mut self,
