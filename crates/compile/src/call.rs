@@ -4,7 +4,14 @@
 //! of a server. So a pool of calls is compiled in this order: a plan that reaches the server
 //! without a message, the schema by that plan ([`Calls::method`], once for each service), the data
 //! by the schema, and the call around them. The server is asked only while no mistake was found,
-//! since a person who mistyped a flag should not wait for a timeout first.
+//! since a mistyped flag should not cost a timeout first.
+//!
+//! A call is an HTTP request whose parts this module sets by gRPC's rules: POST, the method's path
+//! as target, the metadata as fields, no body but the messages. The rest of the protocol (`te:
+//! trailers`, `grpc-timeout`, the prefix of each message) the engine writes from [`Call`].
+//!
+//! Limits have gRPC's own defaults, 4 MiB for a reply and 2 GiB for a request, so that a server
+//! which works with its usual clients works here.
 
 use crate::ammo;
 use crate::data;
@@ -31,7 +38,8 @@ const RECEIVE_MAX: ByteSize = ByteSize(4 << 20);
 /// The largest message that is sent where nothing else is written.
 const SEND_MAX: ByteSize = ByteSize(2 << 30);
 
-/// A request without a message, with which a server is asked for its schema.
+/// A request without a message, with which a server is asked for its schema, and around which each
+/// call is built.
 pub(crate) fn silent(
     url: Url,
     options: &CallOptions,
@@ -52,6 +60,8 @@ pub(crate) fn silent(
     })
 }
 
+/// The written `:authority`, as the Host field that the engine makes it from. Without one it is the
+/// target's.
 fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     let name = options.authority.as_ref();
     let header = name.and_then(|name| {
@@ -61,7 +71,7 @@ fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     header.into_iter().collect()
 }
 
-/// The options of a call that were written.
+/// The options of a call that were written. `None` is a default, which depends on the call.
 pub(crate) struct ReadOptions {
     coding: Option<MessageCompression>,
     deadline: Option<Nanos>,
@@ -110,6 +120,9 @@ impl<'a> Calls<'a> {
     }
 
     /// Adds a call, or those of a file. Requests of other kinds are passed over.
+    ///
+    /// The request adds nothing where a mistake was noted; those behind it are compiled all the
+    /// same.
     pub(crate) fn add(
         &mut self,
         request: &Request,
@@ -125,7 +138,7 @@ impl<'a> Calls<'a> {
                 }
             }
             Ask::Ammo(written) => {
-                // What is wrong was noted.
+                // A mistake was noted where there is none.
                 let _made = ammo::add_calls(self, written, request, templates, made, scope);
             }
             Ask::Url { .. } | Ask::List { .. } => {}
@@ -158,6 +171,8 @@ impl<'a> Calls<'a> {
     }
 
     /// One call, with the number of calls for which it has data.
+    ///
+    /// The pool's metadata and language of templates hold where the request has none of its own.
     fn request(
         &mut self,
         name: &Text,
@@ -186,7 +201,11 @@ impl<'a> Calls<'a> {
         Some((made, lasts))
     }
 
-    /// The method of this name.
+    /// The method of this name, by a schema that was fetched before or is fetched now. `None` where
+    /// a mistake was noted, of the name or of the server.
+    ///
+    /// Schemas are kept by question and not by name: a server's answer for a service has all
+    /// methods of it, and ten calls of one service ask once.
     pub(crate) fn method(&mut self, name: &Text, scope: &mut Scope<'_>) -> Option<Method> {
         let place = &name.place;
         let wanted = scope.found.ok(place, Wanted::call(&name.value))?;
@@ -208,6 +227,10 @@ impl<'a> Calls<'a> {
         scope.found.ok(place, schema.method(&name.value))
     }
 
+    /// The call itself, with the defaults of all that was not written.
+    ///
+    /// A call's deadline is the pool's timeout where it has none: the server then knows when the
+    /// client stops waiting. A timeout of 0 is no deadline at all.
     fn call(
         &self,
         options: &CallOptions,
@@ -236,7 +259,8 @@ impl<'a> Calls<'a> {
     }
 }
 
-/// The statuses of a text, by their names or numbers, such as `OK, NOT_FOUND`.
+/// The statuses of a text, by their names or numbers, such as `OK, NOT_FOUND`. A near name is
+/// suggested for one that is unknown, as `NOTFOUND` is.
 fn statuses(text: &Text) -> Result<CallStatuses, String> {
     let mut expect = CallStatuses::NONE;
     for part in text.value.split(',').map(str::trim) {

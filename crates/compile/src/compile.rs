@@ -12,6 +12,16 @@
 //! The order of the steps matters in two places. Feeds are read before any pool, since templates in
 //! all of them read them; and pools are made one after the other, since the rows of a feed that
 //! several pools share are dealt by the users of those before ([`Dealer`]).
+//!
+//! Three steps look at the finished pools. Feeds that could not be read have left templates without
+//! their variables, and those mistakes are dropped ([`lost`]). A load that is more than modest gets
+//! the guard of targets unless the document owns its target, and that is decided of all pools
+//! together: many small pools are one large load. Samples are kept only where a file of rows was
+//! asked for.
+//!
+//! A document never makes half a plan. [`finished`] gives the plan where nothing was found, and all
+//! mistakes otherwise, so that a step may fill in a default behind a mistake without a second
+//! thought: nothing that was made so is ever sent.
 
 use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
@@ -49,7 +59,10 @@ const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 /// The plan that a document describes.
 ///
 /// The host is asked for files, for certificates, and, of calls without a schema, for the answer of
-/// their server: compiling may take as long as that server's timeout.
+/// their server: compiling may take as long as that server's timeout. Nothing else is sent, and no
+/// target of HTTP requests is reached.
+///
+/// # Errors All mistakes of the document, in the order of its lines; never an empty list.
 pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
     compile_in(document, Scope::new(host)).map_err(in_order)
 }
@@ -62,6 +75,9 @@ pub(crate) fn in_order(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
 
 /// The plan of a document in this scope, or all mistakes: those that the scope had before, and
 /// those that were found.
+///
+/// A scope that is not new is a draft's: it has the mistakes of the document's form, and the record
+/// of values that a setup takes.
 pub(crate) fn compile_in(
     document: &Document,
     mut scope: Scope<'_>,
@@ -138,7 +154,8 @@ pub fn schema_of(
     finished(scope, schema)
 }
 
-/// The result, or the mistakes found on the way.
+/// The result, or the mistakes found on the way. Where there is no result, a mistake was noted; a
+/// step that gives up in silence would give an error without a word.
 fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> {
     match made.filter(|_| scope.found.is_empty()) {
         Some(made) => Ok(made),
@@ -148,6 +165,9 @@ fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> 
 
 /// The pools of a document, each filled in from its defaults: a setting of a pool stands in the
 /// place of the same one of the defaults.
+///
+/// A pool beyond the greatest number of pools is noted once, and the ones behind it are left out,
+/// so that a generated document with a million pools is not compiled before it is refused.
 fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
     if document.pools.is_empty() {
         let message = "there is nothing to send; write a pool with requests";
@@ -166,7 +186,9 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
     pools
 }
 
-/// Whether a pool makes gRPC calls, perhaps beside other requests.
+/// Whether a pool makes gRPC calls, perhaps beside other requests. One call is enough: the whole
+/// pool then speaks HTTP/2 unless the document names a version, since its requests share
+/// connections.
 fn is_of_calls(pool: &Pool) -> bool {
     let mut requests = pool.every_request();
     requests.any(|request| request.ask.is_call())
@@ -190,6 +212,9 @@ fn http(pool: &Pool, templates: TemplateScope, scope: &mut Scope<'_>) -> drumfir
 
 /// A pool of calls, perhaps with other requests between them. `None` where its server can't be
 /// reached even in theory, of which the mistakes were noted.
+///
+/// The calls decide the way to the server and the version of HTTP; the other requests of the pool
+/// take both as they are. Cookies are kept only where there are such requests.
 fn calls(
     document: &Document,
     pool: &Pool,
@@ -225,6 +250,9 @@ fn calls(
 }
 
 /// The requests of a pool's list, of which an arrival takes one, or those of its scenarios.
+///
+/// `add` is the compiler of one kind of pool. It is a parameter so that lists and scenarios have
+/// one order of steps for HTTP and for calls.
 fn all(
     pool: &Pool,
     templates: TemplateScope,
@@ -257,7 +285,11 @@ fn all(
 }
 
 /// Bounds a pool's number of requests, or of a scenario's iterations, by the data that is used
-/// once; the default duration then bounds nothing any more.
+/// once.
+///
+/// The default duration then bounds nothing any more: whoever gives a file of ten thousand rows to
+/// be used once wants all of them sent. A duration that was written stays, and so does that of
+/// users who come and go by a law, whose course the duration is.
 fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Pool) {
     let users = written.load.users.as_ref();
     let is_usual = written.stop.after.is_none()
@@ -273,6 +305,10 @@ fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Poo
 }
 
 /// A plan that reaches the server of a pool's calls, without a message yet.
+///
+/// It passes the plan's own check like any other, so that a flaw in a setting is found before the
+/// server is asked, and the question goes the way that the calls will go: by the same proxy,
+/// socket, certificates and timeouts.
 fn reach(
     document: &Document,
     pool: &Pool,
@@ -310,6 +346,9 @@ fn asked(
 
 /// A pool with these requests, all of its settings read. `usual` is the version of HTTP that they
 /// speak unless the document names one. A `replay` stands in the place of the pool's rate.
+///
+/// The load is read before connections and stop, which have their defaults from it: the number of
+/// connections from that of users, and the duration from the load's own end.
 fn made_of(
     pool: &Pool,
     requests: Vec<HttpRequest>,
@@ -347,7 +386,8 @@ fn made_of(
     }
 }
 
-/// The settings of the generator: threads, seed, warm-up, interval.
+/// The settings of the generator: threads, seed, warm-up, interval. They hold for all pools, since
+/// the worker threads and the clock are the whole run's.
 fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     let threads = scope.count(written.threads.as_ref());
     let interval = scope.found.parse(written.interval.as_ref());
@@ -368,6 +408,10 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
 }
 
 /// The rules that the result must satisfy, then the conditions that end the run.
+///
+/// The order is that of the document, by which [`crate::check`] finds the place of a rule again. A
+/// condition in a pool is refused: it would end the run of the other pools, which its place does
+/// not say.
 fn thresholds(document: &Document, scope: &mut Scope<'_>) -> Vec<Threshold> {
     let Stop {
         abort, max_errors, ..

@@ -7,6 +7,11 @@
 //!
 //! The first call is rendered before the run ([`sent`]), so that mistakes of data are mistakes of
 //! the plan and not failures of every call.
+//!
+//! JSON is read in two ways ([`Reading`]). The native one is protobuf's own mapping, strict in
+//! names and types; data that was written for ghz is read as Go's library reads it, which lets more
+//! pass. A file of a tool must not be refused for what the tool accepts, and a new one not be
+//! accepted for what no other reader would.
 
 use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
 use crate::host::Found;
@@ -31,7 +36,8 @@ enum Language {
     Go(Templates),
 }
 
-/// The words for languages in a document.
+/// The words for languages in a document. They are more than the languages: ghz has two sets of
+/// functions, and its `--disable-template-data` still reads JSON its own way.
 #[derive(Clone, Copy)]
 enum Word {
     None,
@@ -50,6 +56,9 @@ pub(crate) struct Sent {
 }
 
 /// The messages and the metadata of a request's calls. `None` where a mistake was noted.
+///
+/// Data is tried before metadata, and both as the first request of the first user has them. Data of
+/// the native language was tried when it was compiled.
 pub(crate) fn sent(
     request: &Request,
     common: &[Field],
@@ -79,6 +88,8 @@ pub(crate) fn sent(
     })
 }
 
+/// The language of a request's templates, with the names that Go's may ask for: those of the call
+/// are known here and are the same for each.
 fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option<Language> {
     let words = [
         ("jinja", Word::Native),
@@ -168,7 +179,8 @@ fn input(
     Some(input.with_order(order))
 }
 
-/// Data as JSON, or as a template of it.
+/// Data as JSON, or as a template of it. A text of Go's language without an action is no template,
+/// and is encoded once.
 fn of_text(
     text: &str,
     method: &Method,
@@ -219,6 +231,10 @@ struct Split {
 }
 
 /// The metadata of a request: its own, then that of its pool that it does not name.
+///
+/// Names are compared without regard to case, as HTTP has them. A file of metadata stands in the
+/// place of the request's own fields; one that is a template as a whole gives all metadata of the
+/// call, and the pool's are not added.
 fn fields(
     request: &Request,
     common: &[Field],
@@ -297,6 +313,8 @@ enum FileFields {
 }
 
 /// The metadata of a file: a JSON object of texts, or a template of one.
+///
+/// A value that is no text is refused: a number could be sent in more than one way.
 fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<FileFields> {
     let bytes = scope.file(path)?;
     let text = std::str::from_utf8(&bytes);

@@ -7,6 +7,9 @@
 //!
 //! A key that has no effect on a kind of rows is a mistake, not a hint that is passed over: a
 //! `delimiter` beside JSON shows that something else was meant.
+//!
+//! A file is read through once here whatever its size, so that a row without its columns in the
+//! last line is a mistake of the plan. Orders are rules over row numbers and cost nothing here.
 
 use crate::scope::Scope;
 use drumfire_data::{
@@ -39,7 +42,8 @@ pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Ar
     Arc::new(sources)
 }
 
-/// Whether two feeds have the same rows, written in the same way.
+/// Whether two feeds have the same rows, written in the same way. Their orders may differ: an order
+/// is a feed's own, and only the rows are shared.
 fn is_same(one: &Written, other: &Written) -> bool {
     one.rows == other.rows
         && one.fields == other.fields
@@ -50,7 +54,8 @@ fn is_same(one: &Written, other: &Written) -> bool {
         && one.seed == other.seed
 }
 
-/// The rows of a feed, by the key that says where they come from.
+/// The rows of a feed: of a file in one of four forms, written in the document, counted, or
+/// generated.
 fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     match &written.rows {
         FeedRows::Csv(file) => {
@@ -126,7 +131,8 @@ fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
     })
 }
 
-/// A character of ASCII, or the name of one.
+/// A character of ASCII, or the name of one. The ends of lines can be neither delimiter nor quote,
+/// as a row would have no end.
 fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> {
     let named = names.iter().find(|(name, _)| *name == text.value);
     let mark = match (named, text.value.as_bytes()) {
@@ -141,7 +147,8 @@ fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> 
 }
 
 /// Rows that are computed from the seed; without a number of rows there are as many as there are
-/// requests.
+/// requests. The seed is the plan's unless the feed has one, so that two feeds of the same columns
+/// and seed have the same rows.
 fn generated(
     written: &Written,
     columns: &[Field],

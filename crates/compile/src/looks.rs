@@ -9,6 +9,10 @@
 //! The reply of a call is inspected as JSON of its message ([`looks_of_call`]), with the schema's
 //! own names of fields. Values that are taken by `reply` see it with protobuf's names in JSON
 //! instead, and are rules of their own.
+//!
+//! An inspection is the same for all responses of its request. It is compiled to a form that
+//! workers share without a lock, and its texts are no templates: a check that looks like one is
+//! refused, as it would compare with its braces.
 
 use crate::scope::Scope;
 use crate::script::{self, Asked, ScriptRules};
@@ -27,6 +31,8 @@ use std::sync::Arc;
 const LOOK_MAX: ByteSize = ByteSize(1_000_000);
 
 /// The inspection of a request's responses.
+///
+/// Requests of one list share it.
 #[derive(Clone, Default)]
 pub(crate) struct Looks {
     /// The statuses that are ok, where those are not the pool's.
@@ -160,13 +166,15 @@ fn in_json(field: &Field, path: &str) -> Field {
     field
 }
 
-/// The part of a decoded body that is inspected.
+/// The part of a decoded body that is inspected. A plan that bounds decoded bodies has said how
+/// much memory one may take; without that each of many connections would keep 64 MiB for a check.
 fn body_max(pool: &Pool, scope: &mut Scope<'_>) -> ByteSize {
     let most = scope.found.parse(pool.settings.http.max_decoded.as_ref());
     most.unwrap_or(LOOK_MAX)
 }
 
-/// Whether the texts of a request may be templates.
+/// Whether the texts of a request may be templates. Checks follow the same key as the request's
+/// texts, though they have none: where templates are off, braces are meant as they are.
 fn has_templates(request: &Request, pool: &Pool) -> bool {
     let own = request.data.templates.as_ref();
     let written = own.or(pool.settings.templates.as_ref());
@@ -186,6 +194,9 @@ fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
 }
 
 /// The expectations of a response but for its status and a hash of its body.
+///
+/// The order is that of their cost: time and size are known already, a field is looked up, a body
+/// is parsed. The first one that fails decides the exchange's failure.
 fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     let mut all = Vec::new();
     if let Some(text) = &written.time {
@@ -281,6 +292,9 @@ struct Hash {
 
 /// The hash that a text asks for: `sha256 9f86…` is an algorithm and the digest that it must give,
 /// and `sample 10%` behind it the share of responses that are hashed.
+///
+/// A digest is compared as text in lower case, after its length was checked: one that was cut short
+/// would fail every response of a run.
 fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
     let mut words = text.value.split_whitespace();
     let (algorithm, digest) = (words.next()?, words.next());

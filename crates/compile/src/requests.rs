@@ -7,6 +7,14 @@
 //!
 //! A request that varies in any part gets [`RequestTemplates`], which render what varies; without
 //! them the engine prepares its bytes once.
+//!
+//! A fixed body is held once however many requests send it, and a file that two of them name is
+//! read once. A list of a million URLs is a million requests of the plan, each with a URL, a name
+//! and shared parts.
+//!
+//! Rules of HTTP that a request can break by its fields are noted here ([`check`]), since only here
+//! it is known which parts vary: a length beside a body that has many, two Hosts of which one is
+//! rendered. Wrong bytes in fields and methods are refused where those are made, in `plan`.
 
 use crate::ammo::AmmoRequests;
 use crate::looks::{ALGORITHMS, Looks, looks};
@@ -21,6 +29,9 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// The requests of a pool that were made so far.
+///
+/// Both kinds of pools add to it, and so do lists, steps and files of requests. The index of a
+/// request here is its index in the plan, by which the steps of a program name it.
 #[derive(Default)]
 pub(crate) struct Made {
     pub(crate) requests: Vec<HttpRequest>,
@@ -41,7 +52,8 @@ impl Made {
         self.weights.resize(self.requests.len(), weight.cloned());
     }
 
-    /// Adds a request that has data for `count` arrivals; `None` is no bound.
+    /// Adds a request that has data for `count` arrivals; `None` is no bound. Of several bounds the
+    /// least one holds, for the pool as a whole.
     pub(crate) fn add(&mut self, request: HttpRequest, count: Option<u64>) {
         self.requests.push(request);
         self.count = self.count.into_iter().chain(count).min();
@@ -73,6 +85,7 @@ impl<'a> Requests<'a> {
     }
 
     /// Compiles the fields and the body of the pool, whose templates may read what this scope has.
+    /// Mistakes in them are noted once, and not with each request.
     fn common(&self, templates: &TemplateScope, scope: &mut Scope<'_>) -> Common {
         let settings = &self.pool.settings;
         let templates = Templates::of(settings.templates.as_ref(), templates, scope);
@@ -106,6 +119,10 @@ impl<'a> Requests<'a> {
         self.common = Some(common);
     }
 
+    /// Compiles one request over the pool's fields and body, and adds it with each URL that it has.
+    ///
+    /// Every part is compiled even where another one had a mistake, since all mistakes are to be
+    /// found; the request is left out at the end.
     fn add_with(
         &self,
         common: &Common,
@@ -123,7 +140,7 @@ impl<'a> Requests<'a> {
                 own: own_fields(request, may_read, self.pool, scope),
                 common: &common.fields,
             };
-            // What is wrong was noted.
+            // A mistake was noted where there is none.
             let _made = requests.add(may_read, made, scope);
             return;
         }
@@ -189,6 +206,9 @@ impl<'a> Requests<'a> {
 
     /// The URL that a text asks for: a whole one, or a path at the pool's target. `None` where a
     /// mistake was noted.
+    ///
+    /// A text that begins with a template may give either, and is tried as a reference to the
+    /// target.
     fn asked(
         &self,
         text: &Text,
@@ -236,7 +256,8 @@ fn own_fields(
     fields
 }
 
-/// The body of a request itself, if it has one.
+/// The body of a request itself, if it has one. A key on its lines or their order alone makes one,
+/// which is then refused for the lack of a payload: the pool's body is another's.
 fn own_content(
     request: &Request,
     templates: &Templates<'_>,
@@ -256,7 +277,7 @@ fn own_content(
 }
 
 /// Adds the Content-Type that follows from the way in which a body was written, unless a field
-/// names another.
+/// names another. The type of a body in parts has the boundary that was chosen for it.
 fn add_media_type(content: &Content, fields: &mut HeaderFields) {
     if let Some(media_type) = &content.media_type
         && !fields.has("content-type")
@@ -313,7 +334,8 @@ impl From<Asked> for Listed {
     }
 }
 
-/// The inspection of the responses of a URL that has a hash of its own.
+/// The inspection of the responses of a URL that has a hash of its own. All other checks are those
+/// of the request.
 fn looks_with(
     hash: Text,
     request: &Request,
@@ -383,7 +405,8 @@ impl<'a> HashedLine<'a> {
 /// The message on a line of other tools' lists of targets, which have methods.
 const METHOD: &str = "a list has one URL a line and no methods; the method is that of all, -X";
 
-/// Whether a line has a method before its URL: `GET http://…`.
+/// Whether a line has a method before its URL: `GET http://…`. vegeta's targets are written so, and
+/// their method would otherwise be a part of the URL.
 fn begins_with_method(line: &str) -> bool {
     let Some((method, rest)) = line.split_once(' ') else {
         return false;

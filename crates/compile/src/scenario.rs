@@ -16,6 +16,10 @@
 //!
 //! Templates are compiled in the order of the steps: a step may read the variables that steps
 //! before it set, on any way that leads to it.
+//!
+//! Every loop is bounded before the run: the number of steps of the longest way through a scenario
+//! is added up, and one that is too long is refused. A number of passes that a template gives
+//! counts with its greatest value there. So no iteration of a plan can be without an end.
 
 use crate::ammo::refuse_step;
 use crate::requests::Made;
@@ -85,7 +89,7 @@ pub(crate) fn scenario(
         builder.steps(&scenario.steps, &mut templates.clone());
         builder.steps.push(Step::End);
         let message = "there is nothing to send; give at least one request";
-        // What is wrong with its requests was noted.
+        // A mistake was noted where it has requests and none could be made.
         let silent = scenario.steps.iter().all(|step| step.requests().is_empty());
         let found = &mut builder.scope.found;
         found.add_if(silent, &scenario.name.place, message);
@@ -111,7 +115,8 @@ pub(crate) fn scenario(
     Scenario { made, program }
 }
 
-/// Notes a pool with two descriptions of its users' steps.
+/// Notes a pool with two descriptions of its users' steps. One of them is compiled all the same, so
+/// that its own mistakes are found too.
 fn check(pool: &Pool, scope: &mut Scope<'_>) {
     let first = pool.place("scenario").or_else(|| pool.place("scenarios"));
     if let (Some(first), false) = (first, pool.requests.is_empty()) {
@@ -164,6 +169,10 @@ pub(crate) fn choice(
 }
 
 /// The steps of scenarios on their way to a program.
+///
+/// A step is written where it comes to stand; only jumps forward are written with a 0 and mended.
+/// The index of a step is also the number of its random values, so that they depend on the place in
+/// the document and not on the way by which a user came there.
 struct Builder<'a, 's, Add> {
     /// Adds a request to those that were made.
     add: Add,
@@ -209,7 +218,8 @@ where
         }
     }
 
-    /// Builds steps one level deeper, where that is not too deep.
+    /// Builds steps one level deeper, where that is not too deep. Steps that are too deep are left
+    /// out as a whole, and noted once.
     fn within(&mut self, place: &drumfire_document::Place, add: impl FnOnce(&mut Self)) {
         if self.nested == NESTED_MAX {
             let message = format!("steps are nested at most {NESTED_MAX} deep");
@@ -270,6 +280,8 @@ where
 
     /// A condition, its steps, and those where it does not hold. Both ways begin with the same
     /// variables and join behind.
+    ///
+    /// A jump over the second way is written only where there is one.
     fn branch(&mut self, branch: &Branch, templates: &mut TemplateScope) {
         let asked = self.ask(&branch.condition, templates);
         let mut also = templates.clone();
@@ -309,6 +321,10 @@ where
     }
 
     /// A loop: its number of passes, its steps, and the condition that ends it early.
+    ///
+    /// The loop's first step is written twice: at the beginning for its place, and again when the
+    /// end is known. The condition stands behind the steps, since it mostly asks what a response of
+    /// this pass has given; where it holds, the loop is left without another count.
     fn repeat(&mut self, repeated: &Loop, templates: &mut TemplateScope) {
         let counter = CounterId(self.counters);
         self.counters = self.counters.saturating_add(1);
@@ -404,7 +420,8 @@ fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailur
     }
 }
 
-/// The times and the rest of a retry, as `2` or `2,500ms`; `None` where it is neither.
+/// The times and the rest of a retry, as `2` or `2,500ms`; `None` where it is neither, or more
+/// often than a failed request is sent again.
 fn retry_of(inside: Option<&str>) -> Option<Retry> {
     let inside = inside?;
     let (times, rest) = match inside.split_once(',') {
@@ -418,6 +435,9 @@ fn retry_of(inside: Option<&str>) -> Option<Retry> {
 }
 
 /// The names of the variables that steps set, those of steps within them included.
+///
+/// The order is that of the document, which gives each its number; a name that several steps set
+/// comes as often.
 pub(crate) fn variables(steps: &[Written]) -> Vec<&Text> {
     let mut names = Vec::new();
     for step in steps {

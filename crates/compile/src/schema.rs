@@ -4,6 +4,10 @@
 //! Files that were named are always enough; a server is asked by reflection only where the document
 //! names none, and only while no mistake was found. A second question is asked in spite of later
 //! mistakes once the first was answered, for then the server is known to answer fast.
+//!
+//! The answer of a server is a stranger's: the reflection of `schema` bounds its services, files
+//! and bytes, and the time for it is that of opening a connection. A failure there is the world's
+//! and not the document's ([`Fault::World`]), and the exit code tells the two apart.
 
 use crate::host::{Found, SchemaQuestion};
 use crate::metadata;
@@ -16,7 +20,8 @@ use drumfire_schema::reflection::Wanted;
 use std::sync::Arc;
 
 /// The schema that has the wanted symbol. `place` is the place of the symbol in the document;
-/// `None` where a mistake was noted.
+/// `None` where a mistake was noted. `.proto` files are compiled to one schema, whatever symbol is
+/// wanted.
 pub(crate) fn schema(
     written: &Written,
     reach: &Plan,

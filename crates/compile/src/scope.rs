@@ -3,6 +3,10 @@
 //! Every step is given the scope, reads through it and notes mistakes in it. The reading methods
 //! return `None` where they have noted one, so that a caller may use `?` without a message of its
 //! own; `found.ok(place, result)` does the same for any result.
+//!
+//! A scope lives as long as one compilation and never outlasts it. What a run still reads from
+//! files it has opened through [`Scope::open`]; the bytes that [`Scope::file`] has read are shared
+//! with the plan and stay as they were, even where the file changes before the run.
 
 use crate::multipart::{Multipart, multipart};
 use crate::taken::TakenValues;
@@ -44,7 +48,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The content of a file; `None` where it can't be read.
+    /// The content of a file; `None` where it can't be read. A path is told by its text: a file
+    /// under two names is read twice.
     pub(crate) fn file(&mut self, path: &Text) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.files.get(&path.value) {
             return bytes.clone();
@@ -124,7 +129,8 @@ impl<'a> Scope<'a> {
     }
 
     /// The value of a word, of several that are possible; `what` completes the message "`…` is" on
-    /// another one. `None` where nothing was written.
+    /// another one. `None` where nothing was written, and where a mistake was noted: the default
+    /// goes in its place either way.
     pub(crate) fn word<T: Copy>(
         &mut self,
         text: Option<&Text>,

@@ -1,9 +1,13 @@
 //! The script of a pool, and the responses that its functions inspect.
 //!
-//! A script is loaded once to be checked; each worker thread then has an interpreter of its own,
+//! A script is loaded once to be checked; each worker thread then has interpreters of its own,
 //! which `script` bounds in time and memory. An inspection by functions comes last: rules that need
 //! no interpreter have accepted the response before ([`ScriptRules`]). A function is given the
 //! response as a datum ([`seen`]), which is built once for all functions of a request.
+//!
+//! A function can do nothing but answer, with a text or with JSON: it has no files, no network and
+//! no clock. What it throws fails the exchange under a kind of its own ([`MismatchKind::Script`]),
+//! so that a mistake in a script is not taken for one of the target.
 
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
@@ -19,10 +23,11 @@ use drumfire_units::ByteSize;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The word before the name of a function in `take`.
+/// The word before the name of a function in `take`: `token: js token_of`.
 const WORD: &str = "js ";
 
-/// The sources of a pool's templates, with its script.
+/// The sources of a pool's templates, with its script. A feed is shared by all pools; functions are
+/// those of one.
 pub(crate) struct Own {
     pub(crate) sources: Arc<Sources>,
     pub(crate) script: Option<Arc<dyn Functions>>,
@@ -42,7 +47,8 @@ pub(crate) fn sources(pool: &Pool, sources: &Arc<Sources>, scope: &mut Scope<'_>
     Own { sources, script }
 }
 
-/// A script of a file; `None` where a mistake was noted.
+/// A script of a file; `None` where a mistake was noted. It is loaded under the bounds of a call,
+/// so that a script which never ends is refused here.
 fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
     let bytes = scope.file(path)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| "the script is not UTF-8".to_owned());
@@ -92,6 +98,9 @@ pub(crate) fn is_scripted(field: &Field) -> bool {
 
 impl ScriptRules {
     /// Joins rules with what a script does; `None` where a mistake was noted.
+    ///
+    /// Every name is looked for before anything is joined: all functions that are missing are
+    /// noted.
     pub(crate) fn new(
         rules: Rules,
         asked: &Asked<'_>,
@@ -129,6 +138,8 @@ impl ScriptRules {
         })
     }
 
+    /// The answer of a function to a response. The request's own context is not there: an
+    /// inspection is the same for all responses of its request.
     fn call(&self, function: &str, seen: &Datum) -> Result<Option<Datum>, DataError> {
         let request = RequestContext::default();
         self.functions

@@ -7,7 +7,10 @@
 //!
 //! Host and port can't vary, since connections are opened to them before any request is rendered; a
 //! whole URL may come from a response ([`Templates::reference`]), and must then lie at the pool's
-//! target.
+//! target: a page must not choose whom the load goes to.
+//!
+//! Messages quote templates, and some quotations are secrets. A URL is masked where it is named
+//! ([`named`]), and a field with the name of a secret is quoted without its text ([`of_field`]).
 
 use crate::json_template;
 use crate::metadata;
@@ -83,12 +86,13 @@ impl<'a> Templates<'a> {
         }
     }
 
+    /// Whether a text is to be compiled; one without tags is sent as it is.
     fn is_template(&self, text: &str) -> bool {
         self.is_on && !Template::is_static(text)
     }
 
-    /// A template that was tried. `place` is the place at which a person would write that the text
-    /// is none, for the hint in its message.
+    /// A template that was tried. `place` is where a document would say that the text is none, for
+    /// the hint in its message.
     fn compile(&self, source: &str, kind: Kind, place: &Place) -> Result<Template, String> {
         let template = Template::compile(source, kind, &self.scope.sources).map_err(|error| {
             let say = names::setting(place, "templates", "none");
@@ -106,8 +110,8 @@ impl<'a> Templates<'a> {
         Ok(text)
     }
 
-    /// The request for a whole URL. `place` is the place at which a person would write that it is
-    /// no template.
+    /// The request for a whole URL. `place` is where a document would say that it is no template:
+    /// for a line of a list that is the key of the list.
     pub(crate) fn url(&self, text: &Text, place: &Place, scope: &mut Scope<'_>) -> Option<Asked> {
         if !self.is_template(&text.value) {
             let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
@@ -142,7 +146,8 @@ impl<'a> Templates<'a> {
         Some(asked.named_by(&text.value))
     }
 
-    /// The request for a template of path and query at an origin.
+    /// The request for a template of path and query at an origin. Its numbers are reported under
+    /// the template's own text, so that all URLs that it gives are one step.
     fn target(
         &self,
         text: &Text,
@@ -242,6 +247,9 @@ impl<'a> Templates<'a> {
     }
 
     /// The body of a request with these fields.
+    ///
+    /// A file that is not UTF-8 is no template and is sent as it is, byte for byte. A body that
+    /// varies has an empty one in the plan, which still says that there is a body.
     pub(crate) fn content(
         &self,
         written: WrittenBody<'_>,
@@ -319,7 +327,8 @@ impl<'a> Templates<'a> {
         Some((text.into_bytes().into(), media_type))
     }
 
-    /// The lines of a body, each of which is a body.
+    /// The lines of a body, each of which is a body. Each is compiled on its own: one line may be a
+    /// template and the next one not.
     fn lines(
         &self,
         bytes: &Arc<[u8]>,
@@ -444,7 +453,8 @@ fn of_field(name: &str, error: String) -> String {
     }
 }
 
-/// A URL up to its path, and the rest.
+/// A URL up to its path, and the rest. The text may be no URL at all; then the base is refused by
+/// the parser of URLs.
 fn cut(text: &str) -> (&str, &str) {
     let start = text.find("://").map_or(0, |at| at + 3);
     let end = text[start..].find(['/', '?', '#']);

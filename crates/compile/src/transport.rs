@@ -5,6 +5,12 @@
 //! machine. Words of choices are tables at the place where they are read. Questions that only a
 //! machine can answer (whether it has a local address, how many descriptors there are) are left to
 //! `placement`.
+//!
+//! Two rules hold for all groups. A word that is none of a table's is noted with the whole table,
+//! and the default goes on in its place. And a key is checked whether or not it has an effect: two
+//! that contradict each other are noted, one that needs another is noted alone (`ping_timeout`
+//! without `ping`), and certificates are read where all targets are http, since a plan is often
+//! tried on one and run on the other.
 
 use crate::host::TlsFault;
 use crate::load::Loaded;
@@ -26,19 +32,23 @@ use std::net::{IpAddr, SocketAddr};
 pub(crate) const HTTP_VERSIONS: [(&str, HttpVersion); 2] =
     [("1", HttpVersion::Http1), ("2", HttpVersion::Http2)];
 
-/// The default bound of a decoded body: 64 MiB.
+/// The default bound of a decoded body: 64 MiB. A few kilobytes of gzip can be a gigabyte, and a
+/// target must not be able to fill the machine's memory.
 const DECODED_BYTES_MAX: ByteSize = ByteSize(64 << 20);
 /// The time for which a body waits for `100 Continue`, as curl has it.
 const CONTINUE_WAIT: Nanos = Nanos::from_secs(1);
 /// The port of name servers.
 const DNS_PORT: u16 = 53;
-/// The least time between two look-ups of a name.
+/// The least time between two look-ups of a name. It is the resolution of a TTL, and keeps a load
+/// generator from being one of name servers.
 const LOOK_UP_LEAST: Nanos = Nanos::from_secs(1);
-/// The default limit of a whole exchange.
+/// The default limit of a whole exchange. Without any, a target that hangs would hold users and
+/// connections until the end of the run, and its slowness would be in no figure.
 const TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(30);
 /// The default limit of opening a connection, and that of the TLS handshake.
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(10);
-/// The default of the longest pause before a target that refuses is dialed again.
+/// The default of the longest pause before a target that refuses is dialed again. A pause that grew
+/// longer would show a target that is back later than it is.
 const BACKOFF_DEFAULT: Nanos = Nanos::from_millis(250);
 /// The default limit of the answer to a ping.
 const PING_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(20);
@@ -109,7 +119,9 @@ fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
     }
 }
 
-/// The address of a name server; its port is 53 where none is written.
+/// The address of a name server; its port is 53 where none is written. Only an address will do: a
+/// name would have to be looked up first. Without `lookup` the system's own resolver is used, which
+/// can't be pointed elsewhere, and the key would do nothing.
 fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAddr> {
     let text = written.name_server.as_ref()?;
     let bare = text.value.trim_start_matches('[').trim_end_matches(']');
@@ -149,7 +161,8 @@ fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
         .unwrap_or_default()
 }
 
-/// The treatment of redirects.
+/// The treatment of redirects. The default reports one as the response that it is: a load test that
+/// follows them in silence measures another page than it names.
 fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
     let Some(text) = text else {
         return Redirects::Report;
@@ -188,7 +201,8 @@ fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
     }
 }
 
-/// The settings for https targets, checked also where no target speaks TLS.
+/// The settings for https targets, checked also where no target speaks TLS. A plan has the content
+/// of certificates, read once, beside the names of their files, which messages quote.
 fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
     let mut pem = |path: Option<&Text>| {
         let path = path?;
@@ -216,6 +230,9 @@ fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
 }
 
 /// Notes certificates that are of no use, before anything is sent.
+///
+/// A mistake stands at the file that has it; one of a certificate and its key, which can't be told
+/// apart, at the certificate, and names both.
 fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
     let (cert, key) = match (&written.cert, &written.key) {
         (Some(alone), None) => {
@@ -248,6 +265,8 @@ fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
 }
 
 /// The local addresses of connections. Whether a machine has them is found where the plan is run.
+///
+/// Another machine than this one may run the plan.
 fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
     let mut addresses = Vec::new();
     for text in &reach.source_ip {
@@ -265,7 +284,8 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
 }
 
 /// The address of a name in place of its look-up: `HOST:PORT:ADDRESS`, the address with or without
-/// brackets.
+/// brackets. It is curl's form, so that an option can be copied; unlike there, one entry has one
+/// address.
 fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     let parts = || {
         let (host, rest) = text.value.split_once(':')?;
@@ -297,7 +317,8 @@ pub(crate) fn timeouts(written: &WrittenTimeouts, scope: &mut Scope<'_>) -> Time
     }
 }
 
-/// A limit in time; 0 stands for no limit.
+/// A limit in time; 0 stands for no limit. It becomes the greatest time, so that no code behind
+/// here has a case for "none".
 pub(crate) fn span(text: Option<&Text>, scope: &mut Scope<'_>) -> Option<Nanos> {
     let time: Nanos = scope.found.parse(text)?;
     Some(match time {
@@ -307,6 +328,9 @@ pub(crate) fn span(text: Option<&Text>, scope: &mut Scope<'_>) -> Option<Nanos> 
 }
 
 /// The connections that carry a load.
+///
+/// Their number is the load's, which knows how many users there are; the rest are rules of how each
+/// one is opened, kept, used again and closed.
 pub(crate) fn connections(
     settings: &Settings,
     loaded: &Loaded,
@@ -389,6 +413,7 @@ fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
 }
 
 /// The time for which users keep cookies: with a session of their own, as long as the run lasts.
+/// Otherwise none are kept unless that was asked for.
 pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     let written = &settings.connections;
     let words = [
@@ -406,7 +431,9 @@ pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     cookies.unwrap_or_else(|| of_session.map_or(Cookies::Ignore, |_| Cookies::User))
 }
 
-/// Whether a connection carries more than one request, and how many at most.
+/// Whether a connection carries more than one request, and how many at most. A number beside
+/// `keepalive: false` is a contradiction even where it is 1: it is not known which of the two was
+/// meant.
 fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
     let kept = written.keepalive.as_ref().is_none_or(|keep| keep.value);
     let Some(limit) = &written.requests_per_connection else {
