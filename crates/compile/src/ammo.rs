@@ -8,6 +8,14 @@
 //! A file of calls is read twice, for a message can be made only with the schema of its method, and
 //! which methods there are stands in the file. Between the two passes the schema is asked for each
 //! method once.
+//!
+//! Fields have an order of precedence: those that are written beside the file stand above or below
+//! the file's own, as `override_headers` says, and the pool's below both
+//! ([`AmmoRequests::planned`]). The host of a request is a field like others; the connection goes
+//! to the pool's target whatever it is.
+//!
+//! A mistake in the file is noted with its line at the place where the document names the file, and
+//! the first one ends the reading: a file in the wrong format would give a mistake for every line.
 
 use crate::call::Calls;
 use crate::looks::looks;
@@ -45,6 +53,10 @@ pub(crate) struct AmmoRequests<'a> {
 impl AmmoRequests<'_> {
     /// Adds a request for each class of the file, and the choice among them. `None` where a mistake
     /// was noted.
+    ///
+    /// Nothing is compiled where the options are wrong, since they say how the file is to be read.
+    /// All classes share one inspection and one timeout, which are those of the request that names
+    /// the file.
     pub(crate) fn add(
         &self,
         may_read: &TemplateScope,
@@ -91,6 +103,10 @@ impl AmmoRequests<'_> {
 
     /// Adds a call for each class of the file, and the choice among them. The file's own times are
     /// passed over: calls have none.
+    ///
+    /// The first pass passes messages over, the second one makes each of them once, so that a
+    /// message that is none of its method's is a mistake before the run. A method that only the
+    /// second one finds is refused.
     pub(crate) fn add_calls(
         &self,
         calls: &mut Calls<'_>,
@@ -134,6 +150,9 @@ impl AmmoRequests<'_> {
     }
 
     /// Opens the file, or takes the lines that stand in its place in the document.
+    ///
+    /// Lines of the document are read like a file of one URI a line, and mistakes in them have
+    /// their numbers.
     fn open(&self, scope: &mut Scope<'_>) -> Option<Arc<dyn ReadAt>> {
         let lines: Vec<&str> = self.written.lines.iter().map(|line| &*line.value).collect();
         match lines.is_empty() {
@@ -181,7 +200,8 @@ impl AmmoRequests<'_> {
             .add_if(varying.any(FieldTemplate::is_host), place, message);
     }
 
-    /// The options by which the file is read.
+    /// The options by which the file is read. `None` where its format is not known; other mistakes
+    /// are noted and leave the reading possible.
     fn options(&self, scope: &mut Scope<'_>) -> Option<AmmoOptions> {
         let written = self.written;
         for count in [&written.limit, &written.passes, &written.auto_tag] {
@@ -225,6 +245,9 @@ impl AmmoRequests<'_> {
 
     /// The plan's fields: those that were written beside the file, which may stand above the file's
     /// own, and those of the pool that neither names.
+    ///
+    /// A varying field is told apart by its index among all of them, from which its random values
+    /// follow.
     fn planned(&self) -> Vec<AmmoField> {
         let own = match is_on(&self.written.override_headers) {
             true => Precedence::Plan,
@@ -251,7 +274,9 @@ impl AmmoRequests<'_> {
         planned
     }
 
-    /// The factor by which the file's own times are divided, where it is replayed by them.
+    /// The factor by which the file's own times are divided, where it is replayed by them. Factors
+    /// from a millionth to a million are accepted. A rate or users beside it contradict it,
+    /// whichever of them was meant.
     fn speed(&self, scope: &mut Scope<'_>) -> Option<f64> {
         let text = self.written.speed.as_ref()?;
         let number = text.value.strip_suffix('x').unwrap_or(&text.value);
@@ -270,6 +295,9 @@ impl AmmoRequests<'_> {
 
     /// The number of requests for which there is data. A file without a bound begins again and
     /// again, unless it is replayed with its own timing.
+    ///
+    /// The least bound holds, be it of the file, of its passes, or of a feed that a field beside it
+    /// reads once.
     fn count(&self, ammo: &Ammo) -> Option<u64> {
         let written = self.written;
         let value = |count: &drumfire_document::Count| count.value;
@@ -339,7 +367,8 @@ impl AmmoCalls for Methods {
     }
 }
 
-/// The format that was written, or the one that the ending of the file's name stands for.
+/// The format that was written, or the one that the ending of the file's name stands for. Content
+/// is never guessed at: a line can be right in more than one format.
 fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     if let Some(text) = &written.format {
         return scope.word(Some(text), &AMMO_FORMATS, "no format of ammo");

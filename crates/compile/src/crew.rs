@@ -4,6 +4,10 @@
 //! starts (`start: const(10/s,5s)`), with a number or without. All become [`Users`], a list of
 //! changes in order of time; it has an entry for each start, which is why starts are bounded by
 //! [`STARTS_MAX`].
+//!
+//! A law of the number may go up and down, and its end is the end of the load. Starts only add
+//! users, and those who have come stay until something else ends the run. Neither can follow a
+//! trace, whose times are those of requests.
 
 use crate::scope::Scope;
 use drumfire_document::{Load as Written, Text};
@@ -11,7 +15,8 @@ use drumfire_plan::{Arrivals, Users};
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;
 
-/// The greatest number of users that come one by one.
+/// The greatest number of users that come one by one. Each is an entry of sixteen bytes in the
+/// plan.
 const STARTS_MAX: u64 = 10_000_000;
 
 /// The users of a pool, where its load speaks of them.
@@ -54,7 +59,10 @@ fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Opti
 }
 
 /// The users of a schedule of starts. Where a number is written beside it, the law must bring at
-/// least that many.
+/// least that many: a run would otherwise never reach the load that it names.
+///
+/// Starts at one instant are one change. Nobody is there before the first one, so the list begins
+/// with 0 at the run's start.
 fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
     let brought = schedule.total();
     let count = match (brought, most) {
@@ -118,6 +126,7 @@ fn by_number(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
     crew
 }
 
+/// Users by a law of their number. A law without an end ends no load.
 fn by_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
     let mut no_trace = |_: &str| Err("users follow `const`, `step` and `line`".to_owned());
     let law = scope.law(text, &mut no_trace)?;

@@ -25,17 +25,21 @@ use std::sync::Arc;
 /// The default load: gentle, so that a first try does no harm.
 const RATE_DEFAULT: &str = "10/s";
 /// The length of a run that nothing else ends.
+///
+/// Long enough for a first figure, and short enough that a forgotten run is over.
 const DURATION_DEFAULT: Nanos = Nanos::from_secs(10);
 /// The most connections to a target that are opened as they are needed: what a public service sees
 /// of one client network, and a bound on what a mistyped rate may do to it.
 const CONNECTIONS_NEEDED_MAX: u32 = 1_000;
-/// The connections of an open load that takes as many as there are.
+/// The connections of an open load that takes as many as there are. The number is the load there,
+/// so it must be one that an ordinary server bears.
 const CONNECTIONS_UNLIMITED: u32 = 64;
 /// The connections of such a load with HTTP/2, where each carries many requests.
 const CONNECTIONS_UNLIMITED_HTTP2: u32 = 8;
 /// The word in place of a number of connections.
 const AS_NEEDED: &str = "as_needed";
-/// The number of requests at a time on an HTTP/2 connection, in the open model.
+/// The number of requests at a time on an HTTP/2 connection, in the open model: the least that a
+/// server should allow (RFC 9113 section 6.5.2).
 const STREAMS_DEFAULT: u32 = 100;
 
 /// The load of a pool, its users where they change, and the connections that carry it.
@@ -271,6 +275,8 @@ const fn unlimited(http: Multiplexing) -> u32 {
 }
 
 /// A load of users that start again when they have finished.
+///
+/// Without rest or pace the next request follows at once.
 fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     let think: Option<Pause> = scope.found.parse(written.think.as_ref());
     let pace: Option<Nanos> = scope.found.parse(written.pace.as_ref());

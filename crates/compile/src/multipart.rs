@@ -3,6 +3,10 @@
 //! The body is made once, before the run. Where a text of it is a template the whole body is one,
 //! since a template has one text; then the content of files, in which tags are no tags, is kept out
 //! of it by `{% raw %}`, and a file that is no text can't stand beside it.
+//!
+//! What stands in the head of a part can't end it: quotes and ends of lines in names are escaped as
+//! browsers do, and the boundary occurs in no part as it was written. A value that is rendered
+//! later is not looked at for it.
 
 use drumfire_data::Template;
 use drumfire_document::{Diagnostic, Part, PartContent};
@@ -73,7 +77,8 @@ fn is_template(part: &Part) -> bool {
     }
 }
 
-/// The content of a file as a part of a template, in which its tags are no tags.
+/// The content of a file as a part of a template, in which its tags are no tags. A file that would
+/// end `raw` itself is refused, rather than cut in pieces: what is sent must be the file.
 fn raw(content: &[u8]) -> Result<Vec<u8>, String> {
     let Ok(text) = std::str::from_utf8(content) else {
         return Err(

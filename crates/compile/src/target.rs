@@ -1,7 +1,11 @@
 //! The target of calls: `HOST:PORT`, a URL, or a Unix socket.
 //!
 //! gRPC's tools write a target without a scheme, so that `plaintext` decides about TLS there; a URL
-//! says so itself, and may not contradict it.
+//! says so itself, and may not contradict it. The forms are those of gRPC's own naming, `unix:PATH`
+//! and `unix:///PATH` included; its `dns:` is none, since names are looked up anyhow.
+//!
+//! A plan has a URL in any case. That of a socket names this machine as host, which nothing dials:
+//! it is the authority that the server sees.
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::names;
@@ -50,7 +54,8 @@ pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> O
     })
 }
 
-/// The target as the text of a URL, or the reason for which it is none.
+/// The target as the text of a URL, or the reason for which it is none. `plaintext` beside
+/// `http://` says the same twice and is let pass; a URL over TLS beside it can't be meant.
 fn whole(text: &Text, scheme: &str) -> Result<String, String> {
     let value = &text.value;
     match value.split_once("://") {

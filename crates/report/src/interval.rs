@@ -7,6 +7,10 @@
 //! [`Lines`] is made once a run, for it chooses the columns that fit and knows when the header is
 //! due; [`Lines::next_line`] must be given each row once, in order of time. [`sentence`] stands
 //! alone, for a log in which a line comes every few minutes.
+//!
+//! The columns are chosen once and stay, even where the window changes: a log whose columns move
+//! can't be cut. Only figures that grow beyond a column push the rest of their own line to the
+//! right.
 
 use crate::calendar::{rfc3339_millis, rfc3339_seconds};
 use crate::quantity;
@@ -154,6 +158,7 @@ impl Lines {
         lines.map(|line| format!("# {line}\n")).collect()
     }
 
+    /// The headings, each above the end of its column. A program knows the line by its `#`.
     fn header(&self) -> String {
         let headings = self.columns.iter().zip(0..).map(|(column, at)| match at {
             0 => format!("# {:<1$}", column.heading, self.time_width - 2),
@@ -197,6 +202,7 @@ impl Lines {
         seconds(row.end)
     }
 
+    /// The generator's own lateness, which is measured exactly and never a bound.
     fn lag(&self, row: &IntervalRow) -> String {
         let exact = |time| SpreadTime {
             time,
@@ -277,10 +283,12 @@ fn first_to_go(columns: &[&Column]) -> Option<usize> {
     found.map(|(at, _)| at)
 }
 
+/// The three counts in one field, for they are read together and in this order.
 fn tallies(row: &IntervalRow) -> String {
     format!("{}/{}/{}", row.good, row.bad, row.failed)
 }
 
+/// A count, or the mark where there is none: a load without a rate has no goal.
 fn known(count: Option<u64>) -> String {
     count.map_or_else(|| NONE.to_owned(), |count| count.to_string())
 }
@@ -311,6 +319,7 @@ fn length(span: Nanos) -> String {
     format!("{}s", seconds(span))
 }
 
+/// The remark on an interval that has requests of the warm-up, which are in none of its figures.
 fn warm_up(row: &IntervalRow) -> &'static str {
     if row.warmup > 0 { "warm-up" } else { "" }
 }

@@ -63,6 +63,8 @@ pub fn page(runs: &[Listed<'_>], style: &Style) -> String {
     out
 }
 
+/// The whole table, with `room` for each target. The answers stay whatever gives way, for they are
+/// what a list is read for; the id stays since commands need it.
 fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
     let words = |heading, dispensable| Column {
         heading,
@@ -161,7 +163,8 @@ fn foreign(text: &str, room: usize, style: &Style) -> String {
     Untrusted::new(text).escaped_up_to(limit, style.unicode)
 }
 
-/// Tags, and the note in brackets.
+/// Tags, and the note in brackets. Labels are read apart from the record, and either may be lost
+/// alone.
 fn labels(listed: &Listed<'_>, style: &Style) -> Line {
     let shown = |text: &str| Untrusted::new(text).escaped(style.unicode);
     let mut words = Vec::new();

@@ -6,6 +6,10 @@
 //!
 //! Lists are those of the facts, cut at their first entries; where one is longer, a key with the
 //! list's name has its length.
+//!
+//! A key is there where it was decided, whether by the document or by a default, since a reader of
+//! a stored run must not need the defaults of the version that made it. What the plan does not have
+//! is left out.
 
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,
@@ -22,6 +26,8 @@ pub(crate) struct Setting {
 
 /// The lowered plan. Of several pools, the keys of each begin with `pools.NAME.`; headers,
 /// thresholds and conditions have one key for all of them.
+///
+/// A pool whose plan is not known has no facts and adds no keys.
 pub(crate) fn settings(info: &RunInfo) -> Vec<Setting> {
     let mut all = Settings::default();
     for pool in &info.pools {
@@ -63,6 +69,7 @@ struct Settings {
 }
 
 impl Settings {
+    /// Adds a setting under the prefix. Keys may come twice, as headers do; the list keeps both.
     fn push(&mut self, key: &str, text: String) {
         let key = format!("{}{key}", self.prefix);
         self.list.push(Setting { key, text });
@@ -103,6 +110,8 @@ impl Settings {
         self.transport(&asked.transport);
     }
 
+    /// Adds a request's line, its fields and its body. Of a body only the size is a fact: the bytes
+    /// are the user's own data, and may be long.
     fn request(&mut self, place: &str, request: &AskedRequest) {
         self.push(&format!("{place}.url"), request.url.clone());
         self.push(&format!("{place}.method"), request.method.clone());
@@ -122,6 +131,8 @@ impl Settings {
         }
     }
 
+    /// Adds a call beside the request that carries it. Bounds of a stream that were not written are
+    /// left out, since there is no text for "as many as there are".
     fn call(&mut self, place: &str, call: &AskedCall) {
         let name = format!("{}/{}", call.service, call.method);
         self.push(&format!("{place}.call"), name);

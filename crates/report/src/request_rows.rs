@@ -39,6 +39,8 @@ struct Names {
 }
 
 /// One request.
+///
+/// The order of the fields is that of the columns.
 #[derive(Serialize)]
 struct Row<'a> {
     /// The intended start, in nanoseconds since 1970.
@@ -94,7 +96,8 @@ impl RequestRows {
         }
     }
 
-    /// Appends the row of a request; `detail` is that of a failure, without secrets.
+    /// Appends the row of a request; `detail` is that of a failure, without secrets. A row of cells
+    /// without a detail allocates nothing but the buffer's own growth.
     pub fn push(&self, kept: &Kept, detail: Option<&str>, out: &mut String) {
         let row = self.row(kept, detail);
         match self.form {

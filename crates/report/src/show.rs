@@ -132,7 +132,7 @@ impl Exchange<'_> {
     }
 
     /// Appends the rows of a body, indented. A body of a known kind is laid out; any other is shown
-    /// as text or as bytes.
+    /// as text or as bytes. Its rows come back masked and escaped.
     fn body(&mut self, body: &Excerpt, fields: &[Field]) {
         let rows = content(body, fields, &self.secrets, self.style.unicode);
         let rows = rows.into_iter().map(|row| {
@@ -176,7 +176,8 @@ impl Exchange<'_> {
         self.verdict(result.is_ok(), said);
     }
 
-    /// Appends a line with the mark of good or bad.
+    /// Appends a line with the mark of good or bad. The text is printed as it is, so that what
+    /// others wrote in it must have been made safe.
     fn verdict(&mut self, is_good: bool, text: String) {
         let (mark, ink) = match is_good {
             true => (self.style.glyph("✓ ", "+ "), Ink::Good),
@@ -186,6 +187,9 @@ impl Exchange<'_> {
     }
 
     /// Appends the outcome, the times and the bytes of the exchange, and the remedy of its failure.
+    ///
+    /// The time is the service time, in the open model too: what is looked at is one exchange, and
+    /// not the load that it was part of.
     fn end(&mut self, transcript: &Transcript) {
         let sample = &transcript.sample;
         let is_good = sample.outcome == Outcome::Ok;

@@ -58,7 +58,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// A figure's name in a sentence.
+/// A figure's name in a sentence. That of memory says whose it is, since all others are the
+/// target's.
 const fn name(figure: DriftFigure) -> &'static str {
     match figure {
         DriftFigure::P50 => "p50",
@@ -70,6 +71,8 @@ const fn name(figure: DriftFigure) -> &'static str {
 }
 
 /// Whether a figure is worse for its movement: all of them by growing, but for the rate.
+///
+/// Of several changes the first and the last value count.
 fn is_worse(drift: &Drift) -> bool {
     let grew = match &drift.movement {
         Movement::Steady => return false,
@@ -90,6 +93,8 @@ struct Words {
 }
 
 impl Words {
+    /// The sentence on a figure. Every one ends with the level of the test, which holds of all
+    /// figures together.
     fn sentence(&self, drift: &Drift) -> String {
         let name = name(drift.figure);
         let what = match &drift.movement {
@@ -190,7 +195,8 @@ impl Words {
     }
 }
 
-/// A number of percent with two significant digits.
+/// A number of percent with two significant digits; a smaller one than a hundredth is said to be
+/// one, since 0.00 would read as nothing.
 fn percent(percent: f64) -> String {
     match percent {
         0.0 => "0".to_owned(),

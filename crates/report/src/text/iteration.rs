@@ -4,6 +4,10 @@
 //! A pool whose iterations are single requests has no such part: its requests are the iterations.
 //! An intended rate is shown only of a single pool, for rates of different iterations do not add
 //! up.
+//!
+//! The words are those of requests, and so is the sum: what was due has completed, has failed, was
+//! dropped, or is one of the rest. Rows of pools and scenarios have started ones first, since a
+//! long iteration may be in flight for most of a run.
 
 use super::latency::quantile_cell;
 use super::{foreign, tally};
@@ -120,7 +124,8 @@ fn print_rows(title: &'static str, rows: &[Row<'_>], summary: &Summary, page: &m
     page.lines(lines);
 }
 
-/// The cells of a row.
+/// The cells of a row. Its times have no colour: how long an iteration may take is the scenario's
+/// own matter, with its pauses.
 fn cells(summary: &Summary, row: &Row<'_>, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let iterations = row.iterations;

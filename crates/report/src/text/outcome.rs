@@ -28,7 +28,8 @@ const STATUS_MAX: usize = 12;
 /// The most messages of one kind of failure that are shown; the rarest give way.
 const MESSAGES_MAX: usize = 3;
 
-/// The most rows of a body that are shown with an explanation.
+/// The most rows of a body that are shown with an explanation: enough for the message of an error,
+/// and little of a page's markup.
 const BODY_LINES: usize = 12;
 
 /// A column without a heading that never gives way.
@@ -97,7 +98,7 @@ fn print_rate(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// Prints the numbers of messages that were sent and received, and their rates. An exchange of HTTP
-/// has none.
+/// has none. Unsent messages are those that calls were to send and did not.
 fn print_messages(summary: &Summary, page: &mut Page<'_>) {
     let messages = &summary.total.messages;
     if !messages.any() {
@@ -366,7 +367,7 @@ fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> 
 }
 
 /// A head with its text beside it where it fits, else in lines below, in the column in which the
-/// name begins.
+/// name begins. A text is never cut: it may be the one fact that explains a failure.
 fn described(mut head: Line, indent: usize, text: &str, ink: Ink, page: &Page<'_>) -> Vec<Line> {
     let beside = Line::of(format!("  {text}"), ink);
     if head.width() + beside.width() <= page.room() {
@@ -378,7 +379,8 @@ fn described(mut head: Line, indent: usize, text: &str, ink: Ink, page: &Page<'_
     rows
 }
 
-/// A text in lines that are indented, the first behind a mark.
+/// A text in lines that are indented, the first behind a mark. The indent takes at most half of the
+/// page, so that a narrow one still has room for words.
 fn below(text: &str, indent: usize, mark: &str, ink: Ink, page: &Page<'_>) -> Vec<Line> {
     let indent = indent.min(page.room() / 2);
     let texts = wrap(text, page.room() - indent - mark.width());
@@ -393,6 +395,9 @@ fn below(text: &str, indent: usize, mark: &str, ink: Ink, page: &Page<'_>) -> Ve
 }
 
 /// Prints the leniencies that responses were granted, by name.
+///
+/// They stand apart from errors: such a response is ok, and the list is for those who write the
+/// server.
 pub(super) fn print_forgiven(summary: &Summary, page: &mut Page<'_>) {
     let mut table = Table::new([Side::Right, Side::Left].map(column));
     let counts = summary.total.leniencies.iter().zip(Leniency::ALL);

@@ -43,7 +43,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     iteration::print_pools(summary, page);
 }
 
-/// One pool's cells.
+/// One pool's cells. A closed pool has no intended rate, which a dash says: a 0 would be a load
+/// that asked for nothing.
 fn cells(summary: &Summary, pool: &PoolInfo, figures: &Figures, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let histogram = pool.model.latency(&figures.latency);

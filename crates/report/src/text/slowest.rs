@@ -2,6 +2,9 @@
 //!
 //! Without a trace a slow request can't be looked up anywhere, so that the list is worth its lines
 //! only to a reader who asked for more.
+//!
+//! The order is that of the summary, the slowest first. A line that does not fit is clipped at its
+//! end, where the step is; time and trace, by which it is looked up, come first.
 
 use super::foreign;
 use crate::line::Line;
@@ -10,7 +13,7 @@ use crate::quantity::latency;
 use crate::secret;
 use drumfire_measure::{Outcome, SlowRequest, Summary};
 
-/// The number of requests that are shown; the JSON has twice as many.
+/// The number of requests that are shown; the JSON has all that were kept, twice as many.
 const SHOWN: usize = 5;
 
 /// Prints a line for each of the slowest requests: its time, its start, its trace, its step, and

@@ -3,6 +3,9 @@
 //! Stages are those that ran: an order from `drumfire ctl` begins one, as a piece of the plan's law
 //! does. Their rates are over the measured time in them, so that a stage that lies half in the
 //! warm-up has no halved rate.
+//!
+//! The figures are sums of intervals, and a stage begins with one. A quantile that is only known to
+//! be at least so long says so.
 
 use super::foreign;
 use crate::line::{Ink, Line};

@@ -22,6 +22,9 @@ const ROWS_MAX: usize = 20;
 const NAME_MAX: usize = 40;
 
 /// Prints a row for each step.
+///
+/// Up to the bound the order is that of the plan, as a reader knows it; beyond it the slowest comes
+/// first. Steps of several pools are one list, each with the latency of its own pool's model.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     if summary.steps().len() < 2 {
         return;
