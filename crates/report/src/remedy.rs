@@ -64,7 +64,8 @@ impl Naming {
         Cow::Owned(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// A setting with a value: `-c 20`, or `connections: 20` in backticks.
+    /// A setting with a value: `-c 20`, or `connections: 20` in backticks. It is what a reader
+    /// copies, so the backticks stand around the whole of it.
     fn set(self, flag: &str, value: u64) -> String {
         let key = KEYS.iter().find(|(known, _)| *known == flag);
         match (self, key) {
@@ -88,6 +89,8 @@ pub fn sentence(reason: &Reason, naming: Naming) -> String {
 
 /// The remedy as an imperative; `None` where the reason says enough: the text on a timeout explains
 /// how it is counted, and remedies nothing.
+///
+/// Numbers are those that `measure` has worked out; nothing is computed here.
 fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
     let text = match remedy {
         Remedy::LowerRate => "lower the rate",

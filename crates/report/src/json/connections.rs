@@ -40,7 +40,8 @@ struct Others {
     requests: u64,
 }
 
-/// The exchanges that a connection carried, over those that were closed.
+/// The exchanges that a connection carried, over those that were closed. Of connections that are
+/// still open it is not known how many they will carry, so that they are left out.
 #[derive(Serialize)]
 struct Each {
     min: u64,

@@ -2,6 +2,9 @@
 //!
 //! Every figure that was judged has an entry, also a steady one, so that a reader can tell "steady"
 //! from "not judged". `trend` stands with a trend and `changes` with changes.
+//!
+//! Times are nanoseconds from the run's start, like those of intervals, so that a movement can be
+//! laid over them.
 
 use drumfire_measure::{ChangePoint, Drift as Found, Movement};
 use serde::Serialize;
@@ -40,6 +43,8 @@ struct Change {
 }
 
 impl Drift {
+    /// The entry of a figure. A movement has either a trend or changes, and a steady figure
+    /// neither.
     pub(super) fn of(found: &Found) -> Self {
         let (movement, trend, changes) = match &found.movement {
             Movement::Steady => ("steady", None, &[][..]),

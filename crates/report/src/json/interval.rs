@@ -36,6 +36,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
+    /// The stage of a pool, whose figures are made like those of an interval.
     pub(super) fn of(stage: &StageRow<'_>) -> Self {
         Self {
             pool: secret::setting("", &stage.pool.name),

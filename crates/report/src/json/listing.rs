@@ -3,6 +3,10 @@
 //! It has the figures of each run's digest and no histograms, so that a list of thousands is one
 //! small document. A run whose record or labels can't be read is listed with its errors instead of
 //! being left out.
+//!
+//! A key of a run that is not known is absent and not `null`, for two reasons that a reader must be
+//! able to tell apart: a run without an end has no exit code, and a run that can't be read has no
+//! figures but an error.
 
 use super::escaped;
 use crate::calendar::rfc3339;
@@ -14,6 +18,7 @@ use serde::Serialize;
 /// The name and version of the form.
 const SCHEMA: &str = "drumfire.runs.v1";
 
+/// The document: its form, and the runs in the order given.
 #[derive(Serialize)]
 struct List<'a> {
     schema: &'static str,

@@ -6,6 +6,9 @@
 //!
 //! They are written once and never read by this program. A reader of `events.jsonl` may meet events
 //! that it does not know, as later versions add them.
+//!
+//! Intervals, samples and transcripts have no line: they are many, and the log has them. What is
+//! left is the course of the run as its user made it: orders, marks, and the reason of its end.
 
 use super::escaped;
 use super::lowered::LoweredPlan;
@@ -136,6 +139,8 @@ pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
 }
 
 /// A command in the contract's words.
+///
+/// A law is written as a plan has it, so that an order can be repeated.
 fn changed(change: &Change) -> Changed<'_> {
     match change {
         Change::Rate { law } => Changed::Rate {
@@ -160,7 +165,8 @@ fn changed(change: &Change) -> Changed<'_> {
     }
 }
 
-/// The stable name of a reason.
+/// The stable name of a reason. It is spelled here, not derived, so that renaming a variant changes
+/// no file.
 const fn name(reason: StopReason) -> &'static str {
     match reason {
         StopReason::Signal => "signal",

@@ -2,6 +2,10 @@
 //!
 //! A body is shown by its bytes and not by its Content-Type, which may be wrong. Rows are bounded,
 //! and a last row says how much was cut off.
+//!
+//! A body is a stranger's. It is masked before it is cut into rows and escaped row by row after, so
+//! that a secret which spans two rows is found and no row can act on a terminal. Its beginning
+//! alone is kept, with the length of the whole.
 
 use crate::style::Unicode;
 use crate::untrusted::Untrusted;
@@ -14,7 +18,7 @@ use std::fmt::Write as _;
 const ROW_BYTES: usize = 16;
 /// The most rows of hexadecimal.
 const ROWS_MAX: usize = 16;
-/// The most rows of text.
+/// The most rows of text. JSON in one line may have many more members than a screen has rows.
 const LINES_MAX: usize = 400;
 /// The most characters of a value that is shown in one line.
 const VALUE_MAX: usize = 200;
@@ -59,6 +63,8 @@ pub(crate) fn excerpted(value: &str) -> String {
 }
 
 /// The text of an excerpt, which may end within a character; `None` where it is no UTF-8.
+///
+/// A character that the cut has halved is left out; any other mistake makes the whole of it bytes.
 fn text_of(bytes: &[u8]) -> Option<&str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Some(text),
@@ -126,12 +132,15 @@ fn indented(json: &str) -> String {
     out
 }
 
+/// Begins a row at this depth, two blanks for each.
 fn break_line(out: &mut String, depth: usize) {
     out.push('\n');
     out.extend(std::iter::repeat_n("  ", depth));
 }
 
 /// Rows of an offset, the bytes, and their printable characters.
+///
+/// The form is that of `hexdump -C`, without its bars.
 fn hexadecimal(bytes: &[u8]) -> Vec<String> {
     let rows = bytes.chunks(ROW_BYTES).take(ROWS_MAX).enumerate();
     rows.map(|(index, row)| {

@@ -2,6 +2,9 @@
 //!
 //! The words follow the facts ([`drumfire_measure::Asked`]) and not the plan, so that a run that
 //! was stored reads as it did on its day. A pool whose facts are not known has no words here.
+//!
+//! What a plan has by default is said only where a figure depends on it: a method unless it is GET,
+//! a late policy unless requests queue, but the timeout in any case, since it bounds every latency.
 
 use super::foreign;
 use crate::line::{Line, wrap};
@@ -15,7 +18,8 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, LatePolicy};
 use drumfire_units::Nanos;
 
-/// The greatest number of characters of a law; a law of many pieces is in the JSON as a whole.
+/// The greatest number of characters of a law; a law of many pieces is in the JSON as a whole, and
+/// its pieces are the rows of the table of stages.
 const LAW_MAX: usize = 60;
 
 /// The words of one pool's plan; none where its facts are not known.
@@ -65,7 +69,8 @@ impl<'a> AskedWords<'a> {
         words
     }
 
-    /// The rate of an open model, or the law that it follows.
+    /// The rate of an open model, or the law that it follows. A rate of iterations says so, lest it
+    /// be compared with the requests below it.
     fn rate(&self) -> Option<String> {
         let load = self.asked.map(|asked| &asked.load);
         match (self.pool.model, self.pool.intended_rate, load) {
@@ -121,19 +126,21 @@ impl<'a> AskedWords<'a> {
         }
     }
 
-    /// The first request, unless it is a call.
+    /// The first request, unless it is a call. It stands for the others in the line of the target,
+    /// which has no room for a list; the table of steps names all of them.
     fn first_request(&self) -> Option<&'a AskedRequest> {
         let first = self.asked?.requests.first.first();
         first.filter(|first| first.call.is_none())
     }
 
-    /// The method of the first request, unless it is GET.
+    /// The method of the first request, unless it is GET, which needs no word.
     fn method(&self) -> Option<&'a str> {
         let method = self.first_request()?.method.as_str();
         Some(method).filter(|method| *method != "GET")
     }
 
-    /// The body of the first request.
+    /// The body of the first request: its size, which decides what a rate costs, and none of its
+    /// bytes.
     fn body(&self) -> Option<String> {
         match self.first_request()?.body {
             AskedBody::None => None,

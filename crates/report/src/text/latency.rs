@@ -16,7 +16,8 @@ use crate::table::{Column, Table};
 use drumfire_measure::{Histogram, Model, Summary, count_needed};
 use drumfire_units::Nanos;
 
-/// The columns of quantiles: heading, quantile, and the order in which the column gives way.
+/// The columns of quantiles: heading, quantile, and the order in which the column gives way. The
+/// median and p99 never do, for one alone says little.
 const QUANTILES: [(&str, f64, u8); 5] = [
     ("p50", 0.5, 0),
     ("p90", 0.9, 2),
@@ -86,7 +87,8 @@ fn quantiles(rows: &[(&str, &Histogram)]) -> Vec<(&'static str, f64, u8)> {
         .collect()
 }
 
-/// The columns: the name, the extremes, the mean and the quantiles.
+/// The columns: the name, the extremes, the mean and the quantiles. The mean gives way before most
+/// quantiles, since a few slow requests decide it.
 fn columns(quantiles: &[(&'static str, f64, u8)]) -> Vec<Column> {
     let mut columns = vec![Column::names("Latency")];
     columns.extend([Column::numbers("min", 5), Column::numbers("mean", 3)]);
@@ -113,6 +115,9 @@ fn cells(
 }
 
 /// A quantile, marked where it is only a lower bound; a dash where the count does not support it.
+///
+/// Every table of the page has its quantiles from here, so that none shows one that the others
+/// refuse.
 pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Style) -> Line {
     match quantile(histogram, q, style.unicode) {
         Some(text) => Line::of(text, ink),
@@ -122,6 +127,9 @@ pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Sty
 
 /// Prints the notes that do not fit into the table: missing samples, lower bounds, times beyond the
 /// range of the histogram, and the blindness of a closed model.
+///
+/// Each note is there only where the table has its mark. They are of the first row: that of another
+/// row would have to name it.
 fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let (_, main) = main_latency(summary);
     if summary.model() == Model::Closed && main.count() > 0 {

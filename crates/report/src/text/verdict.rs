@@ -101,6 +101,8 @@ pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>
 }
 
 /// The number of thresholds that hold or fail, in words; `None` where there are none.
+///
+/// A condition that ends the run is counted like any other: one that ended it has failed.
 pub(super) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
     let total = thresholds.len();
     let failed = thresholds.iter().filter(|t| !t.passed).count();
@@ -118,7 +120,8 @@ pub(super) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> 
     })
 }
 
-/// The reasons of an answer as lines, each with its remedies.
+/// The reasons of an answer as lines, each with its remedies. A bullet has its answer's colour, by
+/// which a reader finds the answer again that the reason belongs to.
 fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let mut rows = Vec::new();
