@@ -1,9 +1,9 @@
 //! The last step: a plan is made of its parts, and each flaw that keeps it from being one gets its
 //! place in the document.
 //!
-//! [`Plan::new`] checks what holds of any plan, whoever made it, and names a flaw by a key and an
-//! index. Keys of a plan are mostly those of a document; [`MEANT`] has the others. A flaw that only
-//! follows from a mistake that was noted already is left out.
+//! [`Plan::new`] checks what holds of every plan, from a document or not, and names a flaw by a key
+//! and an index. Keys of a plan are mostly those of a document; [`MEANT`] has the others. A flaw
+//! that only follows from a mistake that was noted already is left out.
 
 use crate::scope::Scope;
 use drumfire_document::Layer as _;

@@ -287,9 +287,9 @@ fn all(
 /// Bounds a pool's number of requests, or of a scenario's iterations, by the data that is used
 /// once.
 ///
-/// The default duration then bounds nothing any more: whoever gives a file of ten thousand rows to
-/// be used once wants all of them sent. A duration that was written stays, and so does that of
-/// users who come and go by a law, whose course the duration is.
+/// The default duration then bounds nothing any more: of a file of ten thousand rows, to be used
+/// once, all are meant to be sent. A duration that was written stays, and so does that of users who
+/// come and go by a law, whose course the duration is.
 fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Pool) {
     let users = written.load.users.as_ref();
     let is_usual = written.stop.after.is_none()

@@ -2,7 +2,7 @@
 //!
 //! Everything that compiling does outside of this crate goes through [`Host`], so that a test is a
 //! table of files and answers, and a front end decides what a path is relative to, which network
-//! may be used and what a user is told of it. A method with a default is one that most tests have
+//! may be used and which messages a user reads. A method with a default is one that most tests have
 //! no use for.
 //!
 //! Files and zones are asked for by templates while the run lasts, too. Those methods are called by

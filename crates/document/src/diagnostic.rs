@@ -1,10 +1,10 @@
 //! A mistake in a document, with its place.
 //!
 //! Mistakes are gathered and not returned: each reader and each check is lent the [`Findings`],
-//! notes what is wrong and goes on with what is right, so that a user reads all mistakes of a
-//! document at once. The same mistake is noted once, however many requests share its cause. A check
-//! that can only have failed by another's mistake is left out afterwards ([`Findings::drop_from`]
-//! and its like), by the number of findings before it.
+//! notes a mistake and goes on with the rest, so that a user reads all mistakes of a document at
+//! once. The same mistake is noted once, however many requests share its cause. A check that can
+//! only have failed by another's mistake is left out afterwards ([`Findings::drop_from`] and its
+//! like), by the number of findings before it.
 //!
 //! Messages end without a full stop, name the value as it was written, and say what would be right;
 //! they may quote text of a stranger's file, with control characters replaced.

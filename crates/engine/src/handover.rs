@@ -28,8 +28,8 @@
 //! published in three atomics that are written under the lock; a reader may see an old mixture of
 //! them, wakes for nothing then, and finds the truth under the lock.
 //!
-//! What a worker pays where all have room: one relaxed load a turn, a swap and two loads before
-//! each sleep, a store and a load after it. No lock is taken on that path.
+//! Where all have room a worker pays one relaxed load a turn, a swap and two loads before each
+//! sleep, a store and a load after it. No lock is taken on that path.
 
 use crate::demand::{Demand, Lent, Offer, Returned, Room};
 use crate::id::LaneSet;

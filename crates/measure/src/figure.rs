@@ -9,7 +9,7 @@ use crate::words::{quantile_text, share_text_to};
 use drumfire_plan::{Comparison, Metric, Threshold};
 use drumfire_units::rounded;
 
-/// What is known of the figure that a threshold compares.
+/// The certainty of the figure that a threshold compares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certainty {
     /// The figure itself.
@@ -21,7 +21,7 @@ pub enum Certainty {
     AtMost,
 }
 
-/// What a figure says of a threshold, the worst last.
+/// The judgement of a figure on a threshold, the worst last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Judgement {
     /// A rule holds, a condition does not.
@@ -91,7 +91,7 @@ impl Figure {
         }
     }
 
-    /// What it says of `threshold`.
+    /// Its judgement on `threshold`.
     pub(crate) fn judge(&self, threshold: &Threshold) -> Judgement {
         let value = self.value();
         let passes = threshold.passes(value);

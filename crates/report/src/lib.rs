@@ -17,8 +17,9 @@
 //! No format computes a figure. Those for people round it ([`style`] says in which letters);
 //! those for programs print it whole, in nanoseconds, bytes and shares, and only ever gain fields.
 //!
-//! What a server, a file or another person's plan may have chosen is escaped and masked at the last
-//! moment, in the function that prints it, so that no format depends on the care of another.
+//! A text that a server, a file or another person's plan may have chosen is escaped and masked at
+//! the last moment, in the function that prints it, so that no format depends on the care of
+//! another.
 
 mod bar;
 mod calendar;

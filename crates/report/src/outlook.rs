@@ -2,7 +2,7 @@
 //!
 //! `drumfire check` prints it. Everything comes from the plan and the schedule: but for random
 //! arrivals the numbers of requests are exact, and the drawing is the rate at each column's time.
-//! What depends on the target, such as the length of a run that counts, is left open.
+//! All that depends on the target, such as the length of a run that counts, is left open.
 //!
 //! It has two halves, kept apart because they have different authors. What the plan means is the
 //! same on every machine ([`Outlook`], one for each pool); what this machine makes of it ([`here`])

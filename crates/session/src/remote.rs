@@ -4,9 +4,9 @@
 //! after the other by one thread, each read and each write within [`PATIENCE`], so that a client
 //! that hangs does not hold the next one up for long.
 //!
-//! The folder belongs to the user alone and has mode 0700, which is checked and not only set:
-//! whoever can reach a socket may stop and change the load. A socket appears under its name only
-//! when it is listened at, by a rename, and goes with its run; one that a killed run has left
+//! The folder belongs to the user alone and has mode 0700, which is checked and not only set: a
+//! process that can reach a socket may stop and change the load. A socket appears under its name
+//! only when it is listened at, by a rename, and goes with its run; one that a killed run has left
 //! refuses connections, and is removed by the next run.
 
 use crate::message::{Answer, Question};

@@ -4,7 +4,7 @@
 //! place.
 //!
 //! An [`Entry`] is the type of one value, a [`Fields`] a struct whose keys stand in one mapping; a
-//! struct is both where it is the value of a key (`nested!`). Reading never fails: what is wrong is
+//! struct is both where it is the value of a key (`nested!`). Reading never fails: a mistake is
 //! noted, and the value is absent. Printing gives nothing for an absent value, so that a document
 //! has no more keys than were written. An unknown key is a finding with the nearest known one, and
 //! is read as that.

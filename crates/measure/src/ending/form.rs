@@ -19,7 +19,7 @@ const VERSION_WITHOUT_STOP: u64 = 2;
 /// The first version, whose figures of thresholds are all exact.
 const VERSION_EXACT: u64 = 1;
 
-/// What is known of a figure, in the order of their numbers.
+/// The certainties of a figure, in the order of their numbers.
 const CERTAINTIES: [Certainty; 3] = [Certainty::Exact, Certainty::AtLeast, Certainty::AtMost];
 
 /// The bytes of an ending.
