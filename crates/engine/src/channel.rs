@@ -19,6 +19,11 @@ use std::sync::mpsc::{Receiver, Sender};
 /// A message from a worker to the collector.
 #[derive(Debug)]
 pub(crate) enum Message {
+    /// The worker's load begins, before any other message: its connections are open.
+    Begun {
+        /// The run's start by the wall clock; `None` under a virtual clock.
+        unix_ns: Option<u64>,
+    },
     /// An interval has ended.
     Interval(Box<Interval>),
     /// A command holds from now on.

@@ -29,6 +29,7 @@ pub use events::Events;
 pub use single::run_over;
 
 use crate::Control;
+use crate::channel::Message;
 use crate::id::{PoolId, Shard};
 use crate::prepare::Prepared;
 use collect::Collector;
@@ -126,7 +127,7 @@ impl Run {
         shares: Shares,
     ) -> Result<Self, RunError> {
         let control = Control::new(&prepared.plan).map_err(RunError::Schedule)?;
-        let hub = Arc::new(Hub::new(Arc::clone(&info)));
+        let hub = Arc::new(Hub::new());
         let body = {
             let (control, hub) = (control.clone(), Arc::clone(&hub));
             move || hub.until_end(|hub| run_natively(&prepared, &info, shares, &control, hub))
@@ -196,11 +197,16 @@ fn run_natively(
         let work = |post: Post| {
             let io = Native::new(&options).map_err(RunError::Driver)?;
             let control = post.control.clone();
+            let reporter = post.channel.reporter.clone();
             let mut worker = worker(io, prepared, crews, post)?;
             worker.open_connections().map_err(RunError::Driver)?;
             // All start at the same moment, which the last of them names.
             let start = ticket.pass();
             control.started(clock, start);
+            let since = clock.now() - start;
+            reporter.send(Message::Begun {
+                unix_ns: Some(Clock::unix_time().saturating_sub(since.0)),
+            });
             worker.begin_at(start);
             worker.run().map_err(RunError::Driver)
         };

@@ -17,7 +17,8 @@ use std::sync::Arc;
 /// `Finished`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunEvent {
-    /// The run begins.
+    /// The run's load begins: connections that are opened ahead are open. Its facts have the time
+    /// of that moment.
     Started(Arc<RunInfo>),
     /// An interval is over, merged over all workers.
     IntervalClosed(Arc<Interval>),

@@ -118,6 +118,14 @@ impl Reading {
         }
     }
 
+    /// Takes the moment at which the run's load begins, in nanoseconds since 1970-01-01 00:00 UTC:
+    /// the facts were put together before that.
+    pub fn start_at(&mut self, unix_ns: u64) {
+        let info = Arc::make_mut(&mut self.summary.info);
+        info.started_at_unix_ns = unix_ns;
+        self.window.rows = Rows::new(info);
+    }
+
     /// Takes an event of the run, in the order in which the run published it: intervals, changes,
     /// and the phases that it reaches. Samples and transcripts are passed over, for every figure is
     /// in the intervals.

@@ -90,7 +90,8 @@ pub struct PoolInfo {
 pub struct RunInfo {
     /// The run's name, unique on this machine; stores have a directory of this name.
     pub id: String,
-    /// Its start, in nanoseconds since 1970-01-01 00:00 UTC.
+    /// The start of its load, in nanoseconds since 1970-01-01 00:00 UTC; before
+    /// [`crate::RunEvent::Started`] the time at which the facts were put together.
     pub started_at_unix_ns: u64,
     /// The seed of every random number.
     pub seed: u64,

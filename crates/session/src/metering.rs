@@ -136,8 +136,10 @@ impl Observer for Meter {
         let Some(under_way) = &mut self.under_way else {
             return;
         };
-        if matches!(event, RunEvent::Started(_)) {
+        if let RunEvent::Started(info) = event {
             yield_to_others();
+            // Nothing was counted before, and its times count from now.
+            under_way.books = Books::new(Arc::new(self.redactor.info(info)));
         }
         let UnderWay {
             books,
@@ -147,7 +149,8 @@ impl Observer for Meter {
         } = under_way;
         books.observe(event);
         let is_last = matches!(event, RunEvent::Finished(_));
-        if is_last || matches!(event, RunEvent::IntervalClosed(_)) {
+        let is_news = matches!(event, RunEvent::Started(_) | RunEvent::IntervalClosed(_));
+        if is_last || is_news {
             // A clock that was set back must not make a snapshot older than the one before.
             *at_unix_ns = Clock::unix_time().max(*at_unix_ns + 1_000_000);
             outlets.put(books.snapshot(*at_unix_ns), is_last);

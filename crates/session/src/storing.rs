@@ -173,6 +173,10 @@ impl Keeper {
 
     /// Stores an event.
     fn keep(&self, recording: &mut Recording, event: &RunEvent) -> Result<(), StoreError> {
+        if let RunEvent::Started(info) = event {
+            let info = self.redactor.info(info);
+            recording.start(&info, &json::facts(&info))?;
+        }
         if let (RunEvent::Changed(command), Some(info)) = (event, &self.info) {
             let note = self
                 .redactor

@@ -191,6 +191,7 @@ impl Watch {
 impl Observer for Watch {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.control = Some(run.control.clone());
+        self.replace("starting");
         Ok(())
     }
 
@@ -204,7 +205,6 @@ impl Observer for Watch {
         match event {
             RunEvent::Started(info) => {
                 self.reading = Some(Reading::of_sums(Arc::clone(info)));
-                self.replace("starting");
             }
             RunEvent::IntervalClosed(interval) => {
                 self.stops.duration = self.control.as_ref().and_then(Control::load_end);

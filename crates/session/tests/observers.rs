@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use drumfire_measure::{RunEvent, RunInfo, Summary};
-use drumfire_net::{ResolveError, Resolved};
+use drumfire_net::{Clock, ResolveError, Resolved};
 use drumfire_plan::Reach;
 use drumfire_session::{
     Note, Observer, Outcome, RunContext, Session, SessionError, StreamError, prepare,
@@ -11,7 +11,7 @@ use drumfire_target::{Listen, Options, Server};
 use drumfire_testkit::closed;
 use drumfire_units::Nanos;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
 
 /// What happened, in the order in which it did.
@@ -141,6 +141,36 @@ fn observers_end_in_the_opposite_order_of_their_attachment() {
         outcome.failures,
         names.map(|name| format!("{name} lacks its result"))
     );
+}
+
+/// An observer that looks at the wall clock when the run starts.
+struct Watchmaker(Arc<Mutex<Option<(u64, u64)>>>);
+
+impl Observer for Watchmaker {
+    fn observe(&mut self, event: &RunEvent) {
+        if let RunEvent::Started(info) = event {
+            let times = (info.started_at_unix_ns, Clock::unix_time());
+            *self.0.lock().unwrap() = Some(times);
+        }
+    }
+}
+
+/// A target that finishes no handshake delays the load by two seconds, and so its times of day.
+#[test]
+fn a_run_starts_when_its_connections_were_given_their_time() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", silent.local_addr().unwrap());
+    let plan = closed(2).to(&[&url]).requests(2);
+    let plan = plan.with(|pool| pool.timeouts.total = Nanos::from_millis(50));
+    let prepared = prepare(plan.plan().unwrap(), Arc::new(never)).unwrap();
+    let seen = Arc::default();
+    let before = Clock::unix_time();
+    let session = Session::of(prepared).observed_by(Watchmaker(Arc::clone(&seen)));
+    let summary = session.run().unwrap().summary;
+    let (started, now) = seen.lock().unwrap().unwrap();
+    assert_eq!(summary.info.started_at_unix_ns, started);
+    assert!(started >= before + 1_900_000_000, "{}", started - before);
+    assert!(started <= now);
 }
 
 #[test]

@@ -99,6 +99,11 @@ impl Directory {
     /// Writes the plan and the facts of the run.
     pub(crate) fn write_plan(&self, plan: &str, info: &[u8]) -> Result<(), StoreError> {
         self.replace(PLAN, plan.as_bytes())?;
+        self.write_info(info)
+    }
+
+    /// Writes the facts of the run.
+    pub(crate) fn write_info(&self, info: &[u8]) -> Result<(), StoreError> {
         self.replace(INFO, info)
     }
 

@@ -6,6 +6,8 @@ use crate::own_file;
 use drumfire_measure::{Changed, CodecError, Ending, Interval, PoolInfo, RunInfo};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 /// The kind of a frame.
@@ -209,6 +211,31 @@ impl LogWriter {
             return Err(StoreError::write(&self.path)(error));
         };
         self.write(&frame)
+    }
+
+    /// Bytes that are whole.
+    pub(crate) const fn whole(&self) -> u64 {
+        self.whole
+    }
+
+    /// Puts an entry in the place of one that is as long, by one write. Where the new one would be
+    /// longer or shorter, the old one stays.
+    pub(crate) fn rewrite(
+        &mut self,
+        place: Range<u64>,
+        kind: FrameKind,
+        payload: &[u8],
+    ) -> Result<(), StoreError> {
+        let frame = frame::encode(kind as u8, payload);
+        let fits = |frame: &Vec<u8>| frame.len() as u64 == place.end - place.start;
+        match frame.filter(fits) {
+            None => Ok(()),
+            Some(frame) => {
+                let written = self.file.write_all_at(&frame, place.start);
+                let synced = written.and_then(|()| self.file.sync_data());
+                synced.map_err(StoreError::write(&self.path))
+            }
+        }
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<(), StoreError> {

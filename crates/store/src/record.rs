@@ -79,12 +79,12 @@ impl Record {
         Ok(reader.map(|reader| reader.finish(&entries, None)))
     }
 
-    /// When the newest part of the run in a directory began, in nanoseconds since 1970-01-01 00:00
-    /// UTC: without what was measured, which may be much.
+    /// The id of the newest part of the run in a directory: without what was measured, which may be
+    /// much.
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn newest_start(path: &Path) -> Result<u64, StoreError> {
+    pub fn newest_id(path: &Path) -> Result<String, StoreError> {
         if !directory::is_run(path) {
             return Err(StoreError::NoRun(path.to_owned()));
         }
@@ -92,7 +92,7 @@ impl Record {
         let mut entries = Entries::of(&log)?;
         let mut newest = None;
         while let Some(info) = entries.next_part().map_err(StoreError::read(&log))? {
-            newest = Some(info.started_at_unix_ns);
+            newest = Some(info.id);
         }
         newest.ok_or(StoreError::Empty(log))
     }

@@ -8,6 +8,7 @@ use crate::log::{self, FrameKind, LogWriter};
 use drumfire_measure::{Changed, Ending, Interval, RunInfo};
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Range;
 
 /// The facts that are written of a run before its first interval.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +31,8 @@ pub struct Recording {
     log: LogWriter,
     events: File,
     schedule: Schedule,
+    /// Where the facts of the run, or of its part, stand in the log.
+    facts: Range<u64>,
     is_part: bool,
 }
 
@@ -42,7 +45,9 @@ impl Recording {
         directory.write_plan(beginning.plan, beginning.info_json)?;
         let events = directory.events()?;
         let mut log = LogWriter::create(&directory.log())?;
+        let facts_at = log.whole();
         log.append(FrameKind::Part, &beginning.info.encode())?;
+        let facts_end = log.whole();
         log.append(FrameKind::Caller, beginning.caller.as_bytes())?;
         directory.sync()?;
         Ok(Self {
@@ -50,6 +55,7 @@ impl Recording {
             log,
             events,
             schedule: Schedule::default(),
+            facts: facts_at..facts_end,
             is_part: false,
         })
     }
@@ -68,14 +74,30 @@ impl Recording {
         }
         let events = directory.events()?;
         let mut log = LogWriter::reopen(&directory.log(), record.whole)?;
+        let facts_at = log.whole();
         log.append(FrameKind::Part, &info.encode())?;
+        let facts_end = log.whole();
         Ok(Self {
             directory,
             log,
             events,
             schedule: Schedule::default(),
+            facts: facts_at..facts_end,
             is_part: true,
         })
+    }
+
+    /// Replaces the facts of the run, or of its part, by these: they were written before its load
+    /// began, and have now the time of that moment.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn start(&mut self, info: &RunInfo, info_json: &[u8]) -> Result<(), StoreError> {
+        if !self.is_part {
+            self.directory.write_info(info_json)?;
+        }
+        self.log
+            .rewrite(self.facts.clone(), FrameKind::Part, &info.encode())
     }
 
     /// Adds an interval, which is summed up. Now and then old ones are merged into coarser ones.

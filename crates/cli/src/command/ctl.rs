@@ -214,9 +214,8 @@ impl Runs {
 /// than its directory.
 fn stored<'a>(name: &str, runs: &'a [Live]) -> Option<&'a Live> {
     let path = runs_folder::find(name).ok()?;
-    let started = Record::newest_start(&path).ok()?;
-    runs.iter()
-        .find(|run| run.info.started_at_unix_ns == started)
+    let id = Record::newest_id(&path).ok()?;
+    runs.iter().find(|run| run.info.id == id)
 }
 
 /// The run with this name, or whose name begins so, or that is stored there; `last` is the only one

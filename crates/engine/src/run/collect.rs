@@ -37,6 +37,10 @@ pub(crate) struct Collector {
     workers: Vec<Peer>,
     /// Intervals that were handed on, until the observers have seen them and they can be used again.
     handed_on: Vec<Arc<Interval>>,
+    /// The load has begun, of which the observers know.
+    is_begun: bool,
+    /// The reasons for the end of the load that were given before its beginning, in their order.
+    early: Vec<StopReason>,
     /// The reason for the end of the load, as it was reported.
     stopped: Option<StopReason>,
     reading: Reading,
@@ -110,6 +114,8 @@ impl Collector {
             sender,
             workers: Vec::new(),
             handed_on: Vec::new(),
+            is_begun: false,
+            early: Vec::new(),
             stopped: None,
             reading: Reading::new(Arc::clone(info), plan.thresholds()),
             ends: false,
@@ -118,11 +124,6 @@ impl Collector {
                 steal: steal_times(),
             }),
         }
-    }
-
-    /// The facts of the run that are known before it starts.
-    pub(crate) fn info(&self) -> Arc<RunInfo> {
-        Arc::clone(&self.reading.so_far().info)
     }
 
     /// The sender for messages to the collector.
@@ -167,7 +168,8 @@ impl Collector {
                         stop();
                     }
                 }
-                Note::Stop(reason) => self.report_stopping(reason, observer),
+                Note::Stop(reason) if self.is_begun => self.report_stopping(reason, observer),
+                Note::Stop(reason) => self.early.push(reason),
             }
         }
     }
@@ -176,6 +178,7 @@ impl Collector {
     fn hear(&mut self, index: usize, message: Message, observer: &mut dyn FnMut(RunEvent)) {
         let worker = &mut self.workers[index];
         match message {
+            Message::Begun { unix_ns } => return self.begin(unix_ns, observer),
             Message::Interval(interval) => {
                 let kept = std::mem::take(&mut worker.kept);
                 worker.closed.push_back(Closed { interval, kept });
@@ -211,6 +214,22 @@ impl Collector {
         }
         while self.is_interval_complete() {
             self.close_interval(observer);
+        }
+    }
+
+    /// Reports the beginning of the load, which is the run's: connections that are opened ahead are
+    /// open by then, and every time of the run counts from there.
+    fn begin(&mut self, unix_ns: Option<u64>, observer: &mut dyn FnMut(RunEvent)) {
+        if std::mem::replace(&mut self.is_begun, true) {
+            return;
+        }
+        if let Some(unix_ns) = unix_ns {
+            self.reading.start_at(unix_ns);
+        }
+        let info = Arc::clone(&self.reading.so_far().info);
+        observer(RunEvent::Started(info));
+        for reason in std::mem::take(&mut self.early) {
+            self.report_stopping(reason, observer);
         }
     }
 

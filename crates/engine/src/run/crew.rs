@@ -227,7 +227,6 @@ pub(crate) fn conduct(
         .collect();
     let abandon = || controls.iter().for_each(Control::abandon);
     let failure = FirstFailure::default();
-    observer(RunEvent::Started(collector.info()));
     thread::scope(|scope| {
         for (index, (shard, (control, work))) in (0..).zip(crew) {
             let channel = collector.add(index, prepared, shard);

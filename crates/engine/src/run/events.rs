@@ -42,7 +42,6 @@ struct State {
 
 /// Hands the events of a run to its observers.
 pub(crate) struct Hub {
-    info: Arc<RunInfo>,
     observers: Mutex<Observers>,
 }
 
@@ -52,8 +51,8 @@ struct Observers {
     /// first event.
     first: Option<Events>,
     queues: Vec<Weak<Queue>>,
-    /// Whether [`RunEvent::Started`] was published.
-    is_begun: bool,
+    /// The facts of the run, once [`RunEvent::Started`] was published.
+    info: Option<Arc<RunInfo>>,
     is_closed: bool,
 }
 
@@ -61,15 +60,14 @@ struct Observers {
 struct Closes<'a>(&'a Hub);
 
 impl Hub {
-    pub(crate) fn new(info: Arc<RunInfo>) -> Self {
+    pub(crate) fn new() -> Self {
         let first = Events::default();
         let queues = vec![Arc::downgrade(&first.queue)];
         Self {
-            info,
             observers: Mutex::new(Observers {
                 first: Some(first),
                 queues,
-                is_begun: false,
+                info: None,
                 is_closed: false,
             }),
         }
@@ -86,8 +84,8 @@ impl Hub {
         if observers.is_closed {
             events.queue.close();
         } else {
-            if observers.is_begun {
-                let started = RunEvent::Started(Arc::clone(&self.info));
+            if let Some(info) = &observers.info {
+                let started = RunEvent::Started(Arc::clone(info));
                 lock(&events.queue.state).add(started);
             }
             observers.queues.push(Arc::downgrade(&events.queue));
@@ -98,7 +96,9 @@ impl Hub {
     /// Hands an event to all observers. Never waits for one.
     pub(crate) fn publish(&self, event: RunEvent) {
         let mut observers = lock(&self.observers);
-        observers.is_begun |= matches!(event, RunEvent::Started(_));
+        if let RunEvent::Started(info) = &event {
+            observers.info = Some(Arc::clone(info));
+        }
         observers.queues.retain(|queue| match queue.upgrade() {
             Some(queue) => {
                 queue.add(event.clone());
@@ -246,8 +246,8 @@ mod tests {
     use drumfire_plan::{StopReason, Warmup};
     use drumfire_units::Nanos;
 
-    fn hub() -> Hub {
-        let info = RunInfo {
+    fn info() -> RunInfo {
+        RunInfo {
             id: "run".to_owned(),
             started_at_unix_ns: 0,
             seed: 0,
@@ -262,8 +262,7 @@ mod tests {
             thresholds: Vec::new(),
             notes: Vec::new(),
             target: String::new(),
-        };
-        Hub::new(Arc::new(info))
+        }
     }
 
     fn starts(events: Events) -> usize {
@@ -274,10 +273,10 @@ mod tests {
     /// Observers that come before the start, and after it.
     #[test]
     fn every_observer_is_told_of_the_start_once() {
-        let hub = hub();
+        let hub = Hub::new();
         let (first, second) = (hub.subscribe(), hub.subscribe());
         let third = hub.until_end(|hub| {
-            hub.publish(RunEvent::Started(Arc::clone(&hub.info)));
+            hub.publish(RunEvent::Started(Arc::new(info())));
             let third = hub.subscribe();
             hub.publish(RunEvent::Stopping {
                 reason: StopReason::Signal,

@@ -8,6 +8,7 @@ use super::collect::Collector;
 use super::crew::{PoolCrew, Post, Work, conduct, worker};
 use super::{RunError, Shares};
 use crate::Control;
+use crate::channel::Message;
 use crate::prepare::Prepared;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::Io;
@@ -35,9 +36,11 @@ pub fn run_over<I: Io + Send>(
     let crews = &PoolCrew::of_pools(prepared, shares).map_err(RunError::Schedule)?;
     let work = |(io, control): (I, Control)| {
         let work = move |post: Post| {
+            let reporter = post.channel.reporter.clone();
             let mut worker = worker(io, prepared, crews, post)?;
             worker.open_connections().map_err(RunError::Driver)?;
             worker.begin();
+            reporter.send(Message::Begun { unix_ns: None });
             worker.run().map_err(RunError::Driver)
         };
         (control, Box::new(work) as Work<'_>)

@@ -2,7 +2,7 @@
 
 use crate::folder::Folder;
 use crate::runs;
-use drumfire_measure::{AskedLoad, Changed, Summary};
+use drumfire_measure::{AskedLoad, Changed, RunInfo, Summary};
 use drumfire_plan::ChangeKind;
 use drumfire_store::{Directory, Record, Recording, StoreError};
 use drumfire_units::Nanos;
@@ -128,8 +128,47 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     assert!(notes.contains(seam), "{notes}");
     let rates = summary.info.pools.iter().map(|pool| pool.intended_rate);
     assert_eq!(rates.collect::<Vec<_>>(), [Some(100.0), None]);
-    assert_eq!(Record::newest_start(&path).unwrap(), 163_000_000_000);
+    assert_eq!(Record::newest_id(&path).unwrap(), later.id);
     assert_eq!(summary.info.started_at_unix_ns, 100_000_000_000);
+}
+
+/// Connections are opened before a run's load begins, and its facts are stored before that.
+#[test]
+fn the_start_of_the_load_is_that_of_the_stored_run() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    let facts = runs::info(100);
+    let began = RunInfo {
+        started_at_unix_ns: facts.started_at_unix_ns + 1_653_000_000,
+        ..facts.clone()
+    };
+    let mut recording = runs::begin(&path, &facts);
+    recording.start(&began, b"{}").unwrap();
+    let intervals = runs::intervals(&began, 2);
+    recording.interval(&intervals[0]).unwrap();
+    drop(recording);
+    let record = Record::read(&path).unwrap();
+    assert_eq!(record.summary.info.started_at_unix_ns, 101_653_000_000);
+    assert_eq!(record.intervals, 1);
+    assert_eq!(fs::read(path.join("info.json")).unwrap(), b"{}");
+    // The same of a further part.
+    let later = runs::info(163);
+    let began = RunInfo {
+        started_at_unix_ns: later.started_at_unix_ns + 2_000_000_000,
+        ..later.clone()
+    };
+    let directory = Directory::open(&path).unwrap();
+    let mut recording = Recording::resume(directory, &record, &later).unwrap();
+    recording.start(&began, b"[]").unwrap();
+    recording.interval(&intervals[1]).unwrap();
+    drop(recording);
+    let record = Record::read(&path).unwrap();
+    let starts = record.parts.iter().map(|part| part.started_at_unix_ns);
+    assert_eq!(
+        starts.collect::<Vec<_>>(),
+        [101_653_000_000, 165_000_000_000]
+    );
+    assert_eq!(fs::read(path.join("info.json")).unwrap(), b"{}");
 }
 
 #[test]
