@@ -241,18 +241,22 @@ fn failures_are_told_apart_by_whether_an_answer_came() {
 fn rows_tell_what_is_under_way_and_what_changed() {
     let info = samples::run(Model::Closed, &["all"]);
     let mut rows = Rows::new(&info);
-    let mut next = |under_way: i64, time: Nanos| {
+    // As many as support a p99, of which a mark speaks.
+    let mut next = |under_way: i64, time: Nanos, count: u32| {
         let mut interval = Interval::new(&info.pool().steps);
         interval.total.under_way = under_way;
-        interval.total.record(&ok(Nanos::ZERO, time));
+        for _ in 0..count {
+            interval.total.record(&ok(Nanos::ZERO, time));
+        }
         interval.sum_up();
         let row = rows.next_row(&interval);
         (row.in_flight, row.change.mark(), row.goal)
     };
     let ms = Nanos::from_millis;
-    assert_eq!(next(3, ms(1)), (3, "", None));
-    assert_eq!(next(2, ms(100)), (5, "++", None));
-    assert_eq!(next(-5, ms(2)), (0, "-", None));
+    assert_eq!(next(3, ms(1), 400), (3, "", None));
+    assert_eq!(next(2, ms(100), 400), (5, "++", None));
+    assert_eq!(next(-5, ms(2), 400), (0, "-", None));
+    assert_eq!(next(0, ms(5_000), 10), (0, "", None));
 }
 
 /// Each of several steps has rows of its own, which add up to its figures.
