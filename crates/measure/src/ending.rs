@@ -34,6 +34,9 @@ pub struct Ending {
     pub slowest: Slowest,
     /// The first reason for which the load ended; `None` in the first version of the form.
     pub stopped: Option<StopReason>,
+    /// The end of its load, from the start: what follows is the drain. `None` in versions of the
+    /// form before the fourth.
+    pub load_end: Option<Nanos>,
 }
 
 impl Ending {
@@ -140,6 +143,7 @@ mod tests {
             failed_bodies,
             slowest: slowest(),
             stopped: Some(StopReason::Command),
+            load_end: Some(Nanos(1_250_000_000)),
         }
     }
 

@@ -118,6 +118,9 @@ pub struct Summary {
     /// The first reason for which the load ended. `None` while the load goes on, and where the
     /// record of the run does not have it.
     pub stopped: Option<StopReason>,
+    /// The end of the load, from the run's start; `None` where the record of the run does not have
+    /// it.
+    pub load_end: Option<Nanos>,
 }
 
 impl Summary {
@@ -167,6 +170,7 @@ impl Summary {
             failed_bodies: FailedBodies::default(),
             slowest: Slowest::default(),
             stopped: None,
+            load_end: None,
         }
     }
 
@@ -207,7 +211,7 @@ impl Summary {
     /// of a run.
     pub(crate) fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
         self.break_off();
-        self.stopped = None;
+        (self.stopped, self.load_end) = (None, None);
         if let Some(last) = self.parts.last_mut() {
             last.end = self.timeline.end();
         }
@@ -405,6 +409,7 @@ impl Summary {
             failed_bodies: self.failed_bodies.clone(),
             slowest: self.slowest.clone(),
             stopped: self.stopped,
+            load_end: self.load_end,
         }
     }
 

@@ -39,6 +39,17 @@ pub struct Part {
     pub is_whole: bool,
 }
 
+    /// The end of its load, from its own start; `None` where it is not stored.
+    pub load_end: Option<Nanos>,
+}
+
+impl Part {
+    /// For how long it had a load, from its own start. A part that was cut off is taken to have had
+    /// one to its end.
+    #[must_use]
+    pub fn load(&self) -> Nanos {
+        self.load_end.map_or(self.end, |at| at.min(self.end))
+    }
 impl Record {
     /// Reads the run in a directory.
     ///
@@ -192,6 +203,7 @@ impl Reader {
             part.is_whole = true;
         }
         self.endings.push(ending);
+            part.load_end = ending.load_end;
     }
 
     fn begin_part(&mut self, info: &RunInfo) {
@@ -279,6 +291,7 @@ impl Part {
         }
     }
 }
+            load_end: None,
 
 /// The summary of a run that was cut off or resumed: judged anew, for there is no ending of the
 /// whole.

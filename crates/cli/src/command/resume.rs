@@ -12,7 +12,7 @@ use drumfire_compile::{Host, compile_draft};
 use drumfire_measure::Figures;
 use drumfire_plan::{Done, Plan, rest};
 use drumfire_session::{Storing, Watch, naming_of, stored};
-use drumfire_store::{Directory, Record};
+use drumfire_store::{Directory, Part, Record};
 use drumfire_units::Nanos;
 use std::path::Path;
 use std::sync::Arc;
@@ -68,8 +68,9 @@ fn rest_of(
 ) -> Result<Compiled, Failure> {
     let draft = file.draft(&[], host, output);
     let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
-    let ends = record.parts.iter().map(|part| part.end);
-    let elapsed = ends.fold(Nanos::ZERO, |sum, end| sum + end);
+    // Nothing becomes due in a drain.
+    let loads = record.parts.iter().map(Part::load);
+    let elapsed = loads.fold(Nanos::ZERO, |sum, end| sum + end);
     let done: Vec<Done> = record.summary.pools().map(|(_, pool)| done(pool)).collect();
     let part = record.parts.len() as u64;
     let plan = rest(plan, elapsed, &done, part).map_err(Failure::usage)?;

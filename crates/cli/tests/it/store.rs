@@ -531,6 +531,26 @@ fn a_run_that_a_signal_ended_goes_on_in_its_time() {
 #[test]
 fn what_happened_is_a_line_each() {
     let serve = Serve::new("");
+/// Of 400 requests, none is lost for the second in which the first part of the run drained.
+#[test]
+fn a_drain_is_no_time_of_the_load() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    let line = format!(
+        "http -q -r 100 -z 4s --interval 100ms -o {dir} {}?delay=1s",
+        serve.url
+    );
+    let process = Process::start(&mut drumfire(words(&line)));
+    serve.await_requests(50);
+    process.signal(Signal::INT);
+    process.finish(LIMIT);
+    let rest = run(&format!("resume {dir} -q"));
+    assert_eq!(rest.code, Some(0), "{}", rest.stderr);
+    let all = serve.count("requests");
+    assert!((390..=402).contains(&all), "{all}");
+}
+
     let folder = Folder::new();
     let dir = folder.at("run");
     run(&format!("http -q -n 3 -o {dir} {}", serve.url));

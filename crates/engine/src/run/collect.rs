@@ -329,7 +329,10 @@ impl Collector {
     }
 
     /// The run's summary.
-    pub(crate) fn finish(self, plan: &Plan) -> Summary {
+    pub(crate) fn finish(mut self, plan: &Plan) -> Summary {
+        if let Some(stop) = self.stop() {
+            self.reading.end_load(stop.at);
+        }
         let machine = self.machine.as_ref();
         let steal_share = machine.map_or(0.0, Machine::steal_share);
         let duration = self.end - plan.generator().warmup.span();

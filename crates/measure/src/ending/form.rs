@@ -13,8 +13,10 @@ use crate::{Certainty, Ending, FailedBodies, FailedBody, SlowRequest, Slowest, T
 use drumfire_units::Nanos;
 
 /// The version of the form, its first number.
-const VERSION: u64 = 3;
-/// The version before it, which ends before the reason of the stop.
+const VERSION: u64 = 4;
+/// The version before it, which ends before the time of the stop.
+const VERSION_WITHOUT_TIME: u64 = 3;
+/// An earlier version, which ends before the reason of the stop.
 const VERSION_WITHOUT_STOP: u64 = 2;
 /// The first version, whose figures of thresholds are all exact.
 const VERSION_EXACT: u64 = 1;
@@ -57,6 +59,7 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
     if let Some(reason) = ending.stopped {
         encode_reason(reason, &mut out);
     }
+    put_optional(&mut out, ending.load_end.map(|at| at.0));
     out
 }
 
@@ -78,6 +81,10 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
         slowest: slowest(input)?,
         stopped: match version > VERSION_WITHOUT_STOP && input.flag()? {
             true => Some(decode_reason(input)?),
+            false => None,
+        },
+        load_end: match version > VERSION_WITHOUT_TIME {
+            true => input.optional()?.map(Nanos),
             false => None,
         },
     };
