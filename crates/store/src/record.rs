@@ -11,6 +11,8 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+const MILLISECOND: Nanos = Nanos::from_millis(1);
+
 /// A run as it was stored.
 #[derive(Clone, Debug)]
 pub struct Record {
@@ -37,8 +39,6 @@ pub struct Part {
     pub end: Nanos,
     /// Whether its end is stored.
     pub is_whole: bool,
-}
-
     /// The end of its load, from its own start; `None` where it is not stored.
     pub load_end: Option<Nanos>,
 }
@@ -50,6 +50,8 @@ impl Part {
     pub fn load(&self) -> Nanos {
         self.load_end.map_or(self.end, |at| at.min(self.end))
     }
+}
+
 impl Record {
     /// Reads the run in a directory.
     ///
@@ -201,9 +203,9 @@ impl Reader {
         self.changes.clear();
         if let Some(part) = self.part() {
             part.is_whole = true;
+            part.load_end = ending.load_end;
         }
         self.endings.push(ending);
-            part.load_end = ending.load_end;
     }
 
     fn begin_part(&mut self, info: &RunInfo) {
@@ -216,6 +218,7 @@ impl Reader {
         self.offset = begins.max(ended);
         self.reading.begin_part(self.offset, info);
         let gap = self.offset - ended;
+        let gap = Nanos(gap.0 / MILLISECOND.0 * MILLISECOND.0);
         let how = match last.is_whole {
             true => "ended",
             false => "was cut off",
@@ -288,10 +291,10 @@ impl Part {
             started_at_unix_ns: info.started_at_unix_ns,
             end: Nanos::ZERO,
             is_whole: false,
+            load_end: None,
         }
     }
 }
-            load_end: None,
 
 /// The summary of a run that was cut off or resumed: judged anew, for there is no ending of the
 /// whole.
