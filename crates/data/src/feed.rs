@@ -25,6 +25,7 @@ use json_rows::JsonColumns;
 pub(crate) use json_values::{JsonNext, JsonValues};
 use minijinja::Value;
 use minijinja::value::ValueKind;
+use std::collections::HashSet;
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 use stored_rows::StoredRows;
@@ -307,6 +308,7 @@ fn check_columns(columns: &[String], line: u64) -> Result<(), FeedError> {
     if !columns.is_empty() && columns.iter().all(String::is_empty) {
         return Err(FeedError::at(line, "no column has a name"));
     }
+    let mut known = HashSet::with_capacity(columns.len());
     for (at, name) in columns.iter().enumerate() {
         // Programs leave the column of row numbers without a name.
         if name.is_empty() {
@@ -316,7 +318,7 @@ fn check_columns(columns: &[String], line: u64) -> Result<(), FeedError> {
             let message = format!("the name of column {} has a control character", at + 1);
             return Err(FeedError::at(line, message));
         }
-        if columns[..at].contains(name) {
+        if !known.insert(name) {
             return Err(FeedError::at(
                 line,
                 format!("two columns are named `{name}`"),

@@ -88,15 +88,26 @@ impl<'a> Reading<'a> {
                         let offset = window.offset();
                         self.add(&reader, text, at, offset)?;
                     }
+                    self.cover(&rest[..bytes]);
                     line += window.take(bytes);
                 }
-                RowStep::Blank { bytes } => line += window.take(bytes),
+                RowStep::Blank { bytes } => {
+                    self.cover(&rest[..bytes]);
+                    line += window.take(bytes);
+                }
                 RowStep::More => window.grow().map_err(|error| self.too_long(line, error))?,
                 RowStep::Broken { at, message } => {
                     return Err(FeedError::at(line + window.lines_before(at), message));
                 }
                 RowStep::End => return Ok(reader),
             }
+        }
+    }
+
+    /// Takes note of bytes that the reader has passed.
+    fn cover(&mut self, bytes: &[u8]) {
+        if let Kept::Index(index) = &mut self.kept {
+            index.cover(bytes);
         }
     }
 

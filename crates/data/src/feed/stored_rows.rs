@@ -1,18 +1,24 @@
 //! Rows that stay in their file: an index of a bounded size says where they begin, and each thread
 //! keeps the pages that it read last.
+//!
+//! While the file is read for the first time, each row is noted where it begins ([`RowIndex::note`]),
+//! and then all bytes to the next one are covered ([`RowIndex::cover`]). Between two places of the
+//! index lies a group of rows with a checksum, which is compared whenever the group is read again: a
+//! row that was overwritten in place, by another of the same length, is no row of the feed.
 
 use super::json_rows::JsonColumns;
 use super::row_reader::RowReader;
 use super::row_step::{Changed, RowStep};
 use crate::read_at::{ReadAt, read_full};
+use crc32fast::Hasher;
 use drumfire_plan::DataError;
 use minijinja::Value;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// An index has at most this many places, of eight bytes; when there would be more, every second
-/// goes.
+/// An index has at most this many places, of twelve bytes with their checksums; when there would be
+/// more, every second goes.
 const PLACES_MAX: usize = 1 << 20;
 /// How many pages a thread keeps, of all files together.
 const PAGES_KEPT: usize = 8;
@@ -31,6 +37,10 @@ thread_local! {
 #[derive(Clone, Debug)]
 pub(super) struct RowIndex {
     places: Vec<u64>,
+    /// The checksums of the bytes from each place to the next.
+    checks: Vec<u32>,
+    /// That of the bytes from the last place on, as far as they were covered.
+    open: Hasher,
     /// How many rows lie between two places, a power of two.
     every: u64,
     rows: u64,
@@ -45,9 +55,11 @@ impl Default for RowIndex {
 
 impl RowIndex {
     /// An index with so many places at most.
-    pub(super) const fn bounded(places_max: usize) -> Self {
+    pub(super) fn bounded(places_max: usize) -> Self {
         Self {
             places: Vec::new(),
+            checks: Vec::new(),
+            open: Hasher::new(),
             every: 1,
             rows: 0,
             places_max,
@@ -57,24 +69,73 @@ impl RowIndex {
     /// A row begins here; rows come in their order.
     pub(super) fn note(&mut self, row: u64, offset: u64) {
         self.rows = row + 1;
-        if self.places.len() == self.places_max && row & (self.every - 1) == 0 {
-            let mut keep = false;
-            self.places.retain(|_| {
-                keep = !keep;
-                keep
-            });
-            self.every *= 2;
+        if row & (self.every - 1) != 0 {
+            return;
+        }
+        self.close();
+        if self.places.len() == self.places_max {
+            self.halve(offset);
         }
         if row & (self.every - 1) == 0 {
             self.places.push(offset);
+        } else if let (Some(place), Some(check)) = (self.places.last(), self.checks.pop()) {
+            self.open = Hasher::new_with_initial_len(check, offset - place);
         }
+    }
+
+    /// Covers the bytes that follow those before, from the first row on.
+    pub(super) fn cover(&mut self, bytes: &[u8]) {
+        if !self.places.is_empty() {
+            self.open.update(bytes);
+        }
+    }
+
+    /// Ends the group of rows behind the last place, if there is one.
+    fn close(&mut self) {
+        if !self.places.is_empty() {
+            self.checks.push(std::mem::take(&mut self.open).finalize());
+        }
+    }
+
+    /// Makes one group of two; the last one ends at `end`.
+    fn halve(&mut self, end: u64) {
+        let count = self.places.len();
+        for (at, left) in (0..count).step_by(2).enumerate() {
+            let right = left + 1;
+            if let (Some(start), Some(check)) = (self.places.get(right), self.checks.get(right)) {
+                let length = self.places.get(right + 1).unwrap_or(&end) - start;
+                let mut both = Hasher::new_with_initial(self.checks[left]);
+                both.combine(&Hasher::new_with_initial_len(*check, length));
+                self.checks[left] = both.finalize();
+            }
+            self.places[at] = self.places[left];
+            self.checks[at] = self.checks[left];
+        }
+        self.places.truncate(count.div_ceil(2));
+        self.checks.truncate(count.div_ceil(2));
+        self.every *= 2;
     }
 
     /// The index with the place where the last row ends.
     pub(super) fn finish(mut self, end: u64) -> Self {
+        self.close();
         self.places.push(end);
         self.places.shrink_to_fit();
+        self.checks.shrink_to_fit();
         self
+    }
+
+    /// The number of whole groups from a place on that bytes still are, of `count` at most.
+    fn unchanged(&self, first: usize, count: usize, bytes: &[u8]) -> usize {
+        let start = self.places[first];
+        let is_unchanged = |at: usize| {
+            let from = (self.places[at] - start) as usize;
+            let to = (self.places[at + 1] - start) as usize;
+            let group = bytes.get(from..to);
+            group.is_some_and(|group| crc32fast::hash(group) == self.checks[at])
+        };
+        let mut groups = first..first + count;
+        groups.position(|at| !is_unchanged(at)).unwrap_or(count)
     }
 
     /// The place at or before a row, by its number.
@@ -226,18 +287,22 @@ impl Page {
         };
         let count = rest.partition_point(|end| end - start <= bytes).max(1);
         let end = rest.get(count - 1).ok_or(Changed)?;
-        let last = ((first + count) as u64 * index.every).min(index.rows);
-        self.rows = first as u64 * index.every..last;
+        self.rows = 0..0;
         self.reader.reset(&file.readers[usize::from(first > 0)]);
         self.found.clear();
         (self.passed, self.decoded) = (0, None);
         self.bytes.resize((end - start) as usize, 0);
         let read = read_full(&*file.source, *start, &mut self.bytes);
         let read = read.map_err(|error| DataError::new(format!("can't read the file: {error}")))?;
-        match read < self.bytes.len() {
-            true => Err(Changed.into()),
-            false => Ok(()),
+        self.bytes.truncate(read);
+        // What changed behind the row is no matter of this one.
+        let count = index.unchanged(first, count, &self.bytes);
+        if count == 0 {
+            return Err(Changed.into());
         }
+        let last = ((first + count) as u64 * index.every).min(index.rows);
+        self.rows = first as u64 * index.every..last;
+        Ok(())
     }
 
     /// Has the reader decode a row of the page.
@@ -280,13 +345,23 @@ mod tests {
 
     #[test]
     fn an_index_has_a_bounded_number_of_places() {
-        for rows in 1..70 {
-            let mut index = RowIndex::bounded(8);
+        for (rows, places_max) in (1..70).flat_map(|rows| [(rows, 8), (rows, 7)]) {
+            let mut index = RowIndex::bounded(places_max);
+            let bytes: Vec<u8> = (0..rows * 10).map(|at| at as u8).collect();
             for row in 0..rows {
                 index.note(row, row * 10);
+                index.cover(&bytes[row as usize * 10..][..10]);
             }
             let index = index.finish(rows * 10);
             assert!(index.places.len() <= 9, "{rows}");
+            let groups = index.places.len() - 1;
+            assert_eq!(index.unchanged(0, groups, &bytes), groups, "{rows}");
+            for at in 0..rows * 10 {
+                let mut changed = bytes.clone();
+                changed[at as usize] ^= 1;
+                let before = (at / 10 / index.every) as usize;
+                assert_eq!(index.unchanged(0, groups, &changed), before, "{rows}");
+            }
             for row in 0..rows {
                 let at = index.before(row);
                 let start = index.places[at] / 10;

@@ -307,7 +307,8 @@ fn a_file_that_changes_fails_the_requests_that_need_it() {
     let format = FeedFormat::Csv(CsvForm::default());
     for (changed, works) in [
         (&b"a,b\n1,2\n3,4\n"[..], true),
-        (b"a,b\n1,2\n5,6\n", true),
+        (b"a,b\n1,2\n5,6\n", false),
+        (b"a,b\n7,8\n3,4\n", true),
         (b"a,b\n1,2\n5;6\n", false),
         (b"a,b\n1,2\n3,\xff\n", false),
         (b"a,b\n1,2\n\n\n\n\n", false),
