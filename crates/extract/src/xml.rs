@@ -19,6 +19,9 @@ const VISITS_MAX: usize = 500_000;
 /// Attributes of one element, of which the library compares each with all before it, as they are
 /// counted: by their `=` since the last `<`, which no attribute may hold.
 const ATTRIBUTES_MAX: usize = 2000;
+/// Tags, comments and attributes of a body, as they are counted: by their `<` and `=`. In the tree
+/// each takes some 200 bytes, which is many times its length in the body.
+const MARKS_MAX: usize = 500_000;
 
 /// XPath's functions and node tests (XPath 1.0, sections 2.3 and 4), and what else may stand before
 /// a parenthesis.
@@ -94,7 +97,7 @@ impl XPath {
             let at = error.valid_up_to();
             NoValue::unreadable(format!("the body is not UTF-8 at byte {at}"))
         })?;
-        check_attributes(body)?;
+        check_marks(body)?;
         self.evaluate(text, |document, value| {
             let mut gather = pick.gather(out);
             let values = match value {
@@ -202,17 +205,22 @@ fn check_names(text: &str) -> Result<(), ParseError> {
     Ok(())
 }
 
-/// Refuses a body with a tag of very many attributes.
-fn check_attributes(body: &[u8]) -> Result<(), NoValue> {
-    let mut count = 0_usize;
+/// Refuses a body with very many tags, or with a tag of very many attributes.
+fn check_marks(body: &[u8]) -> Result<(), NoValue> {
+    let (mut attributes, mut marks) = (0_usize, 0_usize);
     for byte in body {
         match byte {
-            b'<' => count = 0,
-            b'=' => count += 1,
+            b'<' => attributes = 0,
+            b'=' => attributes += 1,
             _ => continue,
         }
-        if count > ATTRIBUTES_MAX {
+        marks += 1;
+        if attributes > ATTRIBUTES_MAX {
             let reason = "the body has more than 2,000 attributes in a tag, or `=` in a text";
+            return Err(NoValue::unreadable(reason));
+        }
+        if marks > MARKS_MAX {
+            let reason = "the body has more than 500,000 tags and attributes";
             return Err(NoValue::unreadable(reason));
         }
     }
