@@ -4,6 +4,7 @@
 mod call;
 mod function;
 mod hcl_form;
+mod hcl_size;
 mod known;
 mod lower;
 mod mapping;

@@ -1,5 +1,6 @@
 //! Scenarios in HCL, as the tree that the same ones in YAML are.
 
+use super::hcl_size::Sizes;
 use hcl::eval::{Context, Evaluate as _, FuncArgs, FuncDef, ParamType};
 use hcl::structure::BlockLabel;
 use hcl::{Block, Body, Structure, Value};
@@ -46,8 +47,9 @@ type Function = fn(FuncArgs) -> Result<Value, String>;
 /// # Errors
 /// In the words of the reader, or of an expression's evaluation.
 pub(super) fn read(text: &str) -> Result<Json, String> {
-    let body = hcl::parse(text).map_err(|error| error.to_string())?;
-    let context = locals(&body)?;
+    let body = hcl::parse(text).map_err(text_of)?;
+    let mut sizes = Sizes::default();
+    let context = locals(&body, &mut sizes)?;
     let mut root = Map::new();
     for structure in &body {
         match structure {
@@ -57,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<Json, String> {
                 let Some((_, list, labels)) = known else {
                     return Err(format!("unsupported block type \"{}\"", block.identifier()));
                 };
-                let element = element(block, labels, &context)?;
+                let element = element(block, labels, &context, &mut sizes)?;
                 let list = root.entry(*list).or_insert_with(|| Json::Array(Vec::new()));
                 if let Json::Array(list) = list {
                     list.push(element);
@@ -73,8 +75,8 @@ pub(super) fn read(text: &str) -> Result<Json, String> {
 
 /// What expressions may name: the functions, and the values of `locals` blocks, of which later ones
 /// see those before them.
-fn locals(body: &Body) -> Result<Context<'static>, String> {
-    let mut known = Map::new();
+fn locals(body: &Body, sizes: &mut Sizes) -> Result<Context<'static>, String> {
+    let mut known = hcl::Map::new();
     for structure in body {
         let Structure::Block(block) = structure else {
             continue;
@@ -85,19 +87,20 @@ fn locals(body: &Body) -> Result<Context<'static>, String> {
         let context = context_of(&known);
         let mut more = Vec::new();
         for attribute in block.body().attributes() {
-            let value = evaluated(attribute.expr(), &context)?;
+            let value = evaluated(attribute.expr(), &context, sizes)?;
             more.push((attribute.key().to_owned(), value));
+        }
+        for (name, value) in &more {
+            sizes.declare(name, value);
         }
         known.extend(more);
     }
     Ok(context_of(&known))
 }
 
-fn context_of(locals: &Map<String, Json>) -> Context<'static> {
+fn context_of(locals: &hcl::Map<String, Value>) -> Context<'static> {
     let mut context = Context::new();
-    if let Ok(value) = hcl::to_value(locals) {
-        context.declare_var("local", value);
-    }
+    context.declare_var("local", Value::Object(locals.clone()));
     let functions: [(&'static str, Function); 17] = [
         ("coalesce", coalesce),
         ("coalescelist", coalesce_list),
@@ -124,15 +127,30 @@ fn context_of(locals: &Map<String, Json>) -> Context<'static> {
     context
 }
 
-fn evaluated(expression: &hcl::Expression, context: &Context<'_>) -> Result<Json, String> {
-    let value = expression.evaluate(context);
-    let value = value.map_err(|error| error.to_string())?;
-    serde_json::to_value(value).map_err(|error| error.to_string())
+/// The value of an expression, if there is room for it.
+fn evaluated(
+    expression: &hcl::Expression,
+    context: &Context<'_>,
+    sizes: &mut Sizes,
+) -> Result<Value, String> {
+    sizes.of(expression)?;
+    let value = expression.evaluate(context).map_err(text_of)?;
+    sizes.spend(&value);
+    Ok(value)
+}
+
+fn text_of(error: impl std::fmt::Display) -> String {
+    error.to_string()
 }
 
 /// A block with its labels as keys.
-fn element(block: &Block, labels: &[&str], context: &Context<'_>) -> Result<Json, String> {
-    let mut object = attributes(block, context)?;
+fn element(
+    block: &Block,
+    labels: &[&str],
+    context: &Context<'_>,
+    sizes: &mut Sizes,
+) -> Result<Json, String> {
+    let mut object = attributes(block, context, sizes)?;
     for (n, label) in labels.iter().enumerate() {
         let given = block.labels().get(n).map(|label| match label {
             BlockLabel::Identifier(name) => name.as_str().to_owned(),
@@ -150,11 +168,11 @@ fn element(block: &Block, labels: &[&str], context: &Context<'_>) -> Result<Json
                     .entry(format!("{name}s"))
                     .or_insert_with(|| Json::Array(Vec::new()));
                 if let Json::Array(list) = list {
-                    list.push(element(inner, &["type"], context)?);
+                    list.push(element(inner, &["type"], context, sizes)?);
                 }
             }
             _ => {
-                let inner = element(inner, &[], context)?;
+                let inner = element(inner, &[], context, sizes)?;
                 object.insert(name.to_owned(), inner);
             }
         }
@@ -162,10 +180,15 @@ fn element(block: &Block, labels: &[&str], context: &Context<'_>) -> Result<Json
     Ok(Json::Object(object))
 }
 
-fn attributes(block: &Block, context: &Context<'_>) -> Result<Map<String, Json>, String> {
+fn attributes(
+    block: &Block,
+    context: &Context<'_>,
+    sizes: &mut Sizes,
+) -> Result<Map<String, Json>, String> {
     let mut object = Map::new();
     for attribute in block.body().attributes() {
-        let value = evaluated(attribute.expr(), context)?;
+        let value = evaluated(attribute.expr(), context, sizes)?;
+        let value = serde_json::to_value(value).map_err(text_of)?;
         let key = attribute.key();
         object.insert(key.to_owned(), fitted(key, value));
     }
@@ -470,6 +493,41 @@ scenario "s" {
             "scenarios": [{"name": "s", "weight": 2, "requests": ["r"]}],
         });
         assert_eq!(read(text), Ok(wanted));
+    }
+
+    /// Of each kind one that would be gigabytes, and one that is not.
+    #[test]
+    fn values_have_a_bound() {
+        let doubled = |first: &str, twice: &dyn Fn(usize) -> String, times: usize| {
+            let mut text = format!("locals {{\n v0 = {first}\n}}\n");
+            for n in 1..=times {
+                let value = twice(n - 1);
+                text.push_str(&format!("locals {{\n v{n} = {value}\n}}\n"));
+            }
+            text + &format!("request \"r\" {{\n uri = \"/\"\n x = local.v{times}\n}}\n")
+        };
+        let texts = |n: usize| format!("\"${{local.v{n}}}${{local.v{n}}}\"");
+        let lists = |n: usize| format!("concat(local.v{n}, local.v{n})");
+        let nested = |n: usize| format!("[local.v{n}, local.v{n}]");
+        let loops = |n: usize| format!("[for a in [1, 2] : local.v{n}]");
+        let lines = |n: usize| format!("\"%{{ for a in [1, 2] }}${{local.v{n}}}%{{ endfor }}\"");
+        let ten = "\"0123456789\"";
+        for (first, twice) in [
+            (ten, &texts as &dyn Fn(usize) -> String),
+            ("[1]", &lists),
+            ("[1]", &nested),
+            ("[1]", &loops),
+            (ten, &lines),
+        ] {
+            assert!(read(&doubled(first, twice, 5)).is_ok(), "{}", twice(0));
+            let refused = read(&doubled(first, twice, 40));
+            let why = refused.map(drop).expect_err("it is too large");
+            assert!(why.contains("more than 64 MiB"), "{why}");
+        }
+        let thousand = vec!["1"; 1_000].join(", ");
+        let cube = "[for a in local.v0 : [for b in local.v0 : [for c in local.v0 : a]]]";
+        let text = doubled(&format!("[{thousand}]"), &|_| cube.to_owned(), 1);
+        assert!(read(&text).is_err());
     }
 
     #[test]
