@@ -21,6 +21,7 @@ pub(crate) mod form;
 
 use crate::errors::ErrorTable;
 use crate::series::SeriesMut;
+use crate::step::StepMemory;
 use crate::{
     Bytes, Connections, Counts, ErrorRow, HeldBack, IterationSample, Iterations, Latency, Leniency,
     Messages, Outcome, OutcomeCounts, PoolInfo, PoolSeries, Sample, StatusCounts, Step,
@@ -109,21 +110,22 @@ impl Figures {
     /// memory that recording needs.
     #[must_use]
     pub fn new(steps: &[Arc<str>]) -> Self {
-        Self::of_series(steps.into())
+        Self::of_series(steps.into(), StepMemory::of(steps.len()))
     }
 
     /// The same of a pool's sums alone, to which [`Self::merge_sums`] adds.
     #[must_use]
     pub fn of_sums(pool: &PoolInfo) -> Self {
-        Self::of_series(PoolSeries {
+        let sums = PoolSeries {
             steps: &[],
             iterations: pool.iterations,
             scenarios: &[],
-        })
+        };
+        Self::of_series(sums, StepMemory::Ready)
     }
 
     /// The same of a pool with these series.
-    pub(crate) fn of_series(series: PoolSeries<'_>) -> Self {
+    pub(crate) fn of_series(series: PoolSeries<'_>, memory: StepMemory) -> Self {
         Self {
             counts: Counts::default(),
             bytes: Bytes::default(),
@@ -138,7 +140,7 @@ impl Figures {
             scenarios: vec![Iterations::default(); series.scenarios.len()],
             messages: Messages::default(),
             connections: Connections::default(),
-            steps: Step::all(series.steps),
+            steps: Step::all(series.steps, memory),
             outcomes: OutcomeCounts::default(),
             status: StatusCounts::default(),
             errors: ErrorTable::default(),

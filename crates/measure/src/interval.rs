@@ -15,6 +15,7 @@
 mod form;
 
 use crate::figures::Carried;
+use crate::step::StepMemory;
 use crate::{CodecError, Figures, PoolInfo, PoolSeries, RunInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
@@ -62,7 +63,10 @@ impl Interval {
     /// series, or by its steps where its iterations are single requests.
     #[must_use]
     pub fn of_pools<'a, S: Into<PoolSeries<'a>>>(pools: impl IntoIterator<Item = S>) -> Self {
-        let figures = |pool: S| Figures::of_series(pool.into());
+        let pools: Vec<PoolSeries<'_>> = pools.into_iter().map(Into::into).collect();
+        let steps = pools.iter().map(|pool| pool.steps.len()).sum();
+        let memory = StepMemory::of(steps);
+        let figures = |pool| Figures::of_series(pool, memory);
         let pools = pools.into_iter().map(figures).collect();
         let (total, pools) = total_and_pools(pools);
         Self {
@@ -233,5 +237,5 @@ fn total_and_pools(mut pools: Vec<Figures>) -> (Figures, Vec<Figures>) {
         iterations: pools.iter().any(|pool| pool.iterations.is_some()),
         scenarios: &[],
     };
-    (Figures::of_series(total), pools)
+    (Figures::of_series(total, StepMemory::Ready), pools)
 }

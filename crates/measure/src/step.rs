@@ -12,9 +12,27 @@ use std::sync::Arc;
 /// The most steps of a pool that have figures of their own; the rest is summed under `other`.
 pub const STEPS: usize = 10_000;
 
-/// The number of steps up to which each has all the memory that recording needs from the start. Of
-/// more, each takes its memory as it needs it, so that steps that are rarely used cost little.
+/// Up to this many steps of a run have all the memory that recording needs from the start.
 const STEPS_READY: usize = 64;
+
+/// When the histograms of steps take their memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum StepMemory {
+    /// All of it at once: nothing is taken while samples are recorded.
+    Ready,
+    /// Each histogram takes some when it needs it, so that a step that is rarely seen costs little.
+    AsNeeded,
+}
+
+impl StepMemory {
+    /// That of a run whose pools have this many steps together: each has them on every thread.
+    pub(crate) const fn of(steps: usize) -> Self {
+        match steps > STEPS_READY {
+            true => Self::AsNeeded,
+            false => Self::Ready,
+        }
+    }
+}
 
 /// One step's share of an interval or of a run: the series that its samples are recorded into.
 ///
@@ -54,14 +72,13 @@ impl Step {
 
     /// The steps that an interval keeps figures for: none of a plan with one step, whose figures
     /// are the totals; otherwise the first [`STEPS`] by name, and `other` for the rest.
-    pub(crate) fn all(names: &[Arc<str>]) -> Vec<Self> {
+    pub(crate) fn all(names: &[Arc<str>], memory: StepMemory) -> Vec<Self> {
         if names.len() <= 1 {
             return Vec::new();
         }
-        let histogram = if names.len() > STEPS_READY {
-            Histogram::small
-        } else {
-            Histogram::new
+        let histogram = match memory {
+            StepMemory::AsNeeded => Histogram::small,
+            StepMemory::Ready => Histogram::new,
         };
         let own = names.iter().take(STEPS).cloned();
         let other = (names.len() > STEPS).then(|| Arc::from("other"));

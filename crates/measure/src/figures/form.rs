@@ -28,6 +28,7 @@
 use crate::codec::{CodecError, Input, put, put_named, put_signed, put_text};
 use crate::errors::ErrorTable;
 use crate::histogram::form::{decode_histogram, encode_histogram};
+use crate::step::StepMemory;
 use crate::{
     AddressCounts, AddressRow, Addresses, Bytes, Closing, Connections, Counts, Figures, HeldBack,
     Histogram, Iterations, Leniency, Messages, Outcome, OutcomeCounts, PoolSeries, StatusCounts,
@@ -81,7 +82,7 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
 
 /// The figures of a pool with these series.
 pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Figures, CodecError> {
-    let mut figures = Figures::of_series(series);
+    let mut figures = Figures::of_series(series, StepMemory::AsNeeded);
     figures.counts.intended = input.number()?;
     figures.counts.dropped = input.number()?;
     decode_series(&mut figures, input)?;
