@@ -124,6 +124,8 @@ pub struct AskedTransport {
     pub is_compressed: bool,
     /// The number of redirects that a request follows; `None` where it follows none.
     pub redirects: Option<u32>,
+    /// Whether its connections lead to a proxy.
+    pub is_proxied: bool,
 }
 
 impl Asked {
@@ -232,6 +234,7 @@ impl AskedTransport {
                 Redirects::Follow(limit) => Some(limit),
                 Redirects::Report | Redirects::Refuse => None,
             },
+            is_proxied: pool.reach.proxy.is_some(),
         }
     }
 }

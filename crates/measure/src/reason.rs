@@ -35,6 +35,8 @@ pub enum Remedy {
     Users(u64),
     /// Let the run last longer.
     LastLonger,
+    /// See to the proxy, to which no connection could be opened.
+    Proxy,
     /// The remedy for failures of this kind.
     Against(Outcome),
     /// Report a mistake of this program.

@@ -6,7 +6,7 @@
 //! so that a run of several pools has the state of its worst pool.
 
 use crate::words::share_text;
-use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy};
+use crate::{Blame, Figures, Outcome, PoolInfo, Reason, Remedy, status_name};
 use drumfire_plan::Growth;
 use drumfire_units::rounded::count as grouped;
 use std::cmp::Reverse;
@@ -86,12 +86,19 @@ impl TargetAnswer {
             }
             (0, 0) => Self::NONE,
             (0, _) => {
-                let text = format!("every request failed: {}", named(&kinds));
+                let named = named(&kinds, figures);
                 let against = kinds.first().map(|(outcome, _)| Remedy::Against(*outcome));
+                let (text, against) = match fails_at_proxy(pool, &kinds) {
+                    true => (
+                        format!("every request failed on the way to the proxy: {named}"),
+                        Some(Remedy::Proxy),
+                    ),
+                    false => (format!("every request failed: {named}"), against),
+                };
                 answer(TargetState::Failed, text, against.as_slice())
             }
             _ if share >= DEGRADED_SHARE => {
-                let (share, kinds) = (share_text(share), named(&kinds));
+                let (share, kinds) = (share_text(share), named(&kinds, figures));
                 let text = format!("{share} of requests failed: {kinds}");
                 answer(TargetState::Degraded, text, &[])
             }
@@ -151,18 +158,57 @@ pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
     })
 }
 
-/// The most frequent kinds by name; with their share where there are several.
-fn named(kinds: &[(Outcome, u64)]) -> String {
-    if let [(only, _)] = kinds {
-        return only.name().to_owned();
+/// Whether no connection to the pool's proxy could be opened: nothing else came to pass.
+fn fails_at_proxy(pool: &PoolInfo, kinds: &[(Outcome, u64)]) -> bool {
+    let is_of_opening = |(outcome, _): &(Outcome, u64)| {
+        matches!(
+            outcome,
+            Outcome::DnsNotFound
+                | Outcome::DnsFailed
+                | Outcome::DnsTimeout
+                | Outcome::ConnectRefused
+                | Outcome::ConnectTimeout
+                | Outcome::ConnectUnreachable
+                | Outcome::ConnectReset
+                | Outcome::TimeoutConnect
+        )
+    };
+    let asked = pool.asked.as_ref();
+    asked.is_some_and(|asked| asked.transport.is_proxied) && kinds.iter().all(is_of_opening)
+}
+
+/// The most frequent kinds by name, that of unexpected statuses with the statuses; with their share
+/// where there are several.
+fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
+    let name = |(outcome, count): &(Outcome, u64)| match outcome {
+        Outcome::HttpStatus => format!("{}{}", outcome.name(), statuses(*count, figures)),
+        _ => outcome.name().to_owned(),
+    };
+    if let [only] = kinds {
+        return name(only);
     }
     let all = kinds.iter().map(|(_, count)| count).sum::<u64>().max(1) as f64;
     let shown = kinds.iter().take(KINDS);
     let mut names: Vec<String> = shown
-        .map(|(outcome, count)| format!("{} ({})", outcome.name(), share_text(*count as f64 / all)))
+        .map(|kind| format!("{} ({})", name(kind), share_text(kind.1 as f64 / all)))
         .collect();
     if kinds.len() > KINDS {
         names.push(format!("{} other kinds", kinds.len() - KINDS));
     }
     names.join(", ")
+}
+
+/// The statuses of this many exchanges that failed for theirs, the most frequent first, behind a
+/// blank. Where a plan expects others than those from 200 to 299, which of them failed is not known.
+fn statuses(failed: u64, figures: &Figures) -> String {
+    let is_bad = |status: u16| !(200..300).contains(&status);
+    let mut bad: Vec<(u16, u64)> = figures.status().filter(|of| is_bad(of.0)).collect();
+    if bad.iter().map(|(_, count)| count).sum::<u64>() != failed {
+        return String::new();
+    }
+    bad.sort_by_key(|(_, count)| Reverse(*count));
+    let more = if bad.len() > KINDS { "/…" } else { "" };
+    let names = bad.iter().take(KINDS);
+    let names: Vec<_> = names.map(|(status, _)| status_name(*status)).collect();
+    format!(" {}{more}", names.join("/"))
 }

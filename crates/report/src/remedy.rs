@@ -101,6 +101,7 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
         Remedy::FewerConnections => "use fewer connections per thread",
         Remedy::LastLonger => "let the run last longer",
         Remedy::Report => "please report it",
+        Remedy::Proxy => "check that the proxy runs and listens at its port",
         Remedy::Connections(needed) => {
             let setting = naming.set("-c", *needed);
             return Some(Cow::Owned(format!("try {setting}")));

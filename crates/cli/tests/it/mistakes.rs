@@ -268,6 +268,27 @@ fn failures_on_the_way_have_a_class_and_a_hint() {
             run.stdout
         );
     }
+    // The first lines name the status, or the proxy that is not there.
+    for (line, words) in [
+        (
+            format!("-n 3 {}?status=404", plain.url),
+            "failed: http_status 404",
+        ),
+        (
+            format!("-n 3 -x http://127.0.0.1:9 {}", plain.url),
+            "failed on the way to the proxy: connect:refused; check that the proxy runs",
+        ),
+    ] {
+        let run = http(&line);
+        assert_eq!(run.code, Some(1));
+        let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(words), "{line}: {}", run.stdout);
+    }
+    for (line, flag) in [("-n 0", "-n:"), ("-c 0", "-c:"), ("-z 0s", "-z:")] {
+        let refused = http(&format!("{line} {}", plain.url));
+        assert_eq!(refused.stderr.lines().count(), 1, "{}", refused.stderr);
+        assert!(refused.stderr.contains(flag), "{}", refused.stderr);
+    }
     let run = http("-c 1 -n 3 http://no-such-name.invalid/");
     assert_eq!(run.code, Some(1), "{}", run.stderr);
     assert!(

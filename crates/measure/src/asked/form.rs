@@ -374,5 +374,7 @@ fn decode_transport(input: &mut Input<'_>) -> Result<AskedTransport, CodecError>
         },
         is_compressed: input.flag()?,
         redirects: input.flag()?.then(|| input.small()).transpose()?,
+        // The run's form has it behind these facts, from its third version on.
+        is_proxied: false,
     })
 }

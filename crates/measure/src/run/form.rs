@@ -2,21 +2,24 @@
 //! Intervals can be read only with them, so they travel first.
 //!
 //! The first version had the plan as a list of keys and texts ([`PlanText`]); the second has its
-//! facts as values. Both are read: a store may be years old. A decoded run has at least one pool
-//! and an interval of some length, on which grids of time rely.
+//! facts as values; the third says whether connections lead to a proxy. All are read: a store may be
+//! years old. A decoded run has at least one pool and an interval of some length, on which grids of
+//! time rely.
 
 use super::plan_text::PlanText;
 use crate::asked::form as asked;
 use crate::codec::stages::{decode_stages, encode_stages};
 use crate::codec::{CodecError, Input, put, put_text, threshold};
-use crate::{Model, PoolInfo, RunInfo};
+use crate::{Asked, Model, PoolInfo, RunInfo};
 use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// The version of the form that is written here, its first number.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 /// The version before, which is read.
+const WITHOUT_PROXIES: u64 = 2;
+/// The first version, which is read.
 const WITH_TEXTS: u64 = 1;
 
 /// The bytes of what is known of a run.
@@ -58,7 +61,7 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;
     let version = match input.number()? {
-        version @ (WITH_TEXTS | VERSION) => version,
+        version @ (WITH_TEXTS | WITHOUT_PROXIES | VERSION) => version,
         other => return Err(CodecError::Version(other)),
     };
     let id = text(input)?;
@@ -147,6 +150,7 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
     put(out, pool.asked.is_some().into());
     if let Some(of_plan) = &pool.asked {
         asked::encode(of_plan, out);
+        put(out, of_plan.transport.is_proxied.into());
     }
 }
 
@@ -184,10 +188,16 @@ fn decode_pool(input: &mut Input<'_>, version: u64) -> Result<PoolInfo, CodecErr
         scenarios: input.several(|input| Ok(Arc::from(input.text()?)))?,
         stages: decode_stages(input)?,
         asked: match version > WITH_TEXTS && input.flag()? {
-            true => Some(asked::decode(input)?),
+            true => Some(decode_asked(input, version)?),
             false => None,
         },
     })
+}
+
+fn decode_asked(input: &mut Input<'_>, version: u64) -> Result<Asked, CodecError> {
+    let mut asked = asked::decode(input)?;
+    asked.transport.is_proxied = version > WITHOUT_PROXIES && input.flag()?;
+    Ok(asked)
 }
 
 fn text(input: &mut Input<'_>) -> Result<String, CodecError> {

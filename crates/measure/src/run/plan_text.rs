@@ -352,6 +352,7 @@ impl<'a> PoolText<'a> {
             },
             is_compressed: self.get("compressed").is_some(),
             redirects: self.optional("redirects")?,
+            is_proxied: false,
         })
     }
 }

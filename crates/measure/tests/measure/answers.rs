@@ -3,7 +3,7 @@
 use crate::samples::{self, healthy};
 use drumfire_measure::{
     Closing, Figures, GeneratorHealth, Interval, LoadAnswer, Model, Outcome, PoolInfo, Reading,
-    Remedy, RunInfo, TargetAnswer, TargetState, Validity,
+    Reason, Remedy, RunInfo, Sample, TargetAnswer, TargetState, Validity,
 };
 use drumfire_plan::Growth;
 use drumfire_units::Nanos;
@@ -217,6 +217,81 @@ fn a_target_is_told_by_what_failed() {
         let against = worst.map(|(outcome, _)| Remedy::Against(*outcome));
         let expected = against.filter(|_| state == Failed);
         assert_eq!(remedies, expected.into_iter().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn failures_by_their_status_have_the_status() {
+    let judged = |statuses: &[(u16, u64)], ok: u64| {
+        let mut figures = Figures::new(&[]);
+        (0..ok).for_each(|n| figures.record(&samples::ok(ms(n), ms(1))));
+        for (status, count) in statuses {
+            for n in 0..*count {
+                let failed = samples::failed(ms(n), ms(1), Outcome::HttpStatus);
+                figures.record(&Sample {
+                    status: *status,
+                    ..failed
+                });
+            }
+        }
+        let answer = TargetAnswer::of(&pool(5), &figures);
+        answer.reasons[0].text.clone()
+    };
+    for (statuses, ok, text) in [
+        (&[(404, 5)][..], 0, "every request failed: http_status 404"),
+        (
+            &[(404, 5), (503, 7)],
+            0,
+            "every request failed: http_status 503/404",
+        ),
+        (
+            &[(404, 5), (503, 9), (500, 8), (501, 7)],
+            0,
+            "every request failed: http_status 503/500/501/…",
+        ),
+        (
+            &[(500, 10)],
+            90,
+            "10.0 % of requests failed: http_status 500",
+        ),
+        // A plan that expects something else: which of them failed can't be told.
+        (
+            &[(200, 5), (204, 3)],
+            0,
+            "every request failed: http_status",
+        ),
+    ] {
+        assert_eq!(judged(statuses, ok), text);
+    }
+}
+
+#[test]
+fn a_proxy_that_is_not_there_is_named_in_the_place_of_the_target() {
+    let judged = |is_proxied: bool, outcomes: &[Outcome]| {
+        let mut proxied = pool(5);
+        let mut asked = crate::asked::of(1);
+        asked.transport.is_proxied = is_proxied;
+        proxied.asked = Some(asked);
+        let mut figures = Figures::new(&[]);
+        for outcome in outcomes {
+            figures.record(&samples::failed(ms(1), ms(1), *outcome));
+        }
+        let answer = TargetAnswer::of(&proxied, &figures);
+        let Reason { text, remedies } = answer.reasons[0].clone();
+        (text, remedies)
+    };
+    let refused = Outcome::ConnectRefused;
+    assert_eq!(
+        judged(true, &[refused]),
+        (
+            "every request failed on the way to the proxy: connect:refused".to_owned(),
+            vec![Remedy::Proxy]
+        )
+    );
+    for (is_proxied, outcomes) in [(false, &[refused][..]), (true, &[refused, Outcome::Reset])] {
+        let (text, remedies) = judged(is_proxied, outcomes);
+        assert!(text.starts_with("every request failed: "), "{text}");
+        assert_eq!(remedies, [Remedy::Against(refused)]);
     }
 }
 

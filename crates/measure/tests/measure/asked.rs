@@ -145,6 +145,7 @@ impl Choices {
             },
             is_compressed: self.below(2) == 1,
             redirects: (self.below(2) == 1).then_some(10),
+            is_proxied: self.below(2) == 1,
         }
     }
 }
