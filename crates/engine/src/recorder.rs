@@ -65,8 +65,10 @@ pub(crate) struct Recorder<S> {
     /// The series of each pool.
     series: Vec<Series>,
     current: Box<Interval>,
-    /// The end of the current interval.
+    /// The end of the current interval, or of the warm-up where that comes first.
     edge: Nanos,
+    /// Whether the warm-up goes on, whose connections are left out.
+    warms_up: bool,
     length: Nanos,
     measure_from: Nanos,
     /// Whether every sample is handed on, of any pool.
@@ -88,15 +90,21 @@ impl<S: Sink> Recorder<S> {
             false => Samples::Forget,
         };
         let length = plan.generator().interval;
+        let measure_from = plan.generator().warmup.span();
+        let first_edge = match measure_from {
+            Nanos::ZERO => length,
+            span => span.min(length),
+        };
         let current = Box::new(interval_of(&series));
         let times = ThreadTimes::default();
         Self {
             sink,
             series,
             current,
-            edge: length,
+            edge: first_edge,
+            warms_up: measure_from > Nanos::ZERO,
             length,
-            measure_from: plan.generator().warmup.span(),
+            measure_from,
             samples,
             kept: Vec::new(),
             kept_bytes: 0,
@@ -116,7 +124,7 @@ impl<S: Sink> Recorder<S> {
         &mut self.current.health
     }
 
-    /// The end of the current interval.
+    /// The end of the current interval, or of the warm-up where that comes first.
     #[inline]
     pub(crate) fn edge(&self) -> Nanos {
         self.edge
@@ -184,6 +192,17 @@ impl<S: Sink> Recorder<S> {
         self.times = times;
     }
 
+    /// Ends the warm-up where it ends at the edge: what follows is measured. Whether it did.
+    pub(crate) fn end_warmup(&mut self) -> bool {
+        let ends = self.warms_up && self.edge == self.measure_from;
+        if ends {
+            self.current.leave_out_connections();
+            self.warms_up = false;
+            self.edge = self.length_times(self.current.index + 1);
+        }
+        ends
+    }
+
     /// Closes the current interval at its edge, or earlier at the end of the run. `times` are the
     /// thread's at that moment.
     pub(crate) fn close(&mut self, at: Nanos, times: ThreadTimes) {
@@ -198,6 +217,10 @@ impl<S: Sink> Recorder<S> {
         next.start = at;
         next.end = at;
         self.edge = self.length_times(index + 1);
+        if self.warms_up {
+            self.current.leave_out_connections();
+            self.edge = self.edge.min(self.measure_from);
+        }
         self.hand_over_kept();
         self.sink.closed(std::mem::replace(&mut self.current, next));
     }
@@ -206,6 +229,9 @@ impl<S: Sink> Recorder<S> {
     pub(crate) fn finish(mut self, at: Nanos, times: ThreadTimes) -> S {
         self.account_health(at, times);
         self.current.end = at;
+        if self.warms_up {
+            self.current.leave_out_connections();
+        }
         self.hand_over_kept();
         self.sink.closed(self.current);
         self.sink

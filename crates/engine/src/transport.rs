@@ -124,6 +124,11 @@ impl Transport {
         self.traffic.connections_mut().begin_run(timers);
     }
 
+    /// Ends the warm-up: connections count from here what they carry.
+    pub(crate) fn begin_measuring(&mut self) {
+        self.traffic.connections_mut().begin_measuring();
+    }
+
     /// The state of a share's connection.
     pub(crate) fn link_state(&self, share: ShareId) -> LinkState {
         self.bindings().of_share(share).state()

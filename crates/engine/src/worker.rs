@@ -349,6 +349,12 @@ impl<I: Io> Worker<I> {
     fn roll(&mut self, now: Nanos) {
         while now >= self.recorder.edge() {
             let edge = self.recorder.edge();
+            if self.recorder.end_warmup() {
+                for pool in &mut self.pools {
+                    pool.dispatcher_mut().begin_measuring();
+                }
+                continue;
+            }
             for pool in &mut self.pools {
                 pool.tally(&mut self.recorder, edge);
             }

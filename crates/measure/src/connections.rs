@@ -8,6 +8,9 @@
 //!
 //! Counts and distributions are of the connections that a worker opened, and the rows of
 //! [`Addresses`](crate::Addresses) spread them over the addresses of a name.
+//!
+//! Whatever lies in the warm-up is left out ([`Connections::leave_out`]), but for the number of
+//! connections that are open when it ends: they are counted once more when they close.
 
 use crate::{Addresses, Histogram};
 use drumfire_units::Nanos;
@@ -63,6 +66,9 @@ closings! {
 pub struct Connections {
     /// Connections that were opened.
     pub opened: u64,
+    /// Connections that were opened in the warm-up, less those that were closed in it: over a whole
+    /// run, those that were open at its end.
+    pub open_before: i64,
     /// Connections closed for each reason, by its index in [`Closing::ALL`].
     pub closed: [u64; Closing::ALL.len()],
     /// Time to open one, without its TLS handshake.
@@ -100,12 +106,26 @@ impl Connections {
         self.closed[why as usize]
     }
 
-    /// Connections that were still open when the load ended: opened, and closed for no other reason
-    /// than that.
+    /// The number of all connections: those that were opened, and those that were open before.
+    #[must_use]
+    pub const fn known(&self) -> u64 {
+        self.opened.saturating_add_signed(self.open_before)
+    }
+
+    /// Connections that were still open when the load ended: closed for no other reason than that.
     #[must_use]
     pub fn open_at_end(&self) -> u64 {
         let before: u64 = self.closed.iter().sum::<u64>() - self.closed_by(Closing::Ended);
-        self.opened.saturating_sub(before)
+        self.known().saturating_sub(before)
+    }
+
+    /// Makes what was recorded part of the warm-up, in which nothing is measured.
+    pub fn leave_out(&mut self) {
+        let signed = |count: u64| i64::try_from(count).unwrap_or(i64::MAX);
+        let closed = signed(self.closed.iter().sum());
+        let open = self.open_before + signed(self.opened) - closed;
+        self.reset();
+        self.open_before = open;
     }
 
     /// Connections whose place was taken when the load ended: those that were open, and those that
@@ -132,12 +152,13 @@ impl Connections {
     #[must_use]
     pub fn was_any_ready(&self) -> bool {
         let never = self.closed_by(Closing::Unready) + self.closed_by(Closing::Failed);
-        self.opened > never || !self.carried.is_empty() && self.carried.max() > Nanos::ZERO
+        self.known() > never || !self.carried.is_empty() && self.carried.max() > Nanos::ZERO
     }
 
     /// Adds `other`.
     pub fn merge(&mut self, other: &Self) {
         self.opened = self.opened.saturating_add(other.opened);
+        self.open_before = self.open_before.saturating_add(other.open_before);
         self.tls_resumed = self.tls_resumed.saturating_add(other.tls_resumed);
         for (mine, theirs) in self.closed.iter_mut().zip(&other.closed) {
             *mine = mine.saturating_add(*theirs);
@@ -151,6 +172,7 @@ impl Connections {
     /// Forgets everything and keeps the memory.
     pub fn reset(&mut self) {
         self.opened = 0;
+        self.open_before = 0;
         self.tls_resumed = 0;
         self.closed.fill(0);
         for histogram in self.histograms_mut() {
@@ -204,5 +226,38 @@ mod tests {
         assert_eq!((both.opened, both.open_at_end()), (10, 6));
         both.reset();
         assert_eq!(both, Connections::default());
+    }
+
+    #[test]
+    fn a_warm_up_leaves_the_open_ones_alone() {
+        let mut first = Connections::default();
+        for _ in 0..5 {
+            first.record_opened(Nanos(80));
+        }
+        first.tls_handshake.record(Nanos(300));
+        first.record_closed(Closing::Peer, Nanos(700), 3);
+        first.leave_out();
+        let left = Connections {
+            open_before: 4,
+            ..Connections::default()
+        };
+        assert_eq!(first, left);
+        assert_eq!((first.known(), first.open_at_end()), (4, 4));
+        // Two more intervals: one of the warm-up, in which more close than open, and a measured one.
+        let mut second = Connections::default();
+        second.record_closed(Closing::Reset, Nanos(800), 9);
+        second.leave_out();
+        let mut third = Connections::default();
+        third.record_opened(Nanos(60));
+        third.record_closed(Closing::Spent, Nanos(900), 2);
+        third.record_closed(Closing::Ended, Nanos(900), 1);
+        first.merge(&second);
+        first.merge(&third);
+        assert_eq!(
+            (first.opened, first.known(), first.open_at_end()),
+            (1, 4, 3)
+        );
+        assert_eq!(first.connect.count(), 1);
+        assert!(first.was_any_ready());
     }
 }

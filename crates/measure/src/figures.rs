@@ -169,9 +169,9 @@ impl Figures {
         self.errors.reset();
     }
 
-    /// Makes the measurements of a span part of the warm-up, but for its connections and for
-    /// exchanges under way. Returns the surplus of arrivals over ends, which [`Self::carry`] adds
-    /// to the next span that is measured: there these requests end.
+    /// Makes the measurements of a span part of the warm-up, but for exchanges under way and for the
+    /// number of open connections. Returns the surplus of arrivals over ends, which [`Self::carry`]
+    /// adds to the next span that is measured: there these requests end.
     ///
     /// Only [`Summary`](crate::Summary) calls it, when it has found where the run settled.
     pub(crate) fn leave_out(&mut self) -> Carried {
@@ -191,6 +191,7 @@ impl Figures {
             ..self.counts
         });
         let under_way = self.under_way;
+        self.connections.leave_out();
         let connections = std::mem::take(&mut self.connections);
         self.reset();
         (self.warmup, self.under_way, self.connections) = (warmup, under_way, connections);

@@ -142,6 +142,16 @@ impl Interval {
         }
     }
 
+    /// Makes the connections of each pool part of the warm-up.
+    pub fn leave_out_connections(&mut self) {
+        if self.pools.is_empty() {
+            return self.total.connections.leave_out();
+        }
+        for pool in &mut self.pools {
+            pool.connections.leave_out();
+        }
+    }
+
     /// Makes the figures of each pool part of the warm-up, and returns the surplus of each
     /// ([`Figures::leave_out`]).
     pub(crate) fn leave_out(&mut self) -> Vec<Carried> {

@@ -133,7 +133,7 @@ impl TargetAnswer {
 pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
     let (counts, connections) = (&figures.counts, &figures.connections);
     // Users of a closed model wait for connections that are opened ahead without being due.
-    let waits = counts.pending > 0 || pool.growth == Growth::Ahead && connections.opened > 0;
+    let waits = counts.pending > 0 || pool.growth == Growth::Ahead && connections.known() > 0;
     if counts.sent > 0 || figures.warmup.sent > 0 || !waits || connections.was_any_ready() {
         return None;
     }
@@ -142,7 +142,7 @@ pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
         1 => "connection",
         _ => "connections",
     };
-    Some(match connections.opened {
+    Some(match connections.known() {
         0 => Reason::new(
             format!("no request could be sent: none of {all} {connection} could be opened"),
             &[Remedy::Against(Outcome::ConnectUnreachable)],

@@ -79,7 +79,7 @@ pub(crate) const POOL_LEVELS: &[PoolLevel] = &[
         help: "Connections that are open.",
         of: |pool| {
             let closed = pool.connections.closed.iter().sum();
-            pool.connections.opened.saturating_sub(closed)
+            pool.connections.known().saturating_sub(closed)
         },
     },
 ];

@@ -167,7 +167,7 @@ impl Simulation {
         assert_eq!(summary.conservation(), Ok(()));
         let lives = &summary.total.connections;
         let closed: u64 = Closing::ALL.iter().map(|why| lives.closed_by(*why)).sum();
-        assert_eq!(lives.opened, closed, "connections opened and closed");
+        assert_eq!(lives.known(), closed, "connections opened and closed");
         check_statuses(&summary);
         assert_eq!(
             log.pipelined, 0,

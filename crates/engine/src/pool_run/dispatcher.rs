@@ -106,6 +106,11 @@ impl Dispatcher {
         self.transport.begin_run(&mut self.timers);
     }
 
+    /// Ends the warm-up: connections count from here what they carry.
+    pub(crate) fn begin_measuring(&mut self) {
+        self.transport.begin_measuring();
+    }
+
     /// Begins a turn: slots that were left unread before are read after those that are ready.
     #[inline]
     pub(crate) fn begin_turn(&mut self) {

@@ -94,6 +94,8 @@ pub(super) struct Connection {
     /// The beginning of its current phase: of a step of opening, or of being open.
     pub(super) phase_start: Nanos,
     pub(super) alarm: Alarm,
+    /// The requests that it had carried when the warm-up ended.
+    carried_before: u64,
     /// It carries no further exchange, for this reason.
     pub(super) leaving: Option<Closing>,
 }
@@ -121,6 +123,7 @@ impl Connection {
             rest_until: Nanos::ZERO,
             phase_start: Nanos::ZERO,
             alarm: Alarm::new(),
+            carried_before: 0,
             leaving: None,
         }
     }
@@ -295,6 +298,7 @@ impl Connection {
         self.alarm.silence();
         self.leaving = None;
         self.is_retiring = false;
+        let carried_before = std::mem::take(&mut self.carried_before);
         if !matches!(link, Link::Closed | Link::Dialing) {
             let wire = match &link {
                 Link::Open(wire) => Some(wire),
@@ -303,12 +307,19 @@ impl Connection {
             cx.handler.note(Note::Closed(Life {
                 why: why(wire),
                 time: cx.io.now() - self.phase_start,
-                carried: wire.map_or(0, |wire| wire.carried()),
+                carried: wire.map_or(0, |wire| wire.carried() - carried_before),
                 address: self.address,
             }));
         }
         cx.io.close(slot);
         link
+    }
+
+    /// Ends the warm-up: what was carried so far is not measured.
+    pub(super) fn begin_measuring(&mut self) {
+        if let Link::Open(wire) = &self.link {
+            self.carried_before = wire.carried();
+        }
     }
 }
 

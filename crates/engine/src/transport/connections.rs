@@ -443,6 +443,13 @@ impl Connections {
         self.bindings.arm(slot, timers);
     }
 
+    /// Ends the warm-up: what a connection has carried so far is not measured.
+    pub(super) fn begin_measuring(&mut self) {
+        for slot in self.bindings.slots().all() {
+            self.bindings.at_mut(slot).begin_measuring();
+        }
+    }
+
     /// Ends all connections, each as its protocol has it.
     pub(super) fn close_all<I: Io, H: Handler>(
         &mut self,

@@ -211,7 +211,7 @@ pub(crate) struct Life {
     pub(crate) why: Closing,
     /// The time for which it was open.
     pub(crate) time: Nanos,
-    /// The number of requests sent on it.
+    /// The number of requests sent on it behind the warm-up.
     pub(crate) carried: u64,
     /// The peer's address, unless that is a path.
     pub(crate) address: Option<SocketAddr>,

@@ -36,6 +36,38 @@ fn check(plan: Draft, server: Server, expected: &[(Closing, u64)]) {
     assert_eq!(ends(&lives(plan, server)), expected);
 }
 
+/// Whatever the length of the interval in which the warm-up ends.
+#[test]
+fn connections_of_the_warm_up_are_left_out() {
+    for (warmup, interval) in [
+        (2_000, 1_000),
+        (1_500, 1_000),
+        (1_500, 10_000),
+        (1_500, 100),
+    ] {
+        let asked = open("const(50/s,4s)").connections(3);
+        let asked = asked.warmup(ms(warmup)).interval(ms(interval));
+        let measured = 50 * (4_000 - warmup) / 1_000;
+        let seen = lives(kept(asked.clone(), KeepAlive::No), Server::new());
+        // Those that are opened ahead for requests that are due later.
+        let ahead = measured.abs_diff(seen.opened);
+        assert!(ahead <= 3, "{} of {measured}", seen.opened);
+        assert_eq!(seen.connect.count(), seen.opened);
+        assert!(seen.open_before <= 3);
+        let closed: u64 = Closing::ALL.iter().map(|why| seen.closed_by(*why)).sum();
+        assert_eq!((seen.known(), seen.lifetime.count()), (closed, closed));
+
+        let seen = lives(asked, Server::new());
+        assert_eq!((seen.opened, seen.open_before), (0, 3));
+        assert_eq!((seen.open_at_end(), seen.connect.count()), (3, 0));
+        assert_eq!(ends(&seen), [(Closing::Ended, 3)]);
+        let carried = seen.carried.mean() * 3.0;
+        assert!((carried - measured as f64).abs() < 0.5, "{carried}");
+        // Their lives are whole.
+        assert!(seen.lifetime.min() >= secs(4));
+    }
+}
+
 #[test]
 fn a_connection_that_we_throw_away_is_not_closed_by_the_server() {
     use Closing::{Announced, Discarded, Ended, Peer};

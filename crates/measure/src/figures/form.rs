@@ -13,7 +13,7 @@
 //! | iterations, where the run says that the pool has them | intended, dropped, pending, completed, failed, timed out, in flight, two histograms |
 //! | scenarios, where the run names them | of each the same as of iterations |
 //! | messages | sent, unsent, received, two histograms |
-//! | connections | opened, closed by name, four histograms, addresses |
+//! | connections | opened, closed by name, four histograms, addresses, the change of those that are open in the warm-up |
 //! | addresses | how many, then for each in order: its text, opened, carried; opened and carried of all others |
 //! | messages of failures | how many, then for each: outcome, text, count |
 //!
@@ -80,8 +80,21 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     }
 }
 
+/// Which connections are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConnectionsForm {
+    /// Those of the whole run, as earlier versions had them.
+    Whole,
+    /// Those outside of the warm-up.
+    Measured,
+}
+
 /// The figures of a pool with these series.
-pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Figures, CodecError> {
+pub(crate) fn decode(
+    input: &mut Input<'_>,
+    series: PoolSeries<'_>,
+    form: ConnectionsForm,
+) -> Result<Figures, CodecError> {
     let mut figures = Figures::of_series(series, StepMemory::AsNeeded);
     figures.counts.intended = input.number()?;
     figures.counts.dropped = input.number()?;
@@ -109,7 +122,7 @@ pub(crate) fn decode(input: &mut Input<'_>, series: PoolSeries<'_>) -> Result<Fi
         *scenario = decode_iterations(input)?;
     }
     figures.messages = decode_messages(input)?;
-    figures.connections = decode_connections(input)?;
+    figures.connections = decode_connections(input, form)?;
     decode_errors(figures.error_table_mut(), input)?;
     let waited = figures.latency.waiting.count();
     figures.sum_up();
@@ -352,9 +365,13 @@ fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
         encode_histogram(histogram, out);
     }
     encode_addresses(&connections.addresses, out);
+    put_signed(out, connections.open_before);
 }
 
-fn decode_connections(input: &mut Input<'_>) -> Result<Connections, CodecError> {
+fn decode_connections(
+    input: &mut Input<'_>,
+    form: ConnectionsForm,
+) -> Result<Connections, CodecError> {
     let opened = input.number()?;
     let mut closed = [0; Closing::ALL.len()];
     let names = Closing::ALL.iter().map(|closing| closing.name());
@@ -368,6 +385,10 @@ fn decode_connections(input: &mut Input<'_>) -> Result<Connections, CodecError> 
         lifetime: decode_histogram(input)?,
         carried: decode_histogram(input)?,
         addresses: decode_addresses(input)?,
+        open_before: match form {
+            ConnectionsForm::Whole => 0,
+            ConnectionsForm::Measured => input.signed()?,
+        },
     })
 }
 

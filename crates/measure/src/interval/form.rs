@@ -2,17 +2,18 @@
 //!
 //! The number and the span come first, so that a log can be sorted and made coarser without
 //! decoding the rest ([`span`]). The sums are not part of the form: they are made again. Version 1
-//! had the counts of histograms in another form, which is read and not written any more.
+//! had the counts of histograms in another form, which is read and not written any more; version 2
+//! counted the connections of the warm-up with the others.
 
 use crate::codec::{CodecError, CountsForm, Input, put};
-use crate::figures::form as figures;
+use crate::figures::form::{self as figures, ConnectionsForm};
 use crate::histogram::form::{decode_histogram, encode_histogram};
 use crate::{Figures, Interval, PoolInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
 /// The version of the form that is written here.
-pub(crate) const VERSION: u64 = 2;
+pub(crate) const VERSION: u64 = 3;
 
 /// The bytes of an interval that is summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
@@ -42,13 +43,13 @@ pub(crate) struct Parts {
 /// The parts of an interval of a run with these pools.
 pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecError> {
     let mut input = Input::new(bytes);
-    read_version(&mut input)?;
+    let connections = read_version(&mut input)?;
     let (index, start, end) = (input.number()?, input.number()?, input.number()?);
     let health = decode_health(&mut input)?;
     if input.length()? != pools.len() {
         return Err(CodecError::Malformed("an interval of other pools"));
     }
-    let of_pool = |pool: &PoolInfo| figures::decode(&mut input, pool.into());
+    let of_pool = |pool: &PoolInfo| figures::decode(&mut input, pool.into(), connections);
     let pools = pools.iter().map(of_pool).collect::<Result<_, _>>()?;
     input.end()?;
     Ok(Parts {
@@ -61,19 +62,21 @@ pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecErr
 }
 
 /// Reads the version, and with it how the rest is to be read.
-fn read_version(input: &mut Input<'_>) -> Result<(), CodecError> {
-    input.counts = match input.number()? {
-        1 => CountsForm::Pairs,
-        VERSION => CountsForm::Marked,
+fn read_version(input: &mut Input<'_>) -> Result<ConnectionsForm, CodecError> {
+    let (counts, connections) = match input.number()? {
+        1 => (CountsForm::Pairs, ConnectionsForm::Whole),
+        2 => (CountsForm::Marked, ConnectionsForm::Whole),
+        VERSION => (CountsForm::Marked, ConnectionsForm::Measured),
         other => return Err(CodecError::Version(other)),
     };
-    Ok(())
+    input.counts = counts;
+    Ok(connections)
 }
 
 /// Where an interval begins and ends, from the beginning of its bytes.
 pub(crate) fn span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
     let mut input = Input::new(bytes);
-    read_version(&mut input)?;
+    let _connections = read_version(&mut input)?;
     let _index = input.number()?;
     Ok(Nanos(input.number()?)..Nanos(input.number()?))
 }

@@ -150,14 +150,14 @@ proptest! {
     #[test]
     fn any_bytes_are_refused_or_come_back(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let mut bytes = bytes;
-        for version in [1, 2] {
+        for version in [1, 2, 3] {
             bytes.insert(0, version);
             if let Ok(decoded) = Interval::decode(&bytes, &pools()) {
                 comes_back(&decoded, &bytes, &pools());
             }
             bytes.remove(0);
         }
-        for version in [1, 2] {
+        for version in [1, 2, 3] {
             bytes.insert(0, version);
             if let Ok(decoded) = RunInfo::decode(&bytes) {
                 info_comes_back(&decoded, &bytes);
@@ -208,7 +208,7 @@ fn info_comes_back(decoded: &RunInfo, bytes: &[u8]) {
 fn comes_back(decoded: &Interval, bytes: &[u8], pools: &[PoolInfo]) {
     let again = decoded.encode();
     match bytes[0] {
-        1 => assert_eq!(Interval::decode(&again, pools).as_ref(), Ok(decoded)),
+        1 | 2 => assert_eq!(Interval::decode(&again, pools).as_ref(), Ok(decoded)),
         _ => assert_eq!(again, bytes),
     }
 }
@@ -223,10 +223,10 @@ fn other_versions_pools_and_steps_are_refused() {
     assert_eq!(fewer, Err(other));
     bytes.push(0);
     assert_eq!(Interval::decode(&bytes, &pools), Err(CodecError::Excess));
-    bytes[0] = 3;
+    bytes[0] = 4;
     assert_eq!(
         Interval::decode(&bytes, &pools),
-        Err(CodecError::Version(3))
+        Err(CodecError::Version(4))
     );
     assert_eq!(Interval::decode(&[], &pools), Err(CodecError::Short));
     let mut one = empty(&[PoolInfo {

@@ -14,6 +14,9 @@ use std::net::SocketAddr;
 #[derive(Serialize)]
 pub(super) struct Connections {
     opened: u64,
+    /// Those of the warm-up that were open at its end.
+    #[serde(skip_serializing_if = "is_zero")]
+    open_before: u64,
     open_at_end: u64,
     closed: BTreeMap<&'static str, u64>,
     tls_resumed: u64,
@@ -50,6 +53,10 @@ struct Each {
     max: u64,
 }
 
+const fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 impl Connections {
     pub(super) fn of(lives: &Lives) -> Self {
         let closed = Closing::ALL.iter();
@@ -65,6 +72,7 @@ impl Connections {
         Self {
             opened: lives.opened,
             tls_resumed: lives.tls_resumed,
+            open_before: u64::try_from(lives.open_before).unwrap_or(0),
             open_at_end: lives.open_at_end(),
             closed: closed.filter(|(_, count)| *count > 0).collect(),
             lifetime: Distribution::of(&lives.lifetime),

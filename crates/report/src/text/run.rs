@@ -156,7 +156,7 @@ fn loads(pool: &PoolInfo, figures: &Figures, asked: &AskedWords<'_>, page: &Page
         }
     };
     if pool.growth == Growth::AsNeeded {
-        let opened = count(figures.connections.opened);
+        let opened = count(figures.connections.known());
         connections.push_str(&format!(" as needed, {opened} opened"));
     }
     carried.push(connections);
@@ -195,6 +195,10 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
             None => format!("{name} max {max}"),
         }
     };
+    if total.connections.open_before > 0 {
+        let open = count(total.connections.open_before.unsigned_abs());
+        items.push(Line::plain(format!("{open} open from the warm-up on")));
+    }
     if total.connections.connect.count() > 0 {
         items.push(Line::plain(opening("connect", &total.connections.connect)));
     }
