@@ -410,3 +410,23 @@ fn usage_and_mistakes_are_go_s() {
         assert!(run.stderr.contains(stderr), "{line}: {}", run.stderr);
     }
 }
+
+/// As in Go's client: an empty name is none, and no other is put in its place.
+#[test]
+fn an_empty_agent_is_not_sent() {
+    for line in [
+        "go-wrk -c 1 -d 1 -H User-Agent: URL",
+        "slow_cooker -qps 5 -iterations 1 -interval 1s -header User-Agent: URL",
+        "http -n 1 -H User-Agent: URL",
+    ] {
+        let script = Script::new(obliging);
+        let line = line.replace("URL", &script.url());
+        let run = Process::start(&mut drumfire(words(&line))).finish(LIMIT);
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+        let heads = script.heads();
+        assert!(!heads.is_empty(), "{line}");
+        for head in heads {
+            assert_eq!(field(&head, "User-Agent"), None, "{line}: {head}");
+        }
+    }
+}

@@ -351,8 +351,6 @@ pub(super) fn complete(headers: &mut Vec<(String, String)>, gun: &HttpGun) {
             headers.push((name.to_owned(), value.to_owned()));
         }
     }
-    // An empty one is how Go's client is kept from naming itself.
-    headers.retain(|(name, value)| !(value.is_empty() && name.eq_ignore_ascii_case("user-agent")));
 }
 
 /// These fields.

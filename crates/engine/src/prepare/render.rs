@@ -10,7 +10,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_http1::RequestKind;
 use drumfire_http1::request::{RequestFraming, write_head};
-use drumfire_plan::{Compressed, ExpectContinue, HttpRequest, KeepAlive, Pool, ReusedClosed, Url};
+use drumfire_plan::{
+    Compressed, ExpectContinue, Header, HttpRequest, KeepAlive, Pool, ReusedClosed, Url,
+};
 use std::sync::Arc;
 
 /// The default User-Agent.
@@ -107,7 +109,7 @@ pub(super) fn render(
     let host = host(request)?;
     let own = own_fields(pool, request, form);
     let own = own.iter().map(|(name, value)| (*name, value.as_bytes()));
-    let given = request.headers.iter().filter(|header| !header.is("host"));
+    let given = sent_headers(request);
     let given = given.map(|header| (header.name(), header.value()));
     let body = request.body.0.as_deref();
     let framing = body.map_or(RequestFraming::None, |body| {
@@ -171,6 +173,15 @@ pub(super) fn host(request: &HttpRequest) -> Result<String, String> {
             .map_err(|_| "its Host header is no text; write a name or an address".to_owned()),
         (Some(_), Some(_)) => Err("it has more than one Host header; give one".to_owned()),
     }
+}
+
+/// The plan's fields that are sent, but for the host. An empty User-Agent says that none is sent, as
+/// in the clients of Go and of curl.
+pub(super) fn sent_headers(request: &HttpRequest) -> impl Iterator<Item = &Header> {
+    let is_nameless =
+        |header: &Header| header.is("user-agent") && header.value().trim_ascii().is_empty();
+    let headers = request.headers.iter();
+    headers.filter(move |header| !header.is("host") && !is_nameless(header))
 }
 
 /// The default fields, in order, but for those that the plan gives or renders: one of the plan's

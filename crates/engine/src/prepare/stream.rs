@@ -7,7 +7,7 @@
 //! A call is such a request with messages for a body. Where they are the same for each call and go
 //! out at once, they are encoded here, up to [`FIXED_BYTES`], and shared by all calls.
 
-use super::render::own_fields;
+use super::render::{own_fields, sent_headers};
 use super::{TargetForm, USER_AGENT, basic_credentials};
 use drumfire_grpc::{Compressor, Encoding, Keep, Replies, ReplySettings, timeout_value};
 use drumfire_http2::{Head, Indexing};
@@ -159,8 +159,7 @@ fn head(pool: &Pool, request: &HttpRequest, varying: Varying) -> Result<StreamHe
         Some(call) => fields.extend(call_fields(request, call)),
         None => fields.extend(http_fields(pool, request, varying)),
     }
-    let given = request.headers.iter();
-    let given = given.filter(|header| !header.is("host") && !is_of_connection(header.name()));
+    let given = sent_headers(request).filter(|header| !is_of_connection(header.name()));
     fields.extend(given.map(|h| (h.name().to_ascii_lowercase().into(), h.value().to_vec())));
     let fields = fields
         .iter()

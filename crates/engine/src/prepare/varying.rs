@@ -11,7 +11,9 @@
 //! The memory of [`Parts`] and of the [`Rendered`] belongs to the caller, which uses it again:
 //! rendering allocates only where a request is longer than those before it.
 
-use super::render::{Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render};
+use super::render::{
+    Rendered, SHORT_BODY_BYTES, TargetForm, host, own_fields, render, sent_headers,
+};
 use super::stream::{StreamRequest, stream_outline};
 use crate::protocol::Protocol;
 use drumfire_http1::RequestKind;
@@ -123,8 +125,7 @@ fn text_outline(
     let mut fields = own
         .collect::<Result<Vec<_>, _>>()
         .map_err(|error| error.to_string())?;
-    let given = request.headers.iter().filter(|header| !header.is("host"));
-    fields.extend(given.cloned());
+    fields.extend(sent_headers(request).cloned());
     Ok(TextOutline {
         method: request.method.as_str().to_owned(),
         prefix: match form {
