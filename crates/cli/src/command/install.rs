@@ -4,23 +4,139 @@ use crate::exit::{Exit, Failure};
 use crate::flags::{Cli, Shell};
 use crate::output::Output;
 use clap::CommandFactory as _;
+use clap::builder::PossibleValuesParser;
 use clap_complete::aot;
 use std::path::Path;
 
 /// The program's name in completions and pages.
 const NAME: &str = "drumfire";
 
+/// Flags whose values are words of a list, by their ids. They are parsed as other texts are, for the
+/// sake of their messages.
+const CHOICES: [(&str, &[&str]); 5] = [
+    ("arrivals", &["constant", "poisson"]),
+    ("feed_order", &["turn", "random", "once"]),
+    ("late", &["queue", "skip", "drop"]),
+    ("lookup", &["ttl"]),
+    ("order", &["turn", "random", "once"]),
+];
+
+/// What the library can't say in bash: the runs that are stored, those that go on, and files behind
+/// an `@`.
+const BASH: &str = r#"
+_drumfire_stored() {
+    local state="${XDG_STATE_HOME:-$HOME/.local/state}/drumfire/runs"
+    command ls -1 -- "$state" 2>/dev/null
+}
+
+_drumfire_beside() {
+    local cur="${COMP_WORDS[COMP_CWORD]}"
+    case "${cur}" in
+        -*) ;;
+        @*)
+            COMPREPLY=( $(compgen -P @ -f -- "${cur#@}") )
+            return 0
+            ;;
+        *)
+            case "${COMP_WORDS[1]} ${COMP_WORDS[2]} ${COMP_CWORD}" in
+                "ctl "*" 2")
+                    COMPREPLY=( $(compgen -W "last $(drumfire ctl 2>/dev/null | sed -n 's/  .*//p')" -- "${cur}") )
+                    return 0
+                    ;;
+                "report "*" 2" | "resume "*" 2" | "runs rm 3" | "runs tag 3" | "runs note 3")
+                    COMPREPLY=( $(compgen -W "last $(_drumfire_stored)" -- "${cur}") $(compgen -d -- "${cur}") )
+                    return 0
+                    ;;
+            esac
+            ;;
+    esac
+    _drumfire "$@"
+}
+
+complete -F _drumfire_beside -o bashdefault -o default drumfire
+"#;
+
+/// The same in fish.
+const FISH: &str = r#"
+function __drumfire_stored
+    set -q XDG_STATE_HOME; or set -l XDG_STATE_HOME $HOME/.local/state
+    echo last
+    command ls -1 $XDG_STATE_HOME/drumfire/runs 2>/dev/null
+end
+complete -c drumfire -n "__fish_seen_subcommand_from report resume" -f -a "(__drumfire_stored)"
+complete -c drumfire -n "__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from rm tag note" -f -a "(__drumfire_stored)"
+complete -c drumfire -n "__fish_seen_subcommand_from ctl; and test (count (commandline -opc)) -eq 2" -f -a "last (drumfire ctl 2>/dev/null | string replace -r '  .*' '')"
+"#;
+
+/// The same in zsh, in front of the script's own last lines.
+const ZSH: &str = r#"
+_drumfire_stored() {
+    local -a runs
+    runs=(last ${(f)"$(command ls -1 -- "${XDG_STATE_HOME:-$HOME/.local/state}/drumfire/runs" 2>/dev/null)"})
+    _alternative "runs:run:compadd -a runs" "directories:directory:_files -/"
+}
+
+_drumfire_live() {
+    local -a runs
+    runs=(last ${(f)"$(drumfire ctl 2>/dev/null | sed -n 's/  .*//p')"})
+    compadd -a runs
+}
+"#;
+
 /// Prints the completions of a shell.
 pub(crate) fn completions(shell: Shell, output: &Output) -> Result<Exit, Failure> {
-    let mut cli = Cli::command();
+    let mut cli = Cli::command().mut_subcommands(with_choices);
     let mut script = Vec::new();
     match shell {
         Shell::Bash => aot::generate(aot::Bash, &mut cli, NAME, &mut script),
         Shell::Zsh => aot::generate(aot::Zsh, &mut cli, NAME, &mut script),
         Shell::Fish => aot::generate(aot::Fish, &mut cli, NAME, &mut script),
     }
-    output.print(&script)?;
+    let script = String::from_utf8_lossy(&script);
+    let script = match shell {
+        Shell::Bash => format!("{script}{BASH}"),
+        Shell::Fish => format!("{script}{FISH}"),
+        Shell::Zsh => with_runs(&script),
+    };
+    output.print(script.as_bytes())?;
     Ok(Exit::Done)
+}
+
+/// A command whose flags of [`CHOICES`] have their words.
+fn with_choices(command: clap::Command) -> clap::Command {
+    CHOICES.into_iter().fold(command, |command, (flag, words)| {
+        let has_it = command.get_arguments().any(|arg| arg.get_id() == flag);
+        match has_it {
+            true => command.mut_arg(flag, |arg| {
+                arg.value_parser(PossibleValuesParser::new(words))
+            }),
+            false => command,
+        }
+    })
+}
+
+/// The script of zsh, in which arguments that are runs have them.
+fn with_runs(script: &str) -> String {
+    let mut out = String::with_capacity(script.len() + ZSH.len());
+    let mut is_ctl = false;
+    for line in script.lines() {
+        // Functions stand behind the line that names the command.
+        if let Some(name) = line.strip_prefix('(') {
+            is_ctl = name.starts_with("ctl)");
+        }
+        let run = line.starts_with("':run -- ") || line.starts_with("'::run -- ");
+        let line = match (run, is_ctl) {
+            (true, true) => line.replacen(":_default'", ":_drumfire_live'", 1),
+            (true, false) => line.replacen(":_default'", ":_drumfire_stored'", 1),
+            (false, _) => line.to_owned(),
+        };
+        out.push_str(&line);
+        out.push('\n');
+        if line.starts_with("#compdef") {
+            out.push_str(ZSH);
+        }
+    }
+    out
 }
 
 /// Writes a page of section 1 for the program and for each of its commands.

@@ -200,6 +200,8 @@ fn an_installation_has_completions_and_pages() {
         let script = run(&format!("completions {shell}"));
         assert_eq!(script.code, Some(0));
         assert!(script.stdout.contains("think-time"), "{shell}");
+        assert!(script.stdout.contains("poisson"), "{shell}");
+        assert!(script.stdout.contains("drumfire/runs"), "{shell}");
     }
     assert_eq!(run("completions tcsh").code, Some(2));
     let folder = Folder::new();
@@ -222,6 +224,40 @@ fn an_installation_has_completions_and_pages() {
     let nowhere = run(&format!("man {}", folder.at("none")));
     assert_eq!(nowhere.code, Some(1));
     assert!(nowhere.stderr.contains("none"), "{}", nowhere.stderr);
+}
+
+/// What bash offers at the end of a line.
+#[test]
+fn completions_know_runs_words_and_files() {
+    let folder = Folder::new();
+    let script = folder.write("drumfire.bash", &run("completions bash").stdout);
+    let runs = folder.at("state/drumfire/runs");
+    std::fs::create_dir_all(format!("{runs}/abc-1")).unwrap();
+    std::fs::create_dir_all(format!("{runs}/bcd-2")).unwrap();
+    folder.write("body.json", "{}");
+    let offered = |line: &str| {
+        let typed = format!(
+            "cd '{}'; source '{script}'; COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _drumfire_beside drumfire \"${{COMP_WORDS[COMP_CWORD]}}\" \
+             \"${{COMP_WORDS[COMP_CWORD - 1]}}\"; echo \"${{COMPREPLY[*]}}\"",
+            folder.path().display()
+        );
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["--norc", "-c", &typed]);
+        bash.env("XDG_STATE_HOME", folder.at("state"));
+        let out = bash.output().unwrap();
+        String::from_utf8_lossy(&out.stdout).trim().to_owned()
+    };
+    for (line, expected) in [
+        ("drumfire report ''", "last abc-1 bcd-2 state"),
+        ("drumfire resume a", "abc-1"),
+        ("drumfire runs tag bc", "bcd-2"),
+        ("drumfire http --arrivals ''", "constant poisson"),
+        ("drumfire http -d @bo", "@body.json"),
+        ("drumfire report --bri", "--brief"),
+    ] {
+        assert_eq!(offered(line), expected, "{line}");
+    }
 }
 
 /// The TLS library's first use takes some 50 ms, and is no time of the target's.
