@@ -112,7 +112,7 @@ impl std::error::Error for ParseExpectError {}
 impl FromStr for Expect {
     type Err = ParseExpectError;
 
-    /// Parses statuses and ranges of them with commas between: `200-299, 301`.
+    /// Parses statuses and ranges of them with commas between: `200-299, 301`. `2xx` is `200-299`.
     ///
     /// # Errors
     /// When a part is no number from 100 to 599, or a range leads downwards.
@@ -121,6 +121,7 @@ impl FromStr for Expect {
         for part in text.split(',').map(str::trim) {
             let (first, last) = part.split_once('-').unwrap_or((part, part));
             let range = status(first).zip(status(last)).filter(|(a, b)| a <= b);
+            let range = range.or_else(|| class(part));
             let (first, last) = range.ok_or_else(|| ParseExpectError {
                 text: part.chars().take(64).collect(),
             })?;
@@ -137,6 +138,13 @@ fn status(text: &str) -> Option<u16> {
     status.filter(|status| (FIRST..=LAST).contains(status))
 }
 
+/// The statuses of a class, such as `2xx`.
+fn class(text: &str) -> Option<(u16, u16)> {
+    let digit = text.strip_suffix("xx").or_else(|| text.strip_suffix("XX"));
+    let first = digit.and_then(|digit| status(&format!("{digit}00")));
+    first.map(|first| (first, first + 99))
+}
+
 #[cfg(test)]
 mod tests {
     use super::Expect;
@@ -149,6 +157,8 @@ mod tests {
         }
         let spread: Expect = "201,200 - 200, 202-204".parse().expect("a set");
         assert_eq!(spread.to_string(), "200-204");
+        let classes: Expect = "2xx, 304, 5XX".parse().expect("a set");
+        assert_eq!(classes.to_string(), "200-299, 304, 500-599");
         assert_eq!(Expect::default().to_string(), "100-399");
     }
 
@@ -166,7 +176,8 @@ mod tests {
     #[test]
     fn what_is_no_status_is_refused() {
         for text in [
-            "", "ok", "200,", "99", "600", "299-200", "-200", "2 00", "+200",
+            "", "ok", "200,", "99", "600", "299-200", "-200", "2 00", "+200", "xx", "6xx", "22xx",
+            "2x", "2xx-3xx",
         ] {
             assert!(text.parse::<Expect>().is_err(), "{text}");
         }
