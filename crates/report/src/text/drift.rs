@@ -42,9 +42,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     }
     let steady = summary.drift.iter().filter(|drift| !moved(drift));
     let steady: Vec<String> = steady.map(|drift| name(drift.figure).to_owned()).collect();
-    let are = if steady.len() == 1 { "is" } else { "are" };
     let over = span(words.span, page.style.unicode);
-    let others = format!("{} {are} steady over {over}", enumerated(&steady));
+    let others = format!("no drift was found in {} over {over}", enumerated(&steady));
     if !steady.is_empty() {
         let lines = wrap(&others, page.room()).into_iter();
         rows.extend(lines.map(|line| Line::of(line, Ink::Dim)));
@@ -52,8 +51,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     page.part("Drift", rows);
     page.explain(
         "Whether the figures got better or worse while the run went on: each is tested for a trend \
-         and for an abrupt change, in a way that bears with noise that lasts. Steady: no more moved \
-         than chance explains, or than matters. p is the probability that a steady run looks like \
+         and for an abrupt change, in a way that bears with noise that lasts. No drift: no more \
+         moved than chance explains, or than matters. p is the probability that a steady run looks like \
          this in any of the figures.",
     );
 }
