@@ -3,9 +3,12 @@
 use crate::support::process::Run;
 use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::{Folder, Process, Report, Serve, Signal, drumfire, wait_until};
+use drumfire_measure::RunEvent;
+use drumfire_store::{Beginning, Directory, Record, Recording};
 use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
 
 fn run(line: &str) -> Run {
     Process::start(&mut drumfire(words(line))).finish(LIMIT)
@@ -528,9 +531,6 @@ fn a_run_that_a_signal_ended_goes_on_in_its_time() {
     assert!(rest.stdout.contains("was resumed"), "{}", rest.stdout);
 }
 
-#[test]
-fn what_happened_is_a_line_each() {
-    let serve = Serve::new("");
 /// Of 400 requests, none is lost for the second in which the first part of the run drained.
 #[test]
 fn a_drain_is_no_time_of_the_load() {
@@ -551,6 +551,9 @@ fn a_drain_is_no_time_of_the_load() {
     assert!((390..=402).contains(&all), "{all}");
 }
 
+#[test]
+fn what_happened_is_a_line_each() {
+    let serve = Serve::new("");
     let folder = Folder::new();
     let dir = folder.at("run");
     run(&format!("http -q -n 3 -o {dir} {}", serve.url));
@@ -563,4 +566,74 @@ fn a_drain_is_no_time_of_the_load() {
         })
         .collect();
     assert_eq!(names, ["started", "stopping", "finished"]);
+}
+
+/// Every text of a log, as somebody else may have written it: nothing of it reaches a terminal raw.
+#[test]
+fn the_texts_of_a_stored_log_are_escaped() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = format!(
+        "drumfire: 1
+pools:
+  main:
+    target: {}
+    users: 2
+    scenarios:
+      a: {{ steps: [ {{ get: /, name: one, headers: {{ X-A: b }} }}, {{ pause: 1ms }} ] }}
+      b: {{ steps: [ {{ post: /echo, name: two, body: hello }} ] }}
+    stop: {{ iterations: 20 }}
+thresholds: [ p50<1s, \"step(one).max<1s\" ]
+",
+        serve.url
+    );
+    let plan = folder.write("plan.yaml", plan);
+    let whole = folder.at("whole");
+    let stored = run(&format!("run {plan} -q -o {whole}"));
+    assert_eq!(stored.code, Some(0), "{}", stored.stderr);
+
+    let hostile = |text: &str| format!("{text}\u{1b}[3m\u{7}\u{9b}2J\u{202e}");
+    let mut intervals = Vec::new();
+    let record = Record::replay(Path::new(&whole), &mut |event| {
+        if let RunEvent::IntervalClosed(interval) = event {
+            intervals.push(Arc::clone(interval));
+        }
+    });
+    let summary = record.unwrap().summary;
+    let mut info = (*summary.info).clone().with_texts(&hostile);
+    info.pools[0].name = hostile("main");
+    info.version = hostile("0.1.0");
+    for (name, is_cut) in [("changed", false), ("cut", true)] {
+        let changed = folder.at(name);
+        let directory = Directory::create(Path::new(&changed)).unwrap();
+        let beginning = Beginning {
+            info: &info,
+            info_json: b"{}",
+            plan: "",
+            caller: "keys",
+        };
+        let mut recording = Recording::begin(directory, beginning).unwrap();
+        for interval in &intervals {
+            recording.interval(interval).unwrap();
+        }
+        if !is_cut {
+            let ending = summary.ending(None).with_texts(&hostile);
+            recording.end(&ending).unwrap();
+        }
+        for output in [
+            "",
+            "--explain",
+            "--brief",
+            "--csv -",
+            "--lines=-",
+            "--csv-intervals -",
+        ] {
+            let shown = run(&format!("report {changed} --color never {output}"));
+            let text = shown.stdout + &shown.stderr;
+            assert!(text.len() > 100, "{name} {output}: {text}");
+            let is_raw = |c: &char| c.is_control() && *c != '\n' || *c == '\u{202e}';
+            let raw = text.lines().find(|line| line.chars().any(|c| is_raw(&c)));
+            assert_eq!(raw, None, "{name} {output}");
+        }
+    }
 }
