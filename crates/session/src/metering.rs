@@ -280,8 +280,16 @@ impl Latest {
         state.is_last = is_last;
     }
 
-    /// The page for a scraper's request, in the form that it accepts; `None` for any other path.
+    /// The page for a scraper's request, in the form that it accepts, and for `/` a line that leads
+    /// there; `None` for any other path.
     fn page(&self, request: &PageRequest<'_>) -> Option<Page> {
+        if request.path == "/" {
+            return Some(Page {
+                media_type: "text/plain; charset=utf-8",
+                content: format!("the metrics of this run are at {PATH}\n").into_bytes(),
+                taken: None,
+            });
+        }
         if request.path != PATH {
             return None;
         }
