@@ -278,6 +278,12 @@ const fn unlimited(http: Multiplexing) -> u32 {
 ///
 /// Without rest or pace the next request follows at once.
 fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
+    for text in [&written.arrivals, &written.late].into_iter().flatten() {
+        let rate = names::name(&text.place, "rate");
+        let message =
+            format!("users ask again when they are answered; leave it out, or give {rate}");
+        scope.found.add(&text.place, message);
+    }
     let think: Option<Pause> = scope.found.parse(written.think.as_ref());
     let pace: Option<Nanos> = scope.found.parse(written.pace.as_ref());
     Load::Closed {

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 70] = [
+const MISTAKES: [(&str, &[&str]); 71] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -71,6 +71,10 @@ const MISTAKES: [(&str, &[&str]); 70] = [
     ("{url} -c many", &["many"]),
     ("{url} -u 0", &["at least one"]),
     ("{url} --late never", &["--late", "queue"]),
+    (
+        "{url} -c 2 --arrivals poisson --late skip",
+        &["--arrivals: users ask again", "--late: users", "give -r"],
+    ),
     ("{url} --arrivals uniform", &["--arrivals", "poisson"]),
     ("{url} --timeout soon", &["--timeout", "soon"]),
     ("{url} --warmup 20s -z 10s", &["warm-up"]),
