@@ -8,7 +8,12 @@
 //! all from the start, which never takes memory while recording and costs address space rather than
 //! memory: the system zeroes pages as they are touched, and `change` and `clear` leave untouched
 //! pages alone. Those made by [`Buckets::small`] are a list of the places in use, which turns into
-//! the array at [`FEW`] entries. Which of both it is shows in no result.
+//! the array at [`FEW`] entries, or at [`MANY`] where whole lists are added to it. Which of both it
+//! is shows in no result.
+//!
+//! An array is for recording, and for sums of many. A list is for handing on, and for sums of few:
+//! it is read from end to end and as long as the buckets in use are many, while most of the array's
+//! memory between the least and the greatest time has zeros in it.
 //!
 //! The counts know nothing of the extremes. Callers pass the range of places that may be in use,
 //! which a histogram has from its exact least and greatest time; counts outside that range must be
@@ -61,9 +66,16 @@ pub(crate) fn places(min: u64, max: u64) -> RangeInclusive<usize> {
 /// The counts in one page of memory, as most machines have them.
 const PAGE: usize = 4096 / size_of::<u64>();
 
-/// The number of buckets that a list holds before it becomes an array of all. At that length the
-/// list takes some 5 KiB, and the array's touched pages take as much for the same counts.
+/// The number of buckets that a list holds, where it grows by single values, before it becomes an
+/// array of all. At that length the list takes some 5 KiB, and the array's touched pages take as
+/// much for the same counts.
 const FEW: usize = 512;
+
+/// How many are held in a list that grows by whole lists: it then takes a quarter of the array.
+const MANY: usize = LENGTH / 5;
+
+/// Counts of an array that are looked at together; most of them are 0.
+const GROUP: usize = 8;
 
 /// A count for each bucket: an array of all, or a list of those in use while they are few.
 pub(crate) struct Buckets {
@@ -131,6 +143,25 @@ impl Buckets {
         &mut self.all[place]
     }
 
+    /// The counts at these places as a list.
+    fn listed(&self, places: RangeInclusive<usize>) -> Few {
+        let mut list = Few::default();
+        if self.all.is_empty() {
+            self.few.within(places).for_each(|used| list.push(used));
+            return list;
+        }
+        let mut place = *places.start();
+        for group in self.all[places].chunks(GROUP) {
+            if is_used(group) {
+                let used = (place..).zip(group.iter().copied());
+                used.filter(|(_, count)| *count > 0)
+                    .for_each(|used| list.push(used));
+            }
+            place += GROUP;
+        }
+        list
+    }
+
     /// Moves the counts from the list into an array of all; does nothing where they are in one
     /// already.
     fn spread(&mut self) {
@@ -149,8 +180,7 @@ impl Buckets {
     /// were decoded, whereas an array would take 264 KiB for a histogram of one byte.
     pub(crate) fn push(&mut self, place: usize, count: u64) {
         debug_assert!(self.all.is_empty(), "a list");
-        self.few.places.push(place as u16);
-        self.few.counts.push(count);
+        self.few.push((place, count));
     }
 
     /// The count at a place.
@@ -174,6 +204,8 @@ impl Buckets {
 
     /// Changes the counts at these places by those of `other`, by addition or subtraction.
     ///
+    /// A list stays one while both together have few ([`MANY`]).
+    ///
     /// Where `other` has a whole page of zeros, this one's page is not touched: a rare long time
     /// must not make everything resident that lies between it and the usual ones.
     pub(crate) fn change(
@@ -182,6 +214,12 @@ impl Buckets {
         places: RangeInclusive<usize>,
         change: impl Fn(u64, u64) -> u64,
     ) {
+        if self.all.is_empty() {
+            let theirs = other.listed(places.clone());
+            if self.few.places.len() + theirs.places.len() <= MANY {
+                return self.few.join(theirs, change);
+            }
+        }
         if other.all.is_empty() {
             for (place, theirs) in other.used(places) {
                 let mine = self.count_mut(place);
@@ -218,6 +256,42 @@ impl Buckets {
 }
 
 impl Few {
+    /// Adds a count behind all others.
+    fn push(&mut self, (place, count): (usize, u64)) {
+        self.places.push(place as u16);
+        self.counts.push(count);
+    }
+
+    /// Changes the counts by those of another list, in one pass over both.
+    fn join(&mut self, theirs: Self, change: impl Fn(u64, u64) -> u64) {
+        let length = self.places.len() + theirs.places.len();
+        let mine = std::mem::replace(self, Self::with_capacity(length));
+        let mut mine = mine.used().peekable();
+        for (place, theirs) in theirs.used() {
+            while let Some(before) = mine.next_if(|(at, _)| *at < place) {
+                self.push(before);
+            }
+            let same = mine.next_if(|(at, _)| *at == place);
+            let count = change(same.map_or(0, |(_, count)| count), theirs);
+            if count > 0 {
+                self.push((place, count));
+            }
+        }
+        mine.for_each(|rest| self.push(rest));
+    }
+
+    fn with_capacity(length: usize) -> Self {
+        Self {
+            places: Vec::with_capacity(length),
+            counts: Vec::with_capacity(length),
+        }
+    }
+
+    /// Places and counts, in ascending order.
+    fn used(self) -> impl Iterator<Item = (usize, u64)> {
+        self.places.into_iter().map(usize::from).zip(self.counts)
+    }
+
     /// The index of a place's count, which is inserted as zero where there is none. `None` where
     /// the list is full.
     fn find_or_insert(&mut self, place: usize) -> Option<usize> {

@@ -137,7 +137,10 @@ impl Figures {
             retried: 0,
             held_back: HeldBack::default(),
             iterations: series.iterations.then(Iterations::default),
-            scenarios: vec![Iterations::default(); series.scenarios.len()],
+            // Each is made for recording, which a clone is not.
+            scenarios: std::iter::repeat_with(Iterations::default)
+                .take(series.scenarios.len())
+                .collect(),
             messages: Messages::default(),
             connections: Connections::default(),
             steps: Step::all(series.steps, memory),

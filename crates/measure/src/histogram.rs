@@ -53,9 +53,11 @@ impl Default for Histogram {
     }
 }
 
+/// The clone is a small one: it takes memory for the times that were seen, and none for those to
+/// come.
 impl Clone for Histogram {
     fn clone(&self) -> Self {
-        let mut clone = Self::with(self.buckets.empty_like());
+        let mut clone = Self::small();
         clone.merge(self);
         clone
     }

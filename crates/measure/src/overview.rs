@@ -179,26 +179,15 @@ pub struct Overview {
 }
 
 impl Overview {
-    /// An empty overview with the memory for any times.
+    /// An empty overview. It takes its memory as it needs it: there may be many, and most are of a
+    /// single interval.
     pub(crate) fn new() -> Self {
-        Self::with(Histogram::new)
-    }
-
-    /// An empty overview. That of a step takes its memory as it needs it, for there may be many.
-    pub(crate) fn of(aspect: Aspect) -> Self {
-        match aspect.step {
-            Some(_) => Self::with(Histogram::small),
-            None => Self::new(),
-        }
-    }
-
-    fn with(histogram: fn() -> Histogram) -> Self {
         Self {
             start: Nanos::ZERO,
             end: Nanos::ZERO,
             tally: Tally::default(),
-            latency: histogram(),
-            lag: histogram(),
+            latency: Histogram::small(),
+            lag: Histogram::small(),
             memory: 0,
         }
     }

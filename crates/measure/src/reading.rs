@@ -33,8 +33,8 @@ use std::sync::Arc;
 pub struct Reading {
     detail: Detail,
     summary: Summary,
-    /// The figures since the last window was taken.
-    window: Window,
+    /// The figures since the last window was taken, where windows are.
+    window: Option<Window>,
     /// The first kind of failure.
     failure: Option<Outcome>,
     state: RunState,
@@ -104,11 +104,7 @@ impl Reading {
         let info = &summary.info;
         Self {
             detail,
-            window: Window {
-                rows: Rows::new(info),
-                cell: Overview::new(),
-                is_empty: true,
-            },
+            window: None,
             failure: None,
             state: RunState::Load,
             thresholds: Vec::new(),
@@ -123,7 +119,23 @@ impl Reading {
     pub fn start_at(&mut self, unix_ns: u64) {
         let info = Arc::make_mut(&mut self.summary.info);
         info.started_at_unix_ns = unix_ns;
-        self.window.rows = Rows::new(info);
+        if let Some(window) = &mut self.window {
+            window.rows = Rows::new(info);
+        }
+    }
+
+    /// The same with the windows that [`Self::take_window`] takes.
+    #[must_use]
+    pub fn with_windows(self) -> Self {
+        let window = Window {
+            rows: Rows::new(&self.summary.info),
+            cell: Overview::new(),
+            is_empty: true,
+        };
+        Self {
+            window: Some(window),
+            ..self
+        }
     }
 
     /// Takes an event of the run, in the order in which the run published it: intervals, changes,
@@ -175,7 +187,9 @@ impl Reading {
             Detail::Sums => self.summary.absorb_sums(interval),
         }
         self.windows.absorb(interval);
-        self.window.add(interval, &self.summary.info);
+        if let Some(window) = &mut self.window {
+            window.add(interval, &self.summary.info);
+        }
         let mut failures = interval.total.outcomes().failures();
         let first = failures.find(|(outcome, _)| *outcome != Outcome::LocalCancelled);
         self.failure = self.failure.or_else(|| first.map(|(outcome, _)| outcome));
@@ -228,9 +242,10 @@ impl Reading {
     }
 
     /// The figures of all pools together since the last call, as one row; `None` where no interval
-    /// was absorbed since. Each caller needs a reading of its own, for the window is emptied.
+    /// was absorbed since, and of a reading without windows. Each caller needs a reading of its own,
+    /// for the window is emptied.
     pub fn take_window(&mut self) -> Option<IntervalRow> {
-        self.window.take()
+        self.window.as_mut()?.take()
     }
 
     /// Takes a change of one pool's load, or of all, before the interval within which it holds.

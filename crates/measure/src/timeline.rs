@@ -144,8 +144,8 @@ impl Cell for Interval {
 impl Cell for Overview {
     type Form = Aspect;
 
-    fn empty(aspect: &Self::Form) -> Self {
-        Self::of(*aspect)
+    fn empty(_: &Self::Form) -> Self {
+        Self::new()
     }
 
     fn reset(&mut self, first: &Interval) {

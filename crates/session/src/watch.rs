@@ -204,7 +204,11 @@ impl Observer for Watch {
         }
         match event {
             RunEvent::Started(info) => {
-                self.reading = Some(Reading::of_sums(Arc::clone(info)));
+                let reading = Reading::of_sums(Arc::clone(info));
+                self.reading = Some(match self.shown {
+                    Shown::Heartbeat => reading.with_windows(),
+                    Shown::Live | Shown::Remarks | Shown::Nothing => reading,
+                });
             }
             RunEvent::IntervalClosed(interval) => {
                 self.stops.duration = self.control.as_ref().and_then(Control::load_end);

@@ -35,8 +35,6 @@ pub(crate) struct Collector {
     /// The other end, for workers and controls to come.
     sender: Sender<Note>,
     workers: Vec<Peer>,
-    /// Intervals that were handed on, until the observers have seen them and they can be used again.
-    handed_on: Vec<Arc<Interval>>,
     /// The load has begun, of which the observers know.
     is_begun: bool,
     /// The reasons for the end of the load that were given before its beginning, in their order.
@@ -113,7 +111,6 @@ impl Collector {
             notes,
             sender,
             workers: Vec::new(),
-            handed_on: Vec::new(),
             is_begun: false,
             early: Vec::new(),
             stopped: None,
@@ -276,7 +273,7 @@ impl Collector {
 
     /// Merges the next interval of each worker, and hands it on.
     fn close_interval(&mut self, observer: &mut dyn FnMut(RunEvent)) {
-        let mut merged: Option<Box<Interval>> = None;
+        let mut merged: Option<(usize, Box<Interval>)> = None;
         let mut samples = Vec::new();
         for index in 0..self.workers.len() {
             let Some(Closed { interval, mut kept }) = self.workers[index].closed.pop_front() else {
@@ -284,14 +281,14 @@ impl Collector {
             };
             samples.append(&mut kept);
             match &mut merged {
-                None => merged = Some(interval),
-                Some(merged) => {
+                None => merged = Some((index, interval)),
+                Some((_, merged)) => {
                     merged.merge(&interval);
                     self.give_back(index, interval);
                 }
             }
         }
-        let Some(mut interval) = merged else {
+        let Some((index, mut interval)) = merged else {
             return;
         };
         if !samples.is_empty() {
@@ -301,23 +298,13 @@ impl Collector {
         if self.machine.is_some() {
             interval.health.memory = resident_memory().unwrap_or(0);
         }
-        let interval = Arc::new(*interval);
-        self.reading.absorb(&interval);
-        self.ends |= self.reading.ends_run(interval.end);
-        observer(RunEvent::IntervalClosed(Arc::clone(&interval)));
-        self.handed_on.push(interval);
-        self.use_again();
-    }
-
-    /// Gives back the intervals that all observers have dropped, to the first worker: which one has
-    /// it does not matter.
-    fn use_again(&mut self) {
-        for interval in std::mem::take(&mut self.handed_on) {
-            match Arc::try_unwrap(interval) {
-                Ok(interval) => self.give_back(0, Box::new(interval)),
-                Err(held) => self.handed_on.push(held),
-            }
-        }
+        // The readers get a clone, which is a fraction of the memory that recording needs: it is read
+        // a dozen times, and shares a core with a worker.
+        let closed = Arc::new(Interval::clone(&interval));
+        self.give_back(index, interval);
+        self.reading.absorb(&closed);
+        self.ends |= self.reading.ends_run(closed.end);
+        observer(RunEvent::IntervalClosed(closed));
     }
 
     /// Empties an interval, here and not on the worker's time, and returns it for another use;
