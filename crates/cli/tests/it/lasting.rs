@@ -68,6 +68,10 @@ fn certificates_are_read_again_when_their_files_change() {
         former.sign("server", names, VALID),
         former.sign("client", names, VALID),
     );
+    let (new_served, new_shown) = (
+        later.sign("server", names, VALID),
+        later.sign("client", names, VALID),
+    );
     let folder = Folder::new();
     let (trusted, callers) = (folder.at("trusted.pem"), folder.at("callers.pem"));
     let copy = |from: &str, to: &str| fs::copy(from, to).unwrap();
@@ -83,24 +87,24 @@ fn certificates_are_read_again_when_their_files_change() {
     };
     let Identity { certificate, key } = &shown;
     let line = format!(
-        "http --json - -r 200/s -c 4 -z 6s --no-keepalive --cacert {trusted} --cert {certificate} \
+        "http --json - -r 200/s -c 4 -z 10s --no-keepalive --cacert {trusted} --cert {certificate} \
          --key {key} {}",
         nginx.tls_url("fast")
     );
     let process = Process::start(&mut drumfire(words(&line)));
     nginx.await_requests(100);
-    let (new_served, new_shown) = (
-        later.sign("server", names, VALID),
-        later.sign("client", names, VALID),
-    );
     copy(&later.certificate, &callers);
     copy(&new_served.certificate, &served.certificate);
     copy(&new_served.key, &served.key);
     nginx.reload();
     copy(&new_shown.certificate, certificate);
-    // Time for a look at a certificate whose key is still the former one.
-    thread::sleep(Duration::from_millis(1200));
+    let a_look = Duration::from_millis(1200);
+    // The certificate's key is still the former one.
+    thread::sleep(a_look);
     copy(&new_shown.key, key);
+    // The server is trusted after the client's own certificate has changed; otherwise it would
+    // refuse the former one, which is another kind of failure.
+    thread::sleep(a_look);
     copy(&later.certificate, &trusted);
     let report = load_of(process);
     report.balances();
