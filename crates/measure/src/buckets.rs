@@ -219,6 +219,7 @@ impl Buckets {
             if self.few.places.len() + theirs.places.len() <= MANY {
                 return self.few.join(theirs, change);
             }
+            self.spread();
         }
         if other.all.is_empty() {
             for (place, theirs) in other.used(places) {
@@ -441,6 +442,26 @@ mod tests {
             mine.clear(place(5)..=place(1 << 40));
             assert_eq!(mine.used(all.clone()).count(), 0);
         }
+    }
+
+    #[test]
+    fn lists_join_until_an_array_is_smaller() {
+        let add = |mine: u64, theirs: u64| mine + theirs;
+        let all = 0..=LENGTH - 1;
+        // Both have every third place.
+        let lists = [0, 1].map(|first| {
+            let mut list = Buckets::small();
+            (0..MANY / 2).for_each(|n| list.push(3 * (2 * n + first), 1));
+            list
+        });
+        let mut joined = Buckets::small();
+        for (round, list) in (1..).zip(lists.iter().cycle().take(5)) {
+            joined.change(list, all.clone(), add);
+            assert_eq!(joined.all.is_empty(), round <= 2, "{round}");
+        }
+        let used: Vec<_> = joined.used(all).collect();
+        let counts = (0..MANY / 2 * 2).map(|n| (3 * n, 3 - n as u64 % 2));
+        assert!(used.into_iter().eq(counts));
     }
 
     proptest! {
