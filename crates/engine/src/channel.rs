@@ -38,6 +38,8 @@ pub(crate) enum Message {
     Done {
         /// The time at which its last exchange ended, from the run's start.
         end: Nanos,
+        /// When the load was stopped, if it did not use itself up.
+        load_end: Option<Nanos>,
     },
     /// The worker is gone, whether or not it has ever begun.
     Gone,

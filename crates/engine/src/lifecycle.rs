@@ -18,6 +18,8 @@ use drumfire_units::Nanos;
 /// The state of a worker's part of a pool, from its start to its account.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
+    /// The time of the stop.
+    stopped_at: Option<Nanos>,
     /// The latest end of the drain; set by the stop.
     drain_until: Option<Nanos>,
     /// The end of the exchange that was accounted for last.
@@ -41,6 +43,7 @@ impl Lifecycle {
     /// Running; what is intended before `measure_from` belongs to the warm-up.
     pub(crate) const fn new(measure_from: Nanos) -> Self {
         Self {
+            stopped_at: None,
             drain_until: None,
             last_end: Nanos::ZERO,
             measure_from,
@@ -69,6 +72,7 @@ impl Lifecycle {
     /// Stops the load: the drain begins, as the plan has it. It lasts [`DRAIN_MAX`] at most,
     /// whatever timeouts the requests have.
     pub(crate) fn stop(&mut self, now: Nanos, drain: Drain) {
+        self.stopped_at = Some(now);
         self.drain_until = Some(match drain {
             Drain::Wait => now + DRAIN_MAX,
             Drain::Close | Drain::Ignore => now,
@@ -78,6 +82,11 @@ impl Lifecycle {
     /// Whether the load has stopped.
     pub(crate) const fn is_stopped(&self) -> bool {
         self.drain_until.is_some()
+    }
+
+    /// The time of the stop, from which on nothing is started.
+    pub(crate) const fn stopped_at(&self) -> Option<Nanos> {
+        self.stopped_at
     }
 
     /// The latest end of the drain; `None` before the stop.

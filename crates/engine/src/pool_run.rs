@@ -401,6 +401,11 @@ impl PoolRun {
         self.lifecycle.finish(now, demand.used_time(now), in_flight);
     }
 
+    /// The time at which its load was stopped; `None` while it goes on, and where it used itself up.
+    pub(crate) const fn stopped_at(&self) -> Option<Nanos> {
+        self.lifecycle.stopped_at()
+    }
+
     /// The end of it, once it is accounted for.
     pub(crate) const fn finished(&self) -> Option<Finish> {
         self.lifecycle.finished()

@@ -409,6 +409,7 @@ impl<I: Io> Worker<I> {
             .max()
             .unwrap_or_default();
         let channel = self.recorder.finish(at.unwrap_or_default(), times);
-        channel.reporter.send(Message::Done { end });
+        let load_end = self.pools.iter().filter_map(PoolRun::stopped_at).max();
+        channel.reporter.send(Message::Done { end, load_end });
     }
 }

@@ -26,7 +26,7 @@ const MISTAKES: [(&str, &[&str]); 34] = [
     ("{at} {hello} -c 1 --streams 0", &["--streams: "]),
     ("{at} {hello} -r 0", &["-r: a rate of 0"]),
     ("{at} {hello} -z 0s", &["-z: nothing fits"]),
-    ("{at} {hello} -n 0", &["-n: 0 requests"]),
+    ("{at} {hello} -n 0", &["-n: a run of 0"]),
     ("{at} {hello} --threads 0", &["--threads: "]),
     ("{at} {hello} -n -5", &["'-5' for '--requests <N>'"]),
     ("{at} {hello} -c -5", &["'-5' for '--connections <N>'"]),

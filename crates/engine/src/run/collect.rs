@@ -46,6 +46,8 @@ pub(crate) struct Collector {
     ends: bool,
     /// The end of the run: the latest of the workers'.
     end: Nanos,
+    /// The time at which the last worker stopped its load, where any did.
+    load_end: Option<Nanos>,
     /// The machine's account of its own load; `None` where that is not read.
     pub(crate) machine: Option<Machine>,
 }
@@ -117,6 +119,7 @@ impl Collector {
             reading: Reading::new(Arc::clone(info), plan.thresholds()),
             ends: false,
             end: Nanos::ZERO,
+            load_end: None,
             machine: Some(Machine {
                 steal: steal_times(),
             }),
@@ -206,7 +209,10 @@ impl Collector {
                 }
                 return;
             }
-            Message::Done { end } => return self.end = self.end.max(end),
+            Message::Done { end, load_end } => {
+                self.load_end = self.load_end.max(load_end);
+                return self.end = self.end.max(end);
+            }
             Message::Gone => worker.is_gone = true,
         }
         while self.is_interval_complete() {
@@ -317,8 +323,8 @@ impl Collector {
 
     /// The run's summary.
     pub(crate) fn finish(mut self, plan: &Plan) -> Summary {
-        if let Some(stop) = self.stop() {
-            self.reading.end_load(stop.at);
+        if let Some(at) = self.load_end {
+            self.reading.end_load(at);
         }
         let machine = self.machine.as_ref();
         let steal_share = machine.map_or(0.0, Machine::steal_share);

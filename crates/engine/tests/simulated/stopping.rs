@@ -17,6 +17,17 @@ fn ended_at(result: &Simulated, at: Nanos) {
     assert!(span >= at && span <= at + ms(60), "{span}");
 }
 
+/// The drain is no time of the load.
+#[test]
+fn a_stop_ends_the_load_before_what_is_in_flight() {
+    let server = Server::new().takes(Law::Const(secs(2)));
+    let plan = open("const(100/s,60s)").connections(400).threads(2);
+    let result = run(plan, stopped(server, secs(7)));
+    let load_end = result.summary.load_end.unwrap();
+    assert!(load_end >= secs(7) && load_end <= ms(7_060), "{load_end}");
+    assert!(result.summary.duration >= secs(9) - ms(60));
+}
+
 #[test]
 fn an_open_run_ends_with_what_it_has() {
     for threads in [1, 4] {
