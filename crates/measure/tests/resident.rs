@@ -9,7 +9,7 @@
 #[expect(dead_code, reason = "the other program uses all of it")]
 mod samples;
 
-use drumfire_measure::{Histogram, Interval, Model, Reading};
+use drumfire_measure::{Histogram, Interval, Model, Reading, Sample};
 use drumfire_units::Nanos;
 use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -92,4 +92,25 @@ fn a_week_takes_the_memory_of_an_hour() {
     assert_eq!(last, Some(Nanos::from_secs(7 * 86_400)));
     let grown = resident() - resident_early;
     assert!(grown < 8 << 20, "{grown} bytes");
+}
+
+/// Each pool for itself has few enough steps for all the memory that recording could need; all
+/// together have not.
+#[test]
+fn steps_of_many_pools_take_what_they_use() {
+    let _alone = alone();
+    let names: Vec<Arc<str>> = (0..50).map(|n| Arc::from(format!("step {n}"))).collect();
+    let before = resident();
+    let mut interval = Interval::of_pools((0..40).map(|_| names.as_slice()));
+    for pool in 0..40 {
+        for step in 0..50 {
+            let sample = samples::ok(Nanos::ZERO, Nanos::from_micros(100 << (step % 9)));
+            let sample = Sample { step, ..sample };
+            interval.pool_mut(pool).record(&sample);
+        }
+    }
+    let grown = resident() - before;
+    // Two histograms of two pages each would be 32 MiB at the least, and as much again for the
+    // statuses and sums.
+    assert!(grown < 24 << 20, "{grown} bytes");
 }

@@ -30,6 +30,18 @@ fn csv_has_a_header_and_quotes() {
     assert_eq!(table(&feed), [["a \"b\"\n,c", "7"], ["d", ""]]);
 }
 
+/// Each name is looked for once among those before it: a hundred thousand take no time to speak of.
+#[test]
+fn very_many_columns_are_looked_at_once() {
+    let names: Vec<String> = (0..100_000).map(|n| format!("c{n}")).collect();
+    let row = vec!["1"; names.len()].join(",");
+    let text = format!("{}\n{row}\n", names.join(","));
+    assert_eq!(csv(text.as_bytes()).unwrap().columns().count(), 100_000);
+    let double = text.replacen("c99999", "c7", 1);
+    let refused = csv(double.as_bytes()).map(drop).unwrap_err();
+    assert_eq!(refused.to_string(), "line 1: two columns are named `c7`");
+}
+
 #[test]
 fn csv_may_have_its_names_from_the_plan_and_other_marks() {
     let form = |header| CsvForm {

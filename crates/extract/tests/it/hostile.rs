@@ -115,6 +115,7 @@ fn xml_texts_have_bounds() {
     check("<a>".repeat(10_000), "nesting exceeds maximum depth");
     let attributes: String = (0..3000).map(|i| format!(" a{i}=''")).collect();
     check(format!("<a{attributes}/>"), "more than 2,000 attributes");
+    check("<a/>".repeat(600_000), "more than 500,000 tags");
     let entities = r#"<!DOCTYPE a [<!ENTITY b "x"><!ENTITY c "&b;&b;">]><a>&c;</a>"#;
     check(entities.into(), "not allowed");
     let wide = Reply::new(format!("<a>{}</a>", "<b/>".repeat(3000)));
