@@ -35,6 +35,7 @@ mod outlook;
 mod page;
 mod quantity;
 mod remedy;
+mod request_order;
 mod request_rows;
 mod secrets;
 pub mod show;

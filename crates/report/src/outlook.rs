@@ -17,12 +17,12 @@ use crate::bar::spark;
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::{Explain, Page};
 use crate::quantity::{count, counted, enumerated, rate, span};
+use crate::request_order;
 use crate::style::Style;
 use crate::untrusted::Untrusted;
 use drumfire_placement::{Placement, Unfit};
 use drumfire_plan::{
-    Arrivals, Choice, Growth, Law, Load, Plan, Pool, Program, Sequence, Spin, Threads, Users,
-    Warmup, secret,
+    Arrivals, Growth, Law, Load, Plan, Pool, Sequence, Spin, Threads, Users, Warmup, secret,
 };
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
@@ -262,7 +262,9 @@ impl<'a> Outlook<'a> {
         let number = counted(pool.requests.len() as u64, "request");
         let mut facts = vec![match pool.program.has_steps() {
             true => format!("a scenario with {number}"),
-            false if pool.requests.len() > 1 => format!("{number} {}", order(&pool.program)),
+            false if pool.requests.len() > 1 => {
+                format!("{number} {}", request_order::words(&pool.program))
+            }
             false => number,
         }];
         let mut targets: Vec<String> = Vec::new();
@@ -591,13 +593,4 @@ fn layer(values: &[f64], top: f64, row: usize, style: &Style) -> String {
     });
     let filled: Vec<f64> = filled.collect();
     spark(&filled, 1.0, style)
-}
-/// The order in which the requests of a list are taken.
-const fn order(program: &Program) -> &'static str {
-    match program {
-        Program::Requests(Choice::Drawn(_)) => "at random",
-        Program::Requests(Choice::Cycle(_)) => "in turn, by their weights",
-        Program::Requests(Choice::By(_)) => "as the data says",
-        Program::Requests(Choice::InTurn) | Program::Steps(_) => "in turn",
-    }
 }

@@ -1,0 +1,13 @@
+//! The order in which a pool goes through its list of requests, in words.
+
+use drumfire_plan::{Choice, Program};
+
+/// The order in which the requests of a list are taken.
+pub(crate) const fn words(program: &Program) -> &'static str {
+    match program {
+        Program::Requests(Choice::Drawn(_)) => "at random",
+        Program::Requests(Choice::Cycle(_)) => "in turn, by their weights",
+        Program::Requests(Choice::By(_)) => "as the data says",
+        Program::Requests(Choice::InTurn) | Program::Steps(_) => "in turn",
+    }
+}
