@@ -15,6 +15,15 @@ use crate::limits::DRAIN_MAX;
 use drumfire_plan::Drain;
 use drumfire_units::Nanos;
 
+/// A moment from which connections count anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Milestone {
+    /// The run's start: all times count from there.
+    Start,
+    /// The end of the warm-up: requests count from there.
+    WarmupEnd,
+}
+
 /// The state of a worker's part of a pool, from its start to its account.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {

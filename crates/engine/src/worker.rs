@@ -22,6 +22,7 @@
 
 use crate::channel::{Channel, Message};
 use crate::exchanges::ExchangeHandler;
+use crate::lifecycle::Milestone;
 use crate::limits::{CATCH_UPS, DIALS_AT_ONCE, OPENING_LOOK, OPENING_MAX, STOOD_STILL, WAIT_MAX};
 use crate::pool_io::{PoolContext, PoolIo, SlotShare};
 use crate::pool_run::PoolRun;
@@ -164,7 +165,7 @@ impl<I: Io> Worker<I> {
     pub(crate) fn begin_at(&mut self, start: Nanos) {
         self.io.set_epoch(start);
         for pool in &mut self.pools {
-            pool.dispatcher_mut().begin_run();
+            pool.dispatcher_mut().pass(Milestone::Start);
         }
     }
 
@@ -351,7 +352,7 @@ impl<I: Io> Worker<I> {
             let edge = self.recorder.edge();
             if self.recorder.end_warmup() {
                 for pool in &mut self.pools {
-                    pool.dispatcher_mut().begin_measuring();
+                    pool.dispatcher_mut().pass(Milestone::WarmupEnd);
                 }
                 continue;
             }

@@ -11,7 +11,7 @@
 //! [`Further`] exchanges are expected, for which a spent connection is replaced.
 //!
 //! Before the run the worker calls `open_more` in each turn, until all connections are open or have
-//! failed; then `opened`, and `begin_run` at the run's start. In each turn of the run it calls
+//! failed; then `opened`, and `pass` at the run's start. In each turn of the run it calls
 //! `begin_turn`, `transmit` for each socket that is ready, and, where there `has_more` to do,
 //! `time_out` for each exchange that is `overdue` and the pool's wake for each timer that is `due`.
 //!
@@ -23,6 +23,7 @@ use crate::blame::Failure;
 use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Held, Lists, Task, Todo};
 use crate::freed::Freed;
 use crate::id::{ExchangeId, Generation, LaneId, PoolId, ShareId, UserId};
+use crate::lifecycle::Milestone;
 use crate::pool_io::{PoolContext, PoolIo};
 use crate::prepare::{Lookup, PreparedPool};
 use crate::timers::{Timers, Wake};
@@ -101,14 +102,12 @@ impl Dispatcher {
         self.transport.bindings_mut().list_seats();
     }
 
-    /// Begins the run: the connections count all times from here.
-    pub(crate) fn begin_run(&mut self) {
-        self.transport.begin_run(&mut self.timers);
-    }
-
-    /// Ends the warm-up: connections count from here what they carry.
-    pub(crate) fn begin_measuring(&mut self) {
-        self.transport.begin_measuring();
+    /// Has the connections count from this moment on what counts from there.
+    pub(crate) fn pass(&mut self, milestone: Milestone) {
+        match milestone {
+            Milestone::Start => self.transport.begin_run(&mut self.timers),
+            Milestone::WarmupEnd => self.transport.begin_measuring(),
+        }
     }
 
     /// Begins a turn: slots that were left unread before are read after those that are ready.
