@@ -14,6 +14,17 @@ use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 
+/// The end of a run's load, behind which it drains.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LoadEnd {
+    /// The first reason for it; `None` while the load goes on, and where the record of the run does
+    /// not have it.
+    pub reason: Option<StopReason>,
+    /// Its time from the run's start; `None` where the load used itself up, or where the record of
+    /// the run does not have it.
+    pub at: Option<Nanos>,
+}
+
 /// The facts of a run's end that do not follow from its intervals. With them and the facts of its
 /// start, it makes the same summary again.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,11 +43,9 @@ pub struct Ending {
     pub failed_bodies: FailedBodies,
     /// The slowest requests.
     pub slowest: Slowest,
-    /// The first reason for which the load ended; `None` in the first version of the form.
-    pub stopped: Option<StopReason>,
-    /// The end of its load, from the start: what follows is the drain. `None` in versions of the
-    /// form before the fourth.
-    pub load_end: Option<Nanos>,
+    /// The end of the load: without a reason in the first two versions of the form, and without a
+    /// time in the first three.
+    pub load_end: LoadEnd,
 }
 
 impl Ending {
@@ -142,8 +151,10 @@ mod tests {
             notes: vec!["as hunter2 said".to_owned()],
             failed_bodies,
             slowest: slowest(),
-            stopped: Some(StopReason::Command),
-            load_end: Some(Nanos(1_250_000_000)),
+            load_end: LoadEnd {
+                reason: Some(StopReason::Command),
+                at: Some(Nanos(1_250_000_000)),
+            },
         }
     }
 

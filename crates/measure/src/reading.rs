@@ -155,13 +155,13 @@ impl Reading {
 
     /// Takes the time at which the load ended, from the run's start.
     pub const fn end_load(&mut self, at: Nanos) {
-        self.summary.load_end = Some(at);
+        self.summary.load_end.at = Some(at);
     }
 
     /// Takes the reason for which the load ends. The first one is the run's; a later signal means
     /// that the drain is cut short, and is shown as the state.
     pub fn note_stop(&mut self, reason: StopReason) {
-        self.summary.stopped.get_or_insert(reason);
+        self.summary.load_end.reason.get_or_insert(reason);
         match (self.state, reason) {
             (RunState::Drain(_), StopReason::Signal) | (RunState::Load, _) => {
                 self.state = RunState::Drain(reason);
@@ -358,7 +358,6 @@ impl Reading {
         }
         summary.failed_bodies = ending.failed_bodies;
         summary.slowest = ending.slowest;
-        summary.stopped = ending.stopped;
         summary.load_end = ending.load_end;
         summary.close(ending.duration, generator, ending.thresholds)
     }

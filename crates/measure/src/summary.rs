@@ -12,9 +12,9 @@ use crate::step_timelines::StepTimelines;
 use crate::verdict::Evidence;
 use crate::{
     Changed, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow,
-    Iterations, LoadAnswer, LoadOrders, Model, Overview, PoolInfo, PoolSeries, Reason, Remedy,
-    Resolution, Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult, Timeline,
-    Verdict, WorkerHealth,
+    Iterations, LoadAnswer, LoadEnd, LoadOrders, Model, Overview, PoolInfo, PoolSeries, Reason,
+    Remedy, Resolution, Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult,
+    Timeline, Verdict, WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -115,12 +115,8 @@ pub struct Summary {
     pub failed_bodies: FailedBodies,
     /// The slowest requests.
     pub slowest: Slowest,
-    /// The first reason for which the load ended. `None` while the load goes on, and where the
-    /// record of the run does not have it.
-    pub stopped: Option<StopReason>,
-    /// The end of the load, from the run's start; `None` where the record of the run does not have
-    /// it.
-    pub load_end: Option<Nanos>,
+    /// The end of the load.
+    pub load_end: LoadEnd,
 }
 
 impl Summary {
@@ -169,15 +165,17 @@ impl Summary {
             drift: Vec::new(),
             failed_bodies: FailedBodies::default(),
             slowest: Slowest::default(),
-            stopped: None,
-            load_end: None,
+            load_end: LoadEnd::default(),
         }
     }
 
     /// Whether a signal or a command ended the load before the plan did.
     #[must_use]
     pub const fn is_cut_short(&self) -> bool {
-        matches!(self.stopped, Some(StopReason::Signal | StopReason::Command))
+        matches!(
+            self.load_end.reason,
+            Some(StopReason::Signal | StopReason::Command)
+        )
     }
 
     /// Takes a change of one pool's load, or of all, before the interval within which it holds. The
@@ -211,7 +209,7 @@ impl Summary {
     /// of a run.
     pub(crate) fn begin_part(&mut self, at: Nanos, info: &RunInfo) {
         self.break_off();
-        (self.stopped, self.load_end) = (None, None);
+        self.load_end = LoadEnd::default();
         if let Some(last) = self.parts.last_mut() {
             last.end = self.timeline.end();
         }
@@ -408,7 +406,6 @@ impl Summary {
             notes: self.info.notes.clone(),
             failed_bodies: self.failed_bodies.clone(),
             slowest: self.slowest.clone(),
-            stopped: self.stopped,
             load_end: self.load_end,
         }
     }

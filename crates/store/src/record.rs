@@ -203,7 +203,7 @@ impl Reader {
         self.changes.clear();
         if let Some(part) = self.part() {
             part.is_whole = true;
-            part.load_end = ending.load_end;
+            part.load_end = ending.load_end.at;
         }
         self.endings.push(ending);
     }
@@ -317,7 +317,7 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     let mut summary = reading.close(duration, steal.fold(0.0, f64::max));
     let is_ended = parts.last().is_some_and(|part| part.is_whole);
     let last = endings.last().filter(|_| is_ended);
-    summary.stopped = last.and_then(|ending| ending.stopped);
+    summary.load_end.reason = last.and_then(|ending| ending.load_end.reason);
     let info = Arc::make_mut(&mut summary.info);
     for note in endings.iter().flat_map(|ending| &ending.notes) {
         if !info.notes.contains(note) {

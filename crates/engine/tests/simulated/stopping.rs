@@ -23,7 +23,7 @@ fn a_stop_ends_the_load_before_what_is_in_flight() {
     let server = Server::new().takes(Law::Const(secs(2)));
     let plan = open("const(100/s,60s)").connections(400).threads(2);
     let result = run(plan, stopped(server, secs(7)));
-    let load_end = result.summary.load_end.unwrap();
+    let load_end = result.summary.load_end.at.unwrap();
     assert!(load_end >= secs(7) && load_end <= ms(7_060), "{load_end}");
     assert!(result.summary.duration >= secs(9) - ms(60));
 }

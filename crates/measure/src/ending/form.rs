@@ -9,7 +9,9 @@
 use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
 use crate::transcript::form::{decode_excerpt, encode_excerpt};
-use crate::{Certainty, Ending, FailedBodies, FailedBody, SlowRequest, Slowest, ThresholdResult};
+use crate::{
+    Certainty, Ending, FailedBodies, FailedBody, LoadEnd, SlowRequest, Slowest, ThresholdResult,
+};
 use drumfire_units::Nanos;
 
 /// The version of the form, its first number.
@@ -55,11 +57,11 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
     for slow in ending.slowest.iter() {
         encode_slow(slow, &mut out);
     }
-    put(&mut out, ending.stopped.is_some().into());
-    if let Some(reason) = ending.stopped {
+    put(&mut out, ending.load_end.reason.is_some().into());
+    if let Some(reason) = ending.load_end.reason {
         encode_reason(reason, &mut out);
     }
-    put_optional(&mut out, ending.load_end.map(|at| at.0));
+    put_optional(&mut out, ending.load_end.at.map(|at| at.0));
     out
 }
 
@@ -79,17 +81,23 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
         notes: input.several(|input| input.text().map(str::to_owned))?,
         failed_bodies: bodies(input)?,
         slowest: slowest(input)?,
-        stopped: match version > VERSION_WITHOUT_STOP && input.flag()? {
-            true => Some(decode_reason(input)?),
-            false => None,
-        },
-        load_end: match version > VERSION_WITHOUT_TIME {
-            true => input.optional()?.map(Nanos),
-            false => None,
-        },
+        load_end: load_end(input, version)?,
     };
     input.end()?;
     Ok(ending)
+}
+
+fn load_end(input: &mut Input<'_>, version: u64) -> Result<LoadEnd, CodecError> {
+    Ok(LoadEnd {
+        reason: match version > VERSION_WITHOUT_STOP && input.flag()? {
+            true => Some(decode_reason(input)?),
+            false => None,
+        },
+        at: match version > VERSION_WITHOUT_TIME {
+            true => input.optional()?.map(Nanos),
+            false => None,
+        },
+    })
 }
 
 fn share(input: &mut Input<'_>) -> Result<f64, CodecError> {
