@@ -221,7 +221,7 @@ impl LogWriter {
     /// Puts an entry in the place of one that is as long, by one write. Where the new one would be
     /// longer or shorter, the old one stays.
     pub(crate) fn rewrite(
-        &mut self,
+        &self,
         place: Range<u64>,
         kind: FrameKind,
         payload: &[u8],

@@ -21,7 +21,7 @@ const CHOICES: [(&str, &[&str]); 5] = [
     ("order", &["turn", "random", "once"]),
 ];
 
-/// What the library can't say in bash: the runs that are stored, those that go on, and files behind
+/// The completions that the library can't make in bash: the runs that are stored, those that go on, and files behind
 /// an `@`.
 const BASH: &str = r#"
 _drumfire_stored() {

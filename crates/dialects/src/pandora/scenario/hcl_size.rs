@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// All values of a file's expressions together, in bytes.
 const BYTES_MAX: u64 = 64 << 20;
-/// What any value takes beside its text.
+/// The bytes of any value beside its text.
 const VALUE_BYTES: u64 = 32;
 
 /// A value's size, or a bound of it.
