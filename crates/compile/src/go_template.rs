@@ -111,7 +111,8 @@ impl Templates {
     }
 }
 
-/// A parsed template of a call's data or metadata.
+/// A parsed template of a call's data or metadata. All calls share it; what is a call's own is made
+/// for each rendering.
 #[derive(Clone)]
 pub(crate) struct CallTemplate {
     template: Template,
@@ -155,7 +156,8 @@ impl TextTemplate for CallTemplate {
     }
 }
 
-/// The world as a template of one call may ask for it.
+/// The world as a template of one call may ask for it. Time and random numbers are the call's own,
+/// whichever thread renders it; zones and variables come from the host.
 struct CallEnv<'a> {
     host: &'a dyn Host,
     unix_time: u64,

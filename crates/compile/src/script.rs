@@ -69,6 +69,9 @@ struct ScriptTake {
 }
 
 /// The inspection of a response by a script, behind the rules that need none.
+///
+/// It asks for all header fields, since it can't be known which ones a function reads, and for the
+/// body up to its bound.
 #[derive(Debug)]
 pub(crate) struct ScriptRules {
     rules: Rules,
@@ -160,7 +163,8 @@ impl ScriptRules {
         Err(Mismatch { kind, reason })
     }
 
-    /// The value that a function takes from a response.
+    /// The value that a function takes from a response. JSON is kept as its text; a function that
+    /// returns nothing has found nothing, and fails the exchange as an extractor would.
     fn taken(&self, take: &ScriptTake, seen: &Datum) -> Result<String, Mismatch> {
         match self.call(&take.function, seen).map_err(failed)? {
             Some(Datum::Text(text) | Datum::Json(text)) => Ok(text),

@@ -54,6 +54,8 @@ impl Inspection for Recorded {
 
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         let result = self.inspection.inspect(response, taken);
+        // Also where a later rule failed: a teardown may need the id of what a failed setup has
+        // made.
         for (variable, value) in taken.iter() {
             let mut names = self.names.iter();
             if let Some((_, name)) = names.find(|(known, _)| *known == variable) {

@@ -451,6 +451,7 @@ impl<'a> Run<'a> {
 }
 
 impl Load {
+    /// The answer of the whole run, or of one pool by the same rules.
     fn of(answer: &LoadAnswer) -> Self {
         Self {
             kept: answer.kept,
@@ -549,6 +550,7 @@ impl Iterations {
         }
     }
 
+    /// The iterations of one pool, with those of its scenarios and the rate that its load asks for.
     fn of_pool(summary: &Summary, pool: &PoolInfo, figures: &Figures) -> Option<Self> {
         let intended = summary.iterations_intended_per_s(pool, figures);
         let named = pool.scenarios.iter().zip(&figures.scenarios);
@@ -559,6 +561,8 @@ impl Iterations {
         })
     }
 
+    /// The figures of iterations without those of scenarios; `None` where each iteration is one
+    /// request.
     fn of(summary: &Summary, figures: &Figures, intended_per_s: Option<f64>) -> Option<Self> {
         let iterations = figures.iterations.as_ref()?;
         let counts = &iterations.counts;
@@ -583,6 +587,8 @@ impl Iterations {
 }
 
 impl Scenario {
+    /// The iterations of a scenario. Arrivals choose one when they start, so that none is intended
+    /// or dropped here.
     fn of(summary: &Summary, name: &str, iterations: &drumfire_measure::Iterations) -> Self {
         let counts = &iterations.counts;
         Self {
@@ -666,6 +672,7 @@ impl Slow {
 }
 
 impl Error {
+    /// An entry for failures of one kind with one message, as the run and its pools know them.
     fn of(row: ErrorRow) -> Self {
         Self {
             blame: row.blame.name(),
@@ -721,6 +728,8 @@ fn step_figures(steps: Vec<Step>, duration: Nanos) -> Vec<StepFigures> {
 }
 
 impl StepFigures {
+    /// The figures of a step, whose rate is over the whole run's span: rates of steps add up to the
+    /// run's.
     fn of(step: &Step, duration: Nanos) -> Self {
         let counts = &step.counts;
         Self {
@@ -749,6 +758,7 @@ impl StepFigures {
 }
 
 impl Generator {
+    /// The generator's health. A memory of 0 was not measured, and is absent.
     fn of(health: &GeneratorHealth, info: &RunInfo) -> Self {
         Self {
             threads: health.threads,
