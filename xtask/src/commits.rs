@@ -12,7 +12,7 @@ const SUBJECT_MAX: usize = 72;
 const COMMIT: char = '\u{1e}';
 const MESSAGE: char = '\u{1f}';
 
-/// Every commit after [`BASE`] that breaks a rule; none where there is no history, as in an
+/// Every commit after `BASE` that breaks a rule; none where there is no history, as in an
 /// unpacked archive.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {

@@ -7,7 +7,7 @@
 //!   text ◄──────────────────── tree to print ◄───────────────────────────────────┘
 //! ```
 //!
-//! Both ways go through the same tables of keys ([`fields`]), so a key stands in one place, and
+//! Both ways go through the same tables of keys ([`mod@fields`]), so a key stands in one place, and
 //! everything that is printed reads back. A text of a stranger is bounded in its values, bytes and
 //! depth before the tree is made; a mistake of its syntax is the only finding then, since nothing
 //! behind it can be trusted.

@@ -3,7 +3,7 @@
 //! Knows plans, schedules, protocols and the I/O seam, and brings them together. Must not know
 //! stdout, files or formatting. Start reading at [`Run`], then at its worker.
 //!
-//! A run goes through three stages. [`prepare`] makes a [`Prepared`] of a plan: names resolved,
+//! A run goes through three stages. [`prepare()`] makes a [`Prepared`] of a plan: names resolved,
 //! messages rendered, TLS set up, so that a mistake of the plan is found before a thread exists.
 //! [`Run`] starts a thread per worker, each with its own driver, its own share of the arrivals,
 //! users and connections, and its own figures; workers share no state on the path of a request. A

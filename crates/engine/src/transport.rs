@@ -2,8 +2,8 @@
 //!
 //! It knows lanes (the way to one origin), shares (one connection's worth of a lane, whichever
 //! connection serves it at the moment), connections with their wires, and exchanges by their ids.
-//! It knows no users, no schedules, no steps and no samples, and of protocols only what a
-//! [`Wire`](crate::wire::Wire) answers.
+//! It knows no users, no schedules, no steps and no samples, and of protocols only what a [`Wire`]
+//! answers.
 //!
 //! Its owner calls, in each turn of its loop:
 //!

@@ -7,7 +7,7 @@
 //! ones at any time.
 //!
 //! Counts and distributions are of the connections that a worker opened, and the rows of
-//! [`Addresses`](crate::Addresses) spread them over the addresses of a name.
+//! [`Addresses`] spread them over the addresses of a name.
 //!
 //! Whatever lies in the warm-up is left out ([`Connections::leave_out`]), but for the number of
 //! connections that are open when it ends: they are counted once more when they close.

@@ -366,7 +366,7 @@ impl Histogram {
         (squares / self.count as f64).sqrt()
     }
 
-    /// The number of samples that were longer than [`HIGHEST`](crate::HIGHEST). They stand in its
+    /// The number of samples that were longer than [`HIGHEST`]. They stand in its
     /// bucket, as "at least this long"; the greatest time and the sum hold their exact values.
     #[must_use]
     pub fn beyond(&self) -> u64 {

@@ -1,7 +1,7 @@
 //! Where a plan's work is done on one machine.
 //!
 //! Knows how cores, file descriptors and local addresses bound what a plan leaves open. Must not
-//! know how a machine is asked for them, or how a run is carried out. Start reading at [`fit`].
+//! know how a machine is asked for them, or how a run is carried out. Start reading at [`fit()`].
 
 mod clamp;
 mod fit;

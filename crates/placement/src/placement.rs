@@ -3,7 +3,7 @@
 use crate::{Clamp, Machine};
 
 /// What a machine makes of a plan: how many threads send, and how many connections each pool may
-/// have. [`crate::fit`] makes it; a run is carried out by it, and the plan stays as it is.
+/// have. [`crate::fit()`] makes it; a run is carried out by it, and the plan stays as it is.
 #[derive(Clone, Debug)]
 pub struct Placement {
     pub(crate) machine: Machine,

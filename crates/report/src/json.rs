@@ -1,7 +1,7 @@
 //! The JSON contracts `drumfire.summary.v1` and `drumfire.interval.v1`, described by
 //! `docs/schema/drumfire.summary.v1.json` and `docs/schema/drumfire.interval.v1.json`.
 //!
-//! The types of [`contract`] are copies of those of `measure`, field by field, and derive their
+//! The types of `contract` are copies of those of `measure`, field by field, and derive their
 //! form. So a renamed field in `measure` changes no output, and a changed output is seen in this
 //! folder. Fields are only ever added, and readers must ignore those that they do not know.
 //!
@@ -65,7 +65,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// The name and version of the contract of [`interval`].
+/// The name and version of the contract of [`interval()`].
 pub const INTERVAL_SCHEMA: &str = "drumfire.interval.v1";
 
 /// An interval of a run as one JSON object on one line, with a line feed at its end, so that a

@@ -3,9 +3,9 @@
 //! The line is drawn over itself, so its pieces keep their places from one interval to the next. On
 //! a narrow terminal they give way one by one; the time, what is left and failures stay longest.
 //!
-//! [`line`] is pure: the caller decides when a line is drawn and how it replaces the last one. The
-//! figures of an interval come from the interval, those since the start from a [`Reading`], which
-//! must have absorbed that interval and all before it.
+//! [`line()`] is pure: the caller decides when a line is drawn and how it replaces the last one.
+//! The figures of an interval come from the interval, those since the start from a [`Reading`],
+//! which must have absorbed that interval and all before it.
 
 use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};

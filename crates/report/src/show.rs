@@ -3,14 +3,14 @@
 //!
 //! Everything that came from a server is escaped, and what may be a secret is masked, also where
 //! the server repeats it: the values of the request's secret fields are looked for in everything
-//! else ([`Exchange::masked`]). Names of fields, cookies and schemes stay, so that a reader sees
+//! else (`Exchange::masked`). Names of fields, cookies and schemes stay, so that a reader sees
 //! that a credential was sent.
 //!
 //! Lines are as long as their texts, for these pages are copied and searched.
 //!
 //! The order of the two treatments matters: a text is masked first and escaped then, for an escaped
 //! secret would no longer be found. Everything that this file prints goes through
-//! [`Exchange::safe`] last, but for this program's own words.
+//! `Exchange::safe` last, but for this program's own words.
 
 mod content;
 

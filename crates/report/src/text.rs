@@ -1,14 +1,13 @@
 //! The summary as a person reads it: the verdict first, then the plan, then the numbers.
 //!
 //! [`summary`] calls the printers beneath it from the top of the page to its end. A printer looks
-//! at the summary, decides whether it has anything to say, and appends to the
-//! [`page`](crate::page); it never looks at what another printed, so that parts can be moved, added
-//! and left out one by one. Every text that came from a server or a file passes `foreign` on its
-//! way to the page.
+//! at the summary, decides whether it has anything to say, and appends to the `page`; it never
+//! looks at what another printed, so that parts can be moved, added and left out one by one. Every
+//! text that came from a server or a file passes `foreign` on its way to the page.
 //!
-//! A new part is a file with a `print` of this form and a row in the list of [`print`]; each has at
-//! most one explanation, with which `--explain` says how to read it. The golden files of the tests
-//! are whole pages.
+//! A new part is a file with a `print` of this form and a row in the list of [`print()`]; each has
+//! at most one explanation, with which `--explain` says how to read it. The golden files of the
+//! tests are whole pages.
 
 mod asked;
 mod distribution;

@@ -76,7 +76,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Makes a worker in its own thread, around a queue that [`poller`] made.
+    /// Makes a worker in its own thread, around a queue that [`poller()`] made.
     pub(crate) fn new(setup: &Setup, index: usize, waker: Arc<OwnedFd>, poller: Poller) -> Self {
         let options = Arc::clone(&setup.options);
         let desk = Rc::new(Desk::new(&options, Arc::clone(&setup.shared), index));

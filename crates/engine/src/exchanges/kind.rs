@@ -12,9 +12,8 @@
 //!   end_exchange  once, after the sample
 //! ```
 //!
-//! Another kind (an event stream, a socket) is a variant here, a variant of
-//! [`Message`](crate::prepare::Message), and a file with its state; the handler, the transport and
-//! the wires stay as they are.
+//! Another kind (an event stream, a socket) is a variant here, a variant of [`Message`], and a file
+//! with its state; the handler, the transport and the wires stay as they are.
 
 use super::call::{self, CallState};
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};

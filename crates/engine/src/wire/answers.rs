@@ -16,7 +16,7 @@ pub(crate) enum Submitted {
     /// The wire carries it.
     Carried {
         handle: Handle,
-        /// The time at which [`super::Wire::handle_timeout`] must be called for it;
+        /// The time at which [`super::WireProtocol::handle_timeout`] must be called for it;
         /// [`Nanos::MAX`] for none.
         due: Nanos,
     },
@@ -31,10 +31,10 @@ pub(crate) enum Submitted {
 pub(crate) enum Outgoing {
     /// None, or the socket takes it when it is writable again.
     Nothing,
-    /// Bytes that [`super::Wire::flush`] writes.
+    /// Bytes that [`super::WireProtocol::flush`] writes.
     Output,
     /// A send has failed. Bytes that the peer sent before are read once more, then
-    /// [`super::Wire::fail_sends`] ends what they have not ended.
+    /// [`super::WireProtocol::fail_sends`] ends what they have not ended.
     Failed,
 }
 
@@ -122,7 +122,7 @@ pub(crate) enum Dropped {
 pub(crate) enum Flushed {
     /// The socket took as much as it had room for.
     Written,
-    /// The same, and exchanges may send on by that: [`super::Wire::resume`] lets them.
+    /// The same, and exchanges may send on by that: [`super::WireProtocol::resume`] lets them.
     Freed,
     /// A send has failed, for the first time.
     Failed,
