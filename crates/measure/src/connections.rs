@@ -2,9 +2,9 @@
 //!
 //! A worker calls [`Connections::record_opened`] once for a connection that was opened and
 //! [`Connections::record_closed`] once when that one ends; one that could not be opened appears in
-//! neither, but as the outcome of the requests that waited for it. A connection that was opened and
-//! not closed is open at the end, so that `opened` less the sum of `closed` is the number of open
-//! ones at any time.
+//! neither, but as the outcome of the requests that waited for it. A connection that is not
+//! closed is open at the end, so that [`Connections::known`] less the sum of `closed` is the number
+//! of open ones at any time.
 //!
 //! Counts and distributions are of the connections that a worker opened, and the rows of
 //! [`Addresses`] spread them over the addresses of a name.

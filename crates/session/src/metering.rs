@@ -6,11 +6,11 @@
 //!                                └─► Queue ──► Pusher's thread ──► Receiver, over HTTP
 //! ```
 //!
-//! A snapshot is made after each interval and at the end of the run, is shared and never changed.
-//! Neither a scraper nor a receiver is waited for while the run goes on: a scraper gets the latest
-//! one, a receiver those that have gathered. At the end both are, for a bounded time: the page
-//! stays for `metrics_linger` until its last figures were taken, each pusher has its own patience,
-//! and the user's next request for an end cuts both short.
+//! A snapshot is made at the beginning of the load, after each interval and at the end of the run,
+//! is shared and never changed. Neither a scraper nor a receiver is waited for while the run goes
+//! on: a scraper gets the latest one, a receiver those that have gathered. At the end both are, for
+//! a bounded time: the page stays for `metrics_linger` until its last figures were taken, each
+//! pusher has its own patience, and the user's next request for an end cuts both short.
 //!
 //! [`Meter::open`] listens before the run, so that a port in use is a mistake of the plan and not
 //! of the run. Everything is masked before it is summed up: the books have the facts without
