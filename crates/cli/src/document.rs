@@ -210,6 +210,8 @@ fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
     let own = Outputs {
         json: path("json", flags.json.as_ref()),
         csv: path("csv", flags.csv.as_ref()),
+        html: path("html", flags.html.as_ref()),
+        markdown: path("markdown", flags.markdown.as_ref()),
         explain: switch("explain", flags.explain, true),
         brief: switch("brief", flags.brief, true),
         live: switch("live", flags.no_tui, false),
@@ -253,6 +255,8 @@ pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
     Outputs {
         json: path("json", flags.json.as_ref()),
         csv: path("csv", flags.csv.as_ref()),
+        html: path("html", flags.html.as_ref()),
+        markdown: path("markdown", flags.markdown.as_ref()),
         explain: switch("explain", flags.explain, true),
         brief: switch("brief", flags.brief, true),
         ..interval_outputs(&flags.intervals)

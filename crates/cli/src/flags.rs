@@ -284,6 +284,12 @@ pub(crate) struct ReportFlags {
     /// Write the histograms' buckets as CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write the run as a page of HTML, with pictures; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the summary as Markdown; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) intervals: IntervalFlags,
     /// Explain each part of the summary

@@ -409,7 +409,7 @@ const HABITS: &[Habit] = &[
     habit(Both, &["-j"], RESULTS),
     habit(
         Both,
-        &["--html", "--junit", "--compare"],
+        &["--junit", "--compare"],
         "figures for other programs are written by --json FILE",
     ),
     habit(

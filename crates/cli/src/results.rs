@@ -9,7 +9,7 @@ use crate::terminal;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
 use drumfire_report::style::Style;
-use drumfire_report::{RowForm, csv, json};
+use drumfire_report::{RowForm, csv, html, json, markdown};
 use drumfire_session::{IntervalShape, Redactor};
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -56,6 +56,22 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         place: |outputs| &outputs.csv,
         content: Content::Whole {
             render: csv::histogram,
+            redact: Redactor::bytes,
+        },
+    },
+    ResultRow {
+        flag: "--html",
+        place: |outputs| &outputs.html,
+        content: Content::Whole {
+            render: html::page,
+            redact: Redactor::markup,
+        },
+    },
+    ResultRow {
+        flag: "--markdown",
+        place: |outputs| &outputs.markdown,
+        content: Content::Whole {
+            render: markdown::summary,
             redact: Redactor::bytes,
         },
     },

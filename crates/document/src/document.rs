@@ -141,6 +141,10 @@ pub struct Outputs {
     pub json: Option<Text>,
     /// The histograms' buckets as CSV.
     pub csv: Option<Text>,
+    /// The run as a page of HTML.
+    pub html: Option<Text>,
+    /// The summary as Markdown.
+    pub markdown: Option<Text>,
     /// A line of text for each interval, while the run goes on.
     pub lines: Option<Text>,
     /// A line of JSON for each interval.

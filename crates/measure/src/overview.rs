@@ -192,6 +192,30 @@ impl Overview {
         }
     }
 
+    /// Its beginning, from the run's start.
+    #[must_use]
+    pub const fn start(&self) -> Nanos {
+        self.start
+    }
+
+    /// Its end.
+    #[must_use]
+    pub const fn end(&self) -> Nanos {
+        self.end
+    }
+
+    /// *The* latency of the run's model.
+    #[must_use]
+    pub const fn latency(&self) -> &Histogram {
+        &self.latency
+    }
+
+    /// The most resident memory of the generator, in bytes; 0 where it is not known.
+    #[must_use]
+    pub const fn memory(&self) -> u64 {
+        self.memory
+    }
+
     /// Empties it and keeps the memory.
     pub(crate) fn reset(&mut self, start: Nanos) {
         (self.start, self.end) = (start, start);

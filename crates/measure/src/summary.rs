@@ -306,6 +306,12 @@ impl Summary {
             .collect()
     }
 
+    /// The distributions of the run over time, all pools together: of its intervals, or of at most
+    /// 300 merges of several.
+    pub fn over_time(&self) -> impl Iterator<Item = Overview> + '_ {
+        self.timeline.cells()
+    }
+
     /// A step over time, by its pool's number and its own: at most 300 rows, fewer of many steps.
     /// `None` where its pool has no other step, whose rows are the pool's, and in a run of more than
     /// 64 steps.

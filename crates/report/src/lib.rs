@@ -6,9 +6,9 @@
 //!
 //! The formats are in three groups, by what they are made from:
 //!
-//! - [`text`], [`json::summary`] and [`csv::histogram`] take a
-//!   [`Summary`](drumfire_measure::Summary) whose books are closed; [`listing`] and [`json::runs`]
-//!   its digest.
+//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`] and the pictures
+//!   ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose books are closed; [`listing`]
+//!   and [`json::runs`] its digest.
 //! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
 //!   under way, one after the other. A caller that is late gives a merged interval and gets a
 //!   coarser line.
@@ -25,12 +25,16 @@ mod bar;
 mod calendar;
 pub mod csv;
 mod excerpt;
+pub mod figure;
+pub mod html;
 pub mod interval;
 pub mod json;
 mod line;
 pub mod listing;
 pub mod live;
 mod lowered;
+pub mod markdown;
+mod markup;
 mod outlook;
 mod page;
 mod quantity;

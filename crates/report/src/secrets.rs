@@ -127,6 +127,33 @@ impl Secrets {
         out.push_str(rest);
         out
     }
+
+    /// A page of HTML with [`MASK`] in the place of every secret that stands in its texts. Tags and
+    /// style sheets stay, which are ours; texts have no `<`, which is escaped in them.
+    #[must_use]
+    pub fn masked_markup(&self, html: &str) -> String {
+        let mut out = String::with_capacity(html.len());
+        let mut rest = html;
+        while let Some(at) = rest.find('<') {
+            let (text, markup) = rest.split_at(at);
+            out.push_str(&self.masked(text));
+            let (markup, behind) = markup.split_at(end_of_markup(markup));
+            out.push_str(markup);
+            rest = behind;
+        }
+        out.push_str(&self.masked(rest));
+        out
+    }
+}
+
+/// The length of the markup that a text of HTML begins with: a tag, and behind that of a style sheet
+/// the sheet.
+fn end_of_markup(text: &str) -> usize {
+    let end = match text.starts_with("<style>") {
+        true => text.find("</style>"),
+        false => text.find('>').map(|at| at + 1),
+    };
+    end.unwrap_or(text.len())
 }
 
 /// The text with [`MASK`] in the place of a secret each of whose characters may be spelled in any

@@ -73,6 +73,12 @@ impl Redactor {
         self.masked(json, Secrets::masked_json)
     }
 
+    /// The bytes of HTML without secrets; its markup stays.
+    #[must_use]
+    pub fn markup<'b>(&self, html: &'b [u8]) -> Cow<'b, [u8]> {
+        self.masked(html, Secrets::masked_markup)
+    }
+
     /// The facts of a run without secrets.
     #[must_use]
     pub fn info(&self, info: &RunInfo) -> RunInfo {

@@ -286,6 +286,12 @@ pub(crate) struct OutputFlags {
     /// Write the histograms' buckets as CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) csv: Option<PathBuf>,
+    /// Write the run as a page of HTML, with pictures; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the summary as Markdown; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// Write a row for each request, as CSV, or as JSON where the name ends in .jsonl; - is stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) rows: Option<PathBuf>,

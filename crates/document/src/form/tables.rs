@@ -37,6 +37,10 @@ fields!(Outputs {
     "json" => json: "The file to which the result is written as JSON; - is standard output",
     "csv" => csv:
         "The file to which the histograms' buckets are written as CSV; - is standard output",
+    "html" => html:
+        "The file to which the run is written as a page of HTML; - is standard output",
+    "markdown" => markdown:
+        "The file to which the result is written as Markdown; - is standard output",
     "lines" => lines:
         "Where a line of figures for each interval goes: stderr, - for standard output, or a file",
     "json_lines" => json_lines:

@@ -10,5 +10,6 @@ mod fixture;
 mod interval;
 mod json;
 mod live;
+mod pages;
 mod request_rows;
 mod text;

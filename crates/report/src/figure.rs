@@ -1,0 +1,132 @@
+//! Pictures of a run, described once: axes, series and marks, from which every drawing is made.
+//!
+//! [`figures`] makes them from a [`Summary`], whose run may be under way, stored or merged; a
+//! drawing ([`svg`]) reads a [`Figure`] and nothing else, so that the terminal, a file and a page
+//! show the same. A figure owns its numbers: a few hundred points, whatever the run's length.
+//!
+//! A figure shows no more than its numbers say. A value that the count can't support is a gap, and a
+//! value that is only a lower bound is marked; nothing is interpolated or smoothed. A run of a
+//! single interval has every figure, with one point.
+
+mod axis;
+mod heat;
+mod outcomes;
+mod over_time;
+pub mod svg;
+mod tail;
+
+pub use axis::{Axis, Scale, Tick, Unit};
+pub use heat::{Column, Heat};
+
+use drumfire_measure::Summary;
+
+/// A picture of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name in files and links: small letters and hyphens.
+    pub name: &'static str,
+    /// Its heading.
+    pub title: String,
+    /// The question that it answers.
+    pub question: &'static str,
+    /// From left to right.
+    pub x: Axis,
+    /// From the bottom to the top.
+    pub y: Axis,
+    /// What is drawn over the axes.
+    pub plot: Plot,
+    /// Moments and values that the picture names.
+    pub marks: Vec<Mark>,
+    /// What must be known to read it.
+    pub note: Option<String>,
+}
+
+/// The content of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plot {
+    /// Lines beside each other.
+    Lines(Vec<Series>),
+    /// Lines above each other, the space between neighbours filled; the lowest first.
+    Bands(Vec<Series>),
+    /// Single points without an order.
+    Points(Vec<Series>),
+    /// Columns of cells, each as dark as its count is large.
+    Heat(Heat),
+    /// A bar for each value, from the left axis on.
+    Bars(Vec<Bar>),
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub name: String,
+    /// Its meaning, by which drawings choose a colour.
+    pub role: Role,
+    /// Its points, in the order of x.
+    pub points: Vec<Point>,
+}
+
+/// A point of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Its place along the x axis, in that axis' unit.
+    pub x: f64,
+    /// Its value in the y axis' unit; `None` where the count supports none.
+    pub y: Option<f64>,
+    /// The value is known only from below.
+    pub is_at_least: bool,
+}
+
+/// A value with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Its name; a server may have chosen parts of it.
+    pub name: String,
+    /// Its meaning.
+    pub role: Role,
+    /// Its value in the x axis' unit.
+    pub value: f64,
+}
+
+/// The meaning of a series or a bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// What the plan asked for.
+    Asked,
+    /// What met the plan.
+    Good,
+    /// What the target did wrong.
+    Bad,
+    /// What did not come to pass: no answer, nothing sent.
+    Lost,
+    /// One of several equals, from the least to the greatest.
+    Rank(u8),
+}
+
+/// A place that a picture names.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// Its place along the x axis, in that axis' unit.
+    pub x: f64,
+    /// Its name.
+    pub name: String,
+}
+
+/// Every figure of a run, in the order in which a report shows them.
+#[must_use]
+pub fn figures(summary: &Summary) -> Vec<Figure> {
+    let rows = summary.intervals();
+    let mut figures = vec![
+        over_time::rate(summary, &rows),
+        over_time::latency(summary, &rows),
+        heat::latency(summary),
+        tail::latency(summary),
+        over_time::knee(summary, &rows),
+        outcomes::outcomes(summary),
+        over_time::in_flight(summary, &rows),
+        over_time::lag(summary, &rows),
+    ];
+    figures.extend(over_time::memory(summary));
+    figures
+}

@@ -1,0 +1,318 @@
+//! An axis: the unit of its values, the scale on which they lie, and its ticks.
+
+use crate::quantity::{latency_f64, span};
+use crate::style::Unicode;
+use drumfire_units::{ByteSize, Nanos, rounded};
+
+/// The unit of an axis' values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Nanoseconds since the run's start.
+    RunTime,
+    /// Nanoseconds that something took.
+    Time,
+    /// Events per second.
+    PerSecond,
+    /// A number of things.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// A share of all, from 0 to below 1.
+    Share,
+    /// No unit: names stand along the axis.
+    None,
+}
+
+/// The way in which values are laid along an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// In proportion to the value.
+    Linear,
+    /// In proportion to its logarithm.
+    Log,
+    /// In proportion to the logarithm of 1/(1 − value): each further nine of a quantile takes the
+    /// same space.
+    Tail,
+}
+
+/// An axis of a figure, which ends behind it begins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What its values are of.
+    pub title: &'static str,
+    /// Their unit.
+    pub unit: Unit,
+    /// How they are laid along it.
+    pub scale: Scale,
+    /// The value at its beginning; above 0 on a logarithmic scale.
+    pub from: f64,
+    /// The value at its end.
+    pub to: f64,
+}
+
+/// A value that is written beside an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tick {
+    /// Its place, from 0 at the axis' beginning to 1 at its end.
+    pub place: f64,
+    /// Its text.
+    pub label: String,
+}
+
+/// Decimal steps between ticks.
+const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
+/// Steps of a run's time beyond ten seconds, in seconds.
+const TIME_STEPS: [f64; 17] = [
+    1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1_200.0, 1_800.0, 3_600.0, 7_200.0,
+    21_600.0, 43_200.0, 86_400.0,
+];
+const SECOND: f64 = 1e9;
+
+impl Axis {
+    /// An axis in proportion, from 0 to the greatest of these values.
+    pub(super) fn linear(
+        title: &'static str,
+        unit: Unit,
+        values: impl IntoIterator<Item = f64>,
+    ) -> Self {
+        let to = values.into_iter().fold(0.0, f64::max);
+        Self {
+            title,
+            unit,
+            scale: Scale::Linear,
+            from: 0.0,
+            to: if to > 0.0 { to } else { 1.0 },
+        }
+    }
+
+    /// A logarithmic axis from the decade below the least of these values that are above 0 to the
+    /// decade above the greatest.
+    pub(super) fn log(
+        title: &'static str,
+        unit: Unit,
+        values: impl IntoIterator<Item = f64>,
+    ) -> Self {
+        let values = values.into_iter().filter(|value| *value > 0.0);
+        let (least, greatest) = values.fold((f64::MAX, 0.0_f64), |(least, greatest), value| {
+            (least.min(value), greatest.max(value))
+        });
+        let (least, greatest) = match greatest > 0.0 {
+            true => (least, greatest),
+            false => (1.0, 10.0),
+        };
+        let from = 10_f64.powf(least.log10().floor());
+        let to = 10_f64.powf(greatest.log10().ceil());
+        Self {
+            title,
+            unit,
+            scale: Scale::Log,
+            from,
+            to: to.max(from * 10.0),
+        }
+    }
+
+    /// The place of a value: 0 at the axis' beginning, 1 at its end; the nearer of them for what
+    /// lies beyond.
+    #[must_use]
+    pub fn place(&self, value: f64) -> f64 {
+        let along = |value: f64| match self.scale {
+            Scale::Linear => value,
+            Scale::Log => value.max(self.from).log10(),
+            Scale::Tail => nines(value),
+        };
+        let (from, to) = (along(self.from), along(self.to));
+        ((along(value) - from) / (to - from)).clamp(0.0, 1.0)
+    }
+
+    /// The ticks of the axis, some `most` and seldom more, in order.
+    #[must_use]
+    pub fn ticks(&self, most: usize) -> Vec<Tick> {
+        let values = match (self.scale, self.unit) {
+            (_, Unit::None) => Vec::new(),
+            (Scale::Linear, unit) => self.even(most, unit),
+            (Scale::Log, _) => self.decades(most),
+            (Scale::Tail, _) => self.quantiles(),
+        };
+        let tick = |value: f64| Tick {
+            place: self.place(value),
+            label: self.label(value),
+        };
+        values.into_iter().map(tick).collect()
+    }
+
+    /// A value of the axis as text.
+    #[must_use]
+    pub fn label(&self, value: f64) -> String {
+        match self.unit {
+            Unit::RunTime | Unit::Time | Unit::Count | Unit::Bytes | Unit::PerSecond
+                if value == 0.0 =>
+            {
+                "0".to_owned()
+            }
+            Unit::RunTime => span(Nanos(value as u64), Unicode::On),
+            Unit::Time => plain(&latency_f64(value, Unicode::On)),
+            Unit::PerSecond => plain(&rounded::rate(value)),
+            Unit::Count => rounded::count(value as u64),
+            Unit::Bytes => plain(&ByteSize(value as u64).to_string()),
+            Unit::Share => percent(value),
+            Unit::None => String::new(),
+        }
+    }
+
+    /// Values in even steps.
+    fn even(&self, most: usize, unit: Unit) -> Vec<f64> {
+        let least = (self.to - self.from) / most.max(1) as f64;
+        let step = match unit {
+            Unit::RunTime if least > SECOND => {
+                let steps = TIME_STEPS.iter().map(|step| step * SECOND);
+                let days = || (least / (86_400.0 * SECOND)).ceil() * 86_400.0 * SECOND;
+                steps
+                    .into_iter()
+                    .find(|step| *step >= least)
+                    .unwrap_or_else(days)
+            }
+            Unit::Count => decimal(least).max(1.0),
+            _ => decimal(least),
+        };
+        let first = (self.from / step).ceil();
+        let count = ((self.to / step) + 1e-9).floor() - first;
+        let numbers = 0..=count.max(0.0) as usize;
+        numbers
+            .map(|number| (first + number as f64) * step)
+            .collect()
+    }
+
+    /// Powers of ten, and with few of them twice and five times each.
+    fn decades(&self, most: usize) -> Vec<f64> {
+        let (from, to) = (self.from.log10().round(), self.to.log10().round());
+        let decades = (to - from) as usize;
+        let each: &[f64] = match decades * STEPS.len() < most {
+            true => &STEPS,
+            false => &STEPS[..1],
+        };
+        let every = decades.div_ceil(most.max(1)).max(1);
+        let powers = (0..=decades).step_by(every);
+        let values = powers.flat_map(|power| {
+            let power = 10_f64.powf(from + power as f64);
+            each.iter().map(move |step| step * power)
+        });
+        values
+            .filter(|value| *value <= self.to * 1.000_001)
+            .collect()
+    }
+
+    /// The quantiles that people name, as far as the axis reaches.
+    fn quantiles(&self) -> Vec<f64> {
+        let named = [0.0, 0.5, 0.9, 0.99, 0.999, 0.999_9, 0.999_99, 0.999_999];
+        named.into_iter().filter(|q| *q <= self.to).collect()
+    }
+}
+
+/// The least of 1, 2 and 5 times a power of ten that is at least this.
+fn decimal(least: f64) -> f64 {
+    let power = 10_f64.powf(least.log10().floor());
+    let found = STEPS.iter().map(|step| step * power);
+    found
+        .into_iter()
+        .find(|step| *step >= least * 0.999_999)
+        .unwrap_or(10.0 * power)
+}
+
+/// How many nines a share has: 1 for 90 %, 2 for 99 %.
+fn nines(share: f64) -> f64 {
+    -(1.0 - share.clamp(0.0, 1.0 - 1e-9)).log10()
+}
+
+/// A rounded number without the zeros behind its point, as a tick has it: `1 ms` for `1.00 ms`.
+fn plain(rounded: &str) -> String {
+    let (number, unit) = rounded.split_once(' ').unwrap_or((rounded, ""));
+    let (number, slash) = number
+        .find('/')
+        .map_or((number, ""), |at| number.split_at(at));
+    let number = match number.contains('.') {
+        true => number.trim_end_matches('0').trim_end_matches('.'),
+        false => number,
+    };
+    match unit {
+        "" => format!("{number}{slash}"),
+        unit => format!("{number}{slash} {unit}"),
+    }
+}
+
+/// A share as a quantile is written: `99.9 %`.
+fn percent(share: f64) -> String {
+    let text = format!("{:.6}", share * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn labels(axis: &Axis, most: usize) -> Vec<String> {
+        let ticks = axis.ticks(most);
+        ticks.into_iter().map(|tick| tick.label).collect()
+    }
+
+    fn axis(unit: Unit, scale: Scale, from: f64, to: f64) -> Axis {
+        Axis {
+            title: "",
+            unit,
+            scale,
+            from,
+            to,
+        }
+    }
+
+    #[test]
+    fn ticks_are_values_that_people_name() {
+        let time = axis(Unit::RunTime, Scale::Linear, 0.0, 95.0 * SECOND);
+        assert_eq!(labels(&time, 5), ["0", "20 s", "40 s", "1m00s", "1m20s"]);
+        let short = axis(Unit::RunTime, Scale::Linear, 0.0, 3.0 * SECOND);
+        assert_eq!(labels(&short, 4), ["0", "1 s", "2 s", "3 s"]);
+        let latency = Axis::log("", Unit::Time, [230_000.0, 41_000_000.0]);
+        assert_eq!(labels(&latency, 6), ["100 µs", "1 ms", "10 ms", "100 ms"]);
+        let narrow = Axis::log("", Unit::Time, [1.2e6, 3e6]);
+        assert_eq!(labels(&narrow, 6), ["1 ms", "2 ms", "5 ms", "10 ms"]);
+        let tail = axis(Unit::Share, Scale::Tail, 0.0, 0.999);
+        assert_eq!(labels(&tail, 6), ["0 %", "50 %", "90 %", "99 %", "99.9 %"]);
+        let few = Axis::linear("", Unit::Count, [2.0]);
+        assert_eq!(labels(&few, 5), ["0", "1", "2"]);
+        let rate = Axis::linear("", Unit::PerSecond, [1_200.0]);
+        assert_eq!(labels(&rate, 3), ["0", "500/s", "1000/s"]);
+    }
+
+    #[test]
+    fn nothing_still_has_an_axis() {
+        for nothing in [
+            Axis::linear("", Unit::PerSecond, []),
+            Axis::log("", Unit::Time, [0.0]),
+        ] {
+            assert!(nothing.to > nothing.from);
+            assert!(!nothing.ticks(5).is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn places_and_ticks_are_in_order(
+            values in prop::collection::vec(0.0..1e13_f64, 1..20),
+            is_log in any::<bool>(),
+            most in 1..20_usize,
+        ) {
+            let axis = match is_log {
+                true => Axis::log("", Unit::Time, values.iter().copied()),
+                false => Axis::linear("", Unit::RunTime, values.iter().copied()),
+            };
+            let ticks = axis.ticks(most);
+            prop_assert!(ticks.len() <= 2 * most + 3, "{}", ticks.len());
+            prop_assert!(ticks.is_sorted_by(|a, b| a.place < b.place));
+            let mut sorted = values;
+            sorted.sort_by(f64::total_cmp);
+            let places: Vec<f64> = sorted.iter().map(|value| axis.place(*value)).collect();
+            prop_assert!(places.is_sorted());
+            prop_assert!(places.iter().all(|place| (0.0..=1.0).contains(place)));
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The heat map: time against latency, in which a second mode, a stall and a slow drift show as
+//! shapes.
+
+use super::{Axis, Figure, Plot, Unit, over_time};
+use drumfire_measure::{Overview, Summary};
+use drumfire_units::Nanos;
+
+/// The cells of a doubling of the latency: as many as the eye tells apart.
+const CELLS_PER_DECADE: f64 = 12.0;
+
+/// Columns of cells over a logarithmic axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat {
+    /// The columns, in the order of time.
+    pub columns: Vec<Column>,
+    /// The greatest count per second of time of any cell.
+    pub most: f64,
+}
+
+/// The latencies of one span of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its beginning along the x axis.
+    pub from: f64,
+    /// Its end.
+    pub to: f64,
+    /// Its cells that count anything, from the shortest latency: least and greatest value along the
+    /// y axis, and the number of requests.
+    pub cells: Vec<(f64, f64, u64)>,
+}
+
+/// The latency of each span of the run's time.
+pub(super) fn latency(summary: &Summary) -> Figure {
+    let columns: Vec<Column> = summary.over_time().map(|cell| column(&cell)).collect();
+    let columns: Vec<Column> = columns.into_iter().filter(|of| of.to > of.from).collect();
+    let cells = || columns.iter().flat_map(|column| &column.cells);
+    let ends: Vec<f64> = cells().flat_map(|(from, to, _)| [*from, *to]).collect();
+    let density = |column: &Column| {
+        let greatest = column.cells.iter().map(|cell| cell.2).max().unwrap_or(0);
+        greatest as f64 / (column.to - column.from)
+    };
+    let most = columns.iter().map(density).fold(0.0, f64::max);
+    let end = columns.iter().map(|column| column.to);
+    Figure {
+        name: "heat",
+        title: over_time::title("Where the latencies lie", summary),
+        question: "Is there a second mode, or a stall?",
+        x: Axis::linear("time", Unit::RunTime, end),
+        y: Axis::log(over_time::model_words(summary), Unit::Time, ends),
+        plot: Plot::Heat(Heat { columns, most }),
+        marks: over_time::marks(summary),
+        note: Some("The darker, the more requests had this latency at that time.".to_owned()),
+    }
+}
+
+fn column(overview: &Overview) -> Column {
+    let mut cells: Vec<(f64, f64, u64)> = Vec::new();
+    for (low, high, count) in overview.latency().buckets() {
+        let number = cell_of(f64::midpoint(low as f64, high as f64));
+        let (from, to) = (edge(number), edge(number + 1.0));
+        match cells.last_mut() {
+            Some(last) if last.0 >= from => last.2 = last.2.saturating_add(count),
+            _ => cells.push((from, to, count)),
+        }
+    }
+    let at = |nanos: Nanos| nanos.0 as f64;
+    Column {
+        from: at(overview.start()),
+        to: at(overview.end()),
+        cells,
+    }
+}
+
+/// The number of the cell that holds a latency in nanoseconds.
+fn cell_of(nanos: f64) -> f64 {
+    (nanos.max(1.0).log10() * CELLS_PER_DECADE + 1e-9).floor()
+}
+
+/// The latency at which a cell begins.
+fn edge(number: f64) -> f64 {
+    10_f64.powf(number / CELLS_PER_DECADE)
+}

@@ -1,0 +1,57 @@
+//! Requests by what became of them.
+
+use super::{Axis, Bar, Figure, Plot, Role, Unit};
+use drumfire_measure::{Outcome, Summary};
+use std::cmp::Reverse;
+
+/// The most kinds of failures with a bar each; the rarest share one.
+const KINDS: usize = 8;
+
+/// A bar for each outcome, for what was not sent and for what did not end.
+pub(super) fn outcomes(summary: &Summary) -> Figure {
+    let counts = &summary.total.counts;
+    let mut bars = vec![bar("ok", Role::Good, counts.ok)];
+    let mut kinds: Vec<(Outcome, u64)> = summary.total.outcomes().failures().collect();
+    kinds.sort_by_key(|(_, count)| Reverse(*count));
+    for (outcome, count) in kinds.iter().take(KINDS) {
+        let role = match outcome.is_answered() {
+            true => Role::Bad,
+            false => Role::Lost,
+        };
+        bars.push(bar(outcome.name(), role, *count));
+    }
+    let rest = kinds.iter().skip(KINDS).map(|(_, count)| count).sum();
+    bars.extend([
+        bar("other failures", Role::Lost, rest),
+        bar("dropped", Role::Lost, counts.dropped),
+        bar("due but not sent", Role::Lost, counts.pending),
+        bar("in flight at the end", Role::Lost, counts.in_flight),
+    ]);
+    bars.retain(|bar| bar.value > 0.0 || bar.role == Role::Good);
+    // Behind the longest bar stands its count.
+    let values: Vec<f64> = bars.iter().map(|bar| bar.value * 1.15).collect();
+    Figure {
+        name: "outcomes",
+        title: "Requests by outcome".to_owned(),
+        question: "What became of the requests?",
+        x: Axis::linear("requests", Unit::Count, values),
+        y: Axis {
+            title: "",
+            unit: Unit::None,
+            scale: super::Scale::Linear,
+            from: 0.0,
+            to: bars.len() as f64,
+        },
+        plot: Plot::Bars(bars),
+        marks: Vec::new(),
+        note: None,
+    }
+}
+
+fn bar(name: &str, role: Role, count: u64) -> Bar {
+    Bar {
+        name: name.to_owned(),
+        role,
+        value: count as f64,
+    }
+}

@@ -1,0 +1,249 @@
+//! The figures of a run over time, and of its latency over its rate: a point for each row.
+
+use super::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
+use drumfire_measure::{IntervalRow, Model, SpreadTime, Summary};
+use drumfire_units::Nanos;
+
+/// The quantiles over time, from the lowest band to the highest.
+const QUANTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "max"];
+
+/// What the plan asked for, what was answered and what was not.
+pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
+    let (whole, warmup) = (summary.info.interval, summary.info.warmup.span());
+    // What lasts some milliseconds is no rate, and the warm-up is in no count.
+    let has_rate = |row: &IntervalRow| {
+        row.end > warmup && row.length() > Nanos::ZERO && (row.length() >= whole || rows.len() == 1)
+    };
+    let per_second = |count: u64, row: &IntervalRow| {
+        has_rate(row).then(|| count as f64 / row.length().as_secs_f64())
+    };
+    let series = |name: &str, role, count: fn(&IntervalRow) -> Option<u64>| {
+        of_rows(name, role, rows, |row| {
+            (count(row).and_then(|count| per_second(count, row)), false)
+        })
+    };
+    let mut all = vec![
+        series("asked", Role::Asked, |row| row.goal),
+        series("good", Role::Good, |row| Some(row.good)),
+        series("bad", Role::Bad, |row| Some(row.bad)),
+        series("failed", Role::Lost, |row| Some(row.failed)),
+    ];
+    // What never was is no line along the bottom.
+    all.retain(|series| {
+        let mut values = series.points.iter().filter_map(|point| point.y);
+        series.role == Role::Good || values.any(|value| value > 0.0)
+    });
+    Figure {
+        name: "rate",
+        title: "Rate".to_owned(),
+        question: "Was the load kept?",
+        x: time(rows),
+        y: Axis::linear("requests per second", Unit::PerSecond, values(&all)),
+        plot: Plot::Lines(all),
+        marks: marks(summary),
+        note: None,
+    }
+}
+
+/// Quantiles of the latency.
+pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
+    let quantile = |(rank, name): (u8, &&str)| {
+        of_rows(name, Role::Rank(rank), rows, |row| {
+            let named = row.latency.named();
+            let found = named.iter().find(|(of, _)| of == name);
+            spread_time(found.and_then(|(_, time)| *time))
+        })
+    };
+    let all: Vec<Series> = (0..).zip(&QUANTILES).map(quantile).collect();
+    Figure {
+        name: "latency",
+        title: title("Latency", summary),
+        question: "How did the latency go over time?",
+        x: time(rows),
+        y: Axis::log(model_words(summary), Unit::Time, values(&all)),
+        plot: Plot::Bands(all),
+        marks: marks(summary),
+        note: Some(
+            "A quantile that an interval's count can't support is left out; an arrow marks what is \
+             only a lower bound."
+                .to_owned(),
+        ),
+    }
+}
+
+/// The latency at each rate that the run had.
+pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
+    // The end of a run cuts its last interval short, and a drain answers what was asked before.
+    let whole = || {
+        rows.iter()
+            .filter(|row| row.length() >= summary.info.interval)
+    };
+    let series = |name: &str, rank, time: fn(&IntervalRow) -> Option<SpreadTime>| Series {
+        name: name.to_owned(),
+        role: Role::Rank(rank),
+        points: whole()
+            .map(|row| {
+                let (y, is_at_least) = spread_time(time(row));
+                Point {
+                    x: row.ended_per_s(),
+                    y,
+                    is_at_least,
+                }
+            })
+            .collect(),
+    };
+    let all = vec![
+        series("p50", 0, |row| row.latency.p50),
+        series("p99", 3, |row| row.latency.p99),
+    ];
+    let rates = whole().map(IntervalRow::ended_per_s);
+    Figure {
+        name: "knee",
+        title: title("Latency by rate", summary),
+        question: "From which rate on does it get slower?",
+        x: Axis::linear("requests per second", Unit::PerSecond, rates),
+        y: Axis::log(model_words(summary), Unit::Time, values(&all)),
+        plot: Plot::Points(all),
+        marks: Vec::new(),
+        note: Some("A point for each interval.".to_owned()),
+    }
+}
+
+/// Requests under way.
+pub(super) fn in_flight(summary: &Summary, rows: &[IntervalRow]) -> Figure {
+    let all = vec![of_rows("in flight", Role::Rank(0), rows, |row| {
+        (Some(row.in_flight as f64), false)
+    })];
+    Figure {
+        name: "in-flight",
+        title: "Requests under way".to_owned(),
+        question: "Does the target keep up?",
+        x: time(rows),
+        y: Axis::linear("requests at each interval's end", Unit::Count, values(&all)),
+        plot: Plot::Lines(all),
+        marks: marks(summary),
+        note: None,
+    }
+}
+
+/// The generator's own lateness.
+pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
+    let all = vec![of_rows("lag p99", Role::Rank(0), rows, |row| {
+        (row.lag_p99.map(|lag| lag.0 as f64), false)
+    })];
+    Figure {
+        name: "lag",
+        title: "Lag of the generator".to_owned(),
+        question: "Was the generator itself on time?",
+        x: time(rows),
+        y: Axis::log("from due to sent", Unit::Time, values(&all)),
+        plot: Plot::Lines(all),
+        marks: marks(summary),
+        note: None,
+    }
+}
+
+/// The generator's memory, where the system tells it.
+pub(super) fn memory(summary: &Summary) -> Option<Figure> {
+    let cells = summary.over_time().filter(|cell| cell.memory() > 0);
+    let points: Vec<Point> = cells
+        .map(|cell| Point {
+            x: middle(cell.start(), cell.end()),
+            y: Some(cell.memory() as f64),
+            is_at_least: false,
+        })
+        .collect();
+    if points.is_empty() {
+        return None;
+    }
+    let end = summary.end().0 as f64;
+    let all = vec![Series {
+        name: "resident".to_owned(),
+        role: Role::Rank(0),
+        points,
+    }];
+    Some(Figure {
+        name: "memory",
+        title: "Memory of the generator".to_owned(),
+        question: "Does the generator grow?",
+        x: Axis::linear("time", Unit::RunTime, [end]),
+        y: Axis::linear("resident memory", Unit::Bytes, values(&all)),
+        plot: Plot::Lines(all),
+        marks: marks(summary),
+        note: None,
+    })
+}
+
+/// A heading that says over which of a run's latencies the figure is.
+pub(super) fn title(of: &str, summary: &Summary) -> String {
+    format!("{of}, {}", model_words(summary))
+}
+
+/// *The* latency of the run's model in words.
+pub(super) fn model_words(summary: &Summary) -> &'static str {
+    match summary.model() {
+        Model::Open => "response time",
+        Model::Closed => "service time",
+    }
+}
+
+/// A series with a point in the middle of each row.
+fn of_rows(
+    name: &str,
+    role: Role,
+    rows: &[IntervalRow],
+    value: impl Fn(&IntervalRow) -> (Option<f64>, bool),
+) -> Series {
+    let point = |row: &IntervalRow| {
+        let (y, is_at_least) = value(row);
+        Point {
+            x: middle(row.start, row.end),
+            y,
+            is_at_least,
+        }
+    };
+    Series {
+        name: name.to_owned(),
+        role,
+        points: rows.iter().map(point).collect(),
+    }
+}
+
+fn spread_time(time: Option<SpreadTime>) -> (Option<f64>, bool) {
+    time.map_or((None, false), |of| (Some(of.time.0 as f64), of.is_at_least))
+}
+
+fn middle(start: Nanos, end: Nanos) -> f64 {
+    f64::midpoint(start.0 as f64, end.0 as f64)
+}
+
+/// The axis of a run's time.
+pub(super) fn time(rows: &[IntervalRow]) -> Axis {
+    Axis::linear(
+        "time",
+        Unit::RunTime,
+        rows.iter().map(|row| row.end.0 as f64),
+    )
+}
+
+/// Every value of some series.
+fn values(series: &[Series]) -> Vec<f64> {
+    let points = series.iter().flat_map(|series| &series.points);
+    points.filter_map(|point| point.y).collect()
+}
+
+/// The moments that pictures over time name: the warm-up's end, and the stages of a pool's load.
+pub(super) fn marks(summary: &Summary) -> Vec<Mark> {
+    let warmup = summary.info.warmup.span();
+    let settled = (warmup > Nanos::ZERO).then(|| Mark {
+        x: warmup.0 as f64,
+        name: "warm-up ends".to_owned(),
+    });
+    let stages = summary.stages();
+    let stages = stages.iter().filter(|row| row.row.start > Nanos::ZERO);
+    let stages = stages.map(|row| Mark {
+        x: row.row.start.0 as f64,
+        name: row.stage.name.clone(),
+    });
+    settled.into_iter().chain(stages).collect()
+}

@@ -1,0 +1,220 @@
+//! A figure as SVG 1.1 (W3C, 2011): a file of its own that any browser, editor and page shows.
+//!
+//! Nothing in it is loaded or run. Colours are classes of its own style sheet, which follows the
+//! reader's preference for dark or light; the palette is Okabe and Ito's, which people with any
+//! kind of sight tell apart, and each series differs in its dashes too. Readers of screens get the
+//! title, the question and the note.
+//!
+//! A picture stands alone ([`svg`]) or within a page, which has the style sheet once
+//! ([`STYLE`], `draw`).
+
+mod shapes;
+
+use super::{Axis, Figure, Mark, Plot, Role, Series};
+use crate::markup::Markup;
+
+/// The width of a picture in CSS pixels, and its height, which bars have by their number.
+const WIDTH: f64 = 760.0;
+const HEIGHT: f64 = 320.0;
+/// The place of a bar, from the top of one to that of the next.
+const BAR: f64 = 26.0;
+/// The space around the plot: left, top, right, bottom.
+const MARGIN: (f64, f64, f64, f64) = (76.0, 66.0, 18.0, 44.0);
+/// The space for names beside bars.
+const NAMES: f64 = 190.0;
+/// Some number of ticks along each axis.
+const TICKS: (usize, usize) = (8, 5);
+/// The width of a letter of the legend, at most.
+const LETTER: f64 = 6.6;
+/// Names of marks are cut at this many letters.
+const MARK_LETTERS: usize = 24;
+
+/// Colours and fonts of pictures. The darker theme has the same hues.
+pub(crate) const STYLE: &str = "\
+svg{background:#fff;color:#1c1c1c;font:12px system-ui,sans-serif}\
+text{fill:currentColor}.title{font-size:15px;font-weight:600}.dim{opacity:.66}\
+.grid{stroke:currentColor;opacity:.14}.mark{stroke:currentColor;opacity:.5;stroke-dasharray:2 3}\
+.line{fill:none;stroke-width:1.6;stroke-linejoin:round}.area{opacity:.28;stroke:none}\
+.asked{color:#6e6e6e}.good{color:#0072b2}.bad{color:#d55e00}.lost{color:#a0306e}\
+.r0{color:#0072b2}.r1{color:#009e73}.r2{color:#b8860b}.r3{color:#d55e00}.r4{color:#a0306e}\
+.line.asked{stroke-dasharray:6 3}.line.r1{stroke-dasharray:7 2}.line.r2{stroke-dasharray:2 2}\
+.line.r3{stroke-dasharray:9 2 2 2}\
+@media(prefers-color-scheme:dark){svg{background:#16181c;color:#e8e8e8}\
+.asked{color:#a8a8a8}.good,.r0{color:#56b4e9}.r1{color:#2fc79a}.r2{color:#f0c542}\
+.bad,.r3{color:#ff8a3c}.lost,.r4{color:#e58fc0}}\
+.line{stroke:currentColor}.area,.dot,.bar{fill:currentColor}";
+
+/// The picture as an SVG file.
+#[must_use]
+pub fn svg(figure: &Figure) -> String {
+    let mut out = Markup::default();
+    draw(&mut out, figure, Some(STYLE));
+    out.finish()
+}
+
+/// The picture as an element of a page, with this style sheet.
+pub(crate) fn draw(out: &mut Markup, figure: &Figure, style: Option<&str>) {
+    let frame = Frame::of(figure);
+    let (title, description) = (format!("{}-t", figure.name), format!("{}-d", figure.name));
+    let attributes = [
+        ("xmlns", "http://www.w3.org/2000/svg"),
+        (
+            "viewBox",
+            &format!("0 0 {WIDTH} {}", frame.bottom() + MARGIN.3),
+        ),
+        ("role", "img"),
+        ("aria-labelledby", &format!("{title} {description}")),
+    ];
+    out.open("svg", &attributes);
+    let described = [figure.question, figure.note.as_deref().unwrap_or_default()].join(" ");
+    out.element("title", &[("id", &title)], &figure.title);
+    out.element("desc", &[("id", &description)], described.trim());
+    if let Some(style) = style {
+        out.open("style", &[]);
+        out.raw(style);
+        out.close("style");
+    }
+    text(out, "title", (12.0, 22.0), "start", &figure.title);
+    text(out, "dim", (12.0, 40.0), "start", figure.question);
+    frame.draw_axes(out, figure);
+    match &figure.plot {
+        Plot::Lines(all) => shapes::lines(out, &frame, all),
+        Plot::Bands(all) => shapes::bands(out, &frame, all),
+        Plot::Points(all) => shapes::points(out, &frame, all),
+        Plot::Heat(heat) => shapes::heat(out, &frame, heat),
+        Plot::Bars(bars) => shapes::bars(out, &frame, bars),
+    }
+    figure
+        .marks
+        .iter()
+        .for_each(|mark| frame.draw_mark(out, mark));
+    draw_legend(out, &figure.plot);
+    out.close("svg");
+}
+
+/// The plot's place in the picture, and its axes.
+struct Frame<'a> {
+    x: &'a Axis,
+    y: &'a Axis,
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+}
+
+impl<'a> Frame<'a> {
+    fn of(figure: &'a Figure) -> Self {
+        let (left, top, right, bottom) = MARGIN;
+        let (left, height) = match &figure.plot {
+            Plot::Bars(bars) => (NAMES, bars.len() as f64 * BAR),
+            _ => (left, HEIGHT - top - bottom),
+        };
+        Self {
+            x: &figure.x,
+            y: &figure.y,
+            left,
+            top,
+            width: WIDTH - left - right,
+            height,
+        }
+    }
+
+    /// The place of a value of the x axis.
+    fn across(&self, value: f64) -> f64 {
+        self.left + self.x.place(value) * self.width
+    }
+
+    /// The place of a value of the y axis.
+    fn down(&self, value: f64) -> f64 {
+        self.top + (1.0 - self.y.place(value)) * self.height
+    }
+
+    fn bottom(&self) -> f64 {
+        self.top + self.height
+    }
+
+    fn draw_axes(&self, out: &mut Markup, figure: &Figure) {
+        let (left, right) = (self.left, self.left + self.width);
+        for tick in self.y.ticks(TICKS.1) {
+            let y = self.top + (1.0 - tick.place) * self.height;
+            line(out, "grid", (left, y), (right, y));
+            text(out, "dim", (left - 6.0, y + 4.0), "end", &tick.label);
+        }
+        for tick in self.x.ticks(TICKS.0) {
+            let x = left + tick.place * self.width;
+            line(out, "grid", (x, self.top), (x, self.bottom()));
+            text(out, "dim", (x, self.bottom() + 16.0), "middle", &tick.label);
+        }
+        let below = (right, self.bottom() + 34.0);
+        text(out, "dim", below, "end", figure.x.title);
+        text(out, "dim", (left, self.top - 8.0), "start", figure.y.title);
+    }
+
+    fn draw_mark(&self, out: &mut Markup, mark: &Mark) {
+        let x = self.across(mark.x);
+        line(out, "mark", (x, self.top), (x, self.bottom()));
+        let name: String = mark.name.chars().take(MARK_LETTERS).collect();
+        // At the right edge a name would leave the picture.
+        let (at, anchor) = match x > WIDTH - MARK_LETTERS as f64 * LETTER {
+            true => (x - 4.0, "end"),
+            false => (x + 4.0, "start"),
+        };
+        text(out, "dim", (at, self.top + 12.0), anchor, &name);
+    }
+}
+
+/// Writes the names of the series from the right edge on.
+fn draw_legend(out: &mut Markup, plot: &Plot) {
+    let (Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all)) = plot else {
+        return;
+    };
+    if let [only] = &all[..]
+        && only.role == Role::Rank(0)
+    {
+        return;
+    }
+    let mut right = WIDTH - MARGIN.2;
+    for Series { name, role, .. } in all.iter().rev() {
+        text(out, "", (right, 22.0), "end", name);
+        right -= name.chars().count() as f64 * LETTER + 6.0;
+        let dash = format!("M{:.1} 18h18", right - 18.0);
+        path(out, &format!("line {}", class(*role)), &dash);
+        right -= 34.0;
+    }
+}
+
+/// The class of a role's colour.
+const fn class(role: Role) -> &'static str {
+    match role {
+        Role::Asked => "asked",
+        Role::Good => "good",
+        Role::Bad => "bad",
+        Role::Lost => "lost",
+        Role::Rank(0) => "r0",
+        Role::Rank(1) => "r1",
+        Role::Rank(2) => "r2",
+        Role::Rank(3) => "r3",
+        Role::Rank(_) => "r4",
+    }
+}
+
+fn line(out: &mut Markup, class: &str, from: (f64, f64), to: (f64, f64)) {
+    let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(|at| format!("{at:.1}"));
+    let ends = [("x1", &*x1), ("y1", &y1), ("x2", &x2), ("y2", &y2)];
+    out.empty("line", &[&[("class", class)], &ends[..]].concat());
+}
+
+fn path(out: &mut Markup, class: &str, d: &str) {
+    out.empty("path", &[("class", class), ("d", d)]);
+}
+
+fn text(out: &mut Markup, class: &str, at: (f64, f64), anchor: &str, content: &str) {
+    let (x, y) = (format!("{:.1}", at.0), format!("{:.1}", at.1));
+    let attributes = [
+        ("class", class),
+        ("x", &x),
+        ("y", &y),
+        ("text-anchor", anchor),
+    ];
+    out.element("text", &attributes, content);
+}

@@ -1,0 +1,152 @@
+//! The shapes of each kind of plot.
+
+use super::{BAR, Frame, class, path, text};
+use crate::figure::{Bar, Heat, Point, Series};
+use crate::markup::Markup;
+use drumfire_units::rounded;
+
+/// The radius of a point.
+const DOT: &str = "2.4";
+/// Degrees of darkness in a heat map.
+const DEGREES: usize = 8;
+/// The part of a bar's place that the bar fills.
+const THICKNESS: f64 = 0.72;
+
+/// Lines that break where there is no value.
+pub(super) fn lines(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
+    for series in all {
+        line(out, frame, series);
+    }
+}
+
+/// The lines, with the space between neighbours filled.
+pub(super) fn bands(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
+    for pair in all.windows(2) {
+        let [lower, upper] = pair else { continue };
+        let both = lower.points.iter().zip(&upper.points);
+        let both: Vec<_> = both
+            .map(|(low, high)| Some((low.x, low.y?, high.y?)))
+            .collect();
+        for run in both.split(Option::is_none) {
+            let run: Vec<(f64, f64, f64)> = run.iter().copied().flatten().collect();
+            if run.len() < 2 {
+                continue;
+            }
+            let there = run.iter().map(|(x, _, high)| (*x, *high));
+            let back = run.iter().rev().map(|(x, low, _)| (*x, *low));
+            let outline: Vec<(f64, f64)> = there.chain(back).collect();
+            let area = format!("area {}", class(upper.role));
+            path(out, &area, &(through(frame, &outline) + "z"));
+        }
+    }
+    lines(out, frame, all);
+}
+
+/// The points alone.
+pub(super) fn points(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
+    for series in all {
+        let class = class(series.role);
+        for point in &series.points {
+            dot(out, frame, class, point);
+        }
+    }
+}
+
+fn line(out: &mut Markup, frame: &Frame<'_>, series: &Series) {
+    let class = class(series.role);
+    for run in series.points.split(|point| point.y.is_none()) {
+        let places: Vec<(f64, f64)> = run.iter().filter_map(|of| Some((of.x, of.y?))).collect();
+        match run {
+            [] => continue,
+            // A line of one point would be none.
+            [only] => dot(out, frame, class, only),
+            _ => path(out, &format!("line {class}"), &through(frame, &places)),
+        }
+        for point in run.iter().filter(|point| point.is_at_least) {
+            at_least(out, frame, class, point);
+        }
+    }
+}
+
+/// A path through places of the axes.
+fn through(frame: &Frame<'_>, places: &[(f64, f64)]) -> String {
+    let steps = places
+        .iter()
+        .zip(std::iter::once('M').chain(std::iter::repeat('L')));
+    steps
+        .map(|((x, y), step)| format!("{step}{:.1} {:.1}", frame.across(*x), frame.down(*y)))
+        .collect()
+}
+
+fn dot(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
+    let Some(y) = point.y else { return };
+    let (x, y) = (
+        format!("{:.1}", frame.across(point.x)),
+        format!("{:.1}", frame.down(y)),
+    );
+    let attributes = [
+        ("class", &*format!("dot {class}")),
+        ("cx", &x),
+        ("cy", &y),
+        ("r", DOT),
+    ];
+    out.empty("circle", &attributes);
+}
+
+/// An arrow upwards: the true value lies above.
+fn at_least(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
+    let Some(y) = point.y else { return };
+    let arrow = format!(
+        "M{:.1} {:.1}l3 6h-6z",
+        frame.across(point.x),
+        frame.down(y) - 7.0
+    );
+    path(out, &format!("dot {class}"), &arrow);
+}
+
+/// Rectangles, one path for each degree of darkness. The degree grows with the root of the count
+/// per time: a few requests beside many must be seen.
+pub(super) fn heat(out: &mut Markup, frame: &Frame<'_>, heat: &Heat) {
+    let mut degrees: [String; DEGREES] = Default::default();
+    for column in &heat.columns {
+        let (left, right) = (frame.across(column.from), frame.across(column.to));
+        for (low, high, count) in &column.cells {
+            let density = *count as f64 / (column.to - column.from);
+            let share = (density / heat.most).sqrt();
+            let degree = ((share * DEGREES as f64).ceil() as usize).clamp(1, DEGREES) - 1;
+            let (top, bottom) = (frame.down(*high), frame.down(*low));
+            degrees[degree].push_str(&format!(
+                "M{left:.1} {top:.1}h{:.1}v{:.1}h{:.1}z",
+                right - left,
+                bottom - top,
+                left - right
+            ));
+        }
+    }
+    for (degree, cells) in (1..).zip(&degrees).filter(|(_, cells)| !cells.is_empty()) {
+        let opacity = format!("{:.2}", f64::from(degree) / DEGREES as f64);
+        out.empty(
+            "path",
+            &[("class", "bar good"), ("opacity", &opacity), ("d", cells)],
+        );
+    }
+}
+
+/// A bar for each value, below each other, with its name and its count.
+pub(super) fn bars(out: &mut Markup, frame: &Frame<'_>, bars: &[Bar]) {
+    for (number, bar) in bars.iter().enumerate() {
+        let top = frame.top + number as f64 * BAR;
+        let right = frame.across(bar.value);
+        let base = top + BAR * 0.52;
+        text(out, "", (frame.left - 8.0, base), "end", &bar.name);
+        let width = (right - frame.left).max(1.0);
+        let shape = format!(
+            "M{:.1} {top:.1}h{width:.1}v{:.1}h-{width:.1}z",
+            frame.left,
+            BAR * THICKNESS
+        );
+        path(out, &format!("bar {}", class(bar.role)), &shape);
+        let count = rounded::count(bar.value as u64);
+        text(out, "", (right + 6.0, base), "start", &count);
+    }
+}

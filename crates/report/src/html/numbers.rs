@@ -1,0 +1,42 @@
+//! The six numbers that people ask for first.
+
+use crate::markup::Markup;
+use crate::quantity::{count, quantile, rate, share};
+use crate::style::Unicode;
+use drumfire_measure::Summary;
+
+pub(super) fn print(out: &mut Markup, summary: &Summary) {
+    let counts = &summary.total.counts;
+    let times = summary.model().latency(&summary.total.latency);
+    let time = |q| quantile(times, q, Unicode::On).unwrap_or_else(|| "–".to_owned());
+    let asked = summary
+        .intended_per_s()
+        .map(|asked| format!("of {} asked", rate(asked)));
+    let failed = share(counts.failed, counts.sent);
+    let numbers = [
+        ("Requests", count(counts.sent), Some("sent".to_owned())),
+        ("Rate", rate(summary.achieved_per_s()), asked),
+        (
+            "Failed",
+            failed,
+            Some(format!("{} requests", count(counts.failed))),
+        ),
+        ("Median", time(0.5), None),
+        ("p99", time(0.99), None),
+        ("Slowest", time(1.0), None),
+    ];
+    out.open("dl", &[("class", "numbers")]);
+    for (name, value, aside) in numbers {
+        out.open("div", &[]);
+        out.element("dt", &[], name);
+        out.open("dd", &[]);
+        out.text(&value);
+        if let Some(aside) = aside {
+            out.raw(" ");
+            out.element("span", &[], &aside);
+        }
+        out.close("dd");
+        out.close("div");
+    }
+    out.close("dl");
+}

@@ -1,0 +1,96 @@
+//! The numbers of a picture as a table: for readers of screens, for copying, and for doubts.
+
+use crate::figure::{Axis, Bar, Figure, Heat, Plot, Point, Series};
+use crate::markup::Markup;
+
+/// The most rows of a table.
+const ROWS: usize = 300;
+
+pub(super) fn print(out: &mut Markup, figure: &Figure) {
+    out.open("div", &[("class", "scroll"), ("tabindex", "0")]);
+    out.open("table", &[]);
+    match &figure.plot {
+        Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => series(out, figure, all),
+        Plot::Heat(heat) => cells(out, figure, heat),
+        Plot::Bars(all) => bars(out, figure, all),
+    }
+    out.close("table");
+    out.close("div");
+}
+
+fn heading(out: &mut Markup, names: &[&str]) {
+    out.open("thead", &[]);
+    out.open("tr", &[]);
+    for name in names {
+        out.element("th", &[("scope", "col")], name);
+    }
+    out.close("tr");
+    out.close("thead");
+}
+
+fn row(out: &mut Markup, cells: &[String]) {
+    out.open("tr", &[]);
+    for cell in cells {
+        out.element("td", &[], cell);
+    }
+    out.close("tr");
+}
+
+/// A row for each place, a column for each series. All series of a figure have the same places.
+fn series(out: &mut Markup, figure: &Figure, all: &[Series]) {
+    let names: Vec<&str> = all.iter().map(|series| &*series.name).collect();
+    heading(out, &[&[figure.x.title], &names[..]].concat());
+    out.open("tbody", &[]);
+    let places = all.first().map_or(&[][..], |series| &series.points);
+    for (number, place) in places.iter().enumerate().take(ROWS) {
+        let values = all
+            .iter()
+            .map(|series| value(&figure.y, series.points.get(number)));
+        let cells: Vec<String> = std::iter::once(figure.x.label(place.x))
+            .chain(values)
+            .collect();
+        row(out, &cells);
+    }
+    out.close("tbody");
+}
+
+fn value(axis: &Axis, point: Option<&Point>) -> String {
+    let Some((y, is_at_least)) = point.and_then(|point| Some((point.y?, point.is_at_least))) else {
+        return "–".to_owned();
+    };
+    let sign = if is_at_least { "≥ " } else { "" };
+    format!("{sign}{}", axis.label(y))
+}
+
+/// A row for each span of latencies, the counts of all spans of time together.
+fn cells(out: &mut Markup, figure: &Figure, heat: &Heat) {
+    heading(out, &["from", "to", "requests"]);
+    let mut sums: Vec<(f64, f64, u64)> = heat
+        .columns
+        .iter()
+        .flat_map(|of| of.cells.clone())
+        .collect();
+    sums.sort_by(|a, b| a.0.total_cmp(&b.0));
+    sums.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        kept.2 = kept.2.saturating_add(if is_same { next.2 } else { 0 });
+        is_same
+    });
+    out.open("tbody", &[]);
+    for (from, to, count) in sums {
+        row(
+            out,
+            &[figure.y.label(from), figure.y.label(to), count.to_string()],
+        );
+    }
+    out.close("tbody");
+}
+
+fn bars(out: &mut Markup, figure: &Figure, all: &[Bar]) {
+    heading(out, &["outcome", figure.x.title]);
+    out.open("tbody", &[]);
+    for bar in all {
+        row(out, &[bar.name.clone(), figure.x.label(bar.value)]);
+    }
+    out.close("tbody");
+}

@@ -1,0 +1,201 @@
+//! The summary as Markdown (CommonMark with the tables of GitHub): for comments, wikis and the
+//! summary of a step of a pipeline.
+//!
+//! It has what the first screen of the text has, as tables that a reader can copy: answers,
+//! thresholds, the six numbers, latencies, steps and failures. Every letter of a foreign text that
+//! Markdown gives a meaning stands behind a backslash, and its control characters are spelled out.
+
+use crate::quantity::{count, quantile, rate, share, share_of};
+use crate::remedy::{Naming, sentence};
+use crate::secret;
+use crate::style::Unicode;
+use crate::untrusted::Untrusted;
+use drumfire_measure::{Histogram, Model, Reason, Step, Summary, TargetState, Validity};
+
+/// The quantiles of each latency.
+const QUANTILES: [(&str, f64); 5] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+    ("max", 1.0),
+];
+/// The marks of answers, by how good they are.
+const GOOD: &str = "✅";
+const FAIR: &str = "⚠️";
+const BAD: &str = "❌";
+/// The letters that Markdown gives a meaning within a line.
+const MEANT: &str = r"\`*_{}[]<>#|~&";
+/// The most kinds of failures, and the most steps.
+const ROWS: usize = 20;
+
+/// The summary of a run whose books are closed.
+#[must_use]
+pub fn summary(summary: &Summary) -> Vec<u8> {
+    let mut out = String::new();
+    out.push_str(&format!(
+        "## {}\n\n",
+        escaped(&secret::excerpt(&summary.info.target))
+    ));
+    answers(&mut out, summary);
+    thresholds(&mut out, summary);
+    numbers(&mut out, summary);
+    latencies(&mut out, summary);
+    steps(&mut out, summary);
+    failures(&mut out, summary);
+    out.into_bytes()
+}
+
+/// The three answers, each with its reasons beneath.
+fn answers(out: &mut String, summary: &Summary) {
+    let load = match summary.load.kept {
+        true => "load kept".to_owned(),
+        false => format!("load: {} sent", share_of(summary.load.sent_share)),
+    };
+    let validity = summary.verdict.validity;
+    let run = match validity {
+        Validity::Valid => GOOD,
+        Validity::Suspect => FAIR,
+        Validity::Invalid => BAD,
+    };
+    let state = summary.target.state;
+    let target = match state {
+        TargetState::Ok => GOOD,
+        TargetState::Degraded | TargetState::Unknown => FAIR,
+        TargetState::Failed => BAD,
+    };
+    let answers: [(&str, String, &[Reason]); 3] = [
+        (
+            run,
+            format!("run {}", validity.name()),
+            &summary.verdict.reasons,
+        ),
+        (mark(summary.load.kept), load, &summary.load.reasons),
+        (
+            target,
+            format!("target {}", state.name()),
+            &summary.target.reasons,
+        ),
+    ];
+    for (mark, text, reasons) in answers {
+        out.push_str(&format!("- {mark} **{text}**\n"));
+        for reason in reasons {
+            let reason = sentence(reason, Naming::Flags);
+            out.push_str(&format!("  - {}\n", escaped(&reason)));
+        }
+    }
+    out.push('\n');
+}
+
+fn thresholds(out: &mut String, summary: &Summary) {
+    let rows = summary.thresholds.iter().map(|threshold| {
+        vec![
+            mark(threshold.passed).to_owned(),
+            escaped(&threshold.expression),
+            escaped(&threshold.actual_text),
+        ]
+    });
+    table(out, &["", "threshold", "measured"], rows.collect());
+}
+
+fn numbers(out: &mut String, summary: &Summary) {
+    let counts = &summary.total.counts;
+    let mut cells = vec![
+        count(counts.sent),
+        count(counts.ok),
+        format!(
+            "{} ({})",
+            count(counts.failed),
+            share(counts.failed, counts.sent)
+        ),
+        count(counts.dropped),
+        rate(summary.achieved_per_s()),
+    ];
+    let mut heads = vec!["sent", "ok", "failed", "dropped", "achieved"];
+    if let Some(asked) = summary.intended_per_s() {
+        cells.push(rate(asked));
+        heads.push("asked");
+    }
+    table(out, &heads, vec![cells]);
+}
+
+fn latencies(out: &mut String, summary: &Summary) {
+    let latency = &summary.total.latency;
+    let mut kinds: Vec<(&str, &Histogram)> = vec![
+        ("service time", &latency.service_time),
+        ("lag", &latency.lag),
+    ];
+    if summary.model() == Model::Open {
+        kinds.insert(0, ("response time", &latency.response_time));
+        kinds.insert(2, ("waiting", &latency.waiting));
+    }
+    let kinds = kinds.into_iter().filter(|(_, times)| times.count() > 0);
+    let rows = kinds.map(|(name, times)| times_row(name.to_owned(), times));
+    table(out, &times_heads("latency"), rows.collect());
+}
+
+fn steps(out: &mut String, summary: &Summary) {
+    let model = summary.model();
+    let steps: Vec<Step> = summary.steps();
+    if steps.len() < 2 {
+        return;
+    }
+    let rows = steps.iter().take(ROWS).map(|step| {
+        let name = format!("{} ({})", escaped(&step.name), count(step.counts.sent));
+        times_row(name, model.step_latency(step))
+    });
+    table(out, &times_heads("step (requests)"), rows.collect());
+}
+
+fn failures(out: &mut String, summary: &Summary) {
+    let errors = summary.total.errors();
+    let rows = errors.iter().take(ROWS).map(|error| {
+        vec![
+            count(error.count),
+            error.outcome.name().to_owned(),
+            escaped(&error.message),
+        ]
+    });
+    table(out, &["requests", "failure", "message"], rows.collect());
+}
+
+fn times_heads(first: &'static str) -> Vec<&'static str> {
+    let quantiles = QUANTILES.iter().map(|(name, _)| *name);
+    std::iter::once(first).chain(quantiles).collect()
+}
+
+fn times_row(name: String, times: &Histogram) -> Vec<String> {
+    let value = |q| quantile(times, q, Unicode::On).unwrap_or_else(|| "–".to_owned());
+    let values = QUANTILES.iter().map(|(_, q)| value(*q));
+    std::iter::once(name).chain(values).collect()
+}
+
+const fn mark(is_good: bool) -> &'static str {
+    if is_good { GOOD } else { BAD }
+}
+
+/// A table whose cells are escaped; nothing where it has no row.
+fn table(out: &mut String, heads: &[&str], rows: Vec<Vec<String>>) {
+    if rows.is_empty() {
+        return;
+    }
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+    out.push_str(&line(&heads));
+    out.push_str(&line(&vec!["---".to_owned(); heads.len()]));
+    rows.iter().for_each(|row| out.push_str(&line(row)));
+    out.push('\n');
+}
+
+/// A text that means nothing to Markdown.
+fn escaped(text: &str) -> String {
+    let text = Untrusted::new(text).escaped(Unicode::On);
+    let mut out = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if MEANT.contains(letter) {
+            out.push('\\');
+        }
+        out.push(letter);
+    }
+    out
+}
