@@ -158,6 +158,22 @@ impl Load {
         }
     }
 
+    /// Whether it is another at one time than at another, by its law.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        match self {
+            Self::Open {
+                rate: Sequence(laws),
+                ..
+            }
+            | Self::PerUser {
+                rate: Sequence(laws),
+                ..
+            } => !matches!(laws[..], [Law::Const { .. } | Law::Unlimited { .. }]),
+            Self::Closed { .. } => false,
+        }
+    }
+
     /// How many users carry the load, where it is theirs.
     #[must_use]
     pub const fn users(&self) -> Option<u32> {

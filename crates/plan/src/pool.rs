@@ -52,6 +52,13 @@ impl Pool {
         changing.or_else(|| self.load.users())
     }
 
+    /// Whether its load is another at one time than at another, by its law or its users.
+    #[must_use]
+    pub fn load_changes(&self) -> bool {
+        let mut users = self.users.iter();
+        self.load.changes() || users.any(|users| users.changes().len() > 1)
+    }
+
     /// The parts of its load's law that a report tells of one by one, at least one: a law of more
     /// than a hundred parts is told of as a whole.
     #[must_use]

@@ -259,7 +259,7 @@ fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
         "the warm-up lasts as long as the run, so that nothing is measured; shorten it",
     );
     found.note_if(
-        warmup == Warmup::Auto && !pool.stages().is_empty(),
+        warmup == Warmup::Auto && pool.load_changes(),
         "warmup",
         "a load that changes by plan does not settle; write how long the warm-up is, such as 10s",
     );

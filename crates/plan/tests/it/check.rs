@@ -4,7 +4,7 @@ use drumfire_plan::{
     Affinity, Arrivals, Body, Connections, Cookies, Expect, Flaw, Generator, Growth, Header,
     HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method, OnFailure,
     Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step,
-    Stop, Threads, Timeouts, Transcripts, Url, Warmup,
+    Stop, Threads, Timeouts, Transcripts, Url, Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -98,6 +98,36 @@ fn of_generator(change: impl Fn(&mut Generator)) -> Vec<&'static str> {
     let mut parts = parts();
     change(&mut parts.generator);
     flaws(parts).into_iter().map(|flaw| flaw.key).collect()
+}
+
+/// A load that changes by plan does not settle.
+#[test]
+fn a_warmup_is_found_where_the_load_is_constant() {
+    let with = |load: Load, users: Option<Users>| {
+        let mut parts = parts();
+        parts.generator.warmup = Warmup::Auto;
+        parts.pools[0].load = load;
+        parts.pools[0].users = users;
+        flaws(parts).iter().any(|flaw| flaw.key == "warmup")
+    };
+    let closed = || Load::Closed {
+        users: 8,
+        think: Pause::constant(Nanos::ZERO),
+        pace: Nanos::ZERO,
+    };
+    assert!(!with(open("200/s"), None));
+    assert!(!with(open("const(200,10m)"), None));
+    assert!(!with(closed(), None));
+    assert!(!with(closed(), Some(Users::constant(8))));
+    for changing in [
+        "line(1,9,10s)",
+        "const(1,5s) const(2,5s)",
+        "once(5) const(1,9s)",
+    ] {
+        assert!(with(open(changing), None), "{changing}");
+    }
+    let users = vec![(Nanos::ZERO, 2), (Nanos::from_secs(5), 8)];
+    assert!(with(closed(), Users::changing(users)));
 }
 
 #[test]
