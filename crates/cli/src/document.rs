@@ -29,7 +29,8 @@ pub(crate) use load::put as put_load;
 pub(crate) use once::once;
 
 use crate::flags::{
-    DataFlags, IntervalFlags, LoadFlags, MeteringFlags, OutputFlags, ReportFlags, ResumeFlags,
+    DataFlags, FileFlags, IntervalFlags, LoadFlags, MeteringFlags, OutputFlags, ReportFlags,
+    ResumeFlags,
 };
 
 /// The name of the one pool that a command line makes.
@@ -208,17 +209,13 @@ fn generator(load: &LoadFlags, interval: Option<&String>) -> Generator {
 /// Where results go.
 fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
     let own = Outputs {
-        json: path("json", flags.json.as_ref()),
-        csv: path("csv", flags.csv.as_ref()),
-        html: path("html", flags.html.as_ref()),
-        markdown: path("markdown", flags.markdown.as_ref()),
         explain: switch("explain", flags.explain, true),
         brief: switch("brief", flags.brief, true),
         live: switch("live", flags.no_tui, false),
         quiet: switch("quiet", flags.quiet, true),
         rows: path("rows", flags.rows.as_ref()),
         strict: switch("strict", flags.strict, true),
-        ..interval_outputs(&flags.intervals)
+        ..file_outputs(&flags.files, &flags.intervals)
     };
     with_metering(own, &flags.metering)
 }
@@ -227,9 +224,13 @@ fn path(key: &'static str, path: Option<&PathBuf>) -> Option<Text> {
     path.map(|path| text(key, &path.display()))
 }
 
-/// Where the figures of each interval go.
-fn interval_outputs(flags: &IntervalFlags) -> Outputs {
+/// Where the results of the whole run go, and the figures of each interval.
+fn file_outputs(files: &FileFlags, flags: &IntervalFlags) -> Outputs {
     Outputs {
+        json: path("json", files.json.as_ref()),
+        csv: path("csv", files.csv.as_ref()),
+        html: path("html", files.html.as_ref()),
+        markdown: path("markdown", files.markdown.as_ref()),
         lines: some("lines", flags.lines.as_ref()),
         json_lines: path("json_lines", flags.json_lines.as_ref()),
         csv_intervals: path("csv_intervals", flags.csv_intervals.as_ref()),
@@ -253,13 +254,9 @@ fn with_metering(outputs: Outputs, flags: &MeteringFlags) -> Result<Outputs, Fai
 /// Where the results of a stored run go.
 pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
     Outputs {
-        json: path("json", flags.json.as_ref()),
-        csv: path("csv", flags.csv.as_ref()),
-        html: path("html", flags.html.as_ref()),
-        markdown: path("markdown", flags.markdown.as_ref()),
         explain: switch("explain", flags.explain, true),
         brief: switch("brief", flags.brief, true),
-        ..interval_outputs(&flags.intervals)
+        ..file_outputs(&flags.files, &flags.intervals)
     }
 }
 

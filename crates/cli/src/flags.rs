@@ -1,6 +1,7 @@
 //! The command line: one field a flag, its help beside it.
 
 mod data;
+mod files;
 mod grpc;
 mod http;
 mod intervals;
@@ -9,6 +10,7 @@ mod number;
 mod serve;
 
 pub(crate) use data::DataFlags;
+pub(crate) use files::FileFlags;
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 pub(crate) use intervals::IntervalFlags;
@@ -278,18 +280,8 @@ pub(crate) struct ReportFlags {
     /// The run: its directory, its id or the beginning of one, or last
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
-    /// Write the summary as JSON; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write the histograms' buckets as CSV; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Write the run as a page of HTML, with pictures; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Write the summary as Markdown; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: FileFlags,
     #[command(flatten)]
     pub(crate) intervals: IntervalFlags,
     /// Explain each part of the summary

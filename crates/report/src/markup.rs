@@ -95,7 +95,7 @@ mod tests {
         );
         assert_eq!(
             markup.finish(),
-            "<p title=\"a&quot;b&lt;c&gt;&amp;d\">&lt;/p&gt;&lt;script&gt;\\u{1b}[31m\\u{202e}&amp;amp;</p>\n"
+            "<p title=\"a&quot;b&lt;c&gt;&amp;d\">&lt;/p&gt;&lt;script&gt;\\x1b[31m\\u{202e}&amp;amp;</p>\n"
         );
     }
 }

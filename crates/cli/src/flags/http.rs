@@ -2,9 +2,9 @@
 
 use super::ColorChoice;
 use super::DataFlags;
-use super::IntervalFlags;
 use super::MeteringFlags;
 use super::number::{count, small_count};
+use super::{FileFlags, IntervalFlags};
 use clap::{ArgAction, Args};
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -280,18 +280,8 @@ pub(crate) struct TransportFlags {
 #[command(next_help_heading = "Output")]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct OutputFlags {
-    /// Write the summary as JSON; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<PathBuf>,
-    /// Write the histograms' buckets as CSV; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-    /// Write the run as a page of HTML, with pictures; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) html: Option<PathBuf>,
-    /// Write the summary as Markdown; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
-    pub(crate) markdown: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) files: FileFlags,
     /// Write a row for each request, as CSV, or as JSON where the name ends in .jsonl; - is stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) rows: Option<PathBuf>,

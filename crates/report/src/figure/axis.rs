@@ -280,7 +280,7 @@ mod tests {
         let few = Axis::linear("", Unit::Count, [2.0]);
         assert_eq!(labels(&few, 5), ["0", "1", "2"]);
         let rate = Axis::linear("", Unit::PerSecond, [1_200.0]);
-        assert_eq!(labels(&rate, 3), ["0", "500/s", "1000/s"]);
+        assert_eq!(labels(&rate, 3), ["0", "500/s", "1,000/s"]);
     }
 
     #[test]

@@ -1,0 +1,21 @@
+//! Flags of results of the whole run.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Where the results of the whole run go.
+#[derive(Args, Debug)]
+pub(crate) struct FileFlags {
+    /// Write the summary as JSON; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write the histograms' buckets as CSV; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write the run as a page of HTML, with pictures; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Write the summary as Markdown; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+}
