@@ -1,6 +1,6 @@
 //! Deliberate faults, and their text forms.
 
-use crate::grpc::Code;
+use crate::grpc_code::Code;
 use crate::random::Random;
 use drumfire_units::{ByteSize, Nanos};
 use std::fmt;

@@ -16,7 +16,6 @@ mod status;
 mod test_service;
 
 pub(crate) use call::answer;
-pub(crate) use status::Code;
 
 use crate::answer::Counting;
 use crate::error::StartError;

@@ -38,6 +38,7 @@ mod drive;
 mod error;
 mod fault;
 mod grpc;
+mod grpc_code;
 mod http1;
 mod http2;
 mod law;

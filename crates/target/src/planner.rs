@@ -5,7 +5,7 @@ use crate::answer::{
 };
 use crate::arrivals;
 use crate::fault::Chance;
-use crate::grpc::Code;
+use crate::grpc_code::Code;
 use crate::options::Behaviour;
 use crate::random::Random;
 use crate::request::{RequestBody, RequestHead, encode};

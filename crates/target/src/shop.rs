@@ -4,25 +4,28 @@
 //! token, the cart's total or the order of another one, and is refused by name; [`Shop::stats`]
 //! counts these refusals. Everything that clients can fill is bounded.
 //!
-//! `request` reads what is asked for, `entry` the body; `ledger` has sessions, carts and orders;
+//! `request` reads what is asked for, `credentials` the proofs of its sender, `entry` the body; `ledger` has sessions, carts and orders;
 //! `pages` writes answers. `catalogue` and `mistake` are lists.
 
 mod catalogue;
+mod credentials;
 mod entry;
 mod ledger;
 mod mistake;
 mod pages;
 mod request;
 
+pub(crate) use credentials::Credentials;
 pub(crate) use ledger::Cart;
 use mistake::Kind;
 pub(crate) use mistake::Mistake;
 use request::Place;
-pub(crate) use request::{Credentials, ShopRequest};
+pub(crate) use request::ShopRequest;
 
 use crate::answer::Answer;
+use credentials::Ticket;
 use entry::{Entry, Manner};
-use ledger::{Ledger, SessionId, Ticket};
+use ledger::{Ledger, SessionId};
 use mistake::MistakeTally;
 use request::Method;
 use std::sync::atomic::{AtomicU64, Ordering};

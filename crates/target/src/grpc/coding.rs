@@ -1,6 +1,7 @@
 //! How messages are compressed.
 
-use super::status::{Code, Status};
+use super::status::Status;
+use crate::grpc_code::Code;
 use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::GzDecoder;

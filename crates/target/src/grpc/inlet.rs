@@ -2,7 +2,8 @@
 
 use super::call::Ended;
 use super::coding::{Encoding, MESSAGE_MAX, too_large};
-use super::status::{Code, Status};
+use super::status::Status;
+use crate::grpc_code::Code;
 use bytes::{Buf as _, Bytes, BytesMut};
 use h2::RecvStream;
 use prost::Message;

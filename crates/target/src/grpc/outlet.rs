@@ -3,7 +3,8 @@
 use super::call::Ended;
 use super::coding::{ACCEPTED, Encoding};
 use super::messages::Oddity;
-use super::status::{Code, Status, percent_encoded};
+use super::status::{Status, percent_encoded};
+use crate::grpc_code::Code;
 use crate::http2::{others_first, room, sleep_unless_gone};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;

@@ -4,7 +4,8 @@ use super::call::{Call, Ended, unknown};
 use super::messages::{
     AddRequest, Cart, LoginReply, LoginRequest, LogoutReply, LogoutRequest, Order, PlaceRequest,
 };
-use super::status::{Code, Status};
+use super::status::Status;
+use crate::grpc_code::Code;
 use crate::shop::{Credentials, Mistake, Shop};
 use http::HeaderMap;
 

@@ -3,9 +3,10 @@
 use super::call::{Call, Ended, unknown};
 use super::coding::Encoding;
 use super::messages::{Metadata, Oddity, Request, Response, RpcStatus, Summary, Wish};
-use super::status::{Code, Status};
+use super::status::Status;
 use crate::answer::Body;
 use crate::clock;
+use crate::grpc_code::Code;
 use crate::law::DELAY_MAX;
 use base64::Engine as _;
 use base64::alphabet::STANDARD;

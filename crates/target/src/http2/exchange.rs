@@ -6,6 +6,7 @@ use super::peer::{Open, Peer, Wish};
 use super::respond::{self, Rendered, sleep_unless_gone};
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
 use crate::grpc;
+use crate::grpc_code::Code;
 use crate::planner::{Intent, Keying};
 use crate::request::{Field, RequestBody, RequestHead};
 use bytes::Bytes;
@@ -137,10 +138,7 @@ impl Exchange {
         let mut response = Response::new(());
         let fields = response.headers_mut();
         fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
-        fields.insert(
-            "grpc-status",
-            HeaderValue::from(grpc::Code::UNIMPLEMENTED.0),
-        );
+        fields.insert("grpc-status", HeaderValue::from(Code::UNIMPLEMENTED.0));
         let message = "drumfire serve offers gRPC with --grpc";
         fields.insert("grpc-message", HeaderValue::from_static(message));
         match self.respond.send_response(response, true) {

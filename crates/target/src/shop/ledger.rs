@@ -2,10 +2,9 @@
 
 use super::Paid;
 use super::catalogue::Product;
+use super::credentials::{Claim, Credentials, Ticket};
 use super::mistake::{Kind, Mistake};
-use super::request::{Claim, Credentials};
 use std::collections::{HashMap, VecDeque};
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,19 +22,6 @@ const COUNT_MAX: u64 = 1_000;
 /// A session's number: no other session of the server has it, and none can be guessed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct SessionId(pub(super) u64);
-
-/// The proof beside a session's number that makes a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Ticket {
-    pub(super) session: u64,
-    pub(super) proof: u64,
-}
-
-impl fmt::Display for Ticket {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}{:016x}", self.session, self.proof)
-    }
-}
 
 /// An open session.
 #[derive(Debug)]

@@ -1,9 +1,9 @@
 //! Answers of the shop.
 
 use super::catalogue::{self, PRODUCTS, Product};
-use super::ledger::{Cart, Order, Ticket};
+use super::credentials::{COOKIE, Ticket};
+use super::ledger::{Cart, Order};
 use super::mistake::{Kind, Mistake};
-use super::request::COOKIE;
 use super::{Keys, Paid};
 use crate::answer::{Answer, Body};
 use serde_json::{Value, json};

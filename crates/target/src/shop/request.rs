@@ -1,12 +1,7 @@
 //! What is asked of the shop, from a request's head.
 
-use super::ledger::Ticket;
+use super::credentials::Credentials;
 use crate::request::RequestHead;
-
-/// The cookie with a session's number.
-pub(super) const COOKIE: &str = "shop_session";
-/// The field that names the user for whom a client believes to act.
-pub(super) const USER_FIELD: &str = "x-shop-user";
 
 /// A request to the shop, but for its body.
 #[derive(Debug)]
@@ -63,22 +58,6 @@ impl Place {
                 | Self::Products { .. }
         )
     }
-}
-
-/// What a request says of its sender.
-#[derive(Debug, Default)]
-pub(crate) struct Credentials {
-    pub(crate) cookie: Option<Claim<u64>>,
-    pub(crate) token: Option<Claim<Ticket>>,
-    pub(crate) user: Option<Box<str>>,
-}
-
-/// A value that a client claims to have from here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim<T> {
-    Made(T),
-    /// Nothing of this form is ever given out.
-    Malformed,
 }
 
 /// How a body is written.
@@ -155,82 +134,22 @@ fn content(head: &RequestHead<'_>) -> ContentType {
     }
 }
 
-impl Credentials {
-    fn read(head: &RequestHead<'_>) -> Self {
-        let user = head.values(USER_FIELD).next();
-        Self {
-            cookie: cookie(head),
-            token: head.values("authorization").next().map(bearer),
-            user: user.map(|user| String::from_utf8_lossy(user).into()),
-        }
-    }
-
-    /// Those of a call, whose only proof is a token.
-    pub(crate) fn of_call(authorization: Option<&[u8]>, user: Option<&[u8]>) -> Self {
-        Self {
-            cookie: None,
-            token: authorization.map(bearer),
-            user: user.map(|user| String::from_utf8_lossy(user).into()),
-        }
-    }
-}
-
-/// The session's cookie among all.
-fn cookie(head: &RequestHead<'_>) -> Option<Claim<u64>> {
-    let pairs = head
-        .values("cookie")
-        .flat_map(|value| value.split(|byte| *byte == b';'));
-    let value = pairs
-        .map(<[u8]>::trim_ascii)
-        .find_map(|pair| pair.strip_prefix(COOKIE.as_bytes())?.strip_prefix(b"="))?;
-    Some(hex(value).map_or(Claim::Malformed, Claim::Made))
-}
-
-/// `Bearer TOKEN`: a session's number and its proof.
-fn bearer(value: &[u8]) -> Claim<Ticket> {
-    let token = value
-        .split_at_checked(7)
-        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case(b"bearer "))
-        .and_then(|(_, token)| token.trim_ascii().split_at_checked(16))
-        .and_then(|(session, proof)| {
-            Some(Ticket {
-                session: hex(session)?,
-                proof: hex(proof)?,
-            })
-        });
-    token.map_or(Claim::Malformed, Claim::Made)
-}
-
-/// Sixteen hexadecimal digits.
-fn hex(digits: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(digits).ok()?;
-    let plain = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    plain.then(|| u64::from_str_radix(text, 16).ok())?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Field;
 
-    fn read(target: &str, fields: &[(&'static str, &'static str)]) -> Option<ShopRequest> {
+    fn read(target: &str) -> Option<ShopRequest> {
         ShopRequest::read(&RequestHead {
             method: "GET",
             target,
             protocol: "HTTP/1.1",
-            fields: fields
-                .iter()
-                .map(|(name, value)| Field {
-                    name,
-                    value: value.as_bytes(),
-                })
-                .collect(),
+            fields: Vec::new(),
         })
     }
 
     #[test]
     fn paths_are_places() {
-        let place = |target| read(target, &[]).map(|request| request.place);
+        let place = |target| read(target).map(|request| request.place);
         for (target, expected) in [
             ("/shop", Some(Place::Front { page: 1 })),
             ("/shop/?page=3", Some(Place::Front { page: 3 })),
@@ -246,29 +165,5 @@ mod tests {
         ] {
             assert_eq!(place(target), expected, "{target}");
         }
-    }
-
-    #[test]
-    fn credentials_are_read_or_malformed() {
-        let credentials = |fields| read("/shop/cart", fields).unwrap().credentials;
-        let both = credentials(&[
-            ("Cookie", "a=b; shop_session=00000000000000ff; c"),
-            ("Authorization", "bearer 00000000000000ff000000000000000A"),
-        ]);
-        assert_eq!(both.cookie, Some(Claim::Made(255)));
-        let ticket = Ticket {
-            session: 255,
-            proof: 10,
-        };
-        assert_eq!(both.token, Some(Claim::Made(ticket)));
-        for value in [
-            "",
-            "Bearer",
-            "Bearer ff",
-            "Basic 00000000000000ff000000000000000A",
-        ] {
-            assert_eq!(bearer(value.as_bytes()), Claim::Malformed, "{value}");
-        }
-        assert_eq!(hex(b"+00000000000000f"), None);
     }
 }

@@ -1,0 +1,81 @@
+//! The codes with which gRPC calls end.
+
+use std::fmt;
+
+/// The canonical codes, in the order of their numbers.
+const NAMES: [&str; 17] = [
+    "OK",
+    "CANCELLED",
+    "UNKNOWN",
+    "INVALID_ARGUMENT",
+    "DEADLINE_EXCEEDED",
+    "NOT_FOUND",
+    "ALREADY_EXISTS",
+    "PERMISSION_DENIED",
+    "RESOURCE_EXHAUSTED",
+    "FAILED_PRECONDITION",
+    "ABORTED",
+    "OUT_OF_RANGE",
+    "UNIMPLEMENTED",
+    "INTERNAL",
+    "UNAVAILABLE",
+    "DATA_LOSS",
+    "UNAUTHENTICATED",
+];
+
+/// A number of `grpc-status`; also one that has no name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Code(pub(crate) u32);
+
+impl Code {
+    pub(crate) const OK: Self = Self(0);
+    pub(crate) const INVALID_ARGUMENT: Self = Self(3);
+    pub(crate) const DEADLINE_EXCEEDED: Self = Self(4);
+    pub(crate) const NOT_FOUND: Self = Self(5);
+    pub(crate) const PERMISSION_DENIED: Self = Self(7);
+    pub(crate) const RESOURCE_EXHAUSTED: Self = Self(8);
+    pub(crate) const FAILED_PRECONDITION: Self = Self(9);
+    pub(crate) const UNIMPLEMENTED: Self = Self(12);
+    pub(crate) const INTERNAL: Self = Self(13);
+    pub(crate) const UNAUTHENTICATED: Self = Self(16);
+
+    /// The code of this name or number.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let named = NAMES
+            .iter()
+            .position(|name| name.eq_ignore_ascii_case(text));
+        // There are 17 names.
+        let named = named.map(|number| number as u32);
+        let number = || text.parse().ok().filter(|number| *number < 17);
+        named.or_else(number).map(Self)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match NAMES.get(self.0 as usize) {
+            Some(name) => f.write_str(name),
+            None => self.0.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_names_and_numbers() {
+        for (number, name) in NAMES.iter().enumerate() {
+            let code = Code(number as u32);
+            assert_eq!(Code::parse(name), Some(code));
+            assert_eq!(Code::parse(&number.to_string()), Some(code));
+            assert_eq!(code.to_string(), *name);
+        }
+        for text in ["", "17", "-1", "UNAVAILABEL"] {
+            assert_eq!(Code::parse(text), None, "{text}");
+        }
+        assert_eq!(Code::parse("unavailable"), Some(Code(14)));
+        assert_eq!(Code(99).to_string(), "99");
+    }
+}
