@@ -1,10 +1,13 @@
 //! gRPC: a greeter, a service whose requests describe their replies, the shop, and reflection.
 //!
 //! Written on the `h2` crate alone, so that a call can go wrong in every way that a client should
-//! survive. `call` is one call, `inlet` its requests, `outlet` its answer.
+//! survive. `dispatch` gives a call to its method; `call` is one call, `inlet` its requests, `outlet`
+//! its answer.
 
 mod call;
 mod coding;
+mod dispatch;
+mod ended;
 mod greeter;
 mod inlet;
 mod messages;
@@ -15,7 +18,7 @@ mod shop;
 mod status;
 mod test_service;
 
-pub(crate) use call::answer;
+pub(crate) use dispatch::answer;
 
 use crate::answer::Counting;
 use crate::error::StartError;

@@ -6,37 +6,31 @@
 //! resolution, so that a stall, a delay and a counter mean the same as over HTTP/1.1.
 //!
 //! `wire` is a connection's bytes, `serve` its requests, `exchange` one request and `respond` its
-//! answer; `tasks` and `sleeps` let futures run and wait.
+//! answer; the crate's `tasks` and `sleeps` let futures run and wait.
 
 mod exchange;
 mod known;
-mod peer;
 mod preface;
 mod respond;
 mod serve;
-mod sleeps;
-mod tasks;
 mod wire;
 
-pub(crate) use exchange::Visit;
 pub(crate) use preface::{Opening, opening};
-pub(crate) use respond::{Gone, room, sleep_unless_gone};
-pub(crate) use tasks::others_first;
 
 use crate::desk::Desk;
 use crate::grpc::Grpc;
 use crate::options::Options;
 use crate::poller::{Interest, Poller, Ready};
+use crate::sleeps::Sleeps;
 use crate::slots::Slots;
+use crate::tasks::Tasks;
 use crate::tls::Session;
 use drumfire_units::Nanos;
 use known::Known;
 use rustix::fd::OwnedFd;
-use sleeps::Sleeps;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use tasks::Tasks;
 use wire::{Scratch, Wire};
 
 /// The tokens of connections over HTTP/2 have this bit, those of all others lack it.
@@ -52,9 +46,9 @@ pub(crate) struct Http2 {
 }
 
 /// State that all tasks of a worker share.
-pub(crate) struct Hub {
-    pub(crate) desk: Rc<Desk>,
-    pub(crate) sleeps: Rc<Sleeps>,
+struct Hub {
+    desk: Rc<Desk>,
+    sleeps: Rc<Sleeps>,
     tasks: Tasks,
     /// The services, if there are any.
     grpc: Option<Arc<Grpc>>,

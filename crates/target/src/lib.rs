@@ -24,7 +24,7 @@
 //! Inside, behaviour and protocol are apart: `planner` turns a request into a plan, whatever
 //! carried it; `http1` turns bytes into requests and plans into bytes; `carry` and `drive` let a
 //! connection carry plans out; `http2` does all that for connections over HTTP/2, and `grpc` answers calls on
-//! them; `worker` is the thread around it all.
+//! them (`visit` is what both know of a request); `worker` is the thread around it all.
 
 mod answer;
 mod arrivals;
@@ -45,6 +45,7 @@ mod law;
 mod listener;
 mod options;
 mod outgoing;
+mod peer;
 mod planner;
 mod poller;
 mod random;
@@ -52,9 +53,13 @@ mod request;
 mod server;
 mod shared;
 mod shop;
+mod sleeps;
 mod slots;
+mod stream;
+mod tasks;
 mod timers;
 mod tls;
+mod visit;
 mod worker;
 
 pub use counters::Counters;

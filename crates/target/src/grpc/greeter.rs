@@ -1,7 +1,9 @@
 //! helloworld.Greeter.
 
-use super::call::{Call, Ended, unknown};
+use super::call::Call;
+use super::ended::Ended;
 use super::messages::{HelloReply, HelloRequest};
+use super::status::Status;
 
 /// The service's full name.
 pub(crate) const NAME: &str = "helloworld.Greeter";
@@ -16,7 +18,7 @@ pub(crate) async fn dispatch(call: &mut Call, method: &str) -> Result<(), Ended>
         "SayHellos" => say_hellos(call).await,
         "SayHelloCS" => say_hello_cs(call).await,
         "SayHelloBidi" => say_hello_bidi(call).await,
-        _ => Err(unknown(NAME, method).into()),
+        _ => Err(Status::unknown(NAME, method).into()),
     }
 }
 

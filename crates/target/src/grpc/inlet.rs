@@ -1,7 +1,7 @@
 //! Messages of a request, one by one.
 
-use super::call::Ended;
 use super::coding::{Encoding, MESSAGE_MAX, too_large};
+use super::ended::Ended;
 use super::status::Status;
 use crate::grpc_code::Code;
 use bytes::{Buf as _, Bytes, BytesMut};

@@ -1,11 +1,12 @@
 //! The answer of a call: headers, messages, a status.
 
-use super::call::Ended;
 use super::coding::{ACCEPTED, Encoding};
+use super::ended::Ended;
 use super::messages::Oddity;
 use super::status::{Status, percent_encoded};
 use crate::grpc_code::Code;
-use crate::http2::{others_first, room, sleep_unless_gone};
+use crate::stream::{room, sleep_unless_gone};
+use crate::tasks::others_first;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use bytes::{BufMut as _, Bytes, BytesMut};

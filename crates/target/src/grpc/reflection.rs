@@ -1,6 +1,7 @@
 //! grpc.reflection, versions v1 and v1alpha: the same messages under two names.
 
-use super::call::{Call, Ended};
+use super::call::Call;
+use super::ended::Ended;
 use crate::grpc_code::Code;
 use prost::{Message, Oneof};
 use prost_reflect::{DescriptorPool, FileDescriptor};

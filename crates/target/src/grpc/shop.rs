@@ -1,6 +1,7 @@
 //! drumfire.shop.v1.Shop.
 
-use super::call::{Call, Ended, unknown};
+use super::call::Call;
+use super::ended::Ended;
 use super::messages::{
     AddRequest, Cart, LoginReply, LoginRequest, LogoutReply, LogoutRequest, Order, PlaceRequest,
 };
@@ -19,7 +20,7 @@ pub(crate) async fn dispatch(call: &mut Call, method: &str) -> Result<(), Ended>
         "Add" => add(call).await,
         "Place" => place(call).await,
         "Logout" => log_out(call).await,
-        _ => Err(unknown(NAME, method).into()),
+        _ => Err(Status::unknown(NAME, method).into()),
     }
 }
 
@@ -70,7 +71,7 @@ async fn act<T>(
     call.begin().await?;
     let credentials = credentials(&call.metadata);
     let Some(shop) = call.shop() else {
-        return Err(unknown(NAME, "").into());
+        return Err(Status::unknown(NAME, "").into());
     };
     act(shop, &credentials).map_err(|mistake| {
         shop.note(&mistake);

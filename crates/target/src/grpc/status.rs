@@ -21,6 +21,12 @@ impl Status {
             details: Bytes::new(),
         }
     }
+
+    /// That of an unknown service or method.
+    pub(crate) fn unknown(service: &str, method: &str) -> Self {
+        let message = format!("there is no method `{method}` in a service `{service}`");
+        Self::new(Code::UNIMPLEMENTED, message)
+    }
 }
 
 /// What `grpc-message` has as `%41`: bytes that are not printable ASCII, and `%`.

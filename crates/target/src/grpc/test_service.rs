@@ -1,7 +1,8 @@
 //! drumfire.test.v1.TestService: requests that describe their replies.
 
-use super::call::{Call, Ended, unknown};
+use super::call::Call;
 use super::coding::Encoding;
+use super::ended::Ended;
 use super::messages::{Metadata, Oddity, Request, Response, RpcStatus, Summary, Wish};
 use super::status::Status;
 use crate::answer::Body;
@@ -45,7 +46,7 @@ pub(crate) async fn dispatch(call: &mut Call, method: &str) -> Result<(), Ended>
             let message = call.inlet.only_bytes().await?;
             call.send_bytes(&message).await
         }
-        _ => Err(unknown(NAME, method).into()),
+        _ => Err(Status::unknown(NAME, method).into()),
     }
 }
 

@@ -2,13 +2,15 @@
 
 use super::Hub;
 use super::known::Same;
-use super::peer::{Open, Peer, Wish};
-use super::respond::{self, Rendered, sleep_unless_gone};
+use super::respond::{self, Rendered};
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
 use crate::grpc;
 use crate::grpc_code::Code;
+use crate::peer::Peer;
 use crate::planner::{Intent, Keying};
 use crate::request::{Field, RequestBody, RequestHead};
+use crate::stream::sleep_unless_gone;
+use crate::visit::Visit;
 use bytes::Bytes;
 use drumfire_units::Nanos;
 use h2::server::SendResponse;
@@ -22,43 +24,9 @@ use std::sync::Arc;
 
 /// A request that is being answered.
 pub(super) struct Exchange {
+    hub: Rc<Hub>,
     visit: Visit,
     respond: SendResponse<Bytes>,
-}
-
-/// A request's part in its connection and in the counters.
-pub(crate) struct Visit {
-    pub(crate) hub: Rc<Hub>,
-    pub(crate) counting: Counting,
-    open: Open,
-}
-
-impl Visit {
-    /// The answer is sent.
-    pub(crate) fn answered(&self, afterwards: Afterwards) {
-        if self.counting == Counting::Counted {
-            self.hub.desk.own().tallies.responses.add(1);
-        }
-        if afterwards == Afterwards::Close {
-            self.open.0.wish(Wish::Wane);
-        }
-        self.open.0.answered(self.hub.limits.close_after);
-    }
-
-    /// Nothing more can be sent: the answer was cut, or the client is gone.
-    pub(crate) fn gone(&self, afterwards: Afterwards) {
-        if afterwards == Afterwards::Cut {
-            self.hub.desk.own().tallies.faults.add(1);
-        }
-    }
-
-    /// There was something else than an answer.
-    pub(crate) fn failed(&self, end: RawEnd) {
-        self.hub.desk.own().tallies.faults.add(1);
-        if end != RawEnd::Reset {
-            self.open.0.wish(Wish::Hangup);
-        }
-    }
 }
 
 impl Exchange {
@@ -85,11 +53,8 @@ impl Exchange {
             }
             return;
         }
-        let mut visit = Visit {
-            hub: Rc::clone(hub),
-            counting: Counting::Counted,
-            open: Open::new(peer),
-        };
+        let close_after = hub.limits.close_after;
+        let mut visit = Visit::new(&hub.desk, &hub.sleeps, peer, close_after);
         if let Some(grpc) = &hub.grpc
             && grpc::is_call(&head.headers)
         {
@@ -100,7 +65,11 @@ impl Exchange {
             let call = grpc::answer(visit, respond, Arc::clone(grpc), (head, body));
             return hub.tasks.spawn(call);
         }
-        let mut exchange = Self { visit, respond };
+        let mut exchange = Self {
+            hub: Rc::clone(hub),
+            visit,
+            respond,
+        };
         if grpc::is_call(&head.headers) {
             exchange.visit.counting = grpc::counting(target);
             if exchange.visit.counting == Counting::Counted {
@@ -159,14 +128,14 @@ impl Exchange {
             // It fails only for bytes that were never received.
             let _ = body.flow_control().release_capacity(data.len());
         }
-        let plan = self.visit.hub.desk.plan(intent, &received);
-        let due = self.visit.hub.desk.due(plan.delay, plan.counting);
+        let plan = self.hub.desk.plan(intent, &received);
+        let due = self.hub.desk.due(plan.delay, plan.counting);
         self.carry_out(plan, due).await;
     }
 
     async fn carry_out(mut self, plan: Plan, due: Option<Nanos>) {
         if let Some(due) = due {
-            let sleep = self.visit.hub.sleeps.until(due);
+            let sleep = self.hub.sleeps.until(due);
             let respond = &mut self.respond;
             if sleep_unless_gone(sleep, |cx| respond.poll_reset(cx))
                 .await
@@ -187,7 +156,7 @@ impl Exchange {
             }
             Act::Answer(answer) => {
                 let afterwards = answer.afterwards;
-                let sleeps = &self.visit.hub.sleeps;
+                let sleeps = &self.hub.sleeps;
                 let sent = respond::send(&mut self.respond, answer, plan.delay, sleeps).await;
                 match sent {
                     Ok(()) if afterwards != Afterwards::Cut => self.visit.answered(afterwards),
@@ -210,13 +179,13 @@ impl Exchange {
             self.visit.answered(afterwards);
         }
         if let Some(key) = key {
-            self.visit.hub.known.borrow_mut().insert(key, same);
+            self.hub.known.borrow_mut().insert(key, same);
         }
     }
 
     /// Answers a request that can't be honoured with the reason; the connection goes on.
     fn refuse(mut self, reason: &str) {
-        self.visit.hub.desk.own().tallies.refused.add(1);
+        self.hub.desk.own().tallies.refused.add(1);
         let response = Response::builder()
             .status(400)
             .header("content-type", "text/plain")

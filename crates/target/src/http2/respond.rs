@@ -1,35 +1,23 @@
 //! Answers to frames.
 
 use super::known::Same;
-use super::sleeps::Sleeps;
-use super::tasks::others_first;
 use crate::answer::{Afterwards, Answer, Body, Content};
 use crate::clock;
+use crate::sleeps::Sleeps;
+use crate::stream::{Gone, room, sleep_unless_gone};
+use crate::tasks::others_first;
 use bytes::Bytes;
 use drumfire_units::Nanos;
+use h2::Reason;
 use h2::server::SendResponse;
-use h2::{Reason, SendStream};
 use http::header::{CONTENT_LENGTH, HeaderName, HeaderValue};
 use http::{HeaderMap, Response, StatusCode};
-use std::future::{Future, poll_fn};
-use std::pin::pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
 
 /// The largest body that is handed over whole, window or not.
 const QUICK_BODY_MAX: u64 = 16 * 1024;
 /// The largest piece of a body that waits for its window.
 const PIECE_MAX: u64 = 64 * 1024;
-
-/// The client is gone, or has lost interest.
-#[derive(Debug)]
-pub(crate) struct Gone;
-
-impl From<h2::Error> for Gone {
-    fn from(_: h2::Error) -> Self {
-        Self
-    }
-}
 
 /// An answer's head, and the body that follows it.
 pub(super) struct Rendered {
@@ -129,29 +117,4 @@ pub(super) async fn send(
         stream.send_reset(Reason::INTERNAL_ERROR);
     }
     Ok(())
-}
-
-/// Sleeps, unless the client leaves in the meantime: `reset` is the stream's `poll_reset`.
-pub(crate) async fn sleep_unless_gone(
-    sleep: impl Future<Output = ()>,
-    mut reset: impl FnMut(&mut Context<'_>) -> Poll<Result<Reason, h2::Error>>,
-) -> Result<(), Gone> {
-    let mut sleep = pin!(sleep);
-    poll_fn(|cx| match sleep.as_mut().poll(cx) {
-        Poll::Ready(()) => Poll::Ready(Ok(())),
-        Poll::Pending => reset(cx).map(|_| Err(Gone)),
-    })
-    .await
-}
-
-/// Waits for room in the window; at most as much as is wanted, and at least one byte.
-pub(crate) async fn room(stream: &mut SendStream<Bytes>, wanted: u64) -> Result<u64, Gone> {
-    stream.reserve_capacity(usize::try_from(wanted).unwrap_or(usize::MAX));
-    while stream.capacity() == 0 {
-        match poll_fn(|cx| stream.poll_capacity(cx)).await {
-            Some(Ok(_)) => {}
-            Some(Err(_)) | None => return Err(Gone),
-        }
-    }
-    Ok(wanted.min(stream.capacity() as u64))
 }

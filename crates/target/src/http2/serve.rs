@@ -1,10 +1,10 @@
 //! A connection's task: it accepts requests and keeps the frames moving.
 
 use super::exchange::Exchange;
-use super::peer::{Peer, Wish};
 use super::wire::{Port, Wire};
 use super::{Hub, Limits};
 use crate::http1::HEAD_MAX;
+use crate::peer::{Peer, Wish};
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::server::{Builder, Connection, SendResponse};

@@ -3,8 +3,8 @@
 use crate::clock;
 use crate::desk::Desk;
 use crate::http2::Handover;
-use crate::http2::sleeps::Sleeps;
 use crate::poller::Ready;
+use crate::sleeps::Sleeps;
 use crate::tls::Session;
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
