@@ -11,7 +11,6 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     // Files beside the one of their type that belong into its folder.
     ("crates/corpus/src/parse.rs", "Case"),
     ("crates/corpus/src/parse.rs", "Expected"),
-    ("crates/target/src/carry.rs", "Driver"),
 ];
 
 /// Every inherent `impl` outside tests that lies neither in the file of its type nor beneath it,

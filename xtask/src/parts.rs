@@ -22,9 +22,6 @@ const CIRCLE: &str = " ↔ ";
 const EXCEPTIONS: &[&str] = &[
     "crates/compile/src/",
     "crates/gotemplate/src/",
-    "crates/target/src/",
-    "crates/target/src/grpc/",
-    "crates/target/src/shop/",
 ];
 
 /// Every circle, every exception that is none, and every drawing that differs from the imports.

@@ -1,12 +1,12 @@
 //! How a connection carries plans out: input to requests, plans to output, in order.
 
-use crate::cache::{ANSWER_MAX, Cache};
-use crate::carry::Step;
+use crate::cache::ANSWER_MAX;
 use crate::clock;
 use crate::connection::{Closing, Connection, Fate, Phase, Work};
 use crate::desk::Desk;
 use crate::outgoing::{Flushed, flush, send_at_once};
 use crate::poller::{Interest, Poller};
+use crate::responder::{Responder, Step};
 use crate::shared::WorkerShared;
 use crate::timers::Timers;
 use drumfire_units::Nanos;
@@ -23,11 +23,9 @@ const LINGER: Nanos = Nanos::from_secs(1);
 
 /// State that all of a worker's connections share.
 pub(crate) struct Driver {
-    pub(crate) desk: Rc<Desk>,
     pub(crate) poller: Poller,
     pub(crate) timers: Timers,
-    pub(crate) cache: Cache,
-    pub(crate) close_after: Option<u32>,
+    responder: Responder,
     #[expect(
         clippy::vec_box,
         reason = "a box moves between here and a connection as it is"
@@ -44,11 +42,9 @@ pub(crate) struct Driver {
 impl Driver {
     pub(crate) fn new(desk: Rc<Desk>, poller: Poller, close_after: Option<u32>) -> Self {
         Self {
-            desk,
             poller,
             timers: Timers::default(),
-            cache: Cache::default(),
-            close_after,
+            responder: Responder::new(desk, close_after),
             spares: Vec::new(),
             input: vec![0; READ_SIZE],
             opened: Vec::new(),
@@ -58,7 +54,7 @@ impl Driver {
 
     #[inline]
     pub(crate) fn own(&self) -> &WorkerShared {
-        self.desk.own()
+        self.responder.own()
     }
 
     /// Bytes can be read; with `ending`, so can the peer's end.
@@ -153,10 +149,10 @@ impl Driver {
     /// Answers the cached requests at the start of the input, all with one write.
     #[inline]
     fn answer_known(&mut self, connection: &mut Connection, input: &mut &[u8]) -> Fate {
-        let Some((answer, length)) = self.cache.find(input) else {
+        let Some((answer, length)) = self.responder.known(input) else {
             return Fate::Open;
         };
-        let own = self.desk.own();
+        let own = self.responder.own();
         if length == input.len() && connection.tls.is_none() {
             own.tallies.requests.add(1);
             if own.arrivals.is_on() {
@@ -184,11 +180,11 @@ impl Driver {
 
     /// The same for pipelined requests, and for sealed connections.
     fn answer_known_many(&mut self, connection: &mut Connection, input: &mut &[u8]) -> Fate {
-        let own = self.desk.own();
+        let own = self.responder.own();
         let mut out = std::mem::take(&mut self.out);
         out.clear();
         let mut count = 0;
-        while let Some((answer, length)) = self.cache.find(input)
+        while let Some((answer, length)) = self.responder.known(input)
             && out.len() < ANSWER_MAX
         {
             out.extend_from_slice(answer);
@@ -269,7 +265,9 @@ impl Driver {
             connection,
             |driver, connection, work| match std::mem::take(&mut work.phase) {
                 Phase::Held(held) => {
-                    driver.perform(connection, work, held.plan, held.manner);
+                    driver
+                        .responder
+                        .perform(connection, work, held.plan, held.manner);
                     None
                 }
                 Phase::Lingering => Some(Fate::Closed),
@@ -312,8 +310,9 @@ impl Driver {
     fn drive(&mut self, connection: &mut Connection, work: &mut Work, rest: &mut &[u8]) -> Fate {
         loop {
             match work.phase {
-                Phase::Reading => match self.read_request(connection, work, rest) {
+                Phase::Reading => match self.responder.read_request(connection, work, rest) {
                     Step::Onward => {}
+                    Step::Due(at) => self.timers.set(at, connection.token),
                     Step::Http2 => return Fate::Http2,
                     Step::Starved => {
                         let sealed = connection.tls.as_ref().is_some_and(|tls| tls.wants_write());

@@ -22,14 +22,13 @@
 //! | any other | a body of [`Behaviour::size`] bytes |
 //!
 //! Inside, behaviour and protocol are apart: `planner` turns a request into a plan, whatever
-//! carried it; `http1` turns bytes into requests and plans into bytes; `carry` and `drive` let a
+//! carried it; `http1` turns bytes into requests and plans into bytes; `responder` and `drive` let a
 //! connection carry plans out; `http2` does all that for connections over HTTP/2, and `grpc` answers calls on
 //! them (`visit` is what both know of a request); `worker` is the thread around it all.
 
 mod answer;
 mod arrivals;
 mod cache;
-mod carry;
 mod clock;
 mod connection;
 mod counters;
@@ -50,6 +49,7 @@ mod planner;
 mod poller;
 mod random;
 mod request;
+mod responder;
 mod server;
 mod shared;
 mod shop;

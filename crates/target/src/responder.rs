@@ -1,13 +1,19 @@
-//! From input to a request, to its plan, to its answer.
+//! From input to a request, to its plan, to its answer, for connections over HTTP/1.
+//!
+//! The driver gives a responder the input of a connection, step by step. A step that ends a request
+//! leaves the answer in the connection's work, or the plan, where that is due later; the driver then
+//! has it performed when its time has come.
 
 use crate::answer::{Act, Afterwards, Answer, Body, Constancy, Counting, Plan, RawEnd};
-use crate::cache::ANSWER_MAX;
+use crate::cache::{ANSWER_MAX, Cache};
 use crate::connection::{Chunks, Closing, Connection, Held, Manner, Pace, Phase, Receiving, Work};
-use crate::drive::Driver;
+use crate::desk::Desk;
 use crate::http1::{self, CONTINUE, Head, HeadRead, Persistence, Refusal, parse_head};
 use crate::http2::{Opening, opening};
 use crate::request::RequestBody;
+use crate::shared::WorkerShared;
 use drumfire_units::Nanos;
+use std::rc::Rc;
 
 /// The largest body that is copied behind its head, so that one write takes several answers.
 const JOINED_BODY_MAX: u64 = 16 * 1024;
@@ -18,11 +24,41 @@ pub(crate) enum Step {
     Starved,
     /// Go on.
     Onward,
+    /// The plan is kept, to be performed at this time.
+    Due(Nanos),
     /// This is no HTTP/1 at all.
     Http2,
 }
 
-impl Driver {
+/// Answers a worker's requests over HTTP/1, known ones from memory.
+pub(crate) struct Responder {
+    desk: Rc<Desk>,
+    cache: Cache,
+    /// The number of answers after which a connection ends.
+    close_after: Option<u32>,
+}
+
+impl Responder {
+    pub(crate) fn new(desk: Rc<Desk>, close_after: Option<u32>) -> Self {
+        Self {
+            desk,
+            cache: Cache::default(),
+            close_after,
+        }
+    }
+
+    /// This worker's counters and log.
+    #[inline]
+    pub(crate) fn own(&self) -> &WorkerShared {
+        self.desk.own()
+    }
+
+    /// The answer to the known request that the input starts with, and that request's length.
+    #[inline]
+    pub(crate) fn known(&self, input: &[u8]) -> Option<(&[u8], usize)> {
+        self.cache.find(input)
+    }
+
     /// One step through the input.
     pub(crate) fn read_request(
         &mut self,
@@ -123,9 +159,8 @@ impl Driver {
         request: &[u8],
     ) -> Step {
         if let Some(due) = self.desk.due(plan.delay, plan.counting) {
-            self.timers.set(due, connection.token);
             work.phase = Phase::Held(Box::new(Held { plan, manner }));
-            return Step::Onward;
+            return Step::Due(due);
         }
         let known = plan.constancy == Constancy::Constant && !self.desk.is_serial();
         let start = work.plain.len();
