@@ -19,7 +19,7 @@
 
 use crate::call::Calls;
 use crate::looks::looks;
-use crate::requests::Made;
+use crate::made::Made;
 use crate::scope::{Scope, is_on};
 use crate::template_scope::TemplateScope;
 use crate::templates::{HeaderFields, Templates};

@@ -13,16 +13,15 @@
 //! Limits have gRPC's own defaults, 4 MiB for a reply and 2 GiB for a request, so that a server
 //! which works with its usual clients works here.
 
-use crate::ammo;
 use crate::data;
 use crate::looks::looks_of_call;
-use crate::requests::Made;
+use crate::made::Made;
 use crate::schema;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::transport::span;
 use drumfire_document::names;
-use drumfire_document::{Ask, CallOptions, Place, Pool, Request, Stream, Text};
+use drumfire_document::{CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_grpc::Code;
 use drumfire_plan::{
     Body, Call, CallStatuses, Header, HttpRequest, MessageCompression, Method as Verb, Plan,
@@ -119,29 +118,20 @@ impl<'a> Calls<'a> {
         }
     }
 
-    /// Adds a call, or those of a file. Requests of other kinds are passed over.
+    /// Adds the call of a method.
     ///
     /// The request adds nothing where a mistake was noted; those behind it are compiled all the
     /// same.
     pub(crate) fn add(
         &mut self,
+        name: &Text,
         request: &Request,
         templates: &TemplateScope,
         made: &mut Made,
         scope: &mut Scope<'_>,
     ) {
-        match &request.ask {
-            Ask::Call(name) => {
-                let called = self.request(name, request, templates, scope);
-                if let Some((request, lasts)) = called {
-                    made.add(request, lasts);
-                }
-            }
-            Ask::Ammo(written) => {
-                // A mistake was noted where there is none.
-                let _made = ammo::add_calls(self, written, request, templates, made, scope);
-            }
-            Ask::Url { .. } | Ask::List { .. } => {}
+        if let Some((request, lasts)) = self.request(name, request, templates, scope) {
+            made.add(request, lasts);
         }
     }
 

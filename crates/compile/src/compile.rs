@@ -27,7 +27,8 @@ use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
 use crate::host::Host;
 use crate::load::{self, Multiplexing, Replay};
-use crate::requests::{Made, Requests};
+use crate::made::Made;
+use crate::requests::Requests;
 use crate::scenario::{Scenario, choice, scenario};
 use crate::schema;
 use crate::scope::{Scope, is_on};
@@ -35,12 +36,11 @@ use crate::target::{self, CallTarget};
 use crate::template_scope::TemplateScope;
 use crate::trace::traced;
 use crate::transport;
-use crate::{check, feeds, script};
+use crate::{ammo, check, feeds, script};
 use drumfire_data::Sources;
-use drumfire_document::Diagnostic;
 use drumfire_document::Layer as _;
 use drumfire_document::{
-    Count, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
+    Ask, Count, Diagnostic, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_plan::{
     Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts,
@@ -233,9 +233,16 @@ fn calls(
         pool,
         templates,
         scope,
-        |request, may_read, made, scope| match &mut others {
-            Some(others) if !request.ask.is_call() => others.add(request, may_read, made, scope),
-            _ => calls.add(request, may_read, made, scope),
+        |request, may_read, made, scope| match (&request.ask, &mut others) {
+            (_, Some(others)) if !request.ask.is_call() => {
+                others.add(request, may_read, made, scope);
+            }
+            (Ask::Call(name), _) => calls.add(name, request, may_read, made, scope),
+            (Ask::Ammo(written), _) => {
+                // What is wrong was noted.
+                let _made = ammo::add_calls(&mut calls, written, request, may_read, made, scope);
+            }
+            (Ask::Url { .. } | Ask::List { .. }, _) => {}
         },
     );
     let mut made = reach.into_parts().pools.swap_remove(0);

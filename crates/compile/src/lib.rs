@@ -32,6 +32,7 @@ mod host;
 mod json_template;
 mod load;
 mod looks;
+mod made;
 mod metadata;
 mod multipart;
 mod proxy;

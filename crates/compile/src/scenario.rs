@@ -22,7 +22,7 @@
 //! counts with its greatest value there. So no iteration of a plan can be without an end.
 
 use crate::ammo::refuse_step;
-use crate::requests::Made;
+use crate::made::Made;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use drumfire_data::Condition;
@@ -432,26 +432,4 @@ fn retry_of(inside: Option<&str>) -> Option<Retry> {
     (1..=RETRIES_MAX)
         .contains(&times)
         .then_some(Retry { times, rest })
-}
-
-/// The names of the variables that steps set, those of steps within them included.
-///
-/// The order is that of the document, which gives each its number; a name that several steps set
-/// comes as often.
-pub(crate) fn variables(steps: &[Written]) -> Vec<&Text> {
-    let mut names = Vec::new();
-    for step in steps {
-        match step {
-            Written::Set(fields) => names.extend(fields.iter().map(|field| &field.name)),
-            Written::Request(step) => {
-                names.extend(step.request.take.iter().map(|field| &field.name));
-            }
-            Written::Repeat(repeated) => names.extend(&repeated.index),
-            Written::Pause(_) | Written::If(_) => {}
-        }
-        for within in step.within() {
-            names.extend(variables(std::slice::from_ref(within)));
-        }
-    }
-    names
 }

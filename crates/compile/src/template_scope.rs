@@ -8,7 +8,6 @@
 //! values for all variables that are set, so that each template can be rendered at once as the
 //! first user's request would have it.
 
-use crate::scenario::variables;
 use crate::scope::Scope;
 use drumfire_data::{SetValue, Sources, Template, Text as Kind};
 use drumfire_document::{Field, Step as Written, Text};
@@ -143,4 +142,26 @@ impl TemplateScope {
         rendered.map_err(|error| error.to_string())?;
         Ok((value, text))
     }
+}
+
+/// The names of the variables that steps set, those of steps within them included.
+///
+/// The order is that of the document, which gives each its number; a name that several steps set
+/// comes as often.
+fn variables(steps: &[Written]) -> Vec<&Text> {
+    let mut names = Vec::new();
+    for step in steps {
+        match step {
+            Written::Set(fields) => names.extend(fields.iter().map(|field| &field.name)),
+            Written::Request(step) => {
+                names.extend(step.request.take.iter().map(|field| &field.name));
+            }
+            Written::Repeat(repeated) => names.extend(&repeated.index),
+            Written::Pause(_) | Written::If(_) => {}
+        }
+        for within in step.within() {
+            names.extend(variables(std::slice::from_ref(within)));
+        }
+    }
+    names
 }
