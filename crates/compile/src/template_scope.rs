@@ -7,16 +7,23 @@
 //! from there on, and [`TemplateScope::join`] merges the two ways behind a condition. `first` has
 //! values for all variables that are set, so that each template can be rendered at once as the
 //! first user's request would have it.
+//!
+//! The value that a response gives, or a loop counts, is known in the run only. [`STAND_IN`] stands
+//! for it, and for nothing of its form: a template that reads such a variable, through another one
+//! perhaps, may fail when it is tried ([`TemplateScope::tried`]). An unknown name is a mistake all
+//! the same.
 
 use crate::scope::Scope;
-use drumfire_data::{SetValue, Sources, Template, Text as Kind};
+use drumfire_data::{SetValue, Sources, Template, Text as Kind, TextTemplate as _};
 use drumfire_document::{Field, Step as Written, Text};
-use drumfire_plan::{Functions, RequestContext, Step, Value as _, VariableId, Variables};
+use drumfire_plan::{
+    DataError, Functions, RequestContext, Step, Value as _, VariableId, Variables,
+};
 use std::sync::Arc;
 
-/// The value with which templates are tried that read a variable taken from a response: it may
-/// stand in a URL, and is a number.
-const TRIED: &str = "1";
+/// The value with which templates are tried in place of one that only a run knows: it may stand in a
+/// URL, and is a number.
+const STAND_IN: &str = "1";
 
 /// The feeds and variables that templates may read at some place of a pool.
 #[derive(Clone, Debug)]
@@ -24,6 +31,8 @@ pub(crate) struct TemplateScope {
     pub(crate) sources: Arc<Sources>,
     /// The first request of the first user, with which templates are tried before the run.
     pub(crate) first: RequestContext,
+    /// The variables whose values in `first` are stand-ins, or computed from some.
+    unknown: Vec<VariableId>,
     /// The functions of the pool's script.
     pub(crate) script: Option<Arc<dyn Functions>>,
 }
@@ -37,6 +46,7 @@ impl TemplateScope {
                 seed,
                 ..RequestContext::default()
             },
+            unknown: Vec::new(),
             script: None,
         }
     }
@@ -72,8 +82,15 @@ impl TemplateScope {
         // A name that can't be one was noted.
         let variable = self.sources.declared(&field.name.value)?;
         let made = self.value(field, number);
-        let text = made.as_ref().map_or("", |(_, text)| text).to_owned();
-        self.set_to(variable, &text);
+        let (text, is_known) = match &made {
+            Ok((value, Some(text))) => (text.as_str(), !self.depends(value.variables())),
+            Ok((_, None)) => (STAND_IN, false),
+            Err(_) => ("", true),
+        };
+        self.set_to(variable, text);
+        if !is_known {
+            self.unknown.push(variable);
+        }
         let (value, _) = scope.found.ok(&field.value.place, made)?;
         Some(Step::Set {
             variable,
@@ -89,13 +106,20 @@ impl TemplateScope {
             .filter_map(|name| self.sources.declared(name))
             .collect();
         for variable in &taken {
-            self.set_to(*variable, TRIED);
+            self.stand_in(*variable);
         }
         taken.into()
     }
 
+    /// Makes a variable readable from here on whose value only a run knows.
+    fn stand_in(&mut self, variable: VariableId) {
+        self.set_to(variable, STAND_IN);
+        self.unknown.push(variable);
+    }
+
     /// Makes a variable readable from here on, with this value where templates are tried.
     fn set_to(&mut self, variable: VariableId, tried: &str) {
+        self.unknown.retain(|unknown| *unknown != variable);
         if !self.sources.is_set(variable) {
             self.sources = Arc::new(self.sources.with_set(variable));
         }
@@ -107,7 +131,7 @@ impl TemplateScope {
     /// The variable that counts the passes of a loop, which the loop's steps may read.
     pub(crate) fn count(&mut self, name: &Text) -> Option<VariableId> {
         let variable = self.sources.declared(&name.value)?;
-        self.set_to(variable, TRIED);
+        self.stand_in(variable);
         Some(variable)
     }
 
@@ -132,14 +156,42 @@ impl TemplateScope {
         {
             Arc::make_mut(variables).fill(others);
         }
+        self.unknown.extend(&other.unknown);
     }
 
-    /// The value of a variable as a step computes it, and its text for the first request.
-    fn value(&self, field: &Field, number: u32) -> Result<(SetValue, String), String> {
+    /// The text of a template in the first request; `None` where it fails and has read a value that
+    /// only a run knows.
+    pub(crate) fn tried(&self, template: &Template) -> Result<Option<String>, String> {
+        let mut text = String::new();
+        let rendered = template.render(&self.first, 0, &mut text);
+        self.judged(rendered.map(|()| text), template.variables())
+    }
+
+    /// The result of a trial that has read these variables.
+    pub(crate) fn judged<T>(
+        &self,
+        tried: Result<T, DataError>,
+        read: &[VariableId],
+    ) -> Result<Option<T>, String> {
+        match tried {
+            Ok(tried) => Ok(Some(tried)),
+            Err(error) if !error.cause.is_name() && self.depends(read) => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Whether the value of one of these variables is known in the run only.
+    fn depends(&self, read: &[VariableId]) -> bool {
+        read.iter().any(|variable| self.unknown.contains(variable))
+    }
+
+    /// The value of a variable as a step computes it, and its text for the first request, as
+    /// [`Self::tried`] gives it.
+    fn value(&self, field: &Field, number: u32) -> Result<(SetValue, Option<String>), String> {
         let value = self.given(&field.value.value, number)?;
         let mut text = String::new();
         let rendered = value.render(&self.first, &mut text);
-        rendered.map_err(|error| error.to_string())?;
+        let text = self.judged(rendered.map(|()| text), value.variables())?;
         Ok((value, text))
     }
 }

@@ -17,7 +17,7 @@ use crate::metadata;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use crate::web_form::{self, Tags};
-use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind, TextTemplate};
+use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind};
 use drumfire_document::names;
 use drumfire_document::{Field, Payload, Place, Switch, Text};
 use drumfire_plan::{Body, Header, Url, secret};
@@ -98,16 +98,8 @@ impl<'a> Templates<'a> {
             let say = names::setting(place, "templates", "none");
             format!("{error}; {say} sends it as it is")
         })?;
-        self.render(&template)?;
+        self.scope.tried(&template)?;
         Ok(template)
-    }
-
-    /// The text of a template in the first request.
-    fn render(&self, template: &Template) -> Result<String, String> {
-        let mut text = String::new();
-        let rendered = template.render(&self.scope.first, 0, &mut text);
-        rendered.map_err(|error| error.to_string())?;
-        Ok(text)
     }
 
     /// The request for a whole URL. `place` is where a document would say that it is no template:
@@ -157,9 +149,10 @@ impl<'a> Templates<'a> {
         scope: &mut Scope<'_>,
     ) -> Option<Asked> {
         let made = self.compile(tail, Kind::Plain, place).and_then(|template| {
-            let mut target = self.render(&template)?;
-            let complete = Url::complete_target(&mut target);
-            complete.map_err(|error| error.to_string())?;
+            if let Some(mut target) = self.scope.tried(&template)? {
+                let complete = Url::complete_target(&mut target);
+                complete.map_err(|error| error.to_string())?;
+            }
             Ok(template)
         });
         let made = made.map_err(|error| named(text, error));
@@ -241,8 +234,9 @@ impl<'a> Templates<'a> {
         Header::new(name, b"").map_err(|error| error.to_string())?;
         let told = |error: String| format!("the field `{name}`: {}", of_field(name, error));
         let template = self.compile(value, Kind::Plain, place).map_err(told)?;
-        let text = self.render(&template).map_err(told)?;
-        Header::new(name, text.as_bytes()).map_err(|error| error.to_string())?;
+        if let Some(text) = self.scope.tried(&template).map_err(told)? {
+            Header::new(name, text.as_bytes()).map_err(|error| error.to_string())?;
+        }
         Ok(FieldTemplate::new(name.to_owned(), template))
     }
 

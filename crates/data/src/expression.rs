@@ -86,6 +86,14 @@ impl Simple {
         }
     }
 
+    /// The variable of the user that it is.
+    pub(crate) const fn kept(&self) -> Option<VariableId> {
+        match self {
+            Self::Kept(variable) => Some(*variable),
+            _ => None,
+        }
+    }
+
     /// Appends its value.
     pub(crate) fn render(
         &self,

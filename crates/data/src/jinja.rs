@@ -170,19 +170,22 @@ impl Jinja {
         };
         RENDERING.with(|cell| cell.replace(Some(rendering)));
         growth::begin();
-        let template = self.environment.get_template(name);
-        let rendered = template
-            .map_err(|error| describe(&error))
-            .and_then(|template| {
-                template
-                    .render_captured_to(Value::from_object(self.context.clone()), Sink(out))
-                    .map(drop)
-                    .map_err(|error| self.explain(name, &error))
-            });
+        let rendered = match self.environment.get_template(name) {
+            Ok(template) => template
+                .render_captured_to(Value::from_object(self.context.clone()), Sink(out))
+                .map(drop)
+                .map_err(|error| (error.kind(), self.explain(name, &error))),
+            Err(error) => Err((error.kind(), describe(&error))),
+        };
         let rendering = RENDERING.with(RefCell::take);
         let cause = rendering.as_ref().map(|rendering| rendering.cause);
-        let cause = cause.unwrap_or_default();
-        rendered.map_err(|words| DataError { words, cause })?;
+        rendered.map_err(|(kind, words)| DataError {
+            words,
+            cause: match is_of_name(kind) {
+                true => DataCause::Name,
+                false => cause.unwrap_or_default(),
+            },
+        })?;
         let Some(rendering) = rendering else {
             return Ok(false);
         };
@@ -205,6 +208,18 @@ fn shorten(text: &str) -> String {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
     }
+}
+
+/// Whether an error of this kind is that of a name which the language lacks. Values have no methods
+/// of their own, so that one of any name is unknown.
+const fn is_of_name(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::UnknownFilter
+            | ErrorKind::UnknownFunction
+            | ErrorKind::UnknownTest
+            | ErrorKind::UnknownMethod
+    )
 }
 
 /// The error, in one line.
@@ -503,7 +518,10 @@ fn call_own(
 ) -> Result<Value, Error> {
     let Some(functions) = functions else {
         let words = "the pool has no `script`, where `js` looks for its functions";
-        return Err(failed(DataError::new(words)));
+        return Err(failed(DataError {
+            words: words.to_owned(),
+            cause: DataCause::Name,
+        }));
     };
     let mut given = Vec::with_capacity(arguments.len());
     for argument in arguments {
@@ -511,7 +529,14 @@ fn call_own(
     }
     let request = with_rendering(|rendering| rendering.context.call.clone())?;
     let returned = functions.call(name, &given, &request);
-    match returned.map_err(failed)? {
+    let returned = returned.map_err(|error| {
+        let cause = match functions.has(name) {
+            true => error.cause,
+            false => DataCause::Function,
+        };
+        failed(DataError { cause, ..error })
+    });
+    match returned? {
         None => Err(failed(DataError::of_script(format!(
             "the function `{name}` returned nothing"
         )))),

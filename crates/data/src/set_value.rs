@@ -1,7 +1,7 @@
 //! The value that a step of a scenario gives to a variable.
 
 use crate::{RenderContext, Template};
-use drumfire_plan::{DataError, RequestContext, Value};
+use drumfire_plan::{DataError, RequestContext, Value, VariableId};
 
 /// Passes up to here are those of a call's messages.
 const FIRST_PASS: u64 = 1 << 32;
@@ -27,6 +27,12 @@ impl SetValue {
             template,
             pass: pass_of(step),
         }
+    }
+
+    /// The variables of the user that it may read.
+    #[must_use]
+    pub fn variables(&self) -> &[VariableId] {
+        self.template.variables()
     }
 }
 

@@ -7,7 +7,7 @@ use crate::names::VARIABLES;
 use crate::split::{Part, Split, split};
 use crate::tags;
 use crate::{JsonPlace, RenderContext, Sources, TextTemplate, escape_json};
-use drumfire_plan::{DataError, RequestContext};
+use drumfire_plan::{DataError, RequestContext, VariableId};
 use std::fmt;
 use std::sync::Arc;
 
@@ -39,6 +39,8 @@ struct Language {
     sources: Arc<Sources>,
     /// The feeds that its expressions read.
     feeds: Vec<usize>,
+    /// The variables of the user that they read.
+    variables: Vec<VariableId>,
     /// There is none where every expression is of a simple form: a list of ten thousand URLs has a
     /// template each.
     jinja: Option<Jinja>,
@@ -169,6 +171,12 @@ impl Template {
         self.language.sources.count(&self.language.feeds)
     }
 
+    /// The variables of the user that it may read.
+    #[must_use]
+    pub fn variables(&self) -> &[VariableId] {
+        &self.language.variables
+    }
+
     /// Appends the template's text.
     ///
     /// # Errors
@@ -275,6 +283,7 @@ fn escape_from(start: usize, out: &mut String) {
 struct Compiler<'a> {
     sources: &'a Arc<Sources>,
     feeds: Vec<usize>,
+    variables: Vec<VariableId>,
     jinja: Option<Jinja>,
 }
 
@@ -283,6 +292,7 @@ impl<'a> Compiler<'a> {
         Self {
             sources,
             feeds: Vec::new(),
+            variables: Vec::new(),
             jinja: None,
         }
     }
@@ -293,6 +303,7 @@ impl<'a> Compiler<'a> {
         Language {
             sources: Arc::clone(self.sources),
             feeds: self.feeds,
+            variables: self.variables,
             jinja: self.jinja,
         }
     }
@@ -312,6 +323,7 @@ impl<'a> Compiler<'a> {
                     let how = match Simple::parse(text, self.sources) {
                         Some(simple) => {
                             self.feeds.extend(simple.feed());
+                            self.variables.extend(simple.kept());
                             How::Simple(simple)
                         }
                         None => {
@@ -353,6 +365,7 @@ impl<'a> Compiler<'a> {
                 Some((feed, column)) => (feed, Some(column)),
                 None => (variable.as_str(), None),
             };
+            self.variables.extend(sources.variable(feed));
             let Some(feed_at) = sources.find(feed) else {
                 continue;
             };

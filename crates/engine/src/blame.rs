@@ -79,8 +79,8 @@ impl From<DataError> for Failure {
 /// The outcome of a request that can't be rendered.
 pub(crate) const fn data_outcome(cause: DataCause) -> Outcome {
     match cause {
-        DataCause::Data => Outcome::BadData,
-        DataCause::Script => Outcome::Script,
+        DataCause::Data | DataCause::Name => Outcome::BadData,
+        DataCause::Script | DataCause::Function => Outcome::Script,
     }
 }
 

@@ -19,6 +19,18 @@ pub enum DataCause {
     Data,
     /// A function of the plan's script.
     Script,
+    /// A filter, a test or a function that the language lacks.
+    Name,
+    /// A function that the plan's script lacks.
+    Function,
+}
+
+impl DataCause {
+    /// Whether a name is unknown, which no other data would change.
+    #[must_use]
+    pub const fn is_name(self) -> bool {
+        matches!(self, Self::Name | Self::Function)
+    }
 }
 
 impl DataError {

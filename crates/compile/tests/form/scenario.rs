@@ -422,6 +422,52 @@ fn what_is_expected_and_taken_becomes_an_inspection() {
     assert!(own.accepts(404) && !own.accepts(200));
 }
 
+/// What depends on a value that a response gives can be judged in the run only; what does not is
+/// judged all the same.
+#[test]
+fn templates_of_taken_values_are_not_judged_by_a_stand_in() {
+    let with = |get: &str| {
+        let get = get.replace('\'', "''");
+        format!(
+            "users: 1\nscenario:\n- {{ get: /, take: {{ all: json $.items, b: json $.b }} }}\n\
+             - repeat: 2\n  as: n\n  do:\n  - get: '/x{get}'\n    headers: {{ X-A: '{get}' }}\n"
+        )
+    };
+    for get in [
+        "{% for i in all | fromjson %}{{ i.id }}{% endfor %}",
+        "{{ all | fromjson | length }}",
+        "{{ all | fromjson | first }}",
+        "{{ all | fromjson | join(',') }}",
+        "{{ all | fromjson | sum }}",
+        "{{ all | fromjson | map(attribute='id') | join }}",
+        "{{ (all | fromjson)[0].id }}",
+        "{{ choose(all | fromjson) }}",
+        "{{ (b | split('|'))[1] }}",
+        "{{ 10 / (b - 1) }}",
+        "{{ 10 / (n - 1) }}",
+    ] {
+        let made = plan(&with(get));
+        made.unwrap_or_else(|error| panic!("{get}: {error:?}"));
+    }
+    let set = "users: 1\nscenario:\n- { get: /, take: { b: json $.b } }\n\
+               - set: { one: '{{ (b | split(\"|\"))[1] }}' }\n- set: { two: '{{ one | fromjson }}' }\n\
+               - get: '/{{ (two | fromjson).id }}'\n";
+    plan(set).expect("values of values");
+    for (get, part) in [
+        ("{{ all | nofilter }}", "nofilter"),
+        ("{{ nofunction(all) }}", "nofunction"),
+        ("{{ other ~ all }}", "no variable `other`"),
+        ("{{ all | }}", "unexpected"),
+        ("{{ js('f', all) }}", "no `script`"),
+        ("{{ 1 / 0 }}", "divides by 0"),
+        (" {{ all }}", "a space"),
+    ] {
+        let found = plan(&with(get)).expect_err(get);
+        let said = found.iter().any(|one| one.to_string().contains(part));
+        assert!(said, "{get}: {found:?}");
+    }
+}
+
 #[test]
 fn what_is_wrong_with_looks_is_said_with_its_place() {
     for (pool, expected) in [
