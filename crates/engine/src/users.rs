@@ -23,9 +23,11 @@
 
 mod belongings;
 mod iteration;
+mod prevented;
 
 pub(crate) use belongings::Belongings;
 pub(crate) use iteration::{DueRequest, Iterations, NextStep};
+pub(crate) use prevented::Prevented;
 
 use crate::arrivals::Arrival;
 use crate::id::{Generation, Shard, UserId};
@@ -317,6 +319,11 @@ impl Users {
         let iterations = self.iterations.as_mut()?;
         let over_at = iterations.woken(user, generation)?;
         Some(iterations.go_on(user, over_at, unix_time))
+    }
+
+    /// The request before which a user's iteration, which is over, has given up.
+    pub(crate) fn take_prevented(&mut self, user: UserId) -> Option<Box<Prevented>> {
+        self.iterations.as_mut()?.take_prevented(user)
     }
 
     /// Whether an iteration has steps, and is not one request alone.

@@ -38,7 +38,7 @@ use crate::pool_io::PoolContext;
 use crate::prepare::PreparedPool;
 use crate::protocol::Protocol;
 use crate::transport::{Further, Seat};
-use crate::users::{DueRequest, NextStep, Turn};
+use crate::users::{DueRequest, NextStep, Prevented, Turn};
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::Affinity;
@@ -477,6 +477,9 @@ impl Admission {
                 sample,
                 stops_user,
             } => {
+                if let Some(prevented) = self.demand.users.take_prevented(user) {
+                    self.record_prevented(cx, &prevented, sample.end);
+                }
                 if sample.intended >= self.measure_from {
                     let figures = cx.recorder.figures(self.id);
                     figures.record_iteration(&sample);
@@ -488,6 +491,24 @@ impl Admission {
                 }
             }
         }
+    }
+
+    /// Records a request that its iteration, which ended then, has not come to.
+    #[cold]
+    fn record_prevented<I: Io>(
+        &self,
+        cx: &mut PoolContext<'_, I>,
+        prevented: &Prevented,
+        at: Nanos,
+    ) {
+        let request = &self.prepared.requests()[prevented.request() as usize];
+        let sample = prevented.sample(request.step(), at);
+        if at >= self.measure_from {
+            cx.recorder.figures(self.id).record_intended(1);
+        }
+        let particulars = || prevented.particulars(at);
+        cx.recorder.record(self.id, &sample, particulars);
+        cx.recorder.detail(self.id, &sample, prevented.reason());
     }
 
     /// Uses the seat of an exchange that has ended again: at once, or after its rest. Where users

@@ -15,16 +15,21 @@
 //! and a loop without a request or a pause is done whole, before anything else of the worker moves.
 //! [`GIVEN_PASSES_MAX`] bounds the passes that come from data.
 //!
+//! A condition or a number of passes that can't be computed ends the iteration before its next
+//! request. That request then counts as failed with the reason ([`Iterations::take_prevented`]): no
+//! other book has a place for the reason, and a threshold on failures must see it.
+//!
 //! Times are the plan's: a step begins when the one before it was over, not when the worker came to
 //! it, so that the worker's lateness does not add up over the steps of an iteration.
 
 use super::Turn;
+use super::prevented::Prevented;
 use crate::blame::data_outcome;
 use crate::id::{Generation, UserId};
 use drumfire_measure::{IterationSample, Outcome};
 use drumfire_plan::{
     CounterId, DataError, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Random, RequestContext,
-    Scenarios, Step, Taken, Value, VariableId, Variables,
+    Scenarios, Step, Taken, Value, VariableId, Variables, secret,
 };
 use drumfire_units::Nanos;
 use std::fmt::Write as _;
@@ -67,6 +72,8 @@ struct Iteration {
     retries: u32,
     /// Whether its user begins no other after it.
     stops_user: bool,
+    /// The request before which it has given up.
+    prevented: Option<Box<Prevented>>,
     turn: Turn,
     intended: Nanos,
     /// The time at which its user began it.
@@ -165,6 +172,7 @@ impl Iterations {
         iteration.requests = 0;
         iteration.retries = 0;
         iteration.stops_user = false;
+        iteration.prevented = None;
         iteration.turn = turn;
         iteration.intended = intended;
         iteration.begun = now;
@@ -257,6 +265,7 @@ impl Iterations {
             text: &mut self.text,
             requests: self.scenarios.extent().requests,
             seed: self.seed,
+            scenarios: &self.scenarios,
             unix_time: &unix_time,
         };
         loop {
@@ -300,6 +309,12 @@ impl Iterations {
         }
     }
 
+    /// The request before which the iteration of a user, which is over, has given up; `None` where it
+    /// has not, and after the first call.
+    pub(crate) fn take_prevented(&mut self, user: UserId) -> Option<Box<Prevented>> {
+        self.list[user.index()].prevented.take()
+    }
+
     /// The end, by the plan, of the pause for which a wake was set; `None` where the wake is stale.
     pub(crate) fn woken(&self, user: UserId, generation: Generation) -> Option<Nanos> {
         let iteration = &self.list[user.index()];
@@ -331,6 +346,7 @@ struct Walk<'a, F> {
     /// The largest number of requests in an iteration.
     requests: u64,
     seed: u64,
+    scenarios: &'a Scenarios,
     unix_time: &'a F,
 }
 
@@ -360,7 +376,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
             } => match condition.holds(&self.context()) {
                 Ok(true) => {}
                 Ok(false) => self.iteration.place = *otherwise,
-                Err(error) => self.iteration.give_up(data_outcome(error.cause)),
+                Err(error) => self.give_up(error),
             },
             Step::Jump(to) => self.iteration.place = *to,
             Step::Repeat {
@@ -371,7 +387,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
             } => match self.passes(passes) {
                 Ok(0) => self.iteration.place = *end,
                 Ok(of) => self.count(*counter, Counter { pass: 0, of }, *index),
-                Err(outcome) => self.iteration.give_up(outcome),
+                Err(error) => self.give_up(error),
             },
             Step::Again {
                 counter,
@@ -425,18 +441,42 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         }
     }
 
-    /// The number of passes of a loop; an outcome where its value is no such number.
-    fn passes(&mut self, passes: &Passes) -> Result<u32, Outcome> {
+    /// The number of passes of a loop; an error where its value is no such number.
+    fn passes(&mut self, passes: &Passes) -> Result<u32, DataError> {
         match passes {
             Passes::Fixed(passes) => Ok(*passes),
             Passes::Given(value) => {
-                let rendered = self.render(&**value);
-                rendered.map_err(|error| data_outcome(error.cause))?;
+                self.render(&**value)?;
                 let passes = self.text.trim().parse().ok();
                 let passes = passes.filter(|passes| *passes <= GIVEN_PASSES_MAX);
-                passes.ok_or(Outcome::BadData)
+                passes.ok_or_else(|| {
+                    let text = secret::excerpt(self.text);
+                    DataError::new(format!(
+                        "`repeat` is given `{text}`, which is no number of passes from 0 to \
+                         {GIVEN_PASSES_MAX}"
+                    ))
+                })
             }
         }
+    }
+
+    /// Ends the iteration for want of a value that the next step depends on. The request that comes
+    /// next in the program fails by it; behind the last, the first of the scenario does.
+    #[cold]
+    fn give_up(&mut self, reason: DataError) {
+        let iteration = &mut *self.iteration;
+        let start = self.scenarios.starts()[iteration.scenario as usize];
+        let next = self.scenarios.first_request(iteration.place);
+        let request = next.or_else(|| self.scenarios.first_request(start));
+        iteration.fail(data_outcome(reason.cause));
+        iteration.place = OVER;
+        iteration.prevented = request.map(|request| {
+            Box::new(Prevented {
+                request,
+                arrival: iteration.turn.arrival,
+                reason,
+            })
+        });
     }
 
     /// Begins a pass of a loop.
@@ -465,6 +505,7 @@ impl Iteration {
             requests: 0,
             retries: 0,
             stops_user: false,
+            prevented: None,
             turn: Turn::default(),
             intended: Nanos::ZERO,
             begun: Nanos::ZERO,
@@ -495,13 +536,6 @@ impl Iteration {
         if self.outcome == Outcome::Ok {
             self.outcome = outcome;
         }
-    }
-
-    /// Ends for want of a value that the next step depends on.
-    #[cold]
-    fn give_up(&mut self, outcome: Outcome) {
-        self.fail(outcome);
-        self.place = OVER;
     }
 
     fn counter(&self, counter: CounterId) -> Counter {

@@ -480,6 +480,45 @@ fn a_condition_without_a_value_fails_its_iteration() {
     assert_eq!((counts.ok, counts.failed), (9, 2));
 }
 
+/// The texts of failures, with the number of each.
+fn reasons(result: &Simulated) -> Vec<(String, u64)> {
+    let errors = result.summary.total.errors().into_iter();
+    errors.map(|row| (row.message, row.count)).collect()
+}
+
+#[test]
+fn the_request_behind_a_condition_without_a_value_fails_with_the_reason() {
+    let steps = vec![send(0), unless(3, &[0, 1, 2, 3, 4, 5, 6, 7, 8]), send(1)];
+    let result = run(of_steps(closed(1).iterations(11), steps), world());
+    failures(&result.summary, &[(Outcome::BadData, 2)]);
+    assert_eq!(reasons(&result), [("no such iteration".to_owned(), 2)]);
+    for step in result.summary.steps() {
+        let failed = if step.name.ends_with("/b") { 2 } else { 0 };
+        assert_eq!(step.counts.failed, failed, "{}", step.name);
+    }
+}
+
+#[test]
+fn passes_that_are_none_fail_the_request_behind_them_with_the_reason() {
+    let steps = vec![
+        send(0),
+        repeat(0, Passes::Given(Arc::new(Name)), 4),
+        send(1),
+        again(0, 2),
+    ];
+    let result = run(of_steps(closed(1).iterations(3), steps), world());
+    failures(&result.summary, &[(Outcome::BadData, 3)]);
+    assert_eq!(
+        (paths(&result), iterations(&result).failed),
+        ("aaa".to_owned(), 3)
+    );
+    for (reason, _) in reasons(&result) {
+        let begins = reason.starts_with("`repeat` is given `u0 i");
+        let ends = reason.ends_with("which is no number of passes from 0 to 1000");
+        assert!(begins && ends, "{reason}");
+    }
+}
+
 #[test]
 fn loops_go_round_as_often_as_they_say() {
     let steps = vec![

@@ -1,0 +1,58 @@
+//! A request that an iteration never comes to, since a condition or a number of passes before it
+//! could not be computed.
+//!
+//! It counts as due and failed at the time at which the iteration ended for it, with the reason: an
+//! iteration has no book of reasons, and thresholds on failures are those of requests.
+
+use crate::blame::data_outcome;
+use drumfire_measure::{Leniencies, Particulars, Sample};
+use drumfire_plan::DataError;
+use drumfire_units::Nanos;
+
+/// A request that was prevented.
+#[derive(Debug)]
+pub(crate) struct Prevented {
+    /// The request's place in the pool's list.
+    pub(super) request: u32,
+    /// The number of its iteration's arrival within the run.
+    pub(super) arrival: u64,
+    pub(super) reason: DataError,
+}
+
+impl Prevented {
+    /// The request's place in the pool's list.
+    pub(crate) const fn request(&self) -> u32 {
+        self.request
+    }
+
+    /// Why it is not sent, in words.
+    pub(crate) fn reason(&self) -> &str {
+        &self.reason.words
+    }
+
+    /// The record of it, as a request of this step whose iteration ended then: it has taken no time.
+    pub(crate) fn sample(&self, step: u16, at: Nanos) -> Sample {
+        Sample {
+            intended: at,
+            due: at,
+            sent: at,
+            first_byte: Nanos::MAX,
+            end: at,
+            bytes_sent: 0,
+            outcome: data_outcome(self.reason.cause),
+            leniencies: Leniencies::default(),
+            bytes_received: 0,
+            status: 0,
+            step,
+        }
+    }
+
+    /// The facts beside its record.
+    pub(crate) const fn particulars(&self, at: Nanos) -> Particulars {
+        Particulars {
+            arrival: self.arrival,
+            began: at,
+            written: Nanos::MAX,
+        }
+    }
+}
