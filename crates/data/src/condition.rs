@@ -374,6 +374,13 @@ impl Parser<'_> {
         let text = match self.lexer.arguments()? {
             Some(arguments) => format!("{name}({arguments})"),
             None => {
+                // Whether it has a value may be asked before any step sets it, as in the first pass
+                // of a loop.
+                if let Some(variable) = self.sources.declared(name)
+                    && self.lexer.peek()? == Some(Token::Name("is"))
+                {
+                    return Ok(Node::Named(Simple::Kept(variable), place));
+                }
                 check_variable(name, self.sources)?;
                 name.to_owned()
             }
@@ -478,6 +485,7 @@ mod tests {
             ("status contains '0' and 'd' in people.name", true),
             ("unset is defined", false),
             ("unset is not defined and total is defined", true),
+            ("never is defined or not (never is not defined)", false),
             (
                 "unset == 1 or unset < 1 or unset >= 1 or unset or unset in 'a'",
                 false,

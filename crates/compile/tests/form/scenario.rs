@@ -468,6 +468,19 @@ fn templates_of_taken_values_are_not_judged_by_a_stand_in() {
     }
 }
 
+/// A later step of a loop may give the value whose absence an earlier one asks for.
+#[test]
+fn whether_a_variable_is_defined_is_asked_before_a_step_sets_it() {
+    let steps = "users: 1\nscenario:\n- repeat: 3\n  do:\n  - if: cursor is not defined\n    do: [ get: /first ]\n  \
+                 - { get: /next, take: { cursor: json $.next } }\n";
+    plan(steps).expect("a plan");
+    let unknown = "users: 1\nscenario:\n- { if: curser is defined, do: [ get: / ] }\n";
+    refused(
+        unknown,
+        &["p:7:13: if: templates have no variable `curser`"],
+    );
+}
+
 #[test]
 fn what_is_wrong_with_looks_is_said_with_its_place() {
     for (pool, expected) in [
