@@ -163,7 +163,14 @@ pub(super) fn json_text(node: &Placed<Node>, found: &mut Findings) -> Option<Tex
 fn json(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
     match &node.value {
         Node::Text(text) if text.trim_start().starts_with(['{', '[']) => {
-            let message = "`json` takes JSON as a tree; leave the quotes out, or write `body`";
+            // Without quotes a template would be a tree of YAML.
+            let message = match text.trim_start().starts_with("{{") {
+                true => {
+                    "`json` takes JSON as a tree; write a template of the whole as `body`, with \
+                     `headers: { Content-Type: application/json }`"
+                }
+                false => "`json` takes JSON as a tree; leave the quotes out, or write `body`",
+            };
             found.add(&node.place, message);
             None
         }
