@@ -32,6 +32,7 @@
 //! again when an exchange needs it.
 
 mod alarm;
+mod answer_wake;
 mod bindings;
 mod change;
 mod connection;
@@ -56,13 +57,13 @@ pub(crate) use origins::{Answered, Found};
 pub(crate) use pending::{Output, Pending};
 pub(crate) use seats::Seats;
 
+use self::answer_wake::AnswerWake;
 use self::connections::Connections;
 use self::names::Names;
 use self::origins::{Origins, Reached};
 use self::traffic::Traffic;
 use crate::blame::Failure;
 use crate::id::{ExchangeId, LaneId, Shard, ShareId};
-use crate::limits::LOOK_UP;
 use crate::prepare::Lookup;
 use crate::timers::{Timers, Wake};
 use crate::wire::{Cancelled, Handler, Phase, Wire, WireProtocol};
@@ -77,6 +78,7 @@ pub(crate) struct Transport {
     traffic: Traffic,
     origins: Origins,
     names: Names,
+    answer_wake: AnswerWake,
 }
 
 impl Transport {
@@ -86,6 +88,7 @@ impl Transport {
             traffic: Traffic::new(Connections::new(lanes, shard, seed)),
             origins: Origins::default(),
             names: Names::default(),
+            answer_wake: AnswerWake::default(),
         }
     }
 
@@ -268,7 +271,8 @@ impl Transport {
             return Ok(Found::Share(share, form));
         }
         if reached == Reached::LookUpBegun {
-            cx.timers.at(cx.io.now() + LOOK_UP, Wake::LookUps);
+            let now = cx.io.now();
+            self.answer_wake.set(cx.timers, now);
         }
         self.traffic.underway_mut().seek(id, home);
         Ok(Found::Sought)
@@ -284,6 +288,9 @@ impl Transport {
     ) {
         let seats = self.traffic.connections().bindings().seats();
         self.names.look_up(lane, seats, lookup, timers, now);
+        if self.names.seek() {
+            self.answer_wake.set(timers, now);
+        }
     }
 
     /// Takes the answer to one look-up that has come; `None` when no further answer has.
@@ -306,8 +313,8 @@ impl Transport {
         for id in answered.iter().flat_map(|answered| &answered.exchanges) {
             self.traffic.underway_mut().clear(*id);
         }
-        if answered.is_none() && self.origins.seeks() {
-            cx.timers.at(now + LOOK_UP, Wake::LookUps);
+        if answered.is_none() && (self.names.seek() || self.origins.seeks()) {
+            self.answer_wake.set(cx.timers, now);
         }
         answered
     }

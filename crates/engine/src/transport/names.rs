@@ -1,8 +1,9 @@
 //! Names: the names of lanes' peers, looked up again while a run goes on.
 //!
-//! A lane's timer ([`Wake::Names`]) begins a look-up on a thread of its own; [`Wake::LookUps`] asks
-//! for its answer from time to time, which sets the lane's timer again. Connections are moved by
-//! the transport alone: an answer only says which of them lead elsewhere by now.
+//! A lane's timer ([`Wake::Names`]) begins a look-up on a thread of its own; while one is under way
+//! ([`Names::seek`]), the transport asks for its answer from time to time, which sets the lane's
+//! timer again. Connections are moved by the transport alone: an answer only says which of them
+//! lead elsewhere by now.
 //!
 //! A look-up that fails changes nothing: the addresses of before stay, and the name is asked for
 //! again within [`LOOK_UP_AGAIN`]. A lane has one look-up under way at most, since its timer is set
@@ -11,7 +12,7 @@
 use super::bindings::Bindings;
 use super::seats::Seats;
 use crate::id::LaneId;
-use crate::limits::{LOOK_UP, LOOK_UP_AGAIN};
+use crate::limits::LOOK_UP_AGAIN;
 use crate::prepare::{Lookup, Place, Sought};
 use crate::timers::{Timers, Wake};
 use drumfire_net::Slot;
@@ -37,10 +38,7 @@ impl Names {
             return;
         };
         match lookup.place_of(named.origin.clone()) {
-            Ok(sought) => {
-                self.0.push((id, sought));
-                timers.at(now + LOOK_UP, Wake::LookUps);
-            }
+            Ok(sought) => self.0.push((id, sought)),
             Err(_no_thread) => timers.at(now + LOOK_UP_AGAIN, Wake::Names(id)),
         }
     }
@@ -68,10 +66,12 @@ impl Names {
                 timers.at(at, Wake::Names(id));
             }
         }
-        if !self.0.is_empty() {
-            timers.at(now + LOOK_UP, Wake::LookUps);
-        }
         moved
+    }
+
+    /// Whether any name is being looked up.
+    pub(super) const fn seek(&self) -> bool {
+        !self.0.is_empty()
     }
 
     /// Takes an answer that has come; without a place where the look-up has found none.
