@@ -20,6 +20,9 @@ const ROW_BYTES: usize = 16;
 const ROWS_MAX: usize = 16;
 /// The most rows of text. JSON in one line may have many more members than a screen has rows.
 const LINES_MAX: usize = 400;
+/// The greatest depth of JSON that is indented. The indentation of deeper JSON grows with the square
+/// of its length.
+const DEPTH_MAX: usize = 64;
 /// The most characters of a value that is shown in one line.
 const VALUE_MAX: usize = 200;
 
@@ -81,14 +84,13 @@ fn is_binary(text: &str) -> bool {
     text.contains(is_control)
 }
 
-/// The rows of a text. JSON is indented only where all of it parses; the beginning of a long
-/// document is shown as it came.
+/// The rows of a text. JSON is indented only where all of it parses and no value lies too deep; any
+/// other, such as the beginning of a long document, is shown as it came.
 fn lines(text: &str, secrets: &[&str], unicode: Unicode) -> Vec<String> {
     let is_json = text.trim_start().starts_with(['{', '[']);
-    let text = match is_json && serde_json::from_str::<IgnoredAny>(text).is_ok() {
-        true => indented(text),
-        false => text.to_owned(),
-    };
+    let is_valid = is_json && serde_json::from_str::<IgnoredAny>(text).is_ok();
+    let indented = if is_valid { indented(text) } else { None };
+    let text = indented.unwrap_or_else(|| text.to_owned());
     let masked = secret::body(&text, secrets);
     let lines = masked.lines().take(LINES_MAX + 1);
     lines
@@ -97,8 +99,9 @@ fn lines(text: &str, secrets: &[&str], unicode: Unicode) -> Vec<String> {
 }
 
 /// Valid JSON with a member or an element a line. Digits, escapes and order are kept, which a
-/// parser and a printer would not do.
-fn indented(json: &str) -> String {
+/// parser and a printer would not do. `None` where values lie deeper than [`DEPTH_MAX`]: a server
+/// chooses the depth, and a parser that skips values bounds none.
+fn indented(json: &str) -> Option<String> {
     let mut out = String::with_capacity(json.len() * 2);
     let (mut depth, mut in_string, mut is_escaped, mut opened) = (0_usize, false, false, false);
     for c in json.chars() {
@@ -123,13 +126,14 @@ fn indented(json: &str) -> String {
         out.push(c);
         match c {
             '"' => in_string = true,
+            '{' | '[' if depth == DEPTH_MAX => return None,
             '{' | '[' => depth += 1,
             ',' => break_line(&mut out, depth),
             ':' => out.push(' '),
             _ => {}
         }
     }
-    out
+    Some(out)
 }
 
 /// Begins a row at this depth, two blanks for each.
@@ -192,6 +196,15 @@ mod tests {
         ];
         assert_eq!(rows(json), expected);
         assert_eq!(rows(b"{ not json"), ["{ not json"]);
+    }
+
+    #[test]
+    fn json_that_is_too_deep_is_shown_as_it_came() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert_eq!(rows(nested(DEPTH_MAX).as_bytes()).len(), 2 * DEPTH_MAX - 1);
+        for depth in [DEPTH_MAX + 1, 1 << 15] {
+            assert_eq!(rows(nested(depth).as_bytes()), [nested(depth)]);
+        }
     }
 
     #[test]
