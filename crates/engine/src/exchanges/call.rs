@@ -330,7 +330,8 @@ impl CallState {
     }
 
     /// Takes bytes of messages. Of a stream, each message that they complete is timed; the call
-    /// gives up the rest of the stream when it has as many as the plan wants.
+    /// gives up the rest of the stream when it has as many as the plan wants. A stream that ends
+    /// with them has no trailers, and with these no status.
     #[inline]
     pub(super) fn data(
         &mut self,
@@ -348,12 +349,13 @@ impl CallState {
             let into = is_measured.then_some(&mut cx.figures.messages);
             self.note_streamed(messages, cx.exchange.account.sent(), cx.now, into);
             // The call has received all that it asked for, which is no failure.
-            return match call.plan.streaming.receive {
-                Some(wanted) if self.reply.messages() >= wanted => {
-                    Continuation::GiveUp(cx.inspect())
-                }
-                _ => Continuation::GoOn,
-            };
+            let wanted = call.plan.streaming.receive;
+            if wanted.is_some_and(|wanted| self.reply.messages() >= wanted) {
+                return match end {
+                    true => Continuation::End(cx.inspect()),
+                    false => Continuation::GiveUp(cx.inspect()),
+                };
+            }
         }
         match end {
             true => {

@@ -104,6 +104,25 @@ fn a_message_that_is_none_ends_its_call() {
     }
 }
 
+/// A stream that ends with a message has no trailers, and with these no status: its call is over,
+/// and does not wait for its timeout.
+#[test]
+fn a_stream_that_ends_with_a_message_has_no_status() {
+    let reply = Reply::call().message(b"oh").message(b"oh").ends();
+    let plan = calls(CallKind::ServerStream);
+    let result = run(plan, world(Http2::new().says(reply.clone())));
+    fails(&result, Outcome::GrpcInternal, INTERNAL, "no trailers");
+    assert_eq!(result.summary.total.messages.received, 2 * 20);
+    // It was given all that it asked for.
+    let kind = CallKind::ServerStream;
+    let plan = calls(kind).calls_with(kind, Said::once(), |call| {
+        call.streaming.receive = Some(2);
+    });
+    let result = run(plan, world(Http2::new().says(reply)));
+    failures(&result.summary, &[]);
+    assert_eq!(result.log.resets, 0);
+}
+
 fn gzip(text: &[u8]) -> Vec<u8> {
     let mut message = Vec::new();
     let written = Compressor::new(Encoding::Gzip).write_message(&mut message, text);
