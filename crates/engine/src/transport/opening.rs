@@ -15,7 +15,8 @@
 //! The deadline is that of connecting up to TLS with the origin, and that of the handshake from
 //! there; both are the plan's. Each address of a lane has the whole time of connecting. Bytes of a
 //! proxy are read by `http1`'s machine with its limits; any answer but 2xx refuses, and so do bytes
-//! behind it, which would be taken for the origin's.
+//! behind it, which would be taken for the origin's. The head decides: the body of a refusal is not
+//! read, since it may have no end, and a step would last as long as a proxy sends.
 
 use super::connection::{Connection, Link};
 use super::context::Context;
@@ -314,11 +315,12 @@ fn read_tunnel(
                     false => Tunnel::Refused("bytes follow the proxy's answer".to_owned()),
                 };
             }
-            Event::End(end) => {
-                let status = end.status;
+            Event::Head(head) => {
+                let status = head.status;
                 return Tunnel::Refused(format!("the proxy answered with status {status}"));
             }
-            Event::Interim(_) | Event::Head(_) | Event::Body(_) => {}
+            // A head comes before them.
+            Event::Interim(_) | Event::Body(_) | Event::End(_) => {}
         }
     }
 }
@@ -326,11 +328,8 @@ fn read_tunnel(
 /// The answer of a proxy that has closed the connection.
 fn refused_by_end(machine: &mut Machine) -> Tunnel {
     match machine.handle_end() {
-        Ok(Some(end)) => {
-            let status = end.status;
-            Tunnel::Refused(format!("the proxy answered with status {status}"))
-        }
-        Ok(None) => Tunnel::Refused(Outcome::Closed.words().to_owned()),
+        // A response whose head has come is over by that.
+        Ok(_) => Tunnel::Refused(Outcome::Closed.words().to_owned()),
         Err(error) => Tunnel::Refused(refusal(&error)),
     }
 }
