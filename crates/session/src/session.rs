@@ -10,6 +10,9 @@
 //! Each observer beside has its queue before the run's first event could be missed, whatever time
 //! others take to begin. A panic of an observer's thread is the session's, when that thread is
 //! joined.
+//!
+//! Where an observer can't begin, the load has begun: the run is ended and joined, and so are the
+//! threads of observers that have begun, before the error is returned.
 
 use crate::describe;
 use crate::history::History;
@@ -17,6 +20,7 @@ use crate::limits::{connections_max, within_limits};
 use crate::{EndRequests, Note, Observer, RunContext, SessionError};
 use drumfire_engine::{Events, Prepared, Run, Shares};
 use drumfire_measure::Summary;
+use drumfire_plan::StopReason;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -114,13 +118,17 @@ impl<'a> Session<'a> {
         let queues: Vec<Events> = self.beside.iter().map(|_| run.events()).collect();
         let events = run.events();
         let mut observing = Vec::with_capacity(queues.len());
-        for (beside, events) in self.beside.into_iter().zip(queues) {
-            observing.push(beside.begin(&context, events)?);
-        }
         let mut history = Box::new(History::default());
-        history.begin(&context)?;
-        for observer in &mut self.here {
-            observer.begin(&context)?;
+        let begun = begin_all(
+            self.beside.into_iter().zip(queues),
+            &context,
+            &mut observing,
+        )
+        .and_then(|()| history.begin(&context))
+        .and_then(|()| self.here.iter_mut().try_for_each(|it| it.begin(&context)));
+        if let Err(error) = begun {
+            give_up(run, observing);
+            return Err(error);
         }
         for event in events {
             history.observe(&event);
@@ -142,6 +150,28 @@ impl<'a> Session<'a> {
         }
         outcome.failures.reverse();
         Ok(outcome)
+    }
+}
+
+/// Begins observers, each on a thread of its own; `observing` has those that have begun.
+fn begin_all(
+    beside: impl Iterator<Item = (Beside, Events)>,
+    context: &RunContext,
+    observing: &mut Vec<Observing>,
+) -> Result<(), SessionError> {
+    for (beside, events) in beside {
+        observing.push(beside.begin(context, events)?);
+    }
+    Ok(())
+}
+
+/// Ends a run that an observer can't follow, and waits until nothing of it goes on.
+fn give_up(run: Run, observing: Vec<Observing>) {
+    run.control().end(StopReason::Command);
+    // The observer's error is the session's, whatever the run makes of its end.
+    let _unfinished = run.join();
+    for observing in observing {
+        drop(observing.join());
     }
 }
 

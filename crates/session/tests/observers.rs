@@ -23,6 +23,8 @@ struct Scribe {
     log: Log,
     /// Whether it can't be opened.
     is_broken: bool,
+    /// Whether it can't begin.
+    is_late: bool,
 }
 
 impl Scribe {
@@ -31,6 +33,7 @@ impl Scribe {
             name,
             log: Arc::clone(log),
             is_broken: false,
+            is_late: false,
         }
     }
 
@@ -53,7 +56,10 @@ impl Observer for Scribe {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         assert!(run.info.notes.iter().any(|note| note == "store was opened"));
         self.write("begin");
-        Ok(())
+        match self.is_late {
+            false => Ok(()),
+            true => Err(StreamError::Thread(io::Error::other("none")).into()),
+        }
     }
 
     fn observe(&mut self, event: &RunEvent) {
@@ -83,6 +89,11 @@ fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, Reso
 
 /// A session of ten requests to a target, with these observers beside it and in this thread.
 fn run(beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> {
+    run_of(10, beside, here)
+}
+
+/// The same of a number of requests.
+fn run_of(requests: u64, beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> {
     let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
     let options = Options {
         listen: vec![any],
@@ -90,7 +101,7 @@ fn run(beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> 
     };
     let server = Server::start(options).unwrap();
     let url = format!("http://{}/", server.tcp().unwrap());
-    let plan = closed(1).to(&[&url]).requests(10).plan().unwrap();
+    let plan = closed(1).to(&[&url]).requests(requests).plan().unwrap();
     let prepared = prepare(plan, Arc::new(never)).unwrap();
     let mut session = Session::of(prepared).noted(&["first".to_owned()]);
     for scribe in beside {
@@ -183,4 +194,24 @@ fn an_observer_that_cant_be_opened_keeps_the_run_from_starting() {
     let outcome = run(vec![broken], vec![Scribe::of("line", &log)]);
     assert!(matches!(outcome, Err(SessionError::Stream(_))));
     assert_eq!(*log.lock().unwrap(), ["store open"]);
+}
+
+/// The load has begun by then, and ends before the error is returned.
+#[test]
+fn an_observer_that_can_not_begin_ends_the_run() {
+    let log = Log::default();
+    let late = |name| Scribe {
+        is_late: true,
+        ..Scribe::of(name, &log)
+    };
+    for (beside, here) in [
+        (vec![Scribe::of("store", &log), late("late")], Vec::new()),
+        (vec![Scribe::of("store", &log)], vec![late("late")]),
+    ] {
+        // More than a test would wait for.
+        let outcome = run_of(u64::MAX, beside, here);
+        assert!(outcome.is_err(), "{outcome:?}");
+        let log = std::mem::take(&mut *log.lock().unwrap());
+        assert!(log.iter().any(|line| line == "store finished"), "{log:?}");
+    }
 }
