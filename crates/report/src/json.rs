@@ -19,6 +19,7 @@ mod listing;
 mod lowered;
 mod record;
 
+use crate::secret;
 use crate::untrusted::is_dangerous;
 use contract::Document;
 use drumfire_measure::{IntervalRow, RunInfo, Summary};
@@ -42,6 +43,11 @@ pub const SCHEMA: &str = "drumfire.summary.v1";
 pub fn summary(summary: &Summary) -> Vec<u8> {
     let text = serde_json::to_string_pretty(&Document::of(summary)).expect("string keys only");
     escaped(&text).into_bytes()
+}
+
+/// A text that others wrote, without what looks like a secret in a URL or a header within it.
+fn prose(text: impl AsRef<str>) -> String {
+    secret::setting("", text.as_ref())
 }
 
 /// A JSON text with a line feed at its end, in which every character that could act on a terminal

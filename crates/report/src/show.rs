@@ -80,7 +80,10 @@ fn title(transcript: &Transcript, info: &RunInfo, style: &Style) -> String {
     });
     match info.pools.len() {
         1 => step,
-        _ => format!("{}/{step}", pool.name),
+        _ => {
+            let pool = Untrusted::new(&secret::setting("", &pool.name)).escaped(style.unicode);
+            format!("{pool}/{step}")
+        }
     }
 }
 
@@ -162,7 +165,8 @@ impl Exchange<'_> {
             result,
         } = finding;
         let rule = self.safe(rule);
-        let said = match (variable, result) {
+        let variable = variable.as_deref().map(|name| self.safe(name));
+        let said = match (&variable, result) {
             (Some(name), Ok(value)) => {
                 // A part of a body may have members with secret names.
                 let value = secret::body(value.as_deref().unwrap_or_default(), &self.secrets);

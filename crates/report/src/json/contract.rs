@@ -22,6 +22,7 @@ use super::distribution::Distribution;
 use super::drift::Drift;
 use super::interval::{Interval, Stage};
 use super::lowered::LoweredPlan;
+use super::prose;
 use crate::calendar::rfc3339;
 use crate::remedy::Naming;
 use crate::secret;
@@ -793,11 +794,6 @@ fn sentences(reasons: &[Reason]) -> Vec<String> {
     let sentences = reasons.iter();
     let sentences = sentences.map(|reason| crate::sentence(reason, Naming::Flags));
     sentences.map(prose).collect()
-}
-
-/// A text that others wrote, without what looks like a secret in a URL or a header within it.
-fn prose(text: impl AsRef<str>) -> String {
-    secret::setting("", text.as_ref())
 }
 
 /// A number that JSON has: infinity and NaN, as of a rate over no time, become 0.

@@ -7,9 +7,8 @@
 //! `at_least` where a failure or a timeout makes them a lower bound: a reader that takes them as
 //! they are underestimates, and never overestimates.
 
-use super::INTERVAL_SCHEMA;
+use super::{INTERVAL_SCHEMA, prose};
 use crate::calendar::rfc3339;
-use crate::secret;
 use drumfire_measure::{IntervalRow, RunInfo, StageRow};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -39,8 +38,8 @@ impl Stage {
     /// The stage of a pool, whose figures are made like those of an interval.
     pub(super) fn of(stage: &StageRow<'_>) -> Self {
         Self {
-            pool: secret::setting("", &stage.pool.name),
-            name: stage.stage.name.clone(),
+            pool: prose(&stage.pool.name),
+            name: prose(&stage.stage.name),
             measured_ns: (stage.measured != stage.row.length()).then_some(stage.measured.0),
             figures: Interval::of(&stage.row),
         }

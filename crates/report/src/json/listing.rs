@@ -8,7 +8,7 @@
 //! able to tell apart: a run without an end has no exit code, and a run that can't be read has no
 //! figures but an error.
 
-use super::escaped;
+use super::{escaped, prose};
 use crate::calendar::rfc3339;
 use crate::listing::Listed;
 use crate::secret;
@@ -32,9 +32,9 @@ struct Row<'a> {
     /// Outside of the folder of runs, by `-o`.
     is_elsewhere: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tags: Option<&'a [String]>,
+    tags: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<&'a str>,
+    note: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<u8>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -88,8 +88,8 @@ fn row<'a>(listed: &Listed<'a>) -> Row<'a> {
     Row {
         id: listed.id,
         is_elsewhere: listed.is_elsewhere,
-        tags: labels.map(|labels| labels.tags),
-        note: labels.map(|labels| labels.note),
+        tags: labels.map(|labels| labels.tags.iter().map(prose).collect()),
+        note: labels.map(|labels| prose(labels.note)),
         exit_code: listed.exit,
         run: listed.run.ok().map(figures),
         errors: errors.into_iter().flatten().collect(),

@@ -10,8 +10,8 @@
 //! Intervals, samples and transcripts have no line: they are many, and the log has them. What is
 //! left is the course of the run as its user made it: orders, marks, and the reason of its end.
 
-use super::escaped;
 use super::lowered::LoweredPlan;
+use super::{escaped, prose};
 use crate::calendar::rfc3339;
 use crate::secret;
 use drumfire_measure::{RunEvent, RunInfo};
@@ -29,9 +29,9 @@ struct Facts<'a> {
     version: &'a str,
     threads: u32,
     interval_ns: u64,
-    pools: Vec<&'a str>,
+    pools: Vec<String>,
     plan: LoweredPlan<'a>,
-    notes: &'a [String],
+    notes: Vec<String>,
 }
 
 /// The name and version of that form.
@@ -54,9 +54,9 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
         version: &info.version,
         threads: info.threads,
         interval_ns: info.interval.0,
-        pools: info.pools.iter().map(|pool| pool.name.as_str()).collect(),
+        pools: info.pools.iter().map(|pool| prose(&pool.name)).collect(),
         plan: LoweredPlan(info),
-        notes: &info.notes,
+        notes: info.notes.iter().map(prose).collect(),
     };
     let text = serde_json::to_string_pretty(&facts).expect("string keys only");
     escaped(&text).into_bytes()
@@ -82,7 +82,7 @@ enum Event<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         pool: Option<u16>,
         #[serde(flatten)]
-        change: Changed<'a>,
+        change: Changed,
     },
     Stopping {
         reason: &'static str,
@@ -93,12 +93,12 @@ enum Event<'a> {
 /// A command, by its kind.
 #[derive(Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
-enum Changed<'a> {
+enum Changed {
     Rate { law: String },
     Users { law: Vec<UsersFrom> },
     Pause,
     Resume,
-    Mark { text: &'a str },
+    Mark { text: String },
     Stop { reason: &'static str },
 }
 
@@ -141,7 +141,7 @@ pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
 /// A command in the contract's words.
 ///
 /// A law is written as a plan has it, so that an order can be repeated.
-fn changed(change: &Change) -> Changed<'_> {
+fn changed(change: &Change) -> Changed {
     match change {
         Change::Rate { law } => Changed::Rate {
             law: law.to_string(),
@@ -158,7 +158,7 @@ fn changed(change: &Change) -> Changed<'_> {
         },
         Change::Pause => Changed::Pause,
         Change::Resume => Changed::Resume,
-        Change::Mark { text } => Changed::Mark { text },
+        Change::Mark { text } => Changed::Mark { text: prose(text) },
         Change::Stop { reason } => Changed::Stop {
             reason: name(*reason),
         },
@@ -206,6 +206,9 @@ mod tests {
              \"text\":\"deploy\\n\\u001b[2J\"}}\n"
         );
         assert_eq!(line(&mark), expected);
+        let text = "see https://u:hunter2@h/".to_owned();
+        let mark = RunEvent::Changed(Arc::new(Command::soon(Change::Mark { text })));
+        assert!(!line(&mark).contains("hunter2"), "{}", line(&mark));
         assert_eq!(event(&RunEvent::Kept(Vec::new().into()), 0), None);
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         let at = slow.intended.as_secs_f64();
         let trace = match slow.trace.as_str() {
             "" => String::new(),
-            trace => format!("trace {trace}  "),
+            trace => format!("trace {}  ", foreign(trace, page.style.unicode)),
         };
         let end = match slow.outcome {
             Outcome::Ok => String::new(),

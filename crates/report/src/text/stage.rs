@@ -55,13 +55,10 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 /// answer in the next stage counts there.
 fn cells(stage: &StageRow<'_>, several: bool, style: &Style) -> Vec<Line> {
     let row = &stage.row;
+    let stage_name = foreign(&stage.stage.name, style.unicode);
     let name = match several {
-        true => format!(
-            "{}: {}",
-            foreign(&stage.pool.name, style.unicode),
-            stage.stage.name
-        ),
-        false => stage.stage.name.clone(),
+        true => format!("{}: {stage_name}", foreign(&stage.pool.name, style.unicode)),
+        false => stage_name,
     };
     let mut name = Line::plain(in_letters(&name, style.unicode));
     name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
