@@ -284,7 +284,7 @@ impl ResponseState {
             match (read, end) {
                 (Ok(()), false) => {}
                 (Ok(()), true) => {
-                    if let Err(failure) = self.body.finish() {
+                    if let Err(failure) = self.finish_body() {
                         return Continuation::End(failure);
                     }
                 }
@@ -301,24 +301,30 @@ impl ResponseState {
     /// Takes the trailers, which end the body.
     #[inline]
     pub(super) fn trailers(&mut self, cx: &mut KindContext<'_>) -> Continuation {
-        match self.body.finish() {
+        match self.finish_body() {
             Ok(()) => self.complete(cx),
             Err(failure) => Continuation::End(failure),
         }
     }
 
-    /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes. The body of one
-    /// that leads elsewhere need not be whole.
+    /// Takes the end of a response of HTTP/1.1, which was forgiven these mistakes.
     #[inline(always)]
     pub(super) fn end(&mut self, cx: &mut KindContext<'_>, leniencies: Leniencies) -> Continuation {
         cx.exchange.account.note_leniencies(leniencies);
-        if !self.body.is_discard()
-            && !self.leads_on()
-            && let Err(failure) = self.body.finish()
-        {
-            return Continuation::End(failure);
+        match self.finish_body() {
+            Ok(()) => self.complete(cx),
+            Err(failure) => Continuation::End(failure),
         }
-        self.complete(cx)
+    }
+
+    /// Ends the body. That of a response that leads elsewhere need not be whole, whichever protocol
+    /// has carried it: nothing of it is looked at.
+    #[inline(always)]
+    fn finish_body(&mut self) -> Result<(), Failure> {
+        if self.body.is_discard() || self.leads_on() {
+            return Ok(());
+        }
+        self.body.finish()
     }
 
     /// Ends a response that is complete: it is judged, or leads elsewhere.

@@ -49,6 +49,21 @@ fn world(script: Http2) -> World {
     World::of(Server::http2(script).takes(Law::Const(us(100))))
 }
 
+/// As over HTTP/1.1: nothing of such a body is looked at.
+#[test]
+fn the_body_of_a_redirect_need_not_be_whole() {
+    let truncated = Http2::new().answers(|request: &Request<'_>| match request.target() {
+        "/0" => Reply::ok(),
+        _ => {
+            let fields = [("location", "/0"), ("content-encoding", "gzip")];
+            Reply::head(302, &fields).data(&[0x1f, 0x8b, 8]).ends()
+        }
+    });
+    let result = run(following(1, "http://sut/1"), world(truncated));
+    failures(&result.summary, &[]);
+    assert_eq!(result.log.requests, 2 * 20);
+}
+
 #[test]
 fn redirects_are_followed_on_the_same_connection() {
     for status in [301, 302, 303, 307, 308] {
