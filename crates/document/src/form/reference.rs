@@ -184,7 +184,13 @@ impl<'a> References<'a> {
                 return None;
             }
             match value {
-                Some(node) if out.is_empty() && start == 0 && rest.is_empty() => return Some(node),
+                Some(node) if out.is_empty() && start == 0 && rest.is_empty() => {
+                    let length = match &node {
+                        Node::Text(value) | Node::Number(value) => value.len(),
+                        _ => 0,
+                    };
+                    return self.take_room(length, text, found).then_some(node);
+                }
                 Some(Node::Text(value) | Node::Number(value)) => {
                     is_right &= self.push(&value, text, found, &mut out);
                 }
@@ -199,13 +205,21 @@ impl<'a> References<'a> {
 
     /// Appends a value, within the bound.
     fn push(&mut self, value: &str, text: &Text, found: &mut Findings, out: &mut String) -> bool {
-        let Some(left) = self.left.checked_sub(value.len()) else {
+        let has_room = self.take_room(value.len(), text, found);
+        if has_room {
+            out.push_str(value);
+        }
+        has_room
+    }
+
+    /// Counts the bytes of a value against the bound; `false` where it is reached.
+    fn take_room(&mut self, length: usize, text: &Text, found: &mut Findings) -> bool {
+        let Some(left) = self.left.checked_sub(length) else {
             let message = "the values of references have more than 64 MiB";
             found.add(&text.place, message);
             return false;
         };
         self.left = left;
-        out.push_str(value);
         true
     }
 
@@ -590,6 +604,25 @@ mod tests {
         }
         let (value, _) = resolved("{ ${setup:token}");
         assert_eq!(value, Ok(Node::Text("{ { uuid }}".to_owned())));
+    }
+
+    /// One reference alone is copied like any other.
+    #[test]
+    fn the_values_of_references_have_a_bound() {
+        for (written, count) in [("${v}", 7), ("${v}x", 7)] {
+            let root = format!("vars: {{ v: {} }}", "x".repeat(10 << 20));
+            let root = read(&root, "p").expect("yaml");
+            let mut references = References::new(&root, &Desk);
+            let mut found = Findings::default();
+            for n in 1..=count {
+                let mut node = read("''", "p").expect("yaml");
+                node.value = Node::Text(written.to_owned());
+                references.resolve(&mut node, &mut found);
+                assert_eq!(found.len(), usize::from(n == count), "{written} {n}");
+            }
+            let found = found.into_inner();
+            assert!(found[0].message.contains("more than 64 MiB"), "{found:?}");
+        }
     }
 
     /// A chain of variables has an end before the stack has.
