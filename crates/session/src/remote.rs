@@ -1,8 +1,8 @@
 //! Commands from other processes (`drumfire ctl`), over a socket that only its owner can open.
 //!
 //! Each connection carries one question and its answer ([`crate::message`]). They are served one
-//! after the other by one thread, each read and each write within [`PATIENCE`], so that a client
-//! that hangs does not hold the next one up for long.
+//! after the other by one thread, each within [`PATIENCE`] as a whole, so that a client that hangs,
+//! or sends byte by byte, does not hold the next one up for long.
 //!
 //! The folder belongs to the user alone and has mode 0700, which is checked and not only set: a
 //! process that can reach a socket may stop and change the load. A socket appears under its name
@@ -14,9 +14,10 @@ use crate::steering::Steering;
 use crate::{Note, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{RunInfo, Summary};
+use drumfire_net::Clock;
 use drumfire_plan::{Change, Command};
 use std::fs::{self, DirBuilder, DirEntry};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt as _, FileTypeExt as _, MetadataExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ use std::time::Duration;
 
 /// The largest message, in bytes: a law may give users one by one.
 const MESSAGE_MAX: u64 = 1 << 24;
-/// The time that a client may take for a part of its message.
+/// The time that a client may take for its message and for the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The extension of a socket's name, whose stem is the id of its run.
 pub const SOCKET_EXTENSION: &str = "sock";
@@ -164,21 +165,60 @@ pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<P
 
 /// Answers one message.
 fn serve(
-    mut stream: UnixStream,
+    stream: UnixStream,
     info: &RunInfo,
     control: &Control,
     steering: &mut Steering,
 ) -> io::Result<()> {
-    stream.set_read_timeout(Some(PATIENCE))?;
-    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut client = Client {
+        stream,
+        clock: Clock::start(),
+    };
     let mut message = Vec::new();
-    (&stream).take(MESSAGE_MAX).read_to_end(&mut message)?;
+    (&mut client).take(MESSAGE_MAX).read_to_end(&mut message)?;
     let answer = match Question::decode(&message) {
         Ok(Question::About) => Answer::Facts(Box::new(info.clone())),
         Ok(Question::Command(command)) => answer(printable(command), control, steering),
         Err(error) => Answer::Refused(error.to_string()),
     };
-    stream.write_all(&answer.encode())
+    client.write_all(&answer.encode())
+}
+
+/// A client's connection. Its reads and writes share one time: with a time for each, a client that
+/// sends byte by byte would hold the thread for as long as it likes.
+struct Client {
+    stream: UnixStream,
+    /// Its epoch is the connection's beginning.
+    clock: Clock,
+}
+
+impl Client {
+    /// The time that is left to it.
+    fn left(&self) -> io::Result<Duration> {
+        let left = PATIENCE.saturating_sub(Duration::from_nanos(self.clock.now().0));
+        match left.is_zero() {
+            true => Err(io::ErrorKind::TimedOut.into()),
+            false => Ok(left),
+        }
+    }
+}
+
+impl Read for Client {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.set_read_timeout(Some(self.left()?))?;
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for Client {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.set_write_timeout(Some(self.left()?))?;
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
 }
 
 /// Carries a command out, and gives the words for it. A command that would change nothing is not
