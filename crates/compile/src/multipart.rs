@@ -1,12 +1,12 @@
 //! Bodies of several parts (RFC 7578), as browsers write them.
 //!
 //! The body is made once, before the run. Where a text of it is a template the whole body is one,
-//! since a template has one text; then the content of files, in which tags are no tags, is kept out
-//! of it by `{% raw %}`, and a file that is no text can't stand beside it.
+//! since a template has one text; then the heads of parts and the content of files, in which tags
+//! are no tags, are kept out of it by `{% raw %}`, and a file that is no text can't stand beside it.
 //!
 //! What stands in the head of a part can't end it: quotes and ends of lines in names are escaped as
-//! browsers do, and the boundary occurs in no part as it was written. A value that is rendered
-//! later is not looked at for it.
+//! browsers do, a type has no control characters, and the boundary occurs in no part as it was
+//! written. A value that is rendered later is not looked at for it.
 
 use drumfire_data::Template;
 use drumfire_document::{Diagnostic, Part, PartContent};
@@ -39,22 +39,19 @@ pub(crate) fn multipart(
     let varies = are_templates && parts.iter().any(is_template);
     let mut bytes = Vec::new();
     for (part, content) in parts.iter().zip(contents) {
-        let mut head = format!(
-            "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"",
-            quoted(&part.name.value)
-        );
-        if let Some(name) = file_name(part) {
-            head.push_str(&format!("; filename=\"{}\"", quoted(&name)));
+        let head = head(part, &boundary)?;
+        match varies {
+            true => {
+                let raw = raw(head.as_bytes(), "the head of the part");
+                let place = &part.name.place;
+                let raw = raw.map_err(|message| Box::new(Diagnostic::new(place, message)))?;
+                bytes.extend_from_slice(&raw);
+            }
+            false => bytes.extend_from_slice(head.as_bytes()),
         }
-        head.push_str("\r\n");
-        if let Some(media_type) = media_type(part) {
-            head.push_str(&format!("Content-Type: {media_type}\r\n"));
-        }
-        head.push_str("\r\n");
-        bytes.extend_from_slice(head.as_bytes());
         match &part.content {
             PartContent::File(path) if varies => {
-                let raw = raw(content);
+                let raw = raw(content, "the file");
                 let raw = raw.map_err(|message| Box::new(Diagnostic::new(&path.place, message)))?;
                 bytes.extend_from_slice(&raw);
             }
@@ -69,6 +66,32 @@ pub(crate) fn multipart(
     })
 }
 
+/// The boundary before a part, and its head.
+fn head(part: &Part, boundary: &str) -> Result<String, Box<Diagnostic>> {
+    let mut head = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"",
+        quoted(&part.name.value)
+    );
+    if let Some(name) = file_name(part) {
+        head.push_str(&format!("; filename=\"{}\"", quoted(&name)));
+    }
+    head.push_str("\r\n");
+    if let Some(written) = &part.media_type
+        && written.value.contains(char::is_control)
+    {
+        let message = "the type of a part has no line ends and no other control characters";
+        return Err(Box::new(Diagnostic::new(
+            &written.place,
+            message.to_owned(),
+        )));
+    }
+    if let Some(media_type) = media_type(part) {
+        head.push_str(&format!("Content-Type: {media_type}\r\n"));
+    }
+    head.push_str("\r\n");
+    Ok(head)
+}
+
 /// Whether a part is a text with a template; files are taken as they are.
 fn is_template(part: &Part) -> bool {
     match &part.content {
@@ -77,25 +100,24 @@ fn is_template(part: &Part) -> bool {
     }
 }
 
-/// The content of a file as a part of a template, in which its tags are no tags. A file that would
-/// end `raw` itself is refused, rather than cut in pieces: what is sent must be the file.
-fn raw(content: &[u8]) -> Result<Vec<u8>, String> {
+/// The content of a file or the head of a part (`noun`) as a part of a template, in which its tags
+/// are no tags. One that would end `raw` itself is refused, rather than cut in pieces: it must be
+/// sent as it is.
+fn raw(content: &[u8], noun: &str) -> Result<Vec<u8>, String> {
     let Ok(text) = std::str::from_utf8(content) else {
-        return Err(
-            "the file is no text, and a part beside it has a template: such a body can't be \
+        return Err(format!(
+            "{noun} is no text, and a part beside it has a template: such a body can't be \
              rendered; write `templates: none`"
-                .to_owned(),
-        );
+        ));
     };
     if Template::is_static(text) {
         return Ok(content.to_vec());
     }
     if text.contains("endraw") {
-        return Err(
-            "the file has a template with `endraw`, and a part beside it has a template, too; \
+        return Err(format!(
+            "{noun} has a template with `endraw`, and a part beside it has a template, too; \
              write `templates: none`"
-                .to_owned(),
-        );
+        ));
     }
     Ok(format!("{{% raw %}}{text}{{% endraw %}}").into_bytes())
 }
@@ -202,5 +224,27 @@ mod tests {
         assert!(!made.contains("raw"), "{made}");
         let wrong = body(&[template, file("bytes")], true).expect_err("no text");
         assert!(wrong.contains("the file is no text"), "{wrong}");
+    }
+
+    #[test]
+    fn the_head_of_a_part_is_no_template_and_has_no_further_lines() {
+        let template = Part::text(text("n"), text("{{ user }}"));
+        let named = Part::text(text("a{{ user }}"), text("x"));
+        let made = body(&[template.clone(), named], true).expect("a body");
+        let head = "{% raw %}------drumfire0boundary\r\n\
+            Content-Disposition: form-data; name=\"a{{ user }}\"\r\n\r\n{% endraw %}x\r\n";
+        assert!(made.contains(head), "{made}");
+        let ended = Part::text(text("{% endraw %}"), text("x"));
+        let wrong = body(&[template, ended], true).expect_err("it would end `raw`");
+        assert!(
+            wrong.starts_with("the head of the part has a template"),
+            "{wrong}"
+        );
+        let typed = Part {
+            media_type: Some(text("text/plain\r\nX: y")),
+            ..Part::text(text("n"), text("x"))
+        };
+        let wrong = body(&[typed], false).expect_err("a line end");
+        assert!(wrong.contains("no line ends"), "{wrong}");
     }
 }
