@@ -62,6 +62,8 @@ struct Socket {
     generation: u32,
     /// Whether an event reported that opening the connection failed.
     troubled: bool,
+    /// Whether an event reported the peer's end or an error, which comes behind the last bytes.
+    ending: bool,
     tls: Option<Box<TlsStream>>,
     /// The TLS connection to a proxy, within which that one is.
     outer: Option<Box<TlsStream>>,
@@ -122,6 +124,7 @@ impl Native {
                 continue;
             }
             socket.troubled |= event.broken;
+            socket.ending |= event.peer_closed;
             ready.push(Readiness {
                 slot: Slot(slot),
                 readable: event.readable,
@@ -150,12 +153,15 @@ impl Native {
 }
 
 /// The socket as what carries bytes.
-struct Plain<'a>(&'a OwnedFd);
+struct Plain<'a> {
+    fd: &'a OwnedFd,
+    ending: bool,
+}
 
 impl Carrier for Plain<'_> {
     #[inline]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
-        match retry_on_intr(|| send(self.0, bytes, socket::SEND)) {
+        match retry_on_intr(|| send(self.fd, bytes, socket::SEND)) {
             Ok(sent) => Ok(sent),
             Err(Errno::AGAIN) => Ok(0),
             Err(error) => Err(error.into()),
@@ -165,8 +171,22 @@ impl Carrier for Plain<'_> {
     #[inline]
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
         let room = buffer.len();
-        let result = retry_on_intr(|| recv(self.0, &mut *buffer, RecvFlags::empty()));
+        let result = retry_on_intr(|| recv(self.fd, &mut *buffer, RecvFlags::empty()));
         received(result.map(|(_, length)| length), room)
+    }
+
+    #[inline]
+    fn is_ending(&self) -> bool {
+        self.ending
+    }
+}
+
+impl Socket {
+    /// The open socket as a carrier.
+    #[inline]
+    fn plain(&self) -> Option<Plain<'_>> {
+        let ending = self.ending;
+        self.fd.as_ref().map(|fd| Plain { fd, ending })
     }
 }
 
@@ -181,7 +201,10 @@ impl Native {
     ) -> Option<T> {
         let socket = self.sockets.get_mut(slot.0 as usize)?;
         let tls = socket.tls.as_deref_mut()?;
-        let mut plain = Plain(socket.fd.as_ref()?);
+        let mut plain = Plain {
+            fd: socket.fd.as_ref()?,
+            ending: socket.ending,
+        };
         let [io, outer_io] = self.tls_io.as_deref_mut()?;
         Some(match socket.outer.as_deref_mut() {
             None => act(tls, &mut plain, io),
@@ -243,6 +266,7 @@ impl Io for Native {
         debug_assert!(socket.fd.is_none(), "the slot holds a connection");
         socket.generation = socket.generation.wrapping_add(1);
         socket.troubled = false;
+        socket.ending = false;
         let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
         self.poller.add(&fd, token)?;
         socket.fd = Some(fd);
@@ -299,8 +323,8 @@ impl Io for Native {
         {
             return sent;
         }
-        match &self.sockets[slot.0 as usize].fd {
-            Some(fd) => Plain(fd).send(bytes),
+        match self.sockets[slot.0 as usize].plain() {
+            Some(mut plain) => plain.send(bytes),
             None => Err(IoError::BrokenPipe),
         }
     }
@@ -312,8 +336,8 @@ impl Io for Native {
         {
             return received;
         }
-        match &self.sockets[slot.0 as usize].fd {
-            Some(fd) => Plain(fd).receive(buffer),
+        match self.sockets[slot.0 as usize].plain() {
+            Some(mut plain) => plain.receive(buffer),
             None => Err(IoError::BrokenPipe),
         }
     }
@@ -395,7 +419,8 @@ impl Native {
     fn flush(&mut self, slot: Slot) -> Result<(), IoError> {
         let socket = &mut self.sockets[slot.0 as usize];
         if let (Some(fd), Some(outer)) = (&socket.fd, &mut socket.outer) {
-            outer.flush(&mut Plain(fd))?;
+            let ending = socket.ending;
+            outer.flush(&mut Plain { fd, ending })?;
         }
         self.sealed(slot, |tls, carrier, _| tls.flush(carrier))
             .unwrap_or(Ok(()))
@@ -416,7 +441,8 @@ fn buffers() -> Box<[TlsIo; 2]> {
 }
 
 /// The result of a receive into `room` bytes. A short one has drained the socket for now (epoll(7),
-/// question 9; kqueue reports later bytes in the same way).
+/// question 9; kqueue reports later bytes in the same way). An end or an error that an event has
+/// reported is not drained by it: no further event reports it.
 #[inline]
 fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoError> {
     match result {

@@ -16,6 +16,10 @@ pub(crate) trait Carrier {
 
     /// Receives into the buffer.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError>;
+
+    /// Whether the peer's end or an error comes behind the last bytes. No later event reports it,
+    /// so a receive that drains the bytes is followed by another one.
+    fn is_ending(&self) -> bool;
 }
 
 /// A TLS connection that carries the records of another one.
@@ -32,6 +36,10 @@ impl Carrier for Within<'_> {
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
         self.stream.receive(self.carrier, self.io, buffer)
+    }
+
+    fn is_ending(&self) -> bool {
+        self.carrier.is_ending()
     }
 }
 
@@ -220,6 +228,8 @@ impl TlsStream {
                 }
                 Pull::Some { drained: false } => {}
                 Pull::Some { drained: true } if self.session.phase() == Phase::PeerClosed => {}
+                // Only TLS's own messages came, such as session tickets.
+                Pull::Some { drained: true } if carrier.is_ending() => {}
                 Pull::Some { drained: true } | Pull::Nothing => return Ok(Received::Nothing),
                 Pull::End => return Err(IoError::TlsNoCloseNotify),
             }

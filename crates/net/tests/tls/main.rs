@@ -1,6 +1,7 @@
 //! TLS connections of the real driver, with rustls's own server side as the peer.
 
 mod early;
+mod ending;
 mod hostile;
 mod peer;
 mod pen;
