@@ -29,7 +29,8 @@ const LAST_WORD: Duration = Duration::from_millis(200);
 /// Signals of the whole process, from now until its end.
 ///
 /// A terminal that goes away (SIGHUP) stops the load too, unless the program was started with
-/// nohup. The kernel and the shell may each send one, so a second SIGHUP does not hurry the end.
+/// nohup. The kernel and the shell may each send one for the same terminal, so only the first
+/// SIGHUP counts, whatever came before it.
 /// SIGQUIT keeps its default: the end, at once.
 pub(crate) struct Signals {
     state: Arc<Mutex<State>>,
@@ -39,6 +40,8 @@ pub(crate) struct Signals {
 struct State {
     /// The number of signals that asked for an end.
     count: u32,
+    /// Whether a SIGHUP is among them.
+    is_hung_up: bool,
     run: Option<(Control, EndRequests)>,
 }
 
@@ -88,7 +91,7 @@ impl Observer for Signals {
 
 impl State {
     fn take(&mut self, signal: i32) {
-        if signal == SIGHUP && self.count > 0 {
+        if signal == SIGHUP && std::mem::replace(&mut self.is_hung_up, true) {
             return self.act();
         }
         self.count += 1;

@@ -75,6 +75,7 @@ fn the_first_is_acknowledged_and_the_second_reports_at_once() {
         (Signal::INT, Signal::INT),
         (Signal::TERM, Signal::INT),
         (Signal::INT, Signal::TERM),
+        (Signal::TERM, Signal::HUP),
     ] {
         let terminal = Terminal::open();
         let line = terminal.line.try_clone().unwrap();
@@ -98,8 +99,25 @@ fn the_first_is_acknowledged_and_the_second_reports_at_once() {
             assert!(run.stdout.contains(part), "no `{part}` in {}", run.stdout);
         }
     }
-    // Each should be; on a busy machine one of three is enough to see that nothing is waited for.
+    // Each should be; on a busy machine one of them is enough to see that nothing is waited for.
     assert!(noticed.iter().any(|time| *time < NOTICED), "{noticed:?}");
+}
+
+/// The kernel and the shell may each send SIGHUP when a terminal goes away: the second is the same
+/// request.
+#[test]
+fn a_second_hangup_does_not_hurry_the_end() {
+    let serve = Serve::new("--delay const:5m");
+    let terminal = Terminal::open();
+    let line = terminal.line.try_clone().unwrap();
+    let mut process = start(&serve, line, None);
+    process.signal(Signal::HUP);
+    wait_until("it is acknowledged", || terminal.shows("stopping"));
+    process.signal(Signal::HUP);
+    sleep(Duration::from_millis(500));
+    assert!(process.is_running(), "it waits for what is in flight");
+    process.signal(Signal::INT);
+    assert_eq!(process.finish(PATIENCE).code, Some(1));
 }
 
 /// A pipe that takes nothing more.
