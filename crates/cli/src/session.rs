@@ -61,7 +61,7 @@ impl From<SessionError> for Failure {
         match error {
             SessionError::Prepare(error) => unprepared(error),
             SessionError::Unfit(refused) => unfit(&refused),
-            SessionError::Store(error) => Self::failed(format!("-o: {error}")),
+            SessionError::Store(error) => Self::usage(format!("-o: {error}")),
             SessionError::Metering(error) => error.into(),
             SessionError::Run(error @ RunError::Schedule(_)) => Self::usage(error),
             error @ (SessionError::Stream(_)

@@ -87,15 +87,9 @@ impl Storing {
 
     /// Begins to store the run of these facts, which are without secrets.
     fn begin(self, info: &RunInfo, console: &dyn Console) -> Result<Recording, StoreError> {
-        let directory = match self.place {
-            Place::New(StorePlace::Named { directory, runs }) => {
-                let listed = runs.map(|runs| directory.list_in(&runs, &info.id));
-                if let Some(Err(error)) = listed {
-                    console.note(&format!("`drumfire runs` will not list the run: {error}"));
-                }
-                directory
-            }
-            Place::New(StorePlace::Among(runs)) => Directory::create(&runs.join(&info.id))?,
+        let (directory, listed_in) = match self.place {
+            Place::New(StorePlace::Named { directory, runs }) => (directory, runs),
+            Place::New(StorePlace::Among(runs)) => (Directory::create(&runs.join(&info.id))?, None),
             Place::Resumed(directory, record) => {
                 return Recording::resume(directory, &record, info);
             }
@@ -109,7 +103,13 @@ impl Storing {
                 Naming::Keys => KEYS,
             },
         };
-        Recording::begin(directory, beginning)
+        let recording = Recording::begin(directory, beginning)?;
+        // Only behind its facts: a listed run can be reported.
+        let listed = listed_in.map(|runs| recording.directory().list_in(&runs, &info.id));
+        if let Some(Err(error)) = listed {
+            console.note(&format!("`drumfire runs` will not list the run: {error}"));
+        }
+        Ok(recording)
     }
 
     /// Whether the user asked for it.

@@ -26,6 +26,8 @@ const LOCK: &str = "lock";
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
+    /// Whether it was made for this run.
+    is_new: bool,
     /// The lock goes with the program, however that ends.
     _lock: File,
 }
@@ -37,8 +39,12 @@ impl Directory {
     /// When it has a run or other files, when another program has it, or when it can't be written.
     pub fn create(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
+        let is_new = !path.exists();
         fs::create_dir_all(path).map_err(&wrong)?;
-        let directory = Self::lock(path)?;
+        let directory = Self {
+            is_new,
+            ..Self::lock(path)?
+        };
         if directory.path.join(LOG).exists() {
             return Err(StoreError::Taken(path.to_owned()));
         }
@@ -73,6 +79,7 @@ impl Directory {
         match lock.try_lock() {
             Ok(()) => Ok(Self {
                 path: path.to_owned(),
+                is_new: false,
                 _lock: lock,
             }),
             Err(TryLockError::WouldBlock) => Err(StoreError::Busy(path.to_owned())),
@@ -166,6 +173,19 @@ impl Directory {
             fs::remove_file(&path).map_err(StoreError::write(&path))?;
         }
         fs::remove_dir(&directory).map_err(StoreError::write(&directory))
+    }
+
+    /// Deletes what was written of a run that could not begin: a directory without its facts would
+    /// pass for the newest run. One that was there before stays, empty.
+    pub(crate) fn abandon(self) {
+        for name in own_file::names(&self.path).unwrap_or_default() {
+            if is_own(&name) {
+                let _left = fs::remove_file(self.path.join(name));
+            }
+        }
+        if self.is_new {
+            let _left = fs::remove_dir(&self.path);
+        }
     }
 
     /// Makes the names of its files survive a crash.

@@ -37,27 +37,25 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins to store a run in an empty directory.
+    /// Begins to store a run in an empty directory, which is abandoned where that fails.
     ///
     /// # Errors
     /// When it can't be written.
     pub fn begin(directory: Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
-        directory.write_plan(beginning.plan, beginning.info_json)?;
-        let events = directory.events()?;
-        let mut log = LogWriter::create(&directory.log())?;
-        let facts_at = log.whole();
-        log.append(FrameKind::Part, &beginning.info.encode())?;
-        let facts_end = log.whole();
-        log.append(FrameKind::Caller, beginning.caller.as_bytes())?;
-        directory.sync()?;
-        Ok(Self {
-            directory,
-            log,
-            events,
-            schedule: Schedule::default(),
-            facts: facts_at..facts_end,
-            is_part: false,
-        })
+        match Files::begin(&directory, beginning) {
+            Ok(Files { log, events, facts }) => Ok(Self {
+                directory,
+                log,
+                events,
+                schedule: Schedule::default(),
+                facts,
+                is_part: false,
+            }),
+            Err(error) => {
+                directory.abandon();
+                Err(error)
+            }
+        }
     }
 
     /// Goes on with a run of which this is the record so far: a further part of it begins.
@@ -139,6 +137,12 @@ impl Recording {
         ))
     }
 
+    /// The directory of the run.
+    #[must_use]
+    pub const fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
     /// Whether it is a further part of a run.
     #[must_use]
     pub const fn is_part(&self) -> bool {
@@ -152,5 +156,32 @@ impl Recording {
     pub fn end(mut self, ending: &Ending) -> Result<Directory, StoreError> {
         self.log.append(FrameKind::Ending, &ending.encode())?;
         Ok(self.directory)
+    }
+}
+
+/// The open files of a run that begins.
+struct Files {
+    log: LogWriter,
+    events: File,
+    /// Where the facts stand in the log.
+    facts: Range<u64>,
+}
+
+impl Files {
+    /// Writes the plan and the facts of a run.
+    fn begin(directory: &Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
+        directory.write_plan(beginning.plan, beginning.info_json)?;
+        let events = directory.events()?;
+        let mut log = LogWriter::create(&directory.log())?;
+        let facts_at = log.whole();
+        log.append(FrameKind::Part, &beginning.info.encode())?;
+        let facts_end = log.whole();
+        log.append(FrameKind::Caller, beginning.caller.as_bytes())?;
+        directory.sync()?;
+        Ok(Self {
+            log,
+            events,
+            facts: facts_at..facts_end,
+        })
     }
 }

@@ -172,6 +172,40 @@ fn a_full_disk_ends_the_storing_and_not_the_run() {
     );
 }
 
+/// Where not even the facts of a run find room, a run that was to be stored is not sent, and neither
+/// way leaves a directory that would pass for the newest run.
+#[test]
+fn a_disk_that_is_full_at_the_start_has_no_run() {
+    for (place, code, requests) in [("-o DIR", 2, 0), ("", 0, 3)] {
+        let serve = Serve::new("");
+        let folder = Folder::new();
+        let dir = folder.at("run");
+        // No file of this process takes a byte.
+        let script = format!(
+            "trap '' XFSZ; ulimit -f 0; exec $D http -q -n 3 {} {}",
+            place.replace("DIR", &dir),
+            serve.url
+        );
+        let mut command = neutral(Command::new("sh"));
+        command
+            .args(["-c", &script])
+            .env("D", PATH)
+            .env("XDG_STATE_HOME", folder.at("state"));
+        let run = Process::start(&mut command).finish(LIMIT);
+        assert_eq!(run.code, Some(code), "{place}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("can't write"),
+            "{place}: {}",
+            run.stderr
+        );
+        assert_eq!(serve.count("requests"), requests, "{place}");
+        assert!(!Path::new(&dir).exists(), "{place}");
+        let listed = fs::read_dir(folder.at("state/drumfire/runs"));
+        let listed = listed.map_or(0, Iterator::count);
+        assert_eq!(listed, 0, "{place}");
+    }
+}
+
 #[test]
 fn a_directory_that_is_removed_ends_the_storing_and_not_the_run() {
     let serve = Serve::new("");
