@@ -5,17 +5,17 @@
 //! succeeded, however the load ended.
 
 use super::plan_file::PlanFile;
-use super::results::Transcribed;
+use super::results::{Transcribed, is_quiet};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::session;
 use drumfire_compile::{Host, PhasePlan, compile_phase};
 use drumfire_document::Phase;
 use drumfire_document::form::Draft;
-use drumfire_measure::{Digest, Outcome, Summary, Transcript};
-use drumfire_plan::Plan;
+use drumfire_measure::{Digest, Outcome, RunEvent, Summary, Transcript};
+use drumfire_plan::{Plan, StopReason};
 use drumfire_report::show;
-use drumfire_session::Console as _;
+use drumfire_session::{Console, Observer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -35,6 +35,14 @@ pub(crate) enum Phases {
     Show,
 }
 
+/// Whether a signal that ends a phase is confirmed on standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Acknowledged {
+    Yes,
+    /// The user asked for nothing but the result.
+    No,
+}
+
 /// Runs what `load` does between the setup and the teardown of a file's plan, as `read` reads it
 /// with what the host knows.
 pub(crate) fn around(
@@ -49,8 +57,13 @@ pub(crate) fn around(
     if phases == Phases::Skip {
         return load(compiled);
     }
+    let signals = match is_quiet(&compiled.draft.document.outputs) {
+        true => Acknowledged::No,
+        false => Acknowledged::Yes,
+    };
+    let go_through = |phase, plan| run(phase, plan, phases, signals, output);
     if let Some(setup) = plan_of(Phase::Setup, file, &compiled, &host)? {
-        let taken = run(Phase::Setup, setup, phases, output)?;
+        let taken = go_through(Phase::Setup, setup)?;
         host = file.host_with(taken, output);
         compiled = read(&host)?;
     }
@@ -59,7 +72,7 @@ pub(crate) fn around(
     let Some(teardown) = teardown else {
         return ended;
     };
-    match (ended, run(Phase::Teardown, teardown, phases, output)) {
+    match (ended, go_through(Phase::Teardown, teardown)) {
         (ended, Ok(_)) => ended,
         (Ok(Exit::Done), Err(failure)) => Err(failure),
         (ended, Err(failure)) => {
@@ -85,12 +98,19 @@ fn run(
     phase: Phase,
     planned: PhasePlan,
     phases: Phases,
+    signals: Acknowledged,
     output: &Output,
 ) -> Result<BTreeMap<String, String>, Failure> {
     let PhasePlan { plan, taken } = planned;
     let mut transcripts = Vec::new();
     let session = session::of_dialect(plan, &[], output)?;
-    let session = session.observed_by(Transcribed(&mut transcripts));
+    let mut session = session.observed_by(Transcribed(&mut transcripts));
+    if signals == Acknowledged::Yes {
+        session = session.observed_by(Interruption {
+            phase,
+            console: output.console(),
+        });
+    }
     let summary = session.run()?.summary;
     transcripts.sort_by_key(|transcript| transcript.sample.end);
     if phases == Phases::Show {
@@ -104,6 +124,26 @@ fn run(
     match completed(&summary) {
         true => Ok(taken.to_map()),
         false => Err(failure(phase, &transcripts, &summary, phases)),
+    }
+}
+
+/// Confirms a signal at once: the request in flight may take its whole timeout.
+struct Interruption {
+    phase: Phase,
+    console: Arc<dyn Console>,
+}
+
+impl Observer for Interruption {
+    fn observe(&mut self, event: &RunEvent) {
+        if let RunEvent::Stopping {
+            reason: StopReason::Signal,
+        } = event
+        {
+            let key = self.phase.key();
+            self.console.note(&format!(
+                "stopping: waiting for the {key}'s request in flight (again to give it up)"
+            ));
+        }
     }
 }
 

@@ -105,7 +105,7 @@ impl Observers {
 /// The metrics that outputs ask for.
 pub(super) fn meter(outputs: &Outputs, output: &Output) -> Result<Option<Meter>, Failure> {
     trust::check_for_receivers(outputs)?;
-    let console = (!is_on(&outputs.quiet)).then(|| output.console());
+    let console = (!is_quiet(outputs)).then(|| output.console());
     Ok(Meter::open(outputs, output.redactor(), console)?)
 }
 
@@ -113,7 +113,7 @@ pub(super) fn meter(outputs: &Outputs, output: &Output) -> Result<Option<Meter>,
 pub(super) fn shown(outputs: &Outputs) -> Shown {
     let live = outputs.live.as_ref().is_none_or(|live| live.value);
     let lines = outputs.lines.as_ref().map(|lines| &*lines.value);
-    match (is_on(&outputs.quiet), lines, live) {
+    match (is_quiet(outputs), lines, live) {
         (true, ..) => Shown::Nothing,
         // Lines among which a line replaced itself could be read by nobody.
         (false, Some(STDERR | STDOUT), _) => Shown::Remarks,
@@ -150,6 +150,11 @@ impl Observer for Transcribed<'_> {
             self.0.extend(more.iter().cloned());
         }
     }
+}
+
+/// Whether nothing but the result is shown.
+pub(super) fn is_quiet(outputs: &Outputs) -> bool {
+    is_on(&outputs.quiet)
 }
 
 /// Whether a switch is on.

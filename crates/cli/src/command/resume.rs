@@ -23,7 +23,12 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
     let directory = Directory::open(&path).map_err(failure)?;
     let record = Record::read(&path).map_err(failure)?;
     let file = PlanFile::of_stored(&path)?;
-    let read = |host: &Arc<dyn Host>| rest_of(&file, host, &record, output);
+    let outputs = document::resume_outputs(flags)?;
+    let read = |host: &Arc<dyn Host>| {
+        let mut rest = rest_of(&file, host, &record, output)?;
+        rest.draft.document.outputs = outputs.clone();
+        Ok(rest)
+    };
     phases::around(&file, Phases::Run, output, read, |rest| {
         go_on(rest.plan, directory, &path, flags, output)
     })

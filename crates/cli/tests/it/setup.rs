@@ -2,7 +2,7 @@
 
 use crate::support::process::Signal;
 use crate::support::program::{LIMIT, words};
-use crate::support::{Folder, Process, Report, Run, Serve, drumfire};
+use crate::support::{Folder, Process, Report, Run, Serve, drumfire, wait_until};
 use std::fs;
 
 const PLAN: &str = r#"
@@ -203,4 +203,43 @@ fn a_resumed_run_has_a_setup_of_its_own() {
     let report = Report::read(&folder.at("out.json"));
     assert_eq!(report.n("requests.ok"), 800);
     assert_eq!(server.count("requests"), 800 + 2 * 3);
+}
+
+/// A phase whose answer does not come confirms a signal at once, and ends with the second one.
+#[test]
+fn a_signal_in_a_stalled_phase_is_acknowledged_at_once() {
+    const STALLED: &str = r#"
+drumfire: 1
+defaults: { target: "URL", timeout: 5m }
+PHASE: [ { get: /boot } ]
+pools: { main: { requests: [ { get: "LOAD/" } ] } }
+stop: { requests: 1 }
+"#;
+    let (load, folder) = (Serve::new(""), Folder::new());
+    for (phase, code) in [("setup", 4), ("teardown", 4)] {
+        let stalled = Serve::new("--delay const:5m");
+        let text = STALLED.replace("PHASE", phase);
+        let text = text.replace("URL", stalled.url.trim_end_matches('/'));
+        folder.write(
+            "plan.yaml",
+            text.replace("LOAD", load.url.trim_end_matches('/')),
+        );
+        let mut command = drumfire(words("run plan.yaml --no-store"));
+        command.current_dir(folder.at("."));
+        let process = Process::start(&mut command);
+        stalled.await_requests(1);
+        process.signal(Signal::INT);
+        let said = format!("waiting for the {phase}'s request in flight");
+        wait_until("it is acknowledged", || process.stderr().contains(&said));
+        process.signal(Signal::INT);
+        let ended = process.finish(LIMIT);
+        assert_eq!(ended.code, Some(code), "{phase}: {ended:?}");
+        let said = format!("the {phase} was interrupted");
+        assert!(ended.stderr.contains(&said), "{phase}: {}", ended.stderr);
+    }
+    assert_eq!(
+        load.count("requests"),
+        1,
+        "only behind a setup that succeeded"
+    );
 }
