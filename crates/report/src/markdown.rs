@@ -9,7 +9,7 @@ use crate::quantity::{count, quantile, rate, share, share_of};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
 use crate::style::Unicode;
-use crate::untrusted::Untrusted;
+use crate::text::foreign;
 use drumfire_measure::{Histogram, Model, Reason, Step, Summary, TargetState, Validity};
 
 /// The quantiles of each latency.
@@ -187,9 +187,9 @@ fn table(out: &mut String, heads: &[&str], rows: Vec<Vec<String>>) {
     out.push('\n');
 }
 
-/// A text that means nothing to Markdown.
+/// A text that others wrote, which means nothing to Markdown.
 fn escaped(text: &str) -> String {
-    let text = Untrusted::new(text).escaped(Unicode::On);
+    let text = foreign(text, Unicode::On);
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         if MEANT.contains(letter) {

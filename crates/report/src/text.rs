@@ -103,7 +103,7 @@ fn unseen(summary: &Summary) -> Vec<String> {
 }
 
 /// Text that others wrote, bounded, without what acts on a terminal and without secrets in URLs.
-fn foreign(text: &str, unicode: Unicode) -> String {
+pub(crate) fn foreign(text: &str, unicode: Unicode) -> String {
     Untrusted::new(&secret::setting("", text)).escaped_up_to(FOREIGN_MAX, unicode)
 }
 

@@ -3,6 +3,8 @@
 use crate::markup::Markup;
 use crate::quantity::share_of;
 use crate::remedy::{Naming, sentence};
+use crate::style::Unicode;
+use crate::text::foreign;
 use drumfire_measure::{Reason, Summary, TargetState, Validity};
 
 /// The colour of an answer, by how good it is.
@@ -46,7 +48,8 @@ fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[Reason]) {
     out.open("li", &[("class", colour)]);
     out.element("strong", &[], text);
     for reason in reasons {
-        out.element("p", &[("class", "dim")], &sentence(reason, Naming::Flags));
+        let reason = foreign(&sentence(reason, Naming::Flags), Unicode::On);
+        out.element("p", &[("class", "dim")], &reason);
     }
     out.close("li");
 }
@@ -63,8 +66,10 @@ fn thresholds(out: &mut Markup, summary: &Summary) {
             false => (BAD, "✗"),
         };
         out.open("li", &[("class", colour)]);
-        out.element("strong", &[], &format!("{mark} {}", threshold.expression));
-        out.element("p", &[("class", "dim")], &threshold.actual_text);
+        let rule = foreign(&threshold.expression, Unicode::On);
+        out.element("strong", &[], &format!("{mark} {rule}"));
+        let measured = foreign(&threshold.actual_text, Unicode::On);
+        out.element("p", &[("class", "dim")], &measured);
         out.close("li");
     }
     out.close("ul");
