@@ -144,7 +144,7 @@ const ROWS: [Row; 33] = [
     ),
     row(
         "a body without end",
-        "--timeout 1500ms",
+        "--timeout 4s",
         "timeout:total",
         |peer| {
             peer.request();
