@@ -21,6 +21,7 @@
 //! the last moment, in the function that prints it, so that no format depends on the care of
 //! another.
 
+mod answers;
 mod bar;
 mod calendar;
 pub mod csv;

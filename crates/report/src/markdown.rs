@@ -5,12 +5,13 @@
 //! thresholds, the six numbers, latencies, steps and failures. Every letter of a foreign text that
 //! Markdown gives a meaning stands behind a backslash, and its control characters are spelled out.
 
-use crate::quantity::{count, quantile, rate, share, share_of};
+use crate::answers::{Grade, answers};
+use crate::quantity::{count, quantile, rate, share};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
 use crate::style::Unicode;
 use crate::text::foreign;
-use drumfire_measure::{Histogram, Model, Reason, Step, Summary, TargetState, Validity};
+use drumfire_measure::{Histogram, Model, Step, Summary};
 
 /// The quantiles of each latency.
 const QUANTILES: [(&str, f64); 5] = [
@@ -37,7 +38,7 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
         "## {}\n\n",
         escaped(&secret::excerpt(&summary.info.target))
     ));
-    answers(&mut out, summary);
+    print_answers(&mut out, summary);
     thresholds(&mut out, summary);
     numbers(&mut out, summary);
     latencies(&mut out, summary);
@@ -47,39 +48,15 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
 }
 
 /// The three answers, each with its reasons beneath.
-fn answers(out: &mut String, summary: &Summary) {
-    let load = match summary.load.kept {
-        true => "load kept".to_owned(),
-        false => format!("load: {} sent", share_of(summary.load.sent_share)),
-    };
-    let validity = summary.verdict.validity;
-    let run = match validity {
-        Validity::Valid => GOOD,
-        Validity::Suspect => FAIR,
-        Validity::Invalid => BAD,
-    };
-    let state = summary.target.state;
-    let target = match state {
-        TargetState::Ok => GOOD,
-        TargetState::Degraded | TargetState::Unknown => FAIR,
-        TargetState::Failed => BAD,
-    };
-    let answers: [(&str, String, &[Reason]); 3] = [
-        (
-            run,
-            format!("run {}", validity.name()),
-            &summary.verdict.reasons,
-        ),
-        (mark(summary.load.kept), load, &summary.load.reasons),
-        (
-            target,
-            format!("target {}", state.name()),
-            &summary.target.reasons,
-        ),
-    ];
-    for (mark, text, reasons) in answers {
-        out.push_str(&format!("- {mark} **{text}**\n"));
-        for reason in reasons {
+fn print_answers(out: &mut String, summary: &Summary) {
+    for answer in answers(summary) {
+        let mark = match answer.grade {
+            Grade::Good => GOOD,
+            Grade::Fair | Grade::Open => FAIR,
+            Grade::Bad => BAD,
+        };
+        out.push_str(&format!("- {mark} **{}**\n", answer.text));
+        for reason in answer.reasons {
             let reason = sentence(reason, Naming::Flags);
             out.push_str(&format!("  - {}\n", escaped(&reason)));
         }

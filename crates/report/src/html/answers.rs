@@ -1,11 +1,11 @@
 //! The three answers with their reasons, and the thresholds: what a reader sees first.
 
+use crate::answers::{Answer, Grade, answers};
 use crate::markup::Markup;
-use crate::quantity::share_of;
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
 use crate::text::foreign;
-use drumfire_measure::{Reason, Summary, TargetState, Validity};
+use drumfire_measure::{Reason, Summary};
 
 /// The colour of an answer, by how good it is.
 const GOOD: &str = "is-good";
@@ -15,31 +15,20 @@ const OPEN: &str = "is-open";
 
 pub(super) fn print(out: &mut Markup, summary: &Summary) {
     out.open("ul", &[("class", "answers")]);
-    let validity = summary.verdict.validity;
-    let colour = match validity {
-        Validity::Valid => GOOD,
-        Validity::Suspect => FAIR,
-        Validity::Invalid => BAD,
-    };
-    let run = format!("Run {}", validity.name());
-    answer(out, colour, &run, &summary.verdict.reasons);
-    let (colour, load) = match summary.load.kept {
-        true => (GOOD, "Load kept".to_owned()),
-        false => (
-            BAD,
-            format!("Load: {} sent", share_of(summary.load.sent_share)),
-        ),
-    };
-    answer(out, colour, &load, &summary.load.reasons);
-    let state = summary.target.state;
-    let colour = match state {
-        TargetState::Ok => GOOD,
-        TargetState::Degraded => FAIR,
-        TargetState::Failed => BAD,
-        TargetState::Unknown => OPEN,
-    };
-    let target = format!("Target {}", state.name());
-    answer(out, colour, &target, &summary.target.reasons);
+    for Answer {
+        grade,
+        text,
+        reasons,
+    } in answers(summary)
+    {
+        let colour = match grade {
+            Grade::Good => GOOD,
+            Grade::Fair => FAIR,
+            Grade::Bad => BAD,
+            Grade::Open => OPEN,
+        };
+        answer(out, colour, &text, reasons);
+    }
     out.close("ul");
     thresholds(out, summary);
 }

@@ -10,13 +10,14 @@
 //! wrapped.
 
 use super::foreign;
+use crate::answers::{self, Grade};
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::Page;
-use crate::quantity::{in_letters, share_of, span};
+use crate::quantity::{in_letters, span};
 use crate::remedy::sentence;
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
-use drumfire_measure::{Reason, Summary, TargetState, ThresholdResult, Validity};
+use drumfire_measure::{Reason, Summary, ThresholdResult};
 
 /// Prints the three answers with their reasons, then each threshold.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
@@ -36,68 +37,30 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     );
 }
 
-/// One answer: its mark and word, and the reasons for which it is not the best one. The one-line
-/// report takes the line alone.
+/// One answer as it is printed: its mark and word, and the reasons for which it is not the best one.
+/// The one-line report takes the line alone.
 pub(super) struct Answer<'a> {
     pub(super) line: Line,
     ink: Ink,
     reasons: &'a [Reason],
 }
 
-/// The three answers in the order in which they matter. Where nothing was answered as expected, the
-/// target comes first: reasons about the generator then explain little.
-///
-/// A load that was not kept is printed with the share that was sent in place of a word, since "not
-/// kept" would leave open by how much.
+/// The three answers, each behind its mark.
 pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
-    let mark = |ink| match ink {
-        Ink::Good => style.glyph("✓", "+"),
-        Ink::Bad => style.glyph("✗", "x"),
-        Ink::Warn => "!",
-        _ => "?",
-    };
-    let answer = |ink, text: String, reasons| Answer {
-        line: Line::of(format!("{} {text}", mark(ink)), ink),
-        ink,
-        reasons,
-    };
-    let validity = summary.verdict.validity;
-    let run = answer(
-        match validity {
-            Validity::Valid => Ink::Good,
-            Validity::Suspect => Ink::Warn,
-            Validity::Invalid => Ink::Bad,
-        },
-        format!("run {}", validity.name()),
-        &summary.verdict.reasons[..],
-    );
-    let load = match summary.load.kept {
-        true => answer(Ink::Good, "load kept".to_owned(), &summary.load.reasons[..]),
-        false => {
-            // The share that rules and JSON have: of iterations, where a rate asks for these.
-            let sent = share_of(summary.load.sent_share);
-            answer(
-                Ink::Bad,
-                format!("load {sent} sent"),
-                &summary.load.reasons[..],
-            )
+    let printed = |answer: answers::Answer<'a>| {
+        let (mark, ink) = match answer.grade {
+            Grade::Good => (style.glyph("✓", "+"), Ink::Good),
+            Grade::Fair => ("!", Ink::Warn),
+            Grade::Bad => (style.glyph("✗", "x"), Ink::Bad),
+            Grade::Open => ("?", Ink::Dim),
+        };
+        Answer {
+            line: Line::of(format!("{mark} {}", answer.text), ink),
+            ink,
+            reasons: answer.reasons,
         }
     };
-    let state = summary.target.state;
-    let target = answer(
-        match state {
-            TargetState::Ok => Ink::Good,
-            TargetState::Unknown => Ink::Dim,
-            TargetState::Degraded => Ink::Warn,
-            TargetState::Failed => Ink::Bad,
-        },
-        format!("target {}", state.name()),
-        &summary.target.reasons[..],
-    );
-    match state {
-        TargetState::Failed => vec![target, run, load],
-        _ => vec![run, load, target],
-    }
+    answers::answers(summary).into_iter().map(printed).collect()
 }
 
 /// The number of thresholds that hold or fail, in words; `None` where there are none.

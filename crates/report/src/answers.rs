@@ -1,0 +1,70 @@
+//! The three answers of a run: whether to believe it, whether its load was kept, and how the target
+//! did. Text, page and Markdown print them with marks of their own and in the same words.
+
+use crate::quantity::share_of;
+use drumfire_measure::{Reason, Summary, TargetState, Validity};
+
+/// How good an answer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grade {
+    /// The best one.
+    Good,
+    /// In between.
+    Fair,
+    /// The worst one.
+    Bad,
+    /// There is none.
+    Open,
+}
+
+/// One answer: its words, and the reasons for which it is not the best one.
+pub(crate) struct Answer<'a> {
+    pub(crate) grade: Grade,
+    pub(crate) text: String,
+    pub(crate) reasons: &'a [Reason],
+}
+
+/// The three answers in the order in which they matter. Where nothing was answered as expected, the
+/// target comes first: reasons about the generator then explain little.
+///
+/// A load that was not kept is printed with the share that was sent in place of a word, since "not
+/// kept" would leave open by how much.
+pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
+    let validity = summary.verdict.validity;
+    let run = Answer {
+        grade: match validity {
+            Validity::Valid => Grade::Good,
+            Validity::Suspect => Grade::Fair,
+            Validity::Invalid => Grade::Bad,
+        },
+        text: format!("run {}", validity.name()),
+        reasons: &summary.verdict.reasons,
+    };
+    let load = Answer {
+        grade: match summary.load.kept {
+            true => Grade::Good,
+            false => Grade::Bad,
+        },
+        text: match summary.load.kept {
+            true => "load kept".to_owned(),
+            // The share that rules and JSON have: of iterations, where a rate asks for these.
+            false => format!("load {} sent", share_of(summary.load.sent_share)),
+        },
+        reasons: &summary.load.reasons,
+    };
+    let state = summary.target.state;
+    let target = Answer {
+        grade: match state {
+            TargetState::Ok => Grade::Good,
+            TargetState::Unknown => Grade::Open,
+            TargetState::Degraded => Grade::Fair,
+            TargetState::Failed => Grade::Bad,
+        },
+        text: format!("target {}", state.name()),
+        reasons: &summary.target.reasons,
+    };
+    match state {
+        TargetState::Failed => [target, run, load],
+        _ => [run, load, target],
+    }
+}
