@@ -2,7 +2,7 @@
 //!
 //! Nodes keep where they stand and print as Go prints them, for error messages.
 
-use crate::parse::number::Number;
+use crate::number::Number;
 use std::fmt;
 
 /// A list of nodes, executed in turn.

@@ -6,7 +6,7 @@ mod index;
 
 pub(crate) use escape::html_text;
 
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::function::Row;

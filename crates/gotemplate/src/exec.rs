@@ -10,20 +10,30 @@ mod range;
 
 use crate::ast::{Block, Branch, Invocation, Node, Place};
 use crate::builtin::html_text;
-use crate::env::{Budget, Env, Limits};
+use crate::call::{Budget, Limits};
+use crate::env::Env;
 use crate::fault::Fault;
 use crate::format;
 use crate::parse::{Definition, Program};
 use crate::quote;
 use crate::raw_bytes;
 use crate::sink::Sink;
-use crate::template::Escape;
 use crate::value::{IntKind, Value};
 use std::fmt;
 
 /// How deep branches, loops, parentheses and templates may be nested while they are executed.
 /// Each level takes less than 1 KiB of stack.
 pub const DEPTH_MAX: usize = 500;
+
+/// The treatment of values where they are printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Escape {
+    /// Nothing.
+    #[default]
+    None,
+    /// They are escaped as text of HTML, wherever they stand.
+    Html,
+}
 
 /// Why a template could not be executed, in Go's words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,13 +6,12 @@ mod printf;
 
 pub(crate) use printf::printf;
 
-use crate::collection::NESTING_MAX;
 use crate::fault::Fault;
 use crate::quote;
 use crate::raw_bytes;
 use crate::sink::Sink;
 use crate::time;
-use crate::value::{IntKind, Value};
+use crate::value::{IntKind, NESTING_MAX, Value};
 use integer::Number;
 
 /// How a value is asked for: a verb and its flags.

@@ -13,12 +13,15 @@
 
 mod ast;
 mod builtin;
-mod collection;
+mod call;
 mod env;
 mod exec;
 mod fault;
 mod format;
 mod function;
+mod functions;
+mod methods;
+mod number;
 mod parse;
 mod quote;
 mod raw_bytes;
@@ -29,13 +32,14 @@ mod time;
 mod value;
 mod version;
 
-pub use collection::{Element, Entry, List, Map};
-pub use env::{Call, Env, Limits, OUTPUT_BYTES_MAX, STEPS_MAX, VALUE_BYTES_MAX, ZoneTime};
-pub use exec::{DEPTH_MAX, ExecError};
+pub use call::{Call, Limits, OUTPUT_BYTES_MAX, STEPS_MAX, VALUE_BYTES_MAX};
+pub use env::{Env, ZoneTime};
+pub use exec::{DEPTH_MAX, Escape, ExecError};
 pub use fault::Fault;
-pub use function::{Functions, Parameter, Signature};
+pub use function::{Parameter, Signature};
+pub use functions::Functions;
 pub use parse::{NESTING_MAX, ParseError, VARIABLES_MAX};
-pub use template::{Escape, Template};
+pub use template::Template;
 pub use time::Moment;
-pub use value::{IntKind, Object, Value};
+pub use value::{Element, Entry, IntKind, List, Map, Object, Value};
 pub use version::Version;

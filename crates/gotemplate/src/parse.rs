@@ -5,11 +5,11 @@
 
 pub(crate) mod control;
 pub(crate) mod lex;
-pub(crate) mod number;
 pub(crate) mod pipeline;
 
 use crate::ast::{Block, Node};
-use crate::function::{Function, Functions};
+use crate::function::Function;
+use crate::functions::Functions;
 use crate::quote;
 use lex::{Keyword, Kind, Lexer, LoopWords, Token};
 use std::collections::HashMap;

@@ -14,12 +14,13 @@ mod integers;
 mod json;
 mod lists;
 mod paths;
-pub(crate) mod random;
+mod random;
 mod reflection;
 mod regexes;
 mod secrets;
 mod strings;
 mod urls;
+mod versions;
 mod wrap;
 
 use crate::function::Row;
@@ -47,20 +48,15 @@ pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
         strings::FUNCTIONS,
         urls::FUNCTIONS,
         wrap::FUNCTIONS,
-        VERSIONS,
+        versions::FUNCTIONS,
     ]
     .into_iter()
     .flatten()
 }
 
-const VERSIONS: &[Row] = &[
-    ("semver", "s", crate::version::semver),
-    ("semverCompare", "ss", crate::version::constraint::compare),
-];
-
 /// Arguments whose types the signature has checked.
 mod arguments {
-    use crate::collection::Map;
+    use crate::value::Map;
     use crate::value::Value;
 
     /// A `string`.

@@ -1,9 +1,10 @@
 //! A template: parsed once, executed for every request.
 
 use crate::ast::Node;
-use crate::env::{Env, Limits};
-use crate::exec::{self, ExecError};
-use crate::function::Functions;
+use crate::call::Limits;
+use crate::env::Env;
+use crate::exec::{self, Escape, ExecError};
+use crate::functions::Functions;
 use crate::parse::{self, ParseError, Program};
 use crate::value::Value;
 use std::sync::Arc;
@@ -17,16 +18,6 @@ pub struct Template {
     limits: Limits,
     escape: Escape,
     has_actions: bool,
-}
-
-/// What becomes of values where they are printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Escape {
-    /// Nothing.
-    #[default]
-    None,
-    /// They are escaped as text of HTML, wherever they stand.
-    Html,
 }
 
 impl Template {

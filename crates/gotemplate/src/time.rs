@@ -3,10 +3,7 @@
 pub(crate) mod civil;
 pub(crate) mod duration;
 pub(crate) mod layout;
-mod methods;
 pub(crate) mod parse;
-
-pub(crate) use methods::{METHODS, int_methods};
 
 use crate::env::{Env, ZoneTime};
 use civil::Civil;

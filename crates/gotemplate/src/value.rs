@@ -1,7 +1,11 @@
 //! Values of templates, each with the Go type that decides how it prints and which functions take
 //! it.
 
-use crate::collection::{List, Map};
+mod collection;
+
+pub(crate) use collection::NESTING_MAX;
+pub use collection::{Element, Entry, List, Map};
+
 use crate::time::Moment;
 use crate::version::Version;
 use std::fmt;

@@ -1,14 +1,9 @@
-//! Semantic versions, and constraints on them, as sprig's `semver` functions read them.
+//! Semantic versions, and constraints on them, as sprig's functions read them.
 
 pub(crate) mod constraint;
 
-use crate::env::Call;
-use crate::fault::Fault;
-use crate::function::Row;
-use crate::value::{IntKind, Value};
 use std::cmp::Ordering;
 use std::fmt;
-use std::rc::Rc;
 
 /// A version such as `v1.2.3-beta.1+linux`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +69,8 @@ impl Version {
         })
     }
 
-    fn with_numbers(&self, numbers: [u64; 3]) -> Self {
+    /// The release with these numbers.
+    pub(crate) fn with_numbers(&self, numbers: [u64; 3]) -> Self {
         let mut next = Self {
             numbers,
             prerelease: String::new(),
@@ -136,79 +132,4 @@ pub(crate) fn compare_prereleases(a: &str, b: &str) -> Ordering {
             return order;
         }
     }
-}
-
-/// The methods of `*semver.Version`; the letters leave the receiver out.
-pub(crate) const METHODS: &[Row] = &[
-    ("Compare", "V", |_, args| {
-        Ok(Value::int(
-            receiver(args, 0)?.compare(receiver(args, 1)?) as i64
-        ))
-    }),
-    ("Equal", "V", |_, args| holds(args, Ordering::is_eq)),
-    ("GreaterThan", "V", |_, args| holds(args, Ordering::is_gt)),
-    ("GreaterThanEqual", "V", |_, args| {
-        holds(args, Ordering::is_ge)
-    }),
-    ("IncMajor", "", |_, args| {
-        let version = receiver(args, 0)?;
-        let major = version.numbers[0].wrapping_add(1);
-        Ok(Value::Version(Rc::new(version.with_numbers([major, 0, 0]))))
-    }),
-    ("IncMinor", "", |_, args| {
-        let version = receiver(args, 0)?;
-        let [major, minor, _] = version.numbers;
-        let numbers = [major, minor.wrapping_add(1), 0];
-        Ok(Value::Version(Rc::new(version.with_numbers(numbers))))
-    }),
-    ("IncPatch", "", |_, args| {
-        let version = receiver(args, 0)?;
-        let [major, minor, patch] = version.numbers;
-        // A prerelease becomes its release.
-        let by = u64::from(version.prerelease.is_empty());
-        let numbers = [major, minor, patch.wrapping_add(by)];
-        Ok(Value::Version(Rc::new(version.with_numbers(numbers))))
-    }),
-    ("LessThan", "V", |_, args| holds(args, Ordering::is_lt)),
-    ("LessThanEqual", "V", |_, args| holds(args, Ordering::is_le)),
-    ("Major", "", |_, args| number(args, 0)),
-    ("Metadata", "", |call, args| {
-        call.text(receiver(args, 0)?.metadata.as_str())
-    }),
-    ("Minor", "", |_, args| number(args, 1)),
-    ("Original", "", |call, args| {
-        call.text(receiver(args, 0)?.original.as_str())
-    }),
-    ("Patch", "", |_, args| number(args, 2)),
-    ("Prerelease", "", |call, args| {
-        call.text(receiver(args, 0)?.prerelease.as_str())
-    }),
-    ("String", "", |call, args| {
-        call.text(receiver(args, 0)?.to_string())
-    }),
-];
-
-fn receiver(args: &[Value], n: usize) -> Result<&Version, Fault> {
-    match args.get(n) {
-        Some(Value::Version(version)) => Ok(version),
-        _ => Err("runtime error: invalid memory address or nil pointer dereference".into()),
-    }
-}
-
-fn holds(args: &[Value], test: fn(Ordering) -> bool) -> Result<Value, Fault> {
-    Ok(Value::Bool(test(
-        receiver(args, 0)?.compare(receiver(args, 1)?),
-    )))
-}
-
-fn number(args: &[Value], n: usize) -> Result<Value, Fault> {
-    let number = receiver(args, 0)?.numbers[n];
-    Ok(Value::Int(IntKind::Uint64, number.cast_signed()))
-}
-
-/// `semver`
-pub(crate) fn semver(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
-    let text = args[0].as_str().unwrap_or_default();
-    call.bytes(text.len())?;
-    Ok(Value::Version(Rc::new(Version::parse(text)?)))
 }

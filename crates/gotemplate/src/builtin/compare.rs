@@ -1,6 +1,6 @@
 //! `eq`, `lt` and the rest: basic kinds compare with their own kind, integers with all integers.
 
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format::{self, Verb};
 use crate::sink::Sink;

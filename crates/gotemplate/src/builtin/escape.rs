@@ -1,6 +1,6 @@
 //! `html`, `js` and `urlquery`.
 
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::quote;

@@ -1,10 +1,9 @@
 //! `index`, `slice` and `len`.
 
-use crate::collection::{Entry, List};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::raw_bytes;
-use crate::value::{IntKind, Value};
+use crate::value::{Entry, IntKind, List, Value};
 use std::rc::Rc;
 
 pub(super) fn index(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {

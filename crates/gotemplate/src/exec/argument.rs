@@ -2,10 +2,9 @@
 
 use super::{Executed, State};
 use crate::ast::{Place, Term, TermKind};
-use crate::collection::Entry;
 use crate::function::Parameter;
-use crate::parse::number::Number;
-use crate::value::{IntKind, Value};
+use crate::number::Number;
+use crate::value::{Entry, IntKind, Value};
 
 impl<'t> State<'t, '_> {
     /// The value of an operand as an argument.

@@ -2,10 +2,9 @@
 
 use super::{Executed, State};
 use crate::ast::{Place, Term, TermKind};
-use crate::collection::Entry;
 use crate::function::{Native, Signature};
-use crate::value::Value;
-use crate::{time, version};
+use crate::methods::methods;
+use crate::value::{Entry, Value};
 
 impl<'t> State<'t, '_> {
     /// `(pipe).field…`
@@ -128,12 +127,7 @@ impl Seen {
 
 /// The method of a value, with the letters of its signature.
 fn method_of(value: &Value, name: &str) -> Option<(&'static str, Native)> {
-    let rows = match value {
-        Value::Time(_) => time::METHODS,
-        Value::Version(_) => version::METHODS,
-        Value::Int(kind, _) => time::int_methods(*kind),
-        _ => return None,
-    };
-    let (_, signature, method) = rows.iter().find(|(row, ..)| *row == name)?;
+    let mut rows = methods(value).iter();
+    let (_, signature, method) = rows.find(|(row, ..)| *row == name)?;
     Some((signature, *method))
 }

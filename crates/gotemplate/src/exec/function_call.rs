@@ -2,7 +2,7 @@
 
 use super::{Executed, State};
 use crate::ast::{Place, Term};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::function::{Body, Native, Parameter, Signature};

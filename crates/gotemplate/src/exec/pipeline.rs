@@ -2,7 +2,7 @@
 
 use super::{Executed, State};
 use crate::ast::{Command, Pipe, Place, Target, Term, TermKind};
-use crate::parse::number::Number;
+use crate::number::Number;
 use crate::value::Value;
 
 impl<'t> State<'t, '_> {

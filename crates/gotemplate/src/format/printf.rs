@@ -1,7 +1,7 @@
 //! `printf`: a format and its arguments, mistakes included.
 
 use super::{Verb, verb};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::sink::Sink;
 use crate::value::{IntKind, Value};

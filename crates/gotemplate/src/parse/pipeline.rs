@@ -1,9 +1,9 @@
 //! Pipelines, commands and operands.
 
 use super::lex::{Keyword, Kind, Token};
-use super::number::Number;
 use super::{Parsed, Parser, VARIABLES_MAX};
 use crate::ast::{Assigns, Command, Pipe, Target, Term, TermKind};
+use crate::number::Number;
 use crate::quote;
 
 impl Parser<'_> {

@@ -2,7 +2,7 @@
 //! and everything that makes keys and certificates.
 
 use super::arguments::text;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::value::Value;

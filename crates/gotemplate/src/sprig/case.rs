@@ -1,7 +1,7 @@
 //! Words and their letters: `title`, `camelcase`, `snakecase` and the like.
 
 use super::arguments::text;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::raw_bytes;

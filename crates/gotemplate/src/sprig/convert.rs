@@ -1,14 +1,12 @@
 //! Conversions between strings and numbers, which never fail: unreadable text is zero.
 
 use super::arguments::text;
-use crate::collection::Element;
-use crate::collection::List;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::function::Row;
-use crate::parse::number;
-use crate::value::{IntKind, Value};
+use crate::number;
+use crate::value::{Element, IntKind, List, Value};
 use std::rc::Rc;
 
 pub(super) const FUNCTIONS: &[Row] = &[

@@ -1,7 +1,7 @@
 //! Dates. `Local` and other places come from the caller's zones.
 
 use super::arguments::text;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::time::{Moment, duration, layout, parse};

@@ -1,10 +1,9 @@
 //! Whole values, with all that they contain: compared, copied, searched. The work is counted, for
 //! a value may contain another one many times over.
 
-use crate::collection::{List, Map, NESTING_MAX};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
-use crate::value::Value;
+use crate::value::{List, Map, NESTING_MAX, Value};
 use std::rc::Rc;
 
 /// `reflect.DeepEqual`: the same types and the same contents.
@@ -72,8 +71,8 @@ fn copy_at(call: &mut Call<'_>, value: &Value, depth: u32) -> Result<Value, Faul
         }
         Value::Map(map) => {
             let copy = match map.entry() {
-                crate::collection::Entry::Any => Map::of_any(),
-                crate::collection::Entry::Str => Map::of_strings(),
+                crate::value::Entry::Any => Map::of_any(),
+                crate::value::Entry::Str => Map::of_strings(),
             };
             for (key, item) in map.borrow().iter() {
                 copy.put(Rc::clone(key), copy_at(call, item, depth + 1)?);

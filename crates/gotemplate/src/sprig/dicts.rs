@@ -4,11 +4,10 @@ use super::arguments::{map, text};
 use super::convert::string_of;
 use super::deep;
 use super::defaults::is_empty;
-use crate::collection::{Entry, Map};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
-use crate::value::Value;
+use crate::value::{Entry, Map, Value};
 use std::rc::Rc;
 
 pub(super) const FUNCTIONS: &[Row] = &[

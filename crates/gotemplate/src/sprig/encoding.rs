@@ -1,7 +1,7 @@
 //! Base 64 and base 32.
 
 use super::arguments::text;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::raw_bytes;

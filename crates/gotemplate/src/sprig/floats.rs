@@ -3,7 +3,7 @@
 
 use super::arguments::int;
 use super::convert::to_float;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::value::Value;

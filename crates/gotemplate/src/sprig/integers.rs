@@ -2,7 +2,7 @@
 
 use super::arguments::int;
 use super::convert::{ints, to_int};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::value::Value;

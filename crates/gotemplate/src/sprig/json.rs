@@ -2,7 +2,7 @@
 
 use super::arguments::text;
 use super::deep;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::function::Row;

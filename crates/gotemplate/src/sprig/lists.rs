@@ -4,12 +4,11 @@ use super::arguments::{int, text};
 use super::convert::{strings_of, to_int};
 use super::deep;
 use super::defaults::is_empty;
-use crate::collection::{Element, List, Map};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::function::Row;
-use crate::value::Value;
+use crate::value::{Element, List, Map, Value};
 use std::rc::Rc;
 
 pub(super) const FUNCTIONS: &[Row] = &[

@@ -1,11 +1,10 @@
 //! Regular expressions with Go's syntax, in time linear in the text.
 
 use super::arguments::{int, text};
-use crate::collection::{Element, List};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
-use crate::value::Value;
+use crate::value::{Element, List, Value};
 use regex::{NoExpand, Regex, RegexBuilder};
 use std::cell::RefCell;
 use std::rc::Rc;

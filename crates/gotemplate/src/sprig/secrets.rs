@@ -3,7 +3,7 @@
 
 use super::arguments::text;
 use super::convert::to_int;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::raw_bytes;

@@ -2,7 +2,7 @@
 
 use super::arguments::{int, text};
 use super::convert::string_of;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::format;
 use crate::function::Row;

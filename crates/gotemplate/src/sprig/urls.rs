@@ -1,12 +1,11 @@
 //! URLs in parts, by Go's `net/url`.
 
 use super::arguments::{map, text};
-use crate::collection::Map;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::quote::quoted;
-use crate::value::Value;
+use crate::value::{Map, Value};
 use std::fmt::Write as _;
 
 pub(super) const FUNCTIONS: &[Row] = &[("urlJoin", "m", url_join), ("urlParse", "s", url_parse)];

@@ -2,7 +2,7 @@
 
 use super::arguments::{int, text};
 use super::strings::bytes;
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
 use crate::raw_bytes;

@@ -1,34 +1,26 @@
 //! Constraints: `>= 1.2, < 2 || ~3.1 || ^0.4.x`.
 
 use super::{Version, compare_prereleases};
-use crate::env::Call;
-use crate::fault::Fault;
-use crate::value::Value;
 use std::cmp::Ordering;
 
 /// One comparison. Numbers that are absent, or given as `x`, are wild.
 #[derive(Clone, Debug)]
-struct Constraint {
+pub(crate) struct Constraint {
     operator: String,
     version: Version,
     /// How many of the three numbers are given.
     given: usize,
 }
 
-/// `semverCompare`
-pub(crate) fn compare(call: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
-    let constraint = args[0].as_str().unwrap_or_default();
-    let version = args[1].as_str().unwrap_or_default();
-    call.work(constraint.len() / 16 + version.len() / 16)?;
-    let alternatives = parse(constraint)?;
-    let version = Version::parse(version)?;
-    let holds = alternatives
+/// Whether a version satisfies all of one alternative.
+pub(crate) fn hold(alternatives: &[Vec<Constraint>], version: &Version) -> bool {
+    alternatives
         .iter()
-        .any(|all| all.iter().all(|one| one.holds(&version)));
-    Ok(Value::Bool(holds))
+        .any(|all| all.iter().all(|one| one.holds(version)))
 }
 
-fn parse(text: &str) -> Result<Vec<Vec<Constraint>>, String> {
+/// The alternatives of a text, each of them constraints that must all hold.
+pub(crate) fn parse(text: &str) -> Result<Vec<Vec<Constraint>>, String> {
     let mut alternatives = Vec::new();
     for alternative in text.split("||") {
         alternatives.push(parse_all(alternative).ok_or_else(|| {

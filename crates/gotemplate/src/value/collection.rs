@@ -1,7 +1,7 @@
 //! Slices and maps, which may be nested by a template as deep as its budget allows, and are
 //! therefore taken apart without recursion.
 
-use crate::value::Value;
+use super::Value;
 use std::cell::{Ref, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;

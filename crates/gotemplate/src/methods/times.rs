@@ -1,14 +1,14 @@
 //! Methods of times and durations that templates call.
 
-use super::{Moment, civil, duration, layout, month_name, weekday_name};
-use crate::env::Call;
+use crate::call::Call;
 use crate::fault::Fault;
 use crate::function::Row;
+use crate::time::{self, Moment, civil, duration, layout, month_name, weekday_name};
 use crate::value::{IntKind, Value};
 use std::rc::Rc;
 
 /// The methods of `time.Time`; the letters leave the receiver out.
-pub(crate) const METHODS: &[Row] = &[
+pub(super) const METHODS: &[Row] = &[
     ("Add", "d", add),
     ("AddDate", "iii", add_date),
     ("After", "t", |_, args| compare(args, |a, b| a > b)),
@@ -38,7 +38,7 @@ pub(crate) const METHODS: &[Row] = &[
         Ok(Value::int(moment(args, 0).civil().second))
     }),
     ("String", "", |call, args| {
-        call.text(super::print(moment(args, 0)))
+        call.text(time::print(moment(args, 0)))
     }),
     ("Sub", "t", |_, args| {
         let nanos = moment(args, 0).since(moment(args, 1));
@@ -66,7 +66,7 @@ pub(crate) const METHODS: &[Row] = &[
 ];
 
 /// The methods of an integer type.
-pub(crate) const fn int_methods(kind: IntKind) -> &'static [Row] {
+pub(super) const fn int_methods(kind: IntKind) -> &'static [Row] {
     match kind {
         IntKind::Duration => DURATION,
         IntKind::Month => &[("String", "", |_, args| Ok(month_name(bits(args)).into()))],
@@ -105,7 +105,7 @@ const fn bits(args: &[Value]) -> i64 {
 }
 
 /// An argument that is known to be a time.
-pub(crate) fn moment(args: &[Value], n: usize) -> &Moment {
+fn moment(args: &[Value], n: usize) -> &Moment {
     match args.get(n) {
         Some(Value::Time(moment)) => moment,
         _ => unreachable!("the signature asks for a time"),

@@ -1,0 +1,17 @@
+//! The methods of Go's types that templates call.
+
+mod times;
+mod versions;
+
+use crate::function::Row;
+use crate::value::Value;
+
+/// The methods of a value's type; the letters of their signatures leave the receiver out.
+pub(crate) const fn methods(value: &Value) -> &'static [Row] {
+    match value {
+        Value::Time(_) => times::METHODS,
+        Value::Version(_) => versions::METHODS,
+        Value::Int(kind, _) => times::int_methods(*kind),
+        _ => &[],
+    }
+}
