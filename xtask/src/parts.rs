@@ -17,34 +17,16 @@ const ENGINE: &str = "crates/engine/src/";
 /// Joins parts that use each other in a circle.
 const CIRCLE: &str = " ↔ ";
 
-/// Folders whose files use each other in circles, to be opened. None may be added; one without a
-/// circle must be taken out.
-const EXCEPTIONS: &[&str] = &["crates/gotemplate/src/"];
-
-/// Every circle, every exception that is none, and every drawing that differs from the imports.
+/// Every circle, and every drawing that differs from the imports.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    findings(repository, EXCEPTIONS)
-}
-
-fn findings(repository: &Repository, exceptions: &[&str]) -> Vec<Finding> {
     let crates = Crate::all(repository);
     let mut findings = Vec::new();
-    let mut needed = Vec::new();
     for (folder, graph) in crates.iter().flat_map(|own| &own.graphs) {
-        let Some(circle) = circle(graph) else {
-            continue;
-        };
-        if exceptions.contains(&folder.as_str()) {
-            needed.push(folder.as_str());
-            continue;
+        if let Some(circle) = circle(graph) {
+            let message = format!("{circle} is a circle; let the lower part own what both need");
+            findings.push(Finding::violation(folder, 0, message));
         }
-        let message = format!("{circle} is a circle; let the lower part own what both need");
-        findings.push(Finding::violation(folder, 0, message));
-    }
-    for folder in exceptions.iter().filter(|folder| !needed.contains(folder)) {
-        let message = "has no circle any more; take it out of xtask/src/parts.rs".to_owned();
-        findings.push(Finding::violation(folder, 0, message));
     }
     for (page, drawing) in PAGES.into_iter().zip(drawings(&crates)) {
         if between(repository.text(page)).is_none_or(|text| text != drawing) {
@@ -239,7 +221,7 @@ fn height(ring: &[&str], rings: &[Vec<&str>], graph: &Graph) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGIN, END, circle, drawing, findings, redrawn};
+    use super::{BEGIN, END, check, circle, drawing, redrawn};
     use crate::Repository;
     use crate::imports::Graph;
 
@@ -275,29 +257,24 @@ mod tests {
 
     #[test]
     fn the_siblings_of_every_folder_are_looked_at() {
-        let of = |exceptions: &[&str]| {
+        let of = |used: &str| {
             let files = [
                 ("crates/x/src/lib.rs", "mod a;\n"),
                 ("crates/x/src/a.rs", "mod b;\nmod c;\n"),
                 ("crates/x/src/a/b.rs", "use super::c::C;\n"),
-                ("crates/x/src/a/c.rs", "use super::b::B;\n"),
+                ("crates/x/src/a/c.rs", used),
             ];
             let text = format!("{BEGIN}\n## x\n\n    a\n\n{END}");
             let map = format!("{BEGIN}{END}");
             let pages = [("docs/parts.md", text.as_str()), ("ARCHITECTURE.md", &map)];
             let repository = Repository::of(&[&files[..], &pages].concat());
-            let findings = findings(&repository, exceptions).into_iter();
+            let findings = check(&repository).into_iter();
             findings.map(|found| found.to_string()).collect::<Vec<_>>()
         };
         let circle =
             "crates/x/src/a/: b → c → b is a circle; let the lower part own what both need";
-        assert_eq!(of(&[]), [circle]);
-        assert!(of(&["crates/x/src/a/"]).is_empty());
-        let stale = of(&["crates/x/src/a/", "crates/x/src/"]);
-        assert!(
-            stale[0].starts_with("crates/x/src/: has no circle"),
-            "{stale:?}"
-        );
+        assert_eq!(of("use super::b::B;\n"), [circle]);
+        assert!(of("pub(super) struct C;\n").is_empty());
     }
 
     #[test]
@@ -315,7 +292,7 @@ mod tests {
         };
         let empty = format!("before\n{BEGIN}{END}after\n");
         let old = format!("before\n{BEGIN}\n    low\n\n{END}after\n");
-        assert_eq!(findings(&with(&old, &empty), &[]).len(), 2);
+        assert_eq!(check(&with(&old, &empty)).len(), 2);
         let pages = redrawn(&with(&old, &empty));
         let [(_, map), (_, page)] = &pages[..] else {
             panic!("{pages:?}")
@@ -323,8 +300,8 @@ mod tests {
         assert!(map.starts_with("before\n") && map.ends_with("after\n"));
         assert!(map.contains("\n    top → low\n\n    low\n\n"), "{map}");
         assert!(page.contains("\n## x\n\n    only\n\n"), "{page}");
-        assert!(findings(&with(map, page), &[]).is_empty());
-        assert_eq!(findings(&with("no drawing\n", page), &[]).len(), 1);
+        assert!(check(&with(map, page)).is_empty());
+        assert_eq!(check(&with("no drawing\n", page)).len(), 1);
         assert_eq!(redrawn(&with("no drawing\n", page)).len(), 1);
     }
 }
