@@ -9,7 +9,7 @@ use crate::terminal;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
 use drumfire_report::style::Style;
-use drumfire_report::{RowForm, csv, html, json, markdown};
+use drumfire_report::{Naming, RowForm, csv, html, json, markdown};
 use drumfire_session::{IntervalShape, Redactor};
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -30,8 +30,8 @@ pub(crate) struct ResultRow {
 pub(crate) enum Content {
     /// One result of the whole run, written behind its end.
     Whole {
-        /// Its bytes.
-        render: fn(&Summary) -> Vec<u8>,
+        /// Its bytes, with settings named as the run's caller knows them.
+        render: fn(&Summary, Naming) -> Vec<u8>,
         /// The bytes without secrets, as its format has it.
         redact: for<'b> fn(&Redactor, &'b [u8]) -> Cow<'b, [u8]>,
     },
@@ -47,7 +47,7 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--json",
         place: |outputs| &outputs.json,
         content: Content::Whole {
-            render: json::summary,
+            render: |summary, _| json::summary(summary),
             redact: Redactor::json,
         },
     },
@@ -55,7 +55,7 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--csv",
         place: |outputs| &outputs.csv,
         content: Content::Whole {
-            render: csv::histogram,
+            render: |summary, _| csv::histogram(summary),
             redact: Redactor::bytes,
         },
     },

@@ -2,7 +2,7 @@
 //! did. Text, page and Markdown print them with marks of their own and in the same words.
 
 use crate::quantity::share_of;
-use drumfire_measure::{Reason, Summary, TargetState, Validity};
+use drumfire_measure::{Reason, Summary, TargetState, ThresholdResult, Validity};
 
 /// How good an answer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +19,8 @@ pub(crate) enum Grade {
 
 /// One answer: its words, and the reasons for which it is not the best one.
 pub(crate) struct Answer<'a> {
+    /// What it is about: `run`, `load` or `target`.
+    pub(crate) subject: &'static str,
     pub(crate) grade: Grade,
     pub(crate) text: String,
     pub(crate) reasons: &'a [Reason],
@@ -32,6 +34,7 @@ pub(crate) struct Answer<'a> {
 pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
     let validity = summary.verdict.validity;
     let run = Answer {
+        subject: "run",
         grade: match validity {
             Validity::Valid => Grade::Good,
             Validity::Suspect => Grade::Fair,
@@ -41,6 +44,7 @@ pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
         reasons: &summary.verdict.reasons,
     };
     let load = Answer {
+        subject: "load",
         grade: match summary.load.kept {
             true => Grade::Good,
             false => Grade::Bad,
@@ -54,6 +58,7 @@ pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
     };
     let state = summary.target.state;
     let target = Answer {
+        subject: "target",
         grade: match state {
             TargetState::Ok => Grade::Good,
             TargetState::Unknown => Grade::Open,
@@ -66,5 +71,13 @@ pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
     match state {
         TargetState::Failed => [target, run, load],
         _ => [run, load, target],
+    }
+}
+
+/// A threshold as it was written: a rule as it is, and a condition that was not to come as one.
+pub(crate) fn rule(threshold: &ThresholdResult) -> String {
+    match threshold.is_condition {
+        true => format!("abort on {}", threshold.expression),
+        false => threshold.expression.clone(),
     }
 }

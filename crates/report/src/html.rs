@@ -16,7 +16,7 @@ use crate::figure::svg::{STYLE as PICTURES, draw};
 use crate::figure::{Figure, figures};
 use crate::markup::Markup;
 use crate::style::{Color, Style, Unicode};
-use crate::{calendar, secret, text};
+use crate::{Naming, calendar, secret, text};
 use drumfire_measure::Summary;
 
 /// The width of the report as text, in columns.
@@ -29,9 +29,9 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// The page's own colours and measures.
 const SHEET: &str = include_str!("html/page.css");
 
-/// The page of a run whose books are closed.
+/// The page of a run whose books are closed, with settings named as the run's caller knows them.
 #[must_use]
-pub fn page(summary: &Summary) -> Vec<u8> {
+pub fn page(summary: &Summary, naming: Naming) -> Vec<u8> {
     let mut out = Markup::default();
     out.raw("<!doctype html>\n");
     out.open("html", &[("lang", "en")]);
@@ -39,12 +39,12 @@ pub fn page(summary: &Summary) -> Vec<u8> {
     out.open("body", &[]);
     out.open("main", &[]);
     header(&mut out, summary);
-    answers::print(&mut out, summary);
+    answers::print(&mut out, summary, naming);
     numbers::print(&mut out, summary);
     for figure in figures(summary) {
         picture(&mut out, &figure);
     }
-    whole(&mut out, summary);
+    whole(&mut out, summary, naming);
     out.close("main");
     out.close("body");
     out.close("html");
@@ -99,8 +99,8 @@ fn picture(out: &mut Markup, figure: &Figure) {
 }
 
 /// Everything else that there is to say, as the terminal has it.
-fn whole(out: &mut Markup, summary: &Summary) {
-    let style = Style::new(COLUMNS, Color::Off, Unicode::On);
+fn whole(out: &mut Markup, summary: &Summary, naming: Naming) {
+    let style = Style::new(COLUMNS, Color::Off, Unicode::On).naming(naming);
     out.open("section", &[("id", "report")]);
     out.element("h2", &[], "The whole report");
     out.open("pre", &[("tabindex", "0")]);

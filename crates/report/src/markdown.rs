@@ -5,7 +5,7 @@
 //! thresholds, the six numbers, latencies, steps and failures. Every letter of a foreign text that
 //! Markdown gives a meaning stands behind a backslash, and its control characters are spelled out.
 
-use crate::answers::{Grade, answers};
+use crate::answers::{Grade, answers, rule};
 use crate::quantity::{count, quantile, rate, share};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
@@ -30,15 +30,15 @@ const MEANT: &str = r"\`*_{}[]<>#|~&";
 /// The most kinds of failures, and the most steps.
 const ROWS: usize = 20;
 
-/// The summary of a run whose books are closed.
+/// The summary of a run whose books are closed, with settings named as the run's caller knows them.
 #[must_use]
-pub fn summary(summary: &Summary) -> Vec<u8> {
+pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
     let mut out = String::new();
     out.push_str(&format!(
         "## {}\n\n",
         escaped(&secret::excerpt(&summary.info.target))
     ));
-    print_answers(&mut out, summary);
+    print_answers(&mut out, summary, naming);
     thresholds(&mut out, summary);
     numbers(&mut out, summary);
     latencies(&mut out, summary);
@@ -48,7 +48,7 @@ pub fn summary(summary: &Summary) -> Vec<u8> {
 }
 
 /// The three answers, each with its reasons beneath.
-fn print_answers(out: &mut String, summary: &Summary) {
+fn print_answers(out: &mut String, summary: &Summary, naming: Naming) {
     for answer in answers(summary) {
         let mark = match answer.grade {
             Grade::Good => GOOD,
@@ -57,7 +57,7 @@ fn print_answers(out: &mut String, summary: &Summary) {
         };
         out.push_str(&format!("- {mark} **{}**\n", answer.text));
         for reason in answer.reasons {
-            let reason = sentence(reason, Naming::Flags);
+            let reason = sentence(reason, naming);
             out.push_str(&format!("  - {}\n", escaped(&reason)));
         }
     }
@@ -68,7 +68,7 @@ fn thresholds(out: &mut String, summary: &Summary) {
     let rows = summary.thresholds.iter().map(|threshold| {
         vec![
             mark(threshold.passed).to_owned(),
-            escaped(&threshold.expression),
+            escaped(&rule(threshold)),
             escaped(&threshold.actual_text),
         ]
     });

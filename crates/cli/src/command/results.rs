@@ -13,7 +13,7 @@ use drumfire_document::{Outputs, Switch};
 use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
 use drumfire_report::style::Style;
-use drumfire_report::{show, text};
+use drumfire_report::{Naming, show, text};
 use drumfire_session::{
     IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
     Storing, Watch,
@@ -137,7 +137,7 @@ fn show_once(
     let style = output.stdout_style().naming(written.naming);
     let text = show::exchanges(&transcripts, &summary, &style);
     destinations.write_text(&text, output)?;
-    destinations.write_whole(&summary, output, |_| true)?;
+    destinations.write_whole(&summary, style.naming, output, |_| true)?;
     Ok(session::exit_of(&summary, false))
 }
 
@@ -233,9 +233,13 @@ impl Destinations {
             }
             _ => text,
         };
-        let files = self.write_whole(summary, output, |to| !matches!(to, Destination::Stdout));
+        let files = self.write_whole(summary, style.naming, output, |to| {
+            !matches!(to, Destination::Stdout)
+        });
         let printed = self.write_text(&text, output);
-        let stdout = self.write_whole(summary, output, |to| matches!(to, Destination::Stdout));
+        let stdout = self.write_whole(summary, style.naming, output, |to| {
+            matches!(to, Destination::Stdout)
+        });
         printed.and(stdout).and(files)
     }
 
@@ -253,6 +257,7 @@ impl Destinations {
     fn write_whole(
         &self,
         summary: &Summary,
+        naming: Naming,
         output: &Output,
         is_wanted: impl Fn(&Destination) -> bool,
     ) -> Result<(), Failure> {
@@ -261,7 +266,7 @@ impl Destinations {
         for (row, to) in self.whole.iter().filter(|(_, to)| is_wanted(to)) {
             if let Content::Whole { render, redact } = &row.content {
                 // One that can't be written takes no other with it.
-                let one = to.write(&redact(redactor, &render(summary)));
+                let one = to.write(&redact(redactor, &render(summary, naming)));
                 written = written.and(one);
             }
         }

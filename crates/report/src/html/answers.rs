@@ -1,6 +1,6 @@
 //! The three answers with their reasons, and the thresholds: what a reader sees first.
 
-use crate::answers::{Answer, Grade, answers};
+use crate::answers::{Answer, Grade, answers, rule};
 use crate::markup::Markup;
 use crate::remedy::{Naming, sentence};
 use crate::style::Unicode;
@@ -13,12 +13,13 @@ const FAIR: &str = "is-fair";
 const BAD: &str = "is-bad";
 const OPEN: &str = "is-open";
 
-pub(super) fn print(out: &mut Markup, summary: &Summary) {
+pub(super) fn print(out: &mut Markup, summary: &Summary, naming: Naming) {
     out.open("ul", &[("class", "answers")]);
     for Answer {
         grade,
         text,
         reasons,
+        ..
     } in answers(summary)
     {
         let colour = match grade {
@@ -27,18 +28,25 @@ pub(super) fn print(out: &mut Markup, summary: &Summary) {
             Grade::Bad => BAD,
             Grade::Open => OPEN,
         };
-        answer(out, colour, &text, reasons);
+        answer(out, colour, &text, &sentences(reasons, naming));
     }
     out.close("ul");
     thresholds(out, summary);
 }
 
-fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[Reason]) {
+/// The reasons with their remedies, escaped.
+fn sentences(reasons: &[Reason], naming: Naming) -> Vec<String> {
+    let reasons = reasons.iter();
+    reasons
+        .map(|reason| foreign(&sentence(reason, naming), Unicode::On))
+        .collect()
+}
+
+fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.open("li", &[("class", colour)]);
     out.element("strong", &[], text);
     for reason in reasons {
-        let reason = foreign(&sentence(reason, Naming::Flags), Unicode::On);
-        out.element("p", &[("class", "dim")], &reason);
+        out.element("p", &[("class", "dim")], reason);
     }
     out.close("li");
 }
@@ -55,7 +63,7 @@ fn thresholds(out: &mut Markup, summary: &Summary) {
             false => (BAD, "✗"),
         };
         out.open("li", &[("class", colour)]);
-        let rule = foreign(&threshold.expression, Unicode::On);
+        let rule = foreign(&rule(threshold), Unicode::On);
         out.element("strong", &[], &format!("{mark} {rule}"));
         let measured = foreign(&threshold.actual_text, Unicode::On);
         out.element("p", &[("class", "dim")], &measured);

@@ -10,6 +10,7 @@ mod fixture;
 mod interval;
 mod json;
 mod live;
+mod markdown;
 mod pages;
 mod request_rows;
 mod text;

@@ -4,7 +4,7 @@
 use crate::fixture;
 use drumfire_measure::{Model, Summary};
 use drumfire_report::figure::{Plot, figures, svg};
-use drumfire_report::{Secrets, html, markdown};
+use drumfire_report::{Naming, Secrets, html, markdown, sentence};
 use uppsala::parse;
 
 fn runs() -> impl Iterator<Item = Summary> {
@@ -12,7 +12,7 @@ fn runs() -> impl Iterator<Item = Summary> {
 }
 
 fn page(summary: &Summary) -> String {
-    String::from_utf8(html::page(summary)).unwrap()
+    String::from_utf8(html::page(summary, Naming::Flags)).unwrap()
 }
 
 /// HTML in which all elements are closed is XML but for its first line.
@@ -137,25 +137,20 @@ fn secrets_are_masked_in_texts_alone() {
     assert!(page.contains("127.0.0.1:8080") && !masked.contains("127.0.0.1:8080"));
 }
 
-/// Every line of a table has as many cells as its head, whatever a server wrote.
+/// A page and its like name settings as the text of the same run does.
 #[test]
-fn tables_of_markdown_are_whole() {
-    for run in runs() {
-        let text = String::from_utf8(markdown::summary(&run)).unwrap();
-        let mut cells = None;
-        for line in text.lines() {
-            let bare = line.replace("\\\\", "").replace("\\|", "");
-            let count = bare.matches('|').count();
-            match (line.starts_with('|'), cells) {
-                (true, None) => cells = Some(count),
-                (true, Some(head)) => assert_eq!(count, head, "{line}"),
-                (false, _) => {
-                    assert_eq!(count, 0, "{line}");
-                    cells = None;
-                }
+fn settings_are_named_as_the_caller_knows_them() {
+    let run = fixture::dropping();
+    let reasons = [&run.verdict.reasons[..], &run.load.reasons].concat();
+    for naming in [Naming::Flags, Naming::Keys] {
+        let pages = [html::page(&run, naming), markdown::summary(&run, naming)];
+        for reason in &reasons {
+            let sentence = sentence(reason, naming);
+            let plain = |text: &str| text.replace(['\\', '`'], "").replace("&gt;", ">");
+            for page in &pages {
+                let page = plain(&String::from_utf8_lossy(page));
+                assert!(page.contains(&plain(&sentence)), "{sentence}");
             }
         }
-        assert!(!text.contains(fixture::CANARY));
-        assert!(text.starts_with("## ") && text.contains("\n- "));
     }
 }

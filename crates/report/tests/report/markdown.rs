@@ -1,0 +1,89 @@
+//! The summary in Markdown, read by a parser as GitHub reads it: tables keep their cells, and texts of
+//! servers mean nothing.
+
+use crate::fixture;
+use drumfire_measure::{Outcome, Summary};
+use drumfire_report::{Naming, markdown};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+
+/// Texts that Markdown, HTML or a table would obey.
+const HOSTILE: [&str; 8] = [
+    "a | b || c |",
+    "`code` ``more`` `",
+    "<script>alert(1)</script> <b>bold</b>",
+    "one\ntwo\r\n| three |",
+    "[link](http://evil.example/) ![image](x)",
+    "*bold* _it_ ~~gone~~ \\| \\\\",
+    "&lt;b&gt; &#124; http://evil.example/ @someone #1",
+    "| --- | --- |",
+];
+
+/// The tables of a document: rows of cells, each its text.
+fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
+    let mut tables = Vec::new();
+    let mut cell: Option<String> = None;
+    for event in Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        match event {
+            Event::Start(Tag::Table(_)) => tables.push(Vec::new()),
+            Event::Start(Tag::TableHead | Tag::TableRow) => {
+                tables.last_mut().unwrap().push(Vec::new());
+            }
+            Event::Start(Tag::TableCell) => cell = Some(String::new()),
+            Event::End(TagEnd::TableCell) => {
+                let row = tables.last_mut().and_then(|table| table.last_mut());
+                row.unwrap().push(cell.take().unwrap());
+            }
+            Event::Text(text) => {
+                if let Some(cell) = &mut cell {
+                    cell.push_str(&text);
+                }
+            }
+            Event::Start(
+                Tag::Heading { .. } | Tag::List(_) | Tag::Item | Tag::Strong | Tag::Paragraph,
+            )
+            | Event::End(_)
+            | Event::SoftBreak => {}
+            other => panic!("{other:?} in {text}"),
+        }
+    }
+    tables
+}
+
+fn text_of(run: &Summary) -> String {
+    String::from_utf8(markdown::summary(run, Naming::Flags)).unwrap()
+}
+
+/// A parser fills a short row up and cuts a long one, so that the bars are counted too.
+#[test]
+fn tables_are_whole() {
+    for (name, run) in fixture::all() {
+        let text = text_of(&run);
+        let tables = tables(&text);
+        assert!(tables.len() >= 2, "{name}");
+        for table in &tables {
+            let columns = table[0].len();
+            assert!(table.len() > 1 && table.iter().all(|row| row.len() == columns));
+        }
+        let rows: usize = tables.iter().map(Vec::len).sum();
+        let lines = text.lines().filter(|line| line.starts_with('|'));
+        // Below the head of each is a line of dashes.
+        assert_eq!(lines.count(), rows + tables.len(), "{name}");
+        assert!(!text.contains(fixture::CANARY));
+        assert!(text.starts_with("## ") && text.contains("\n- "));
+    }
+}
+
+/// What a server wrote is in the cell in which it belongs, letter by letter.
+#[test]
+fn hostile_texts_are_cells() {
+    let run = fixture::with_errors(Outcome::ProtoNotHttp, &HOSTILE);
+    let tables = tables(&text_of(&run));
+    let rows: Vec<&Vec<String>> = tables.iter().flatten().collect();
+    for hostile in HOSTILE {
+        let shown = hostile.replace('\n', "\\n").replace('\r', "\\r");
+        let is_there = |row: &&Vec<String>| row.last().is_some_and(|cell| *cell == shown);
+        assert!(rows.iter().any(is_there), "{shown} in {rows:?}");
+    }
+    let row = rows.iter().find(|row| row[0].starts_with(HOSTILE[0]));
+    assert!(row.is_some(), "a step's name in {rows:?}");
+}
