@@ -14,6 +14,7 @@ mod input;
 mod intervals;
 mod names;
 mod output;
+mod output_folder;
 mod reflect;
 mod results;
 mod rows;

@@ -8,8 +8,9 @@ use crate::streams::{STDERR, STDOUT};
 use crate::terminal;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
+use drumfire_report::figure::svg;
 use drumfire_report::style::Style;
-use drumfire_report::{Naming, RowForm, csv, html, json, markdown};
+use drumfire_report::{NamedFile, Naming, RowForm, csv, html, json, markdown};
 use drumfire_session::{IntervalShape, Redactor};
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -26,14 +27,24 @@ pub(crate) struct ResultRow {
     pub(crate) content: Content,
 }
 
+/// Bytes without secrets, as their format has it.
+pub(crate) type Redact = for<'b> fn(&Redactor, &'b [u8]) -> Cow<'b, [u8]>;
+
 /// The content of a result.
 pub(crate) enum Content {
     /// One result of the whole run, written behind its end.
     Whole {
         /// Its bytes, with settings named as the run's caller knows them.
         render: fn(&Summary, Naming) -> Vec<u8>,
-        /// The bytes without secrets, as its format has it.
-        redact: for<'b> fn(&Redactor, &'b [u8]) -> Cow<'b, [u8]>,
+        redact: Redact,
+    },
+    /// Several files of the whole run in a folder of their own.
+    Folder {
+        /// The files.
+        render: fn(&Summary) -> Vec<NamedFile>,
+        /// Whether one of them may have this name.
+        is_name: fn(&str) -> bool,
+        redact: Redact,
     },
     /// A line for each interval, written as the run goes on; the shape may depend on the place.
     Intervals(fn(&Text) -> IntervalShape),
@@ -73,6 +84,15 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         content: Content::Whole {
             render: markdown::summary,
             redact: Redactor::bytes,
+        },
+    },
+    ResultRow {
+        flag: "--svg",
+        place: |outputs| &outputs.svg,
+        content: Content::Folder {
+            render: svg::files,
+            is_name: svg::is_file_name,
+            redact: Redactor::markup,
         },
     },
     ResultRow {

@@ -145,6 +145,8 @@ pub struct Outputs {
     pub html: Option<Text>,
     /// The summary as Markdown.
     pub markdown: Option<Text>,
+    /// The folder of the pictures, a file each.
+    pub svg: Option<Text>,
     /// A line of text for each interval, while the run goes on.
     pub lines: Option<Text>,
     /// A line of JSON for each interval.

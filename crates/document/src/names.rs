@@ -101,6 +101,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("stream.receive", "--stream-receive"),
     ("streams", "--streams"),
     ("strict", "--strict"),
+    ("svg", "--svg"),
     ("templates", "--no-templates"),
     ("think", "--think-time"),
     ("threads", "--threads"),

@@ -113,7 +113,20 @@ pub struct Mark {
     pub name: String,
 }
 
-/// Every figure of a run, in the order in which a report shows them.
+/// The names of all figures that a run may have.
+pub const NAMES: [&str; 9] = [
+    "rate",
+    "latency",
+    "heat",
+    "tail",
+    "knee",
+    "outcomes",
+    "in-flight",
+    "lag",
+    "memory",
+];
+
+/// Every figure of a run, in the order in which a report shows them: that of [`NAMES`].
 #[must_use]
 pub fn figures(summary: &Summary) -> Vec<Figure> {
     let rows = summary.intervals();

@@ -87,7 +87,7 @@ fn target(summary: &Summary) -> String {
 /// A picture, and its numbers behind it.
 fn picture(out: &mut Markup, figure: &Figure) {
     out.open("figure", &[("id", figure.name)]);
-    draw(out, figure, None);
+    draw(out, figure);
     if let Some(note) = &figure.note {
         out.element("figcaption", &[("class", "dim")], note);
     }

@@ -6,9 +6,9 @@
 //!
 //! The formats are in three groups, by what they are made from:
 //!
-//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`] and the pictures
-//!   ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose books are closed; [`listing`]
-//!   and [`json::runs`] its digest.
+//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`],
+//!   and the pictures ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose
+//!   books are closed; [`listing`] and [`json::runs`] its digest.
 //! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
 //!   under way, one after the other. A caller that is late gives a merged interval and gets a
 //!   coarser line.
@@ -36,6 +36,7 @@ pub mod live;
 mod lowered;
 pub mod markdown;
 mod markup;
+mod named_file;
 mod outlook;
 mod page;
 mod quantity;
@@ -52,6 +53,7 @@ pub mod untrusted;
 
 pub use drumfire_plan::secret;
 pub use excerpt::{Spot, excerpt};
+pub use named_file::NamedFile;
 pub use outlook::outlook;
 pub use remedy::{Naming, remedy, sentence};
 pub use request_rows::{RequestRows, RowForm};

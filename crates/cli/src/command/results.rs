@@ -4,6 +4,7 @@ use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
 use crate::output::{Destination, Output};
+use crate::output_folder::OutputFolder;
 use crate::results::{self, Content, ResultRow};
 use crate::streams::{STDERR, STDOUT};
 use crate::{intervals, rows, session, store_place, terminal, trust};
@@ -137,7 +138,8 @@ fn show_once(
     let style = output.stdout_style().naming(written.naming);
     let text = show::exchanges(&transcripts, &summary, &style);
     destinations.write_text(&text, output)?;
-    destinations.write_whole(&summary, style.naming, output, |_| true)?;
+    destinations.write_whole(&summary, style.naming, output, Place::Stdout)?;
+    destinations.write_files(&summary, style.naming, output)?;
     Ok(session::exit_of(&summary, false))
 }
 
@@ -183,9 +185,28 @@ impl Report {
     }
 }
 
+/// Where a result of one file goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Standard output, in place of the text.
+    Stdout,
+    /// A file.
+    File,
+}
+
+impl Place {
+    const fn of(to: &Destination) -> Self {
+        match to {
+            Destination::Stdout => Self::Stdout,
+            Destination::File(_) => Self::File,
+        }
+    }
+}
+
 /// Where the results of the whole run go, known to be writable.
 pub(super) struct Destinations {
     whole: Vec<(&'static ResultRow, Destination)>,
+    folders: Vec<(&'static ResultRow, OutputFolder)>,
     /// Whether intervals are written to standard output in place of the text.
     streamed: bool,
 }
@@ -193,13 +214,18 @@ pub(super) struct Destinations {
 impl Destinations {
     pub(super) fn of(outputs: &Outputs) -> Result<Self, Failure> {
         results::check_places(outputs)?;
-        let mut whole = Vec::new();
+        let (mut whole, mut folders) = (Vec::new(), Vec::new());
         let mut streamed = false;
         for (row, path) in results::wanted(outputs) {
             match &row.content {
                 Content::Whole { .. } => {
                     let place = path.place.to_string();
                     whole.push((row, Destination::check(&place, Path::new(&path.value))?));
+                }
+                Content::Folder { is_name, .. } => {
+                    let flag = path.place.to_string();
+                    let folder = OutputFolder::check(&flag, Path::new(&path.value), *is_name)?;
+                    folders.push((row, folder));
                 }
                 // Lines of text stand above the report.
                 Content::Intervals(shape) => {
@@ -209,7 +235,11 @@ impl Destinations {
                 Content::Requests(_) => streamed |= path.value == STDOUT,
             }
         }
-        Ok(Self { whole, streamed })
+        Ok(Self {
+            whole,
+            folders,
+            streamed,
+        })
     }
 
     /// Writes every result, files before standard output: a file that can't be written takes
@@ -233,14 +263,21 @@ impl Destinations {
             }
             _ => text,
         };
-        let files = self.write_whole(summary, style.naming, output, |to| {
-            !matches!(to, Destination::Stdout)
-        });
+        let files = self.write_files(summary, style.naming, output);
         let printed = self.write_text(&text, output);
-        let stdout = self.write_whole(summary, style.naming, output, |to| {
-            matches!(to, Destination::Stdout)
-        });
+        let stdout = self.write_whole(summary, style.naming, output, Place::Stdout);
         printed.and(stdout).and(files)
+    }
+
+    /// Writes the results that go to files and folders.
+    fn write_files(
+        &self,
+        summary: &Summary,
+        naming: Naming,
+        output: &Output,
+    ) -> Result<(), Failure> {
+        let files = self.write_whole(summary, naming, output, Place::File);
+        files.and(self.write_folders(summary, output))
     }
 
     /// Prints a text, unless another result takes its place.
@@ -253,21 +290,37 @@ impl Destinations {
         }
     }
 
-    /// Writes the results that have a place of their own, where it is such a one.
+    /// Writes the results of one file, where they go to such a place.
     fn write_whole(
         &self,
         summary: &Summary,
         naming: Naming,
         output: &Output,
-        is_wanted: impl Fn(&Destination) -> bool,
+        place: Place,
     ) -> Result<(), Failure> {
         let redactor = output.redactor();
         let mut written = Ok(());
-        for (row, to) in self.whole.iter().filter(|(_, to)| is_wanted(to)) {
+        for (row, to) in self.whole.iter().filter(|(_, to)| Place::of(to) == place) {
             if let Content::Whole { render, redact } = &row.content {
                 // One that can't be written takes no other with it.
                 let one = to.write(&redact(redactor, &render(summary, naming)));
                 written = written.and(one);
+            }
+        }
+        written
+    }
+
+    /// Writes the results of several files.
+    fn write_folders(&self, summary: &Summary, output: &Output) -> Result<(), Failure> {
+        let redactor = output.redactor();
+        let mut written = Ok(());
+        for (row, to) in &self.folders {
+            if let Content::Folder { render, redact, .. } = &row.content {
+                let mut files = render(summary);
+                for file in &mut files {
+                    file.bytes = redact(redactor, &file.bytes).into_owned();
+                }
+                written = written.and(to.write(&files));
             }
         }
         written

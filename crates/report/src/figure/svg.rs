@@ -5,13 +5,15 @@
 //! kind of sight tell apart, and each series differs in its dashes too. Readers of screens get the
 //! title, the question and the note.
 //!
-//! A picture stands alone ([`svg`]) or within a page, which has the style sheet once
-//! ([`STYLE`], `draw`).
+//! A picture stands alone ([`svg`], [`files`]), on paper of its own, or within a page, which has
+//! the style sheet and the paper once ([`STYLE`], `draw`).
 
 mod shapes;
 
-use super::{Axis, Figure, Mark, Plot, Role, Series};
+use super::{Axis, Figure, Mark, NAMES, Plot, Role, Series, figures};
+use crate::NamedFile;
 use crate::markup::Markup;
+use drumfire_measure::Summary;
 
 /// The width of a picture in CSS pixels, and its height, which bars have by their number.
 const WIDTH: f64 = 760.0;
@@ -21,7 +23,7 @@ const BAR: f64 = 26.0;
 /// The space around the plot: left, top, right, bottom.
 const MARGIN: (f64, f64, f64, f64) = (76.0, 66.0, 18.0, 44.0);
 /// The space for names beside bars.
-const NAMES: f64 = 190.0;
+const NAMES_WIDTH: f64 = 190.0;
 /// Some number of ticks along each axis.
 const TICKS: (usize, usize) = (8, 5);
 /// The width of a letter of the legend, at most.
@@ -43,36 +45,77 @@ text{fill:currentColor}.title{font-size:15px;font-weight:600}.dim{opacity:.66}\
 .asked{color:#a8a8a8}.good,.r0{color:#56b4e9}.r1{color:#2fc79a}.r2{color:#f0c542}\
 .bad,.r3{color:#ff8a3c}.lost,.r4{color:#e58fc0}}\
 .line{stroke:currentColor}.area,.dot,.bar{fill:currentColor}";
+/// The paper of a picture that stands alone: a program that knows no `background` of an SVG, such as
+/// an editor, would draw dark letters on whatever lies beneath.
+const PAPER: &str = ".paper{fill:#fff}@media(prefers-color-scheme:dark){.paper{fill:#16181c}}";
+
+/// The ending of a picture's file.
+const ENDING: &str = ".svg";
+
+/// Every picture of a run as a file, each named by its figure.
+#[must_use]
+pub fn files(summary: &Summary) -> Vec<NamedFile> {
+    let file = |figure: Figure| NamedFile {
+        name: format!("{}{ENDING}", figure.name),
+        bytes: svg(&figure).into_bytes(),
+    };
+    figures(summary).into_iter().map(file).collect()
+}
+
+/// Whether [`files`] may give a file this name.
+#[must_use]
+pub fn is_file_name(name: &str) -> bool {
+    let figure = name.strip_suffix(ENDING);
+    figure.is_some_and(|figure| NAMES.contains(&figure))
+}
 
 /// The picture as an SVG file.
 #[must_use]
 pub fn svg(figure: &Figure) -> String {
     let mut out = Markup::default();
-    draw(&mut out, figure, Some(STYLE));
+    draw_in(&mut out, figure, Place::Alone);
     out.finish()
 }
 
-/// The picture as an element of a page, with this style sheet.
-pub(crate) fn draw(out: &mut Markup, figure: &Figure, style: Option<&str>) {
+/// The picture as an element of a page that has the style sheet.
+pub(crate) fn draw(out: &mut Markup, figure: &Figure) {
+    draw_in(out, figure, Place::Page);
+}
+
+/// The surroundings of a picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// A file of its own.
+    Alone,
+    /// A page, which has the style sheet and the paper.
+    Page,
+}
+
+fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
     let frame = Frame::of(figure);
+    let height = frame.bottom() + MARGIN.3;
     let (title, description) = (format!("{}-t", figure.name), format!("{}-d", figure.name));
+    let (width, tall) = (WIDTH.to_string(), height.to_string());
+    let size = [("width", &*width), ("height", &*tall)];
     let attributes = [
         ("xmlns", "http://www.w3.org/2000/svg"),
-        (
-            "viewBox",
-            &format!("0 0 {WIDTH} {}", frame.bottom() + MARGIN.3),
-        ),
+        ("viewBox", &*format!("0 0 {WIDTH} {height}")),
         ("role", "img"),
-        ("aria-labelledby", &format!("{title} {description}")),
+        ("aria-labelledby", &*format!("{title} {description}")),
     ];
-    out.open("svg", &attributes);
+    match place {
+        Place::Alone => out.open("svg", &[&attributes[..], &size].concat()),
+        Place::Page => out.open("svg", &attributes),
+    }
     let described = [figure.question, figure.note.as_deref().unwrap_or_default()].join(" ");
     out.element("title", &[("id", &title)], &figure.title);
     out.element("desc", &[("id", &description)], described.trim());
-    if let Some(style) = style {
+    if place == Place::Alone {
         out.open("style", &[]);
-        out.raw(style);
+        out.raw(STYLE);
+        out.raw(PAPER);
         out.close("style");
+        out.empty("rect", &[&[("class", "paper")], &size[..]].concat());
     }
     text(out, "title", (12.0, 22.0), "start", &figure.title);
     text(out, "dim", (12.0, 40.0), "start", figure.question);
@@ -106,7 +149,7 @@ impl<'a> Frame<'a> {
     fn of(figure: &'a Figure) -> Self {
         let (left, top, right, bottom) = MARGIN;
         let (left, height) = match &figure.plot {
-            Plot::Bars(bars) => (NAMES, bars.len() as f64 * BAR),
+            Plot::Bars(bars) => (NAMES_WIDTH, bars.len() as f64 * BAR),
             _ => (left, HEIGHT - top - bottom),
         };
         Self {
