@@ -10,7 +10,7 @@ use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
 use drumfire_report::figure::svg;
 use drumfire_report::style::Style;
-use drumfire_report::{NamedFile, Naming, RowForm, csv, html, json, markdown};
+use drumfire_report::{NamedFile, Naming, RowForm, csv, html, json, junit, markdown};
 use drumfire_session::{IntervalShape, Redactor};
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -84,6 +84,14 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         content: Content::Whole {
             render: markdown::summary,
             redact: Redactor::bytes,
+        },
+    },
+    ResultRow {
+        flag: "--junit",
+        place: |outputs| &outputs.junit,
+        content: Content::Whole {
+            render: junit::summary,
+            redact: Redactor::xml,
         },
     },
     ResultRow {

@@ -145,6 +145,8 @@ pub struct Outputs {
     pub html: Option<Text>,
     /// The summary as Markdown.
     pub markdown: Option<Text>,
+    /// The answers and thresholds as JUnit's XML.
+    pub junit: Option<Text>,
     /// The folder of the pictures, a file each.
     pub svg: Option<Text>,
     /// A line of text for each interval, while the run goes on.

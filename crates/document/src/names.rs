@@ -53,6 +53,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("iterations", "--iterations"),
     ("json", "--json"),
     ("json_lines", "--json-lines"),
+    ("junit", "--junit"),
     ("keepalive", "--no-keepalive"),
     ("key", "--key"),
     ("late", "--late"),

@@ -6,7 +6,7 @@
 //!
 //! The formats are in three groups, by what they are made from:
 //!
-//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`],
+//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`], [`junit`],
 //!   and the pictures ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose
 //!   books are closed; [`listing`] and [`json::runs`] its digest.
 //! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
@@ -30,6 +30,7 @@ pub mod figure;
 pub mod html;
 pub mod interval;
 pub mod json;
+pub mod junit;
 mod line;
 pub mod listing;
 pub mod live;

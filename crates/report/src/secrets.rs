@@ -132,13 +132,33 @@ impl Secrets {
     /// style sheets stay, which are ours; texts have no `<`, which is escaped in them.
     #[must_use]
     pub fn masked_markup(&self, html: &str) -> String {
-        let mut out = String::with_capacity(html.len());
-        let mut rest = html;
+        self.masked_around(html, |out, markup| out.push_str(markup))
+    }
+
+    /// XML with [`MASK`] in the place of every secret that stands in its texts and in the values of
+    /// its attributes, of which every `<` and `>` is escaped. Names of elements and attributes stay.
+    #[must_use]
+    pub fn masked_xml(&self, xml: &str) -> String {
+        self.masked_around(xml, |out, markup| {
+            for (number, piece) in markup.split('"').enumerate() {
+                match number % 2 {
+                    0 if number == 0 => out.push_str(piece),
+                    0 => out.extend(["\"", piece]),
+                    _ => out.extend(["\"", &*self.masked(piece)]),
+                }
+            }
+        })
+    }
+
+    /// Masks the texts between pieces of markup, which `markup` appends.
+    fn masked_around(&self, text: &str, markup: impl Fn(&mut String, &str)) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
         while let Some(at) = rest.find('<') {
-            let (text, markup) = rest.split_at(at);
+            let (text, tag) = rest.split_at(at);
             out.push_str(&self.masked(text));
-            let (markup, behind) = markup.split_at(end_of_markup(markup));
-            out.push_str(markup);
+            let (tag, behind) = tag.split_at(end_of_markup(tag));
+            markup(&mut out, tag);
             rest = behind;
         }
         out.push_str(&self.masked(rest));
@@ -474,6 +494,16 @@ mod tests {
         for text in ["a%25b&amp;c", "%", "\\u00e", "&#", "100%", "%%%%%%%%"] {
             assert_eq!(secrets.masked(text), text);
         }
+    }
+
+    #[test]
+    fn xml_keeps_its_form() {
+        let secrets = secrets(&["HISTFAAA", "testcase", "a&b>c"]);
+        let xml = "<testcase name=\"a&amp;b&gt;c\" time=\"0.1\"/>testcase<testcase>a&amp;b&gt;c</testcase>";
+        assert_eq!(
+            secrets.masked_xml(xml),
+            "<testcase name=\"***\" time=\"0.1\"/>***<testcase>***</testcase>"
+        );
     }
 
     #[test]

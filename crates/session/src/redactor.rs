@@ -79,6 +79,12 @@ impl Redactor {
         self.masked(html, Secrets::masked_markup)
     }
 
+    /// The bytes of XML without secrets, also in the values of attributes; it stays XML.
+    #[must_use]
+    pub fn xml<'b>(&self, xml: &'b [u8]) -> Cow<'b, [u8]> {
+        self.masked(xml, Secrets::masked_xml)
+    }
+
     /// The facts of a run without secrets.
     #[must_use]
     pub fn info(&self, info: &RunInfo) -> RunInfo {

@@ -18,6 +18,9 @@ pub(crate) struct FileFlags {
     /// Write the summary as Markdown; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
+    /// Write the answers and thresholds as JUnit's XML; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
     /// Write the pictures as SVG, a file each, into this folder, which is new or empty
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,

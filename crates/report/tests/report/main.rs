@@ -9,6 +9,7 @@ mod csv;
 mod fixture;
 mod interval;
 mod json;
+mod junit;
 mod live;
 mod markdown;
 mod pages;

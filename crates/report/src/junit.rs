@@ -1,0 +1,126 @@
+//! The three answers and the thresholds as cases of JUnit's XML, which CI systems show.
+//!
+//! The elements and attributes are those of the schema that Jenkins checks by (`junit-10.xsd`), whose
+//! documents all readers take. A case fails where its answer is the worst one or its threshold did
+//! not hold, with the reasons as its text. An answer in between, such as a suspect run, fails
+//! nothing, as it does not with the exit code either: its reasons are the case's output.
+//!
+//! Names of cases do not depend on the result, so that a CI system can follow each over time.
+
+use crate::answers::{Answer, Grade, answers, rule};
+use crate::quantity::{quantile, rate};
+use crate::remedy::{Naming, sentence};
+use crate::style::Unicode;
+use crate::text::foreign;
+use crate::{calendar, secret};
+use drumfire_measure::{Summary, ThresholdResult};
+use drumfire_units::Nanos;
+use quick_junit::{
+    NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite, XmlString,
+};
+use std::time::Duration;
+
+/// The class of the cases of answers, and that of thresholds.
+const ANSWERS: &str = "drumfire.answers";
+const THRESHOLDS: &str = "drumfire.thresholds";
+
+/// An attribute that the crate writes for the root too, where the schema has none.
+const SKIPPED: &str = " skipped=\"0\"";
+
+/// The document of a run whose books are closed, with settings named as the run's caller knows them.
+#[must_use]
+#[expect(clippy::expect_used, reason = "a string takes every byte")]
+pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
+    let mut report = Report::new("drumfire");
+    report.set_time(time(summary.duration));
+    report.add_test_suite(suite(summary, naming));
+    let xml = report.to_string().expect("a document in memory");
+    xml.replacen(SKIPPED, "", 1).into_bytes()
+}
+
+fn suite(summary: &Summary, naming: Naming) -> TestSuite {
+    let mut suite = TestSuite::new(foreign(&secret::url(&summary.info.target), Unicode::On));
+    suite.set_time(time(summary.duration));
+    let started = calendar::rfc3339_seconds(summary.info.started_at_unix_ns);
+    let timestamp = (XmlString::new("timestamp"), XmlString::new(started));
+    suite.extra.extend([timestamp]);
+    for (name, value) in properties(summary) {
+        suite.add_property(Property::new(name, foreign(&value, Unicode::On)));
+    }
+    for answer in answers(summary) {
+        suite.add_test_case(answer_case(&answer, summary.duration, naming));
+    }
+    for threshold in &summary.thresholds {
+        suite.add_test_case(threshold_case(threshold, summary.duration));
+    }
+    suite
+}
+
+/// The facts and figures beside the cases.
+fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
+    let (info, counts) = (&summary.info, &summary.total.counts);
+    let times = summary.model().latency(&summary.total.latency);
+    let mut all = vec![
+        ("run", info.id.clone()),
+        ("version", info.version.clone()),
+        ("seed", info.seed.to_string()),
+        ("sent", counts.sent.to_string()),
+        ("ok", counts.ok.to_string()),
+        ("failed", counts.failed.to_string()),
+        ("dropped", counts.dropped.to_string()),
+        ("rate", rate(summary.achieved_per_s())),
+    ];
+    let asked = summary.intended_per_s().map(rate);
+    all.extend(asked.map(|asked| ("rate.asked", asked)));
+    for (name, q) in [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("max", 1.0)] {
+        let time = quantile(times, q, Unicode::On);
+        all.extend(time.map(|time| (name, time)));
+    }
+    all
+}
+
+fn answer_case(answer: &Answer<'_>, duration: Nanos, naming: Naming) -> TestCase {
+    let reasons = answer.reasons.iter();
+    let reasons = reasons.map(|reason| foreign(&sentence(reason, naming), Unicode::On));
+    let reasons = reasons.collect::<Vec<_>>().join("\n");
+    let status = match answer.grade {
+        Grade::Bad => failure(answer.subject, &answer.text, &reasons),
+        Grade::Good | Grade::Fair | Grade::Open => TestCaseStatus::success(),
+    };
+    let mut case = case(answer.subject, ANSWERS, status, duration);
+    if matches!(answer.grade, Grade::Fair | Grade::Open) {
+        case.set_system_out(format!("{}\n{reasons}", answer.text).trim_end());
+    }
+    case
+}
+
+fn threshold_case(threshold: &ThresholdResult, duration: Nanos) -> TestCase {
+    let rule = foreign(&rule(threshold), Unicode::On);
+    let measured = foreign(&threshold.actual_text, Unicode::On);
+    let status = match threshold.passed {
+        true => TestCaseStatus::success(),
+        false => failure("threshold", &format!("{rule}: {measured}"), &measured),
+    };
+    let mut case = case(&rule, THRESHOLDS, status, duration);
+    if threshold.passed {
+        case.set_system_out(measured);
+    }
+    case
+}
+
+fn case(name: &str, class: &str, status: TestCaseStatus, duration: Nanos) -> TestCase {
+    let mut case = TestCase::new(name, status);
+    case.set_classname(class).set_time(time(duration));
+    case
+}
+
+fn failure(kind: &str, message: &str, description: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+    status.set_type(kind).set_message(message);
+    status.set_description(description);
+    status
+}
+
+const fn time(span: Nanos) -> Duration {
+    Duration::from_nanos(span.0)
+}
