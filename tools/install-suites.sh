@@ -7,6 +7,8 @@
 #   connectconformance   gRPC, client side                   connectrpc.com/conformance
 #   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
 #   ghz                  gRPC load, for bench and a test     github.com/bojand/ghz
+#   hlog-reader          tools/hlog-reader.go, logs of       github.com/HdrHistogram/hdrhistogram-go
+#                        histograms by their own reader
 #
 # and, when they are named as arguments (`make receivers`), receivers of metrics:
 #
@@ -29,6 +31,7 @@ connectconformance="connectrpc.com/conformance/cmd/connectconformance connectrpc
 grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grpc@v1.80.0"
 # Pinned to this one since what the proxy calls the latest, 0.93.0, can't switch templates off.
 ghz="github.com/bojand/ghz/cmd/ghz github.com/bojand/ghz@v0.120.0"
+hlog_reader="tools/hlog-reader.go github.com/HdrHistogram/hdrhistogram-go@v1.4.0"
 
 victoria_metrics="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics@v1.102.1"
 contrib=github.com/open-telemetry/opentelemetry-collector-contrib
@@ -75,7 +78,7 @@ install_suite() {
 }
 
 wanted=("$@")
-[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz)
+[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz hlog-reader)
 missing=()
 for name in "${wanted[@]}"; do
   pinned=${name//-/_}

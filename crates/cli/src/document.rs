@@ -232,6 +232,7 @@ fn file_outputs(files: &FileFlags, flags: &IntervalFlags) -> Outputs {
         html: path("html", files.html.as_ref()),
         markdown: path("markdown", files.markdown.as_ref()),
         junit: path("junit", files.junit.as_ref()),
+        hlog: path("hlog", files.hlog.as_ref()),
         svg: path("svg", files.svg.as_ref()),
         lines: some("lines", flags.lines.as_ref()),
         json_lines: path("json_lines", flags.json_lines.as_ref()),

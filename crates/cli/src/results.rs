@@ -10,7 +10,7 @@ use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
 use drumfire_report::figure::svg;
 use drumfire_report::style::Style;
-use drumfire_report::{NamedFile, Naming, RowForm, csv, html, json, junit, markdown};
+use drumfire_report::{NamedFile, Naming, RowForm, csv, hlog, html, json, junit, markdown};
 use drumfire_session::{IntervalShape, Redactor};
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -92,6 +92,14 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         content: Content::Whole {
             render: junit::summary,
             redact: Redactor::xml,
+        },
+    },
+    ResultRow {
+        flag: "--hlog",
+        place: |outputs| &outputs.hlog,
+        content: Content::Whole {
+            render: |summary, _| hlog::log(summary),
+            redact: Redactor::log,
         },
     },
     ResultRow {

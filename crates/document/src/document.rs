@@ -147,6 +147,8 @@ pub struct Outputs {
     pub markdown: Option<Text>,
     /// The answers and thresholds as JUnit's XML.
     pub junit: Option<Text>,
+    /// The histogram of each interval as a log of HdrHistogram.
+    pub hlog: Option<Text>,
     /// The folder of the pictures, a file each.
     pub svg: Option<Text>,
     /// A line of text for each interval, while the run goes on.

@@ -43,6 +43,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("full_handshakes", "--full-handshakes"),
     ("head_timeout", "--head-timeout"),
     ("headers", "-H"),
+    ("hlog", "--hlog"),
     ("html", "--html"),
     ("http", "--http2"),
     ("i_own_this_target", "--i-own-this-target"),

@@ -56,6 +56,18 @@ impl StepTimelines {
         }
     }
 
+    /// The cells of a step, by its pool's number and its own; `None` where it has no timeline of its
+    /// own.
+    pub(crate) fn cells(
+        &self,
+        pool: usize,
+        step: usize,
+    ) -> Option<impl Iterator<Item = Overview> + '_> {
+        let mut timelines = self.0.iter();
+        let found = timelines.find(|it| (it.pool, it.step) == (pool, step))?;
+        Some(found.timeline.cells())
+    }
+
     /// The rows of a step, by its pool's number and its own; `None` where it has no timeline of its
     /// own.
     pub(crate) fn rows(
@@ -64,10 +76,8 @@ impl StepTimelines {
         pool: usize,
         step: usize,
     ) -> Option<Vec<IntervalRow>> {
-        let mut timelines = self.0.iter();
-        let found = timelines.find(|it| (it.pool, it.step) == (pool, step))?;
+        let cells = self.cells(pool, step)?;
         let mut rows = Rows::of_pool(info, info.pools[pool].model);
-        let cells = found.timeline.cells();
         Some(cells.map(|cell| rows.next_row_of(&cell)).collect())
     }
 }

@@ -320,6 +320,17 @@ impl Summary {
         self.steps.rows(&self.info, pool, step)
     }
 
+    /// The distributions of a step over time, for the steps and in the cells of
+    /// [`Self::intervals_of_step`].
+    #[must_use]
+    pub fn step_over_time(
+        &self,
+        pool: usize,
+        step: usize,
+    ) -> Option<impl Iterator<Item = Overview> + '_> {
+        self.steps.cells(pool, step)
+    }
+
     /// Each pool with its figures, in the plan's order.
     pub fn pools(&self) -> impl Iterator<Item = (&PoolInfo, &Figures)> {
         self.info.pools.iter().zip(self.pool_figures())

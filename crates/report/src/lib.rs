@@ -6,7 +6,7 @@
 //!
 //! The formats are in three groups, by what they are made from:
 //!
-//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`], [`junit`],
+//! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`], [`junit`], [`hlog`],
 //!   and the pictures ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose
 //!   books are closed; [`listing`] and [`json::runs`] its digest.
 //! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
@@ -27,6 +27,7 @@ mod calendar;
 pub mod csv;
 mod excerpt;
 pub mod figure;
+pub mod hlog;
 pub mod html;
 pub mod interval;
 pub mod json;

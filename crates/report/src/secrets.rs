@@ -150,6 +150,19 @@ impl Secrets {
         })
     }
 
+    /// A log of rows of numbers, of which the last is a payload, with [`MASK`] in the place of every
+    /// secret in what stands before the payload, and in lines without one.
+    #[must_use]
+    pub fn masked_log(&self, log: &str) -> String {
+        let mut out = String::with_capacity(log.len());
+        for line in log.split_inclusive('\n') {
+            let payload = line.rfind(',').filter(|_| !line.starts_with('#'));
+            let (before, payload) = line.split_at(payload.unwrap_or(line.len()));
+            out.extend([&*self.masked(before), payload]);
+        }
+        out
+    }
+
     /// Masks the texts between pieces of markup, which `markup` appends.
     fn masked_around(&self, text: &str, markup: impl Fn(&mut String, &str)) -> String {
         let mut out = String::with_capacity(text.len());
@@ -497,12 +510,17 @@ mod tests {
     }
 
     #[test]
-    fn xml_keeps_its_form() {
+    fn xml_and_logs_keep_their_form() {
         let secrets = secrets(&["HISTFAAA", "testcase", "a&b>c"]);
         let xml = "<testcase name=\"a&amp;b&gt;c\" time=\"0.1\"/>testcase<testcase>a&amp;b&gt;c</testcase>";
         assert_eq!(
             secrets.masked_xml(xml),
             "<testcase name=\"***\" time=\"0.1\"/>***<testcase>***</testcase>"
+        );
+        let log = "#[a, testcase]\nTag=step:testcase,0.000,1.000,2.000,HISTFAAA\nTag=a%26b%3Ec,0.0";
+        assert_eq!(
+            secrets.masked_log(log),
+            "#[a, ***]\nTag=step:***,0.000,1.000,2.000,HISTFAAA\nTag=***,0.0"
         );
     }
 

@@ -85,6 +85,12 @@ impl Redactor {
         self.masked(xml, Secrets::masked_xml)
     }
 
+    /// The bytes of a log of histograms without secrets; the histograms stay.
+    #[must_use]
+    pub fn log<'b>(&self, log: &'b [u8]) -> Cow<'b, [u8]> {
+        self.masked(log, Secrets::masked_log)
+    }
+
     /// The facts of a run without secrets.
     #[must_use]
     pub fn info(&self, info: &RunInfo) -> RunInfo {

@@ -21,6 +21,9 @@ pub(crate) struct FileFlags {
     /// Write the answers and thresholds as JUnit's XML; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
+    /// Write the histogram of each interval as a log of HdrHistogram; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) hlog: Option<PathBuf>,
     /// Write the pictures as SVG, a file each, into this folder, which is new or empty
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,

@@ -40,6 +40,7 @@ mod import;
 mod intervals;
 mod lasting;
 mod library;
+mod looks;
 mod many;
 mod metrics;
 mod mistakes;

@@ -18,7 +18,7 @@ use drumfire_plan::nearest;
 use serde_json::Value;
 
 /// The longest list of keys that is of use in a message.
-const LISTED_MAX: usize = 20;
+const LISTED_MAX: usize = 24;
 
 /// The value of a key, as a field holds it. `read` and `show` are inverse: the tree that is shown
 /// reads as the same value.

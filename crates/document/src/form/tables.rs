@@ -43,6 +43,8 @@ fields!(Outputs {
         "The file to which the result is written as Markdown; - is standard output",
     "junit" => junit:
         "The file to which answers and thresholds are written as JUnit's XML; - is standard output",
+    "hlog" => hlog:
+        "The file to which the histogram of each interval is written as a log of HdrHistogram; - is standard output",
     "svg" => svg: "The folder, new or empty, into which the pictures are written as SVG, a file each",
     "lines" => lines:
         "Where a line of figures for each interval goes: stderr, - for standard output, or a file",

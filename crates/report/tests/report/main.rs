@@ -7,6 +7,7 @@
 
 mod csv;
 mod fixture;
+mod hlog;
 mod interval;
 mod json;
 mod junit;

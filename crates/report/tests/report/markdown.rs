@@ -14,7 +14,7 @@ const HOSTILE: [&str; 8] = [
     "one\ntwo\r\n| three |",
     "[link](http://evil.example/) ![image](x)",
     "*bold* _it_ ~~gone~~ \\| \\\\",
-    "&lt;b&gt; &#124; http://evil.example/ @someone #1",
+    "&lt;b&gt; &#124; www.evil.example #1 &copy;",
     "| --- | --- |",
 ];
 
@@ -59,7 +59,7 @@ fn tables_are_whole() {
     for (name, run) in fixture::all() {
         let text = text_of(&run);
         let tables = tables(&text);
-        assert!(tables.len() >= 2, "{name}");
+        assert!(!tables.is_empty(), "{name}");
         for table in &tables {
             let columns = table[0].len();
             assert!(table.len() > 1 && table.iter().all(|row| row.len() == columns));
