@@ -212,6 +212,7 @@ fn outputs(flags: &OutputFlags) -> Result<Outputs, Failure> {
         explain: switch("explain", flags.explain, true),
         brief: switch("brief", flags.brief, true),
         live: switch("live", flags.no_tui, false),
+        github: switch("github", flags.no_github, false),
         quiet: switch("quiet", flags.quiet, true),
         rows: path("rows", flags.rows.as_ref()),
         strict: switch("strict", flags.strict, true),
@@ -267,6 +268,7 @@ pub(crate) fn report_outputs(flags: &ReportFlags) -> Outputs {
 pub(crate) fn resume_outputs(flags: &ResumeFlags) -> Result<Outputs, Failure> {
     let outputs = Outputs {
         live: switch("live", flags.no_tui, false),
+        github: switch("github", flags.no_github, false),
         quiet: switch("quiet", flags.quiet, true),
         ..report_outputs(&flags.report)
     };

@@ -314,6 +314,9 @@ pub(crate) struct ResumeFlags {
     /// No live display
     #[arg(long)]
     pub(crate) no_tui: bool,
+    /// In GitHub Actions, no summary on the job's page and no annotations
+    #[arg(long)]
+    pub(crate) no_github: bool,
     /// Print nothing but the result
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,

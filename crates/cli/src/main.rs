@@ -8,6 +8,7 @@ mod command;
 mod document;
 mod exit;
 mod flags;
+mod github;
 mod habits;
 mod host;
 mod input;

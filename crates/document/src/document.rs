@@ -179,6 +179,8 @@ pub struct Outputs {
     pub live: Option<Switch>,
     /// Nothing but the result.
     pub quiet: Option<Switch>,
+    /// Whether GitHub Actions shows the result beside its log, where it runs the program.
+    pub github: Option<Switch>,
     /// A run that is not valid ends with an exit code of its own.
     pub strict: Option<Switch>,
 }

@@ -41,6 +41,7 @@ const FLAGS: &[(&str, &str)] = &[
     ("feed_order", "--feed-order"),
     ("feeds", "--feed"),
     ("full_handshakes", "--full-handshakes"),
+    ("github", "--no-github"),
     ("head_timeout", "--head-timeout"),
     ("headers", "-H"),
     ("hlog", "--hlog"),

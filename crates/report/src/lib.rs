@@ -7,7 +7,7 @@
 //! The formats are in three groups, by what they are made from:
 //!
 //! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`], [`junit`], [`hlog`],
-//!   and the pictures ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose
+//!   [`github`] and the pictures ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose
 //!   books are closed; [`listing`] and [`json::runs`] its digest.
 //! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
 //!   under way, one after the other. A caller that is late gives a merged interval and gets a
@@ -27,6 +27,7 @@ mod calendar;
 pub mod csv;
 mod excerpt;
 pub mod figure;
+pub mod github;
 pub mod hlog;
 pub mod html;
 pub mod interval;

@@ -3,6 +3,7 @@
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
+use crate::github::{Github, Stdout};
 use crate::output::{Destination, Output};
 use crate::output_folder::OutputFolder;
 use crate::results::{self, Content, ResultRow};
@@ -71,7 +72,9 @@ pub(crate) fn of_plan(
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
-    destinations.write(summary, Report::of(outputs), &style, output)?;
+    let results = destinations.write(summary, Report::of(outputs), &style, output);
+    Github::of(outputs).show(summary, style.naming, destinations.stdout(), output);
+    results?;
     session::lacking(&outcome)?;
     Ok(session::exit_of(summary, is_on(&outputs.strict)))
 }
@@ -280,13 +283,21 @@ impl Destinations {
         files.and(self.write_folders(summary, output))
     }
 
+    /// The use of standard output.
+    pub(super) fn stdout(&self) -> Stdout {
+        let mut whole = self.whole.iter();
+        let is_taken = whole.any(|(_, to)| matches!(to, Destination::Stdout));
+        match is_taken || self.streamed {
+            true => Stdout::Taken,
+            false => Stdout::Text,
+        }
+    }
+
     /// Prints a text, unless another result takes its place.
     fn write_text(&self, text: &str, output: &Output) -> Result<(), Failure> {
-        let mut whole = self.whole.iter();
-        let taken = whole.any(|(_, to)| matches!(to, Destination::Stdout));
-        match taken || self.streamed {
-            true => Ok(()),
-            false => output.print(text.as_bytes()),
+        match self.stdout() {
+            Stdout::Taken => Ok(()),
+            Stdout::Text => output.print(text.as_bytes()),
         }
     }
 

@@ -6,6 +6,7 @@ use super::report::failure;
 use super::results::{self, Destinations, Observers, Report, shown};
 use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
+use crate::github::Github;
 use crate::output::Output;
 use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_compile::{Host, compile_draft};
@@ -59,7 +60,9 @@ fn go_on(
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
-    destinations.write(&summary, Report::of(&outputs), &style, output)?;
+    let results = destinations.write(&summary, Report::of(&outputs), &style, output);
+    Github::of(&outputs).show(&summary, naming, destinations.stdout(), output);
+    results?;
     session::lacking(&outcome)?;
     Ok(session::exit_of(&summary, flags.report.strict))
 }

@@ -64,7 +64,10 @@ fn answers_and_thresholds_are_cases() {
     let failed = xml.lines().filter(|line| line.contains("<failure"));
     assert_eq!(failed.count(), 2, "{xml}");
     assert!(xml.contains("name=\"failed&lt;1%\" classname=\"drumfire.thresholds\""));
-    assert!(xml.contains("<property name=\"sent\" value=\"50\"/>"), "{xml}");
+    assert!(
+        xml.contains("<property name=\"sent\" value=\"50\"/>"),
+        "{xml}"
+    );
 }
 
 /// HdrHistogram's own reader finds what the summary has. It gives the upper bound of a bucket, which
@@ -79,13 +82,19 @@ fn a_log_of_histograms_is_read_by_others() {
         ("-n 1000 -c 4 --interval 100ms", "service_time"),
         ("-r 1000 -z 1s --interval 100ms", "response_time"),
     ] {
-        let line = format!("http {line} -q --json out.json --hlog out.hlog {0} {0}a", server.url);
+        let line = format!(
+            "http {line} -q --json out.json --hlog out.hlog {0} {0}a",
+            server.url
+        );
         let ran = run(&folder, &line);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         let report = Report::read(&folder.at("out.json"));
         let read = Command::new(&reader).arg(folder.at("out.hlog")).output();
         let read = String::from_utf8(read.unwrap().stdout).unwrap();
-        let rows: Vec<Vec<&str>> = read.lines().map(|line| line.split('\t').collect()).collect();
+        let rows: Vec<Vec<&str>> = read
+            .lines()
+            .map(|line| line.split('\t').collect())
+            .collect();
         let tags: Vec<&str> = rows.iter().map(|row| row[0]).collect();
         assert_eq!(tags.len(), 3, "{read}");
         assert!(tags[0].is_empty() && tags[1].starts_with("step:"), "{read}");
@@ -101,7 +110,45 @@ fn a_log_of_histograms_is_read_by_others() {
             (5, figure("max")),
         ] {
             let theirs = number(0, at);
-            assert!(theirs >= ours && theirs - ours <= ours / 1_000, "{at}: {ours} {read}");
+            assert!(
+                theirs >= ours && theirs - ours <= ours / 1_000,
+                "{at}: {ours} {read}"
+            );
         }
+    }
+}
+
+/// A step's page gets the summary, and its log the annotations, unless standard output is taken or
+/// the user wants neither.
+#[test]
+fn github_shows_a_run() {
+    let (server, folder) = (Serve::new("--status 503:1"), Folder::new());
+    let page = folder.at("page.md");
+    let run = |line: &str| {
+        let mut command = drumfire(words(line));
+        command.env("GITHUB_ACTIONS", "true");
+        command.env("GITHUB_STEP_SUMMARY", &page);
+        let run = Process::start(&mut command).finish(LIMIT);
+        let page = fs::read_to_string(&page).unwrap_or_default();
+        (run, page.matches("## http").count())
+    };
+    let line = format!("-n 20 -c 1 --threshold failed<1% {}", server.url);
+    let (ran, pages) = run(&format!("http {line}"));
+    assert_eq!((ran.code, pages), (Some(99), 1), "{ran:?}");
+    let annotation = "\n::error title=drumfire%3A threshold failed<1%25::100 %25\n";
+    assert!(ran.stdout.contains(annotation), "{}", ran.stdout);
+    let (ran, pages) = run(&format!("http --json - {line}"));
+    assert_eq!(pages, 2, "{ran:?}");
+    assert!(
+        ran.stdout.starts_with('{') && !ran.stdout.contains("\n::"),
+        "{ran:?}"
+    );
+    for quiet in [
+        format!("http --no-github {line}"),
+        format!("go-wrk -d 1 {}", server.url),
+    ] {
+        let (ran, pages) = run(&quiet);
+        assert_eq!(pages, 2, "{ran:?}");
+        assert!(!ran.stdout.contains("\n::"), "{}", ran.stdout);
     }
 }

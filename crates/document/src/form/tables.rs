@@ -67,6 +67,8 @@ fields!(Outputs {
         "Whether the report explains its parts and shows the first body of each kind of failure",
     "brief" => brief: "Whether the report is one line",
     "live" => live: "Whether figures are shown while the run lasts",
+    "github" => github:
+        "Whether GitHub Actions, where it runs this, shows the result on the job's page and as annotations",
     "quiet" => quiet: "Whether the report is left out",
     "strict" => strict: "Whether a suspect run fails, too",
 });

@@ -104,11 +104,11 @@ prop_compose! {
                  csv_intervals in some(), (rows, html, markdown) in (some(), some(), some()), (junit, hlog, svg) in (some(), some(), some()), metrics in some(),
                  metrics_linger in some(), remote_write in some(), influx in some(),
                  otlp in some(), push_headers in listed(),
-                 (explain, brief, live) in (switch(), switch(), switch()),
+                 (explain, brief, live, github) in (switch(), switch(), switch(), switch()),
                  quiet in switch(), strict in switch())
         -> Outputs {
         Outputs { json, csv, html, markdown, junit, hlog, svg, lines, json_lines, csv_intervals, rows, metrics, metrics_linger, remote_write, influx, otlp, push_headers,
-                  explain, brief, live, quiet, strict }
+                  explain, brief, live, github, quiet, strict }
     }
 }
 

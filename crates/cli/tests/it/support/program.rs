@@ -13,7 +13,7 @@ pub(crate) const LIMIT: Duration = Duration::from_secs(150);
 pub(crate) const PATH: &str = env!("CARGO_BIN_EXE_drumfire");
 
 /// Variables that would make a run depend on the user's environment.
-const PERSONAL: [&str; 19] = [
+const PERSONAL: [&str; 21] = [
     // Without a home, runs are stored only where a test says so.
     "HOME",
     "XDG_STATE_HOME",
@@ -34,6 +34,8 @@ const PERSONAL: [&str; 19] = [
     "CLICOLOR_FORCE",
     "CLICOLOR",
     "FORCE_COLOR",
+    "GITHUB_ACTIONS",
+    "GITHUB_STEP_SUMMARY",
 ];
 
 /// Makes a command independent of the user's environment.

@@ -1,0 +1,71 @@
+//! The commands by which a step of GitHub Actions annotates its job: a line for each bad answer and
+//! each threshold that did not hold.
+//!
+//! A command is a line `::error title=TITLE::MESSAGE`. In the message `%` and the ends of lines are
+//! percent-encoded, in the title `:` and `,` too, so that no text of a server can end a command or
+//! begin another. GitHub keeps ten of each kind from a step.
+
+use crate::answers::{Grade, answers, rule};
+use crate::remedy::{Naming, sentence};
+use crate::style::Unicode;
+use crate::text::foreign;
+use drumfire_measure::Summary;
+
+/// The most annotations of thresholds; with the answers there are no more than GitHub keeps.
+const THRESHOLDS: usize = 7;
+
+/// The annotations of a run whose books are closed, a line each; empty where all is well.
+#[must_use]
+pub fn annotations(summary: &Summary, naming: Naming) -> String {
+    let mut out = String::new();
+    for answer in answers(summary) {
+        let command = match answer.grade {
+            Grade::Bad => "error",
+            Grade::Fair => "warning",
+            Grade::Good | Grade::Open => continue,
+        };
+        let reasons = answer.reasons.iter();
+        let reasons = reasons.map(|reason| foreign(&sentence(reason, naming), Unicode::On));
+        let mut message = reasons.collect::<Vec<_>>().join("\n");
+        if message.is_empty() {
+            message.clone_from(&answer.text);
+        }
+        push(&mut out, command, &answer.text, &message);
+    }
+    let failed = summary.thresholds.iter().filter(|rule| !rule.passed);
+    for threshold in failed.take(THRESHOLDS) {
+        let measured = foreign(&threshold.actual_text, Unicode::On);
+        let rule = foreign(&rule(threshold), Unicode::On);
+        push(&mut out, "error", &format!("threshold {rule}"), &measured);
+    }
+    out
+}
+
+/// Appends a command.
+fn push(out: &mut String, command: &str, title: &str, message: &str) {
+    let title = data(&format!("drumfire: {title}"));
+    let title = title.replace(':', "%3A").replace(',', "%2C");
+    out.push_str(&format!("::{command} title={title}::{}\n", data(message)));
+}
+
+/// A text as the data of a command.
+fn data(text: &str) -> String {
+    text.replace('%', "%25")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push;
+
+    #[test]
+    fn a_text_ends_no_command() {
+        let mut out = String::new();
+        push(&mut out, "error", "p99<5ms, 100%", "a: b\r\n::add-mask::x");
+        assert_eq!(
+            out,
+            "::error title=drumfire%3A p99<5ms%2C 100%25::a: b%0D%0A::add-mask::x\n"
+        );
+    }
+}
