@@ -12,11 +12,13 @@ mod axis;
 mod heat;
 mod outcomes;
 mod over_time;
+mod spark;
 pub mod svg;
 mod tail;
 
 pub use axis::{Axis, Scale, Tick, Unit};
 pub use heat::{Column, Heat};
+pub use spark::{Spark, Sparks};
 
 use drumfire_measure::Summary;
 

@@ -49,6 +49,7 @@ mod request_rows;
 mod secrets;
 pub mod show;
 mod status;
+mod step_rows;
 pub mod style;
 mod table;
 pub mod text;

@@ -6,18 +6,21 @@
 
 use super::foreign;
 use super::latency::quantile_cell;
+use crate::figure::{Spark, Sparks};
 use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, counted};
 use crate::secret;
-use crate::style::Style;
-use crate::table::{Column, Table};
+use crate::step_rows::{StepRow, StepRows, step_rows};
+use crate::style::{Style, Unicode};
+use crate::table::{Column, Side, Table};
 use drumfire_measure::{Model, Step, Summary};
-use std::cmp::Reverse;
 use unicode_width::UnicodeWidthStr as _;
 
 /// The most rows.
 const ROWS_MAX: usize = 20;
+/// The most columns of a step's latency over time.
+const SPARK_COLUMNS: usize = 24;
 /// The greatest width of a name, in columns.
 const NAME_MAX: usize = 40;
 
@@ -29,7 +32,10 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     if summary.steps().len() < 2 {
         return;
     }
-    let mut table = Table::new([
+    let StepRows { rows, total } = step_rows(summary, ROWS_MAX);
+    let style = page.style;
+    let sparks = sparks(summary, &rows, style);
+    let mut columns = vec![
         Column::names("Steps"),
         Column::numbers("sent", 0),
         Column::numbers("failed", 1),
@@ -38,23 +44,22 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         Column::numbers("p99", 0),
         Column::numbers("p99.9", 4),
         Column::numbers("max", 2),
-    ]);
-    let mut rows: Vec<(Model, Step)> = Vec::new();
-    for (pool, figures) in summary.pools() {
-        let steps = summary.steps_of(pool, figures).into_iter();
-        rows.extend(steps.map(|step| (pool.model, step)));
-    }
-    let total = rows.len();
-    if total > ROWS_MAX {
-        let slowest = |(model, step): &(Model, Step)| Reverse(model.step_latency(step).max());
-        rows.sort_by_key(slowest);
-        rows.truncate(ROWS_MAX);
-    }
-    let style = page.style;
-    let names: Vec<String> = rows.iter().map(|(_, step)| name(step, style)).collect();
+    ];
+    columns.extend(sparks.as_ref().map(|sparks| Column {
+        heading: over_time(sparks.quantile),
+        side: Side::Left,
+        dispensable: 6,
+    }));
+    let mut table = Table::new(columns);
+    let names: Vec<String> = rows.iter().map(|row| name(&row.step, style)).collect();
     let names = distinct(&names, (style.width() / 3).min(NAME_MAX), style);
-    for ((model, step), name) in rows.iter().zip(names) {
-        table.row(cells(name, step, *model, style));
+    for (number, (row, name)) in rows.iter().zip(names).enumerate() {
+        let mut cells = cells(name, &row.step, row.model, style);
+        cells.extend(sparks.as_ref().map(|sparks| {
+            let spark = sparks.steps[number].as_ref();
+            Line::plain(spark.map_or_else(String::new, Spark::blocks))
+        }));
+        table.row(cells);
     }
     let lines = table.lines(page.style.width());
     page.lines(lines);
@@ -68,6 +73,30 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         "The same numbers for each step of the plan; latencies are of ok responses and \
          of timeouts.",
     );
+    if sparks.is_some() {
+        page.explain(
+            "Over time, where the page has room for it: the same quantile of each span of the run, \
+             each step as high as its own greatest; a gap has too few requests for it.",
+        );
+    }
+}
+
+/// The latency of each step over the run, where the terminal has blocks to draw it.
+fn sparks(summary: &Summary, rows: &[StepRow], style: &Style) -> Option<Sparks> {
+    let steps: Vec<_> = rows.iter().map(|row| row.place).collect();
+    match style.unicode {
+        Unicode::On => Sparks::of(summary, &steps, SPARK_COLUMNS),
+        Unicode::Off => None,
+    }
+}
+
+/// The heading of a quantile's column.
+fn over_time(quantile: &str) -> &'static str {
+    match quantile {
+        "p99" => "p99 over time",
+        "p90" => "p90 over time",
+        _ => "p50 over time",
+    }
 }
 
 /// A step's name, escaped, with the secrets of a URL masked.

@@ -15,4 +15,5 @@ mod live;
 mod markdown;
 mod pages;
 mod request_rows;
+mod sparks;
 mod text;

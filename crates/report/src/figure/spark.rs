@@ -1,0 +1,159 @@
+//! A step's latency over the run in a line of a table: a column for each span of time.
+//!
+//! The columns of all steps in a table are of one quantile and one span of time, so that a stall
+//! stands below a stall; the height is that of the step's own greatest column, which the table names
+//! beside it. A column without requests, or with too few for the quantile, is a gap.
+
+use crate::markup::Markup;
+use drumfire_measure::{Histogram, Overview, Summary};
+
+/// The quantiles that may be drawn, the one that says most first, with their names.
+const QUANTILES: [(f64, &str); 3] = [(0.99, "p99"), (0.9, "p90"), (0.5, "p50")];
+/// Fewer columns than this show no course.
+const COLUMNS_MIN: usize = 3;
+/// Blocks by their height.
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// The size of a picture in CSS pixels.
+const WIDTH: f64 = 160.0;
+const HEIGHT: f64 = 22.0;
+
+/// The columns of one step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spark {
+    /// The quantile of each column in nanoseconds; `None` where there is none.
+    columns: Vec<Option<f64>>,
+}
+
+/// The sparks of several steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sparks {
+    /// The quantile of all columns.
+    pub quantile: &'static str,
+    /// One for each step that was asked for; `None` where it has no timeline of its own.
+    pub steps: Vec<Option<Spark>>,
+}
+
+impl Sparks {
+    /// The sparks of steps, each by its pool's number and its own, with some number of columns, or
+    /// as many as the run has cells where these are fewer. `None` where no step has a timeline, or
+    /// one with too little time or too few requests to show anything.
+    #[must_use]
+    pub fn of(summary: &Summary, steps: &[(usize, usize)], columns: usize) -> Option<Self> {
+        let merged: Vec<Option<Vec<Histogram>>> = steps
+            .iter()
+            .map(|(pool, step)| Some(merged(summary.step_over_time(*pool, *step)?, columns)))
+            .collect();
+        let all = || merged.iter().flatten().flatten();
+        let counted = all().filter(|column| !column.is_empty()).count();
+        let longest = merged.iter().flatten().map(Vec::len).max();
+        if counted == 0 || longest < Some(COLUMNS_MIN) {
+            return None;
+        }
+        let is_drawn = |q: f64| {
+            let supported = all().filter(|column| column.quantile(q).is_some());
+            supported.count() * 2 >= counted
+        };
+        let mut quantiles = QUANTILES.into_iter();
+        let (q, quantile) = quantiles.find(|(q, _)| is_drawn(*q))?;
+        let spark = |columns: Vec<Histogram>| Spark {
+            columns: columns
+                .iter()
+                .map(|column| column.quantile(q).map(|time| time.0 as f64))
+                .collect(),
+        };
+        Some(Self {
+            quantile,
+            steps: merged.into_iter().map(|step| step.map(spark)).collect(),
+        })
+    }
+}
+
+/// The distribution of each column: of one cell, or of several one after the other. What the end of
+/// a run has cut short to less than half a cell belongs to the one before.
+fn merged(cells: impl Iterator<Item = Overview>, most: usize) -> Vec<Histogram> {
+    let mut cells: Vec<Overview> = cells.collect();
+    let length = |cell: &Overview| cell.end() - cell.start();
+    let rest = match &cells[..] {
+        [.., before, last] if length(last).0 < length(before).0 / 2 => cells.pop(),
+        _ => None,
+    };
+    let each = cells.len().div_ceil(most).max(1);
+    let mut columns: Vec<Histogram> = Vec::new();
+    for cells in cells.chunks(each) {
+        let mut column = Histogram::small();
+        cells.iter().for_each(|cell| column.merge(cell.latency()));
+        columns.push(column);
+    }
+    if let (Some(rest), Some(last)) = (rest, columns.last_mut()) {
+        last.merge(rest.latency());
+    }
+    columns
+}
+
+impl Spark {
+    /// The columns as block characters, a letter each.
+    #[must_use]
+    pub fn blocks(&self) -> String {
+        let most = self.most();
+        let block = |value: f64| {
+            let height = (value / most * BLOCKS.len() as f64).ceil() as usize;
+            BLOCKS[height.clamp(1, BLOCKS.len()) - 1]
+        };
+        let columns = self.columns.iter();
+        columns.map(|column| column.map_or(' ', block)).collect()
+    }
+
+    /// Appends the columns as bars of a small picture, with a name for readers of screens.
+    pub(crate) fn draw(&self, out: &mut Markup, name: &str) {
+        let most = self.most();
+        let width = WIDTH / self.columns.len() as f64;
+        let mut bars = String::new();
+        for (number, column) in self.columns.iter().enumerate() {
+            let Some(value) = column else { continue };
+            let height = (value / most * HEIGHT).max(1.0);
+            bars.push_str(&format!(
+                "M{:.1} {HEIGHT}v-{height:.1}h{:.1}v{height:.1}z",
+                number as f64 * width,
+                (width * 0.85).max(0.5)
+            ));
+        }
+        let view = format!("0 0 {WIDTH} {HEIGHT}");
+        let (width, height) = (WIDTH.to_string(), HEIGHT.to_string());
+        let attributes = [
+            ("class", "spark"),
+            ("viewBox", &*view),
+            ("width", &*width),
+            ("height", &*height),
+            ("role", "img"),
+            ("aria-label", name),
+        ];
+        out.open("svg", &attributes);
+        out.empty("path", &[("class", "bar good"), ("d", &bars)]);
+        out.close("svg");
+    }
+
+    /// The greatest column.
+    fn most(&self) -> f64 {
+        let known = self.columns.iter().flatten();
+        known.fold(1.0, |most, value| most.max(*value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Spark;
+    use crate::markup::Markup;
+
+    #[test]
+    fn a_gap_is_no_zero() {
+        let spark = Spark {
+            columns: vec![Some(8.0), None, Some(4.0), Some(0.0), Some(1.0)],
+        };
+        assert_eq!(spark.blocks(), "█ ▄▁▁");
+        let mut out = Markup::default();
+        spark.draw(&mut out, "p99 of a step");
+        let svg = out.finish();
+        assert_eq!(svg.matches('M').count(), 4, "{svg}");
+        assert!(svg.contains("aria-label=\"p99 of a step\""));
+    }
+}

@@ -1,0 +1,39 @@
+//! The steps of a run in the order in which a table has them.
+
+use drumfire_measure::{Model, Step, Summary};
+use std::cmp::Reverse;
+
+/// A step of a table.
+pub(crate) struct StepRow {
+    /// The model of its pool, by which its latency is looked at.
+    pub(crate) model: Model,
+    pub(crate) step: Step,
+    /// The numbers of its pool and of it in the pool.
+    pub(crate) place: (usize, usize),
+}
+
+/// The steps of a table, and the number of all there are.
+pub(crate) struct StepRows {
+    pub(crate) rows: Vec<StepRow>,
+    pub(crate) total: usize,
+}
+
+/// Some steps of all pools. Up to `most` of them the order is that of the plan, as a reader knows
+/// it; of more, those with the greatest times, the slowest first.
+pub(crate) fn step_rows(summary: &Summary, most: usize) -> StepRows {
+    let mut rows: Vec<StepRow> = Vec::new();
+    for (number, (pool, figures)) in summary.pools().enumerate() {
+        let steps = summary.steps_of(pool, figures).into_iter().enumerate();
+        rows.extend(steps.map(|(index, step)| StepRow {
+            model: pool.model,
+            step,
+            place: (number, index),
+        }));
+    }
+    let total = rows.len();
+    if total > most {
+        rows.sort_by_key(|row| Reverse(row.model.step_latency(&row.step).max()));
+        rows.truncate(most);
+    }
+    StepRows { rows, total }
+}
