@@ -9,6 +9,7 @@ use crate::terminal;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
 use drumfire_report::figure::svg;
+use drumfire_report::html::Origin;
 use drumfire_report::style::Style;
 use drumfire_report::{NamedFile, Naming, RowForm, csv, hlog, html, json, junit, markdown};
 use drumfire_session::{IntervalShape, Redactor};
@@ -27,6 +28,17 @@ pub(crate) struct ResultRow {
     pub(crate) content: Content,
 }
 
+/// What a result may have beside the summary.
+#[derive(Clone, Copy)]
+pub(crate) struct Beside<'a> {
+    /// The way in which the run's caller names settings.
+    pub(crate) naming: Naming,
+    /// The plan without secrets.
+    pub(crate) plan: &'a str,
+    /// The secrets that no result shows.
+    pub(crate) redactor: &'a Redactor,
+}
+
 /// Bytes without secrets, as their format has it.
 pub(crate) type Redact = for<'b> fn(&Redactor, &'b [u8]) -> Cow<'b, [u8]>;
 
@@ -34,8 +46,8 @@ pub(crate) type Redact = for<'b> fn(&Redactor, &'b [u8]) -> Cow<'b, [u8]>;
 pub(crate) enum Content {
     /// One result of the whole run, written behind its end.
     Whole {
-        /// Its bytes, with settings named as the run's caller knows them.
-        render: fn(&Summary, Naming) -> Vec<u8>,
+        /// Its bytes.
+        render: fn(&Summary, &Beside<'_>) -> Vec<u8>,
         redact: Redact,
     },
     /// Several files of the whole run in a folder of their own.
@@ -74,7 +86,7 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--html",
         place: |outputs| &outputs.html,
         content: Content::Whole {
-            render: html::page,
+            render: page_of_html,
             redact: Redactor::markup,
         },
     },
@@ -82,7 +94,7 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--markdown",
         place: |outputs| &outputs.markdown,
         content: Content::Whole {
-            render: markdown::summary,
+            render: |summary, beside| markdown::summary(summary, beside.naming),
             redact: Redactor::bytes,
         },
     },
@@ -90,7 +102,7 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--junit",
         place: |outputs| &outputs.junit,
         content: Content::Whole {
-            render: junit::summary,
+            render: |summary, beside| junit::summary(summary, beside.naming),
             redact: Redactor::xml,
         },
     },
@@ -147,6 +159,39 @@ impl ResultRow {
 pub(crate) fn wanted(outputs: &Outputs) -> impl Iterator<Item = (&'static ResultRow, &Text)> {
     let rows = RESULTS.iter();
     rows.filter_map(|row| Some((row, row.place(outputs)?)))
+}
+
+/// The most bytes of a document that a page offers for download: with all of them a page of a long
+/// run stays below two megabytes.
+const DOWNLOAD_MAX: usize = 400_000;
+
+/// The page, which has the documents of the run in itself.
+fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
+    let redactor = beside.redactor;
+    let documents = [
+        (
+            "summary.json",
+            redactor.json(&json::summary(summary)).into_owned(),
+        ),
+        (
+            "histogram.csv",
+            redactor.bytes(&csv::histogram(summary)).into_owned(),
+        ),
+        ("run.hlog", redactor.log(&hlog::log(summary)).into_owned()),
+    ];
+    let files = documents.into_iter().map(|(name, bytes)| NamedFile {
+        name: name.to_owned(),
+        bytes,
+    });
+    let files: Vec<NamedFile> = files
+        .filter(|file| file.bytes.len() <= DOWNLOAD_MAX)
+        .collect();
+    let origin = Origin {
+        naming: beside.naming,
+        plan: beside.plan,
+        files: &files,
+    };
+    html::page(summary, &origin)
 }
 
 /// Finds two results that name one place.

@@ -1,5 +1,6 @@
 //! A run as one page of HTML: the answers first, then six numbers, then the pictures, each with its
-//! numbers as a table, and the whole report as text.
+//! numbers as a table; tables of pools, steps, stages, failures and the slowest requests; the whole
+//! report as text; and what the run was made from, with its data to take away.
 //!
 //! The page is a file of its own. It loads nothing and runs nothing, and its content security policy
 //! says so to the browser: a text that a server has chosen stays a text ([`crate::markup`]) even where
@@ -9,8 +10,13 @@
 //! A part is a function that appends to the page; [`page`] is their order.
 
 mod answers;
+mod grid;
 mod numbers;
+mod origin;
 mod table;
+mod tables;
+
+pub use origin::Origin;
 
 use crate::figure::svg::{STYLE as PICTURES, draw};
 use crate::figure::{Figure, figures};
@@ -29,9 +35,10 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src dat
 /// The page's own colours and measures.
 const SHEET: &str = include_str!("html/page.css");
 
-/// The page of a run whose books are closed, with settings named as the run's caller knows them.
+/// The page of a run whose books are closed.
 #[must_use]
-pub fn page(summary: &Summary, naming: Naming) -> Vec<u8> {
+pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
+    let naming = origin.naming;
     let mut out = Markup::default();
     out.raw("<!doctype html>\n");
     out.open("html", &[("lang", "en")]);
@@ -44,7 +51,9 @@ pub fn page(summary: &Summary, naming: Naming) -> Vec<u8> {
     for figure in figures(summary) {
         picture(&mut out, &figure);
     }
+    tables::print(&mut out, summary);
     whole(&mut out, summary, naming);
+    origin::print(&mut out, summary, origin);
     out.close("main");
     out.close("body");
     out.close("html");

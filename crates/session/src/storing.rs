@@ -134,6 +134,15 @@ pub fn folder_of(plan: &str) -> PathBuf {
     first.strip_prefix(FOLDER).unwrap_or_default().into()
 }
 
+/// A stored plan without the line on its relative paths.
+#[must_use]
+pub fn without_folder(plan: &str) -> &str {
+    match plan.split_once('\n') {
+        Some((first, rest)) if first.starts_with(FOLDER) => rest,
+        _ => plan,
+    }
+}
+
 /// The summary of a stored run, as the run itself printed it.
 #[must_use]
 pub fn stored(record: Record) -> Arc<Summary> {

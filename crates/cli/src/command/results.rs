@@ -6,7 +6,7 @@ use crate::flags::OutputFlags;
 use crate::github::{Github, Stdout};
 use crate::output::{Destination, Output};
 use crate::output_folder::OutputFolder;
-use crate::results::{self, Content, ResultRow};
+use crate::results::{self, Beside, Content, ResultRow};
 use crate::streams::{STDERR, STDOUT};
 use crate::{intervals, rows, session, store_place, terminal, trust};
 use drumfire_compile::{Host, compile};
@@ -46,7 +46,7 @@ pub(crate) fn of_plan(
 ) -> Result<Exit, Failure> {
     let document = &written.document;
     let outputs = &document.outputs;
-    let destinations = Destinations::of(outputs)?;
+    let destinations = Destinations::of(outputs)?.of_plan(form::print_without_secrets(document));
     let named = form::secret_values(document);
     output.redactor().hide_named(&named);
     if !flags.show {
@@ -212,6 +212,8 @@ pub(super) struct Destinations {
     folders: Vec<(&'static ResultRow, OutputFolder)>,
     /// Whether intervals are written to standard output in place of the text.
     streamed: bool,
+    /// The plan of the run, without secrets; empty where it is not known.
+    plan: String,
 }
 
 impl Destinations {
@@ -242,7 +244,13 @@ impl Destinations {
             whole,
             folders,
             streamed,
+            plan: String::new(),
         })
+    }
+
+    /// The same for the run of a plan, without secrets in it.
+    pub(super) fn of_plan(self, plan: String) -> Self {
+        Self { plan, ..self }
     }
 
     /// Writes every result, files before standard output: a file that can't be written takes
@@ -280,7 +288,8 @@ impl Destinations {
         output: &Output,
     ) -> Result<(), Failure> {
         let files = self.write_whole(summary, naming, output, Place::File);
-        files.and(self.write_folders(summary, output))
+        let folders = self.write_folders(summary, output);
+        files.and(folders)
     }
 
     /// The use of standard output.
@@ -310,11 +319,16 @@ impl Destinations {
         place: Place,
     ) -> Result<(), Failure> {
         let redactor = output.redactor();
+        let beside = Beside {
+            naming,
+            plan: &self.plan,
+            redactor,
+        };
         let mut written = Ok(());
         for (row, to) in self.whole.iter().filter(|(_, to)| Place::of(to) == place) {
             if let Content::Whole { render, redact } = &row.content {
                 // One that can't be written takes no other with it.
-                let one = to.write(&redact(redactor, &render(summary, naming)));
+                let one = to.write(&redact(redactor, &render(summary, &beside)));
                 written = written.and(one);
             }
         }
@@ -331,7 +345,8 @@ impl Destinations {
                 for file in &mut files {
                     file.bytes = redact(redactor, &file.bytes).into_owned();
                 }
-                written = written.and(to.write(&files));
+                let one = to.write(&files);
+                written = written.and(one);
             }
         }
         written

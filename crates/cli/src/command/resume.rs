@@ -2,7 +2,7 @@
 
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::report::failure;
+use super::report::{failure, stored_plan};
 use super::results::{self, Destinations, Observers, Report, shown};
 use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
@@ -44,7 +44,7 @@ fn go_on(
     output: &Output,
 ) -> Result<Exit, Failure> {
     let outputs = document::resume_outputs(flags)?;
-    let destinations = Destinations::of(&outputs)?;
+    let destinations = Destinations::of(&outputs)?.of_plan(stored_plan(path));
     let record = Record::read(path).map_err(failure)?;
     let naming = naming_of(&record);
     let output = &output.colored(flags.report.color);

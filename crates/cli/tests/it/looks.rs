@@ -54,7 +54,7 @@ fn pictures_are_files_of_their_own() {
 fn answers_and_thresholds_are_cases() {
     let (server, folder) = (Serve::new("--status 503:1"), Folder::new());
     let line = format!(
-        "http -n 50 -c 2 -q --threshold failed<1% --threshold max<1h --junit junit.xml {}",
+        "http -n 50 -c 2 -q --threshold failed<1% --threshold failures>1 --junit junit.xml {}",
         server.url
     );
     let ran = run(&folder, &line);

@@ -41,13 +41,14 @@ text{fill:currentColor}.title{font-size:15px;font-weight:600}.dim{opacity:.66}\
 .r0{color:#0072b2}.r1{color:#009e73}.r2{color:#b8860b}.r3{color:#d55e00}.r4{color:#a0306e}\
 .line.asked{stroke-dasharray:6 3}.line.r1{stroke-dasharray:7 2}.line.r2{stroke-dasharray:2 2}\
 .line.r3{stroke-dasharray:9 2 2 2}\
-@media(prefers-color-scheme:dark){svg{background:#16181c;color:#e8e8e8}\
+@media screen and (prefers-color-scheme:dark){svg{background:#16181c;color:#e8e8e8}\
 .asked{color:#a8a8a8}.good,.r0{color:#56b4e9}.r1{color:#2fc79a}.r2{color:#f0c542}\
 .bad,.r3{color:#ff8a3c}.lost,.r4{color:#e58fc0}}\
 .line{stroke:currentColor}.area,.dot,.bar{fill:currentColor}";
 /// The paper of a picture that stands alone: a program that knows no `background` of an SVG, such as
 /// an editor, would draw dark letters on whatever lies beneath.
-const PAPER: &str = ".paper{fill:#fff}@media(prefers-color-scheme:dark){.paper{fill:#16181c}}";
+const PAPER: &str =
+    ".paper{fill:#fff}@media screen and (prefers-color-scheme:dark){.paper{fill:#16181c}}";
 
 /// The ending of a picture's file.
 const ENDING: &str = ".svg";

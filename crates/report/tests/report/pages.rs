@@ -4,7 +4,8 @@
 use crate::fixture;
 use drumfire_measure::{Model, Summary};
 use drumfire_report::figure::{NAMES, Plot, figures, svg};
-use drumfire_report::{Naming, Secrets, html, markdown, sentence};
+use drumfire_report::html::Origin;
+use drumfire_report::{NamedFile, Naming, Secrets, html, markdown, sentence};
 use uppsala::parse;
 
 fn runs() -> impl Iterator<Item = Summary> {
@@ -12,7 +13,15 @@ fn runs() -> impl Iterator<Item = Summary> {
 }
 
 fn page(summary: &Summary) -> String {
-    String::from_utf8(html::page(summary, Naming::Flags)).unwrap()
+    String::from_utf8(html::page(summary, &origin(Naming::Flags))).unwrap()
+}
+
+fn origin(naming: Naming) -> Origin<'static> {
+    Origin {
+        naming,
+        plan: "",
+        files: &[],
+    }
 }
 
 /// HTML in which all elements are closed is XML but for its first line.
@@ -153,10 +162,14 @@ fn secrets_are_masked_in_texts_alone() {
 /// A page and its like name settings as the text of the same run does.
 #[test]
 fn settings_are_named_as_the_caller_knows_them() {
-    let run = fixture::dropping();
+    let run = fixture::late();
     let reasons = [&run.verdict.reasons[..], &run.load.reasons].concat();
+    assert!(!reasons.is_empty());
     for naming in [Naming::Flags, Naming::Keys] {
-        let pages = [html::page(&run, naming), markdown::summary(&run, naming)];
+        let pages = [
+            html::page(&run, &origin(naming)),
+            markdown::summary(&run, naming),
+        ];
         for reason in &reasons {
             let sentence = sentence(reason, naming);
             let plain = |text: &str| text.replace(['\\', '`'], "").replace("&gt;", ">");
@@ -165,5 +178,31 @@ fn settings_are_named_as_the_caller_knows_them() {
                 assert!(page.contains(&plain(&sentence)), "{sentence}");
             }
         }
+    }
+}
+
+/// The plan and the data are the page's own: a link has its data in itself.
+#[test]
+fn a_page_has_its_plan_and_its_data() {
+    let run = fixture::steps();
+    let files = [NamedFile {
+        name: "summary.json".to_owned(),
+        bytes: b"{\"<>\": 1}".to_vec(),
+    }];
+    let origin = Origin {
+        naming: Naming::Keys,
+        plan: "target: http://<b>/\n",
+        files: &files,
+    };
+    let page = String::from_utf8(html::page(&run, &origin)).unwrap();
+    assert_well_formed(&page);
+    assert!(page.contains("target: http://&lt;b&gt;/\n"));
+    let repeats = format!("drumfire run plan.yaml --seed {}\n", run.info.seed);
+    assert!(page.contains(repeats.trim()), "{page}");
+    let link =
+        "<a download=\"summary.json\" href=\"data:application/octet-stream;base64,eyI8PiI6IDF9\">";
+    assert!(page.contains(link));
+    for id in ["steps", "failures", "environment", "plan", "data"] {
+        assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
 }

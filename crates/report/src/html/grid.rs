@@ -1,0 +1,90 @@
+//! A table of a part of the page: names on the left, numbers on the right.
+
+use crate::figure::Spark;
+use crate::markup::Markup;
+
+/// A cell.
+pub(super) enum Cell {
+    /// A text, which may be anyone's.
+    Text(String),
+    /// What failed, which stands out.
+    Bad(String),
+    /// A picture, with its name for readers of screens.
+    Spark(Spark, String),
+}
+
+impl Cell {
+    /// A number that there may be none of.
+    pub(super) fn number(text: Option<String>) -> Self {
+        Self::Text(text.unwrap_or_else(|| "–".to_owned()))
+    }
+
+    /// A number of failures.
+    pub(super) fn failures(count: u64, text: String) -> Self {
+        match count {
+            0 => Self::Text(text),
+            _ => Self::Bad(text),
+        }
+    }
+}
+
+/// A table with its heading, and how to read it.
+pub(super) struct Grid {
+    pub(super) id: &'static str,
+    pub(super) title: &'static str,
+    pub(super) heads: Vec<String>,
+    pub(super) rows: Vec<Vec<Cell>>,
+    pub(super) explanation: &'static str,
+}
+
+/// Appends a table; nothing where it has no row.
+pub(super) fn print(out: &mut Markup, grid: &Grid) {
+    if grid.rows.is_empty() {
+        return;
+    }
+    out.open("section", &[("id", grid.id)]);
+    out.element("h2", &[], grid.title);
+    let scroll = [("class", "scroll"), ("tabindex", "0")];
+    let named = [("role", "region"), ("aria-label", grid.title)];
+    out.open("div", &[scroll, named].concat());
+    out.open("table", &[]);
+    out.open("thead", &[]);
+    out.open("tr", &[]);
+    for head in &grid.heads {
+        out.element("th", &[("scope", "col")], head);
+    }
+    out.close("tr");
+    out.close("thead");
+    out.open("tbody", &[]);
+    grid.rows.iter().for_each(|row| print_row(out, row));
+    out.close("tbody");
+    out.close("table");
+    out.close("div");
+    explain(out, grid.explanation);
+    out.close("section");
+}
+
+fn print_row(out: &mut Markup, row: &[Cell]) {
+    out.open("tr", &[]);
+    for (number, cell) in row.iter().enumerate() {
+        match cell {
+            Cell::Text(text) if number == 0 => out.element("th", &[("scope", "row")], text),
+            Cell::Text(text) => out.element("td", &[], text),
+            Cell::Bad(text) => out.element("td", &[("class", "is-bad")], text),
+            Cell::Spark(spark, name) => {
+                out.open("td", &[]);
+                spark.draw(out, name);
+                out.close("td");
+            }
+        }
+    }
+    out.close("tr");
+}
+
+/// Appends how to read a part, folded.
+pub(super) fn explain(out: &mut Markup, explanation: &str) {
+    out.open("details", &[]);
+    out.element("summary", &[], "How to read this");
+    out.element("p", &[], explanation);
+    out.close("details");
+}

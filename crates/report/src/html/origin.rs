@@ -1,0 +1,126 @@
+//! What a run was made from: its environment, its plan, the command that repeats it, and its data to
+//! take away.
+
+use super::grid::explain;
+use crate::NamedFile;
+use crate::markup::Markup;
+use crate::quantity::{busy, latency, span};
+use crate::remedy::Naming;
+use crate::style::Unicode;
+use crate::text::foreign;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use drumfire_measure::Summary;
+use drumfire_plan::Warmup;
+
+/// What a page has beside the summary; nothing in it is a secret.
+#[derive(Clone, Copy, Debug)]
+pub struct Origin<'a> {
+    /// The way in which the run's caller names settings.
+    pub naming: Naming,
+    /// The plan in YAML; empty where it is not known.
+    pub plan: &'a str,
+    /// The run's data, which the page offers for download.
+    pub files: &'a [NamedFile],
+}
+
+/// Appends the environment, the plan with its command, and the downloads.
+pub(super) fn print(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
+    environment(out, summary);
+    if !origin.plan.is_empty() {
+        plan(out, summary, origin.plan);
+    }
+    if !origin.files.is_empty() {
+        downloads(out, origin.files);
+    }
+}
+
+fn environment(out: &mut Markup, summary: &Summary) {
+    let (info, generator) = (&summary.info, &summary.generator);
+    let warmup = match info.warmup {
+        Warmup::Auto => "found in the latencies".to_owned(),
+        Warmup::Span(length) => span(length, Unicode::On),
+    };
+    let certificates = info.tls_verified.map(|is_verified| match is_verified {
+        true => "verified",
+        false => "not verified",
+    });
+    let facts = [
+        (
+            "Program",
+            Some(format!("drumfire {}", foreign(&info.version, Unicode::On))),
+        ),
+        ("Threads", Some(info.threads.to_string())),
+        ("Seed", Some(info.seed.to_string())),
+        ("Interval", Some(span(info.interval, Unicode::On))),
+        ("Warm-up", Some(warmup)),
+        ("Certificates", certificates.map(str::to_owned)),
+        ("Busiest thread", Some(busy(generator.cpu_share_max))),
+        (
+            "Woke late, p99",
+            Some(latency(generator.wake_lateness_p99, Unicode::On)),
+        ),
+    ];
+    out.open("section", &[("id", "environment")]);
+    out.element("h2", &[], "Environment");
+    out.open("dl", &[("class", "facts")]);
+    for (name, value) in facts {
+        let Some(value) = value else { continue };
+        out.open("div", &[]);
+        out.element("dt", &[], name);
+        out.element("dd", &[], &value);
+        out.close("div");
+    }
+    out.close("dl");
+    explain(
+        out,
+        "The program that sent the load. A busy thread or a late wake-up would show up as latency \
+         that the target did not cause; the answer on the run counts them in.",
+    );
+    out.close("section");
+}
+
+/// The plan, and the command that repeats the run with the same random values.
+fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
+    let command = format!("drumfire run plan.yaml --seed {}", summary.info.seed);
+    out.open("section", &[("id", "plan")]);
+    out.element("h2", &[], "Plan");
+    out.element(
+        "p",
+        &[],
+        "Saved as plan.yaml, it makes the same load again:",
+    );
+    out.open("pre", &[]);
+    out.lines(&command);
+    out.close("pre");
+    out.open("details", &[]);
+    out.element("summary", &[], "The plan");
+    out.open("pre", &[("tabindex", "0")]);
+    out.lines(plan);
+    out.close("pre");
+    out.close("details");
+    explain(
+        out,
+        "Secrets are not in the plan: a reference such as ${secret:NAME} stands in their place, and \
+         is looked up where the plan is run.",
+    );
+    out.close("section");
+}
+
+/// Links that have their data in themselves, so that the page still loads nothing.
+fn downloads(out: &mut Markup, files: &[NamedFile]) {
+    out.open("section", &[("id", "data"), ("class", "screen")]);
+    out.element("h2", &[], "Data");
+    out.open("ul", &[]);
+    for NamedFile { name, bytes } in files {
+        let data = format!(
+            "data:application/octet-stream;base64,{}",
+            STANDARD.encode(bytes)
+        );
+        out.open("li", &[]);
+        out.element("a", &[("download", name), ("href", &data)], name);
+        out.close("li");
+    }
+    out.close("ul");
+    out.close("section");
+}

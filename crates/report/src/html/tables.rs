@@ -1,0 +1,215 @@
+//! The tables of a run: its pools, steps, stages, failures and slowest requests. One that would have
+//! a single row, which the numbers above it have already, is left out.
+
+use super::grid::{self, Cell, Grid};
+use crate::figure::Sparks;
+use crate::markup::Markup;
+use crate::quantity::{count, latency, latency_at_least, quantile, rate, share, span};
+use crate::secret;
+use crate::step_rows::{StepRows, step_rows};
+use crate::style::Unicode;
+use crate::text::foreign;
+use drumfire_measure::{Histogram, Outcome, SpreadTime, StageRow, Summary};
+
+/// The most rows of steps and of failures.
+const ROWS: usize = 60;
+/// The columns of a step's latency over time.
+const SPARK_COLUMNS: usize = 60;
+/// The quantiles of a row.
+const QUANTILES: [(&str, f64); 5] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+    ("max", 1.0),
+];
+
+/// Appends all tables of the run.
+pub(super) fn print(out: &mut Markup, summary: &Summary) {
+    grid::print(out, &pools(summary));
+    grid::print(out, &steps(summary));
+    grid::print(out, &stages(summary));
+    grid::print(out, &failures(summary));
+    grid::print(out, &slowest(summary));
+}
+
+fn pools(summary: &Summary) -> Grid {
+    let several = summary.info.pools.len() > 1;
+    let rows = summary.pools().filter(|_| several).map(|(pool, figures)| {
+        let counts = &figures.counts;
+        let asked = summary.intended_per_s_of(pool, figures).map(rate);
+        let mut cells = vec![
+            Cell::Text(foreign(&pool.name, Unicode::On)),
+            Cell::Text(count(counts.sent)),
+            Cell::failures(counts.failed, count(counts.failed)),
+            Cell::Text(rate(summary.achieved_per_s_of(figures))),
+            Cell::number(asked),
+        ];
+        cells.extend(quantiles(pool.model.latency(&figures.latency)));
+        cells
+    });
+    Grid {
+        id: "pools",
+        title: "Pools",
+        rows: rows.collect(),
+        heads: heads(
+            &["pool", "sent", "failed", "rate", "asked"],
+            &quantile_names(),
+        ),
+        explanation: "Each pool is a load of its own. Times are response times in the open model \
+                      and service times in the closed one, of ok responses and of timeouts.",
+    }
+}
+
+fn steps(summary: &Summary) -> Grid {
+    let StepRows { rows: steps, total } = step_rows(summary, ROWS);
+    let places: Vec<_> = steps.iter().map(|row| row.place).collect();
+    let sparks = Sparks::of(summary, &places, SPARK_COLUMNS);
+    let mut rows = Vec::new();
+    for (number, row) in steps.iter().enumerate().filter(|_| total > 1) {
+        let (step, counts) = (&row.step, &row.step.counts);
+        let name = foreign(&secret::url(&step.name), Unicode::On);
+        let mut cells = vec![
+            Cell::Text(name.clone()),
+            Cell::Text(count(counts.sent)),
+            Cell::failures(counts.failed, count(counts.failed)),
+        ];
+        cells.extend(quantiles(row.model.step_latency(step)));
+        if let Some(sparks) = &sparks {
+            let title = format!("{} of {name} over time", sparks.quantile);
+            let spark = sparks.steps[number].clone();
+            cells.push(match spark {
+                Some(spark) => Cell::Spark(spark, title),
+                None => Cell::number(None),
+            });
+        }
+        rows.push(cells);
+    }
+    let mut names = quantile_names();
+    names.extend(sparks.map(|sparks| format!("{} over time", sparks.quantile)));
+    Grid {
+        id: "steps",
+        title: "Steps",
+        rows,
+        heads: heads(&["step", "sent", "failed"], &names),
+        explanation: "The same numbers for each step of the plan; of many, those with the greatest \
+                      times. The last column has the quantile that it names over the run's time, \
+                      each as high as its own greatest part; a gap has too few requests for it.",
+    }
+}
+
+fn stages(summary: &Summary) -> Grid {
+    let several = summary.info.pools.len() > 1;
+    let stages = summary.stages();
+    Grid {
+        id: "stages",
+        title: "Stages",
+        rows: stages
+            .iter()
+            .map(|stage| stage_row(stage, several))
+            .collect(),
+        heads: heads(
+            &["stage", "from", "ok", "failed", "rate", "of goal"],
+            &["p50", "p90", "p99", "max"].map(str::to_owned),
+        ),
+        explanation: "The parts of the load one after the other, by when requests ended. Of the \
+                      goal: requests that were answered, per request that became due.",
+    }
+}
+
+fn stage_row(stage: &StageRow<'_>, several: bool) -> Vec<Cell> {
+    let row = &stage.row;
+    let name = match several {
+        true => format!("{}: {}", stage.pool.name, stage.stage.name),
+        false => stage.stage.name.clone(),
+    };
+    let failures = row.bad.saturating_add(row.failed);
+    let goal = row.goal.filter(|goal| *goal > 0);
+    let answered = row.good.saturating_add(row.bad);
+    let time = |reading: Option<SpreadTime>| {
+        Cell::number(
+            reading.map(|SpreadTime { time, is_at_least }| match is_at_least {
+                true => latency_at_least(time, Unicode::On),
+                false => latency(time, Unicode::On),
+            }),
+        )
+    };
+    vec![
+        Cell::Text(foreign(&name, Unicode::On)),
+        Cell::Text(span(row.start, Unicode::On)),
+        Cell::Text(count(row.good)),
+        Cell::failures(failures, count(failures)),
+        Cell::number(stage.ended_per_s().map(rate)),
+        Cell::number(goal.map(|goal| share(answered, goal))),
+        time(row.latency.p50),
+        time(row.latency.p90),
+        time(row.latency.p99),
+        time(row.latency.max),
+    ]
+}
+
+fn failures(summary: &Summary) -> Grid {
+    let errors = summary.total.errors();
+    let rows = errors.iter().take(ROWS).map(|error| {
+        vec![
+            Cell::Text(error.outcome.name().to_owned()),
+            Cell::Text(count(error.count)),
+            Cell::Text(foreign(&error.message, Unicode::On)),
+        ]
+    });
+    Grid {
+        id: "failures",
+        title: "Failures",
+        rows: rows.collect(),
+        heads: ["failure", "requests", "message"]
+            .map(str::to_owned)
+            .to_vec(),
+        explanation: "What went wrong, with the message of one of each kind. Whose fault it was, \
+                      and what to do, is in the whole report below.",
+    }
+}
+
+fn slowest(summary: &Summary) -> Grid {
+    let rows = summary.slowest.iter().map(|slow| {
+        let pool = summary.info.pools.get(usize::from(slow.pool));
+        let step = pool.and_then(|pool| pool.steps.get(usize::from(slow.step)));
+        let step = step.map(|step| foreign(&secret::url(step), Unicode::On));
+        let end = match slow.outcome {
+            Outcome::Ok | Outcome::HttpStatus if slow.status > 0 => slow.status.to_string(),
+            outcome => outcome.name().to_owned(),
+        };
+        let trace = Some(&slow.trace).filter(|trace| !trace.is_empty());
+        vec![
+            Cell::Text(latency(slow.response_time, Unicode::On)),
+            Cell::Text(format!("{:.3} s", slow.intended.as_secs_f64())),
+            Cell::Text(end),
+            Cell::number(step),
+            Cell::number(trace.map(|trace| foreign(trace, Unicode::On))),
+        ]
+    });
+    Grid {
+        id: "slowest",
+        title: "Slowest requests",
+        rows: rows.collect(),
+        heads: ["response time", "due at", "end", "step", "trace"]
+            .map(str::to_owned)
+            .to_vec(),
+        explanation: "The requests with the longest response times, and when they were due, from \
+                      the run's start. A trace is that of the traceparent that the request carried: \
+                      by it the target's own records can be searched.",
+    }
+}
+
+fn heads(first: &[&str], more: &[String]) -> Vec<String> {
+    let first = first.iter().map(|head| (*head).to_owned());
+    first.chain(more.iter().cloned()).collect()
+}
+
+fn quantile_names() -> Vec<String> {
+    QUANTILES.map(|(name, _)| name.to_owned()).to_vec()
+}
+
+fn quantiles(times: &Histogram) -> impl Iterator<Item = Cell> {
+    let cell = |(_, q)| Cell::number(quantile(times, q, Unicode::On));
+    QUANTILES.map(cell).into_iter()
+}
