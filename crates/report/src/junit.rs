@@ -47,7 +47,9 @@ fn suite(summary: &Summary, naming: Naming) -> TestSuite {
     for (name, value) in properties(summary) {
         suite.add_property(Property::new(name, foreign(&value, Unicode::On)));
     }
-    for answer in answers(summary) {
+    let mut answers = answers(summary);
+    answers.sort_by_key(|answer| answer.subject);
+    for answer in answers {
         suite.add_test_case(answer_case(&answer, summary.duration, naming));
     }
     for threshold in &summary.thresholds {
