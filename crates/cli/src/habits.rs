@@ -409,7 +409,7 @@ const HABITS: &[Habit] = &[
     habit(Both, &["-j"], RESULTS),
     habit(
         Both,
-        &["--junit", "--compare"],
+        &["--compare"],
         "figures for other programs are written by --json FILE",
     ),
     habit(
