@@ -161,9 +161,9 @@ pub(crate) fn wanted(outputs: &Outputs) -> impl Iterator<Item = (&'static Result
     rows.filter_map(|row| Some((row, row.place(outputs)?)))
 }
 
-/// The most bytes of a document that a page offers for download: with all of them a page of a long
-/// run stays below two megabytes.
-const DOWNLOAD_MAX: usize = 400_000;
+/// The most bytes of the documents together that a page offers for download: with them a page of a
+/// day with ten steps stays below two megabytes.
+const DOWNLOADS_MAX: usize = 1_100_000;
 
 /// The page, which has the documents of the run in itself.
 fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
@@ -179,13 +179,18 @@ fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
         ),
         ("run.hlog", redactor.log(&hlog::log(summary)).into_owned()),
     ];
-    let files = documents.into_iter().map(|(name, bytes)| NamedFile {
-        name: name.to_owned(),
-        bytes,
-    });
-    let files: Vec<NamedFile> = files
-        .filter(|file| file.bytes.len() <= DOWNLOAD_MAX)
-        .collect();
+    let mut room = DOWNLOADS_MAX;
+    let mut files = Vec::new();
+    for (name, bytes) in documents {
+        // One that is too large takes no other with it.
+        if let Some(rest) = room.checked_sub(bytes.len()) {
+            room = rest;
+            files.push(NamedFile {
+                name: name.to_owned(),
+                bytes,
+            });
+        }
+    }
     let origin = Origin {
         naming: beside.naming,
         plan: beside.plan,

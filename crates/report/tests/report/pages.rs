@@ -5,7 +5,7 @@ use crate::fixture;
 use drumfire_measure::{Model, Summary};
 use drumfire_report::figure::{NAMES, Plot, figures, svg};
 use drumfire_report::html::Origin;
-use drumfire_report::{NamedFile, Naming, Secrets, html, markdown, sentence};
+use drumfire_report::{NamedFile, Naming, Secrets, html, json, markdown, sentence};
 use uppsala::parse;
 
 fn runs() -> impl Iterator<Item = Summary> {
@@ -205,4 +205,13 @@ fn a_page_has_its_plan_and_its_data() {
     for id in ["steps", "failures", "environment", "plan", "data"] {
         assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
+}
+
+/// A page of a day with ten steps is small enough to be sent, and so is the summary with it.
+#[test]
+fn a_page_of_a_long_run_is_small() {
+    let run = fixture::long();
+    let (page, summary) = (page(&run).len(), json::summary(&run).len());
+    assert!(page < 400_000, "{page}");
+    assert!(summary < 700_000, "{summary}");
 }
