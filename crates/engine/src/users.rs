@@ -123,7 +123,7 @@ impl Users {
             think,
             pace,
             same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
-            is_dealt_by_worker: is_dealt_by_worker(pool),
+            is_dealt_by_worker: shard.of > 1 && is_dealt_by_worker(pool),
             cookies: pool.cookies,
             jars: Vec::new(),
             iterations,
