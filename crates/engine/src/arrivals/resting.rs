@@ -29,7 +29,10 @@ impl Ready {
 /// leave, and a queue is all that is needed; those that would stand before its end are in a heap.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
-    /// Users in ascending order of time.
+    /// The first of those in order, before the queue. Where there is a seat for each user, one is
+    /// put here and taken at once, and the queue stays empty.
+    next: Option<Ready>,
+    /// The users behind it, in ascending order of time; empty while there is none.
     queue: VecDeque<Ready>,
     /// Users that became ready before the end of the queue.
     heap: BinaryHeap<Reverse<Ready>>,
@@ -39,6 +42,7 @@ impl Resting {
     /// None, with room for this many.
     pub(super) fn with_capacity(count: usize) -> Self {
         Self {
+            next: None,
             queue: VecDeque::with_capacity(count),
             heap: BinaryHeap::new(),
         }
@@ -51,17 +55,21 @@ impl Resting {
 
     #[inline]
     pub(super) fn push(&mut self, user: Ready) {
-        if self.queue.back().is_none_or(|last| last.at <= user.at) {
-            self.queue.push_back(user);
-        } else {
-            self.push_between(user);
+        match &self.next {
+            None => self.next = Some(user),
+            Some(next) if self.queue.back().unwrap_or(next).at <= user.at => {
+                self.queue.push_back(user);
+            }
+            Some(_) => self.push_between(user),
         }
     }
 
     /// Puts back the user that was taken last.
     #[cold]
     pub(super) fn push_first(&mut self, user: Ready) {
-        self.queue.push_front(user);
+        if let Some(next) = self.next.replace(user) {
+            self.queue.push_front(next);
+        }
     }
 
     #[cold]
@@ -73,7 +81,7 @@ impl Resting {
     #[inline]
     pub(super) fn first_at(&self) -> Nanos {
         if self.heap.is_empty() {
-            return self.queue.front().map_or(Nanos::MAX, |first| first.at);
+            return self.next.map_or(Nanos::MAX, |next| next.at);
         }
         self.any_at()
     }
@@ -84,12 +92,19 @@ impl Resting {
     }
 
     /// Takes the first, where that is ready by a time.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pop_ready(&mut self, now: Nanos) -> Option<Ready> {
         if self.heap.is_empty() {
-            return self.queue.pop_front_if(|first| first.at <= now);
+            self.next.filter(|next| next.at <= now)?;
+            return self.pop_next();
         }
         self.pop_any_ready(now)
+    }
+
+    /// Takes the first of those in order.
+    #[inline(always)]
+    fn pop_next(&mut self) -> Option<Ready> {
+        std::mem::replace(&mut self.next, self.queue.pop_front())
     }
 
     #[cold]
@@ -100,38 +115,39 @@ impl Resting {
 
     /// The user that is ready first.
     fn first(&self) -> Option<Ready> {
-        match (self.queue.front(), self.heap.peek()) {
-            (Some(queued), Some(Reverse(other))) if other.at < queued.at => Some(*other),
-            (Some(queued), _) => Some(*queued),
+        match (self.next, self.heap.peek()) {
+            (Some(next), Some(Reverse(other))) if other.at < next.at => Some(*other),
+            (Some(next), _) => Some(next),
             (None, other) => other.map(|Reverse(other)| *other),
         }
     }
 
     /// Takes the user that is ready first.
     fn pop_first(&mut self) -> Option<Ready> {
-        match (self.queue.front(), self.heap.peek()) {
-            (Some(queued), Some(Reverse(other))) if queued.at <= other.at => self.queue.pop_front(),
+        match (self.next, self.heap.peek()) {
+            (Some(next), Some(Reverse(other))) if next.at <= other.at => self.pop_next(),
             (_, Some(_)) => self.heap.pop().map(|Reverse(other)| other),
-            (_, None) => self.queue.pop_front(),
+            (_, None) => self.pop_next(),
         }
     }
 
     /// Takes the user that rests for longest.
     pub(super) fn pop_last(&mut self) -> Option<Ready> {
         let longest = self.heap.iter().map(|Reverse(other)| *other).max();
-        match (self.queue.back(), longest) {
-            (queued, Some(other)) if queued.is_none_or(|queued| queued.at < other.at) => {
+        match (self.queue.back().or(self.next.as_ref()), longest) {
+            (last, Some(other)) if last.is_none_or(|last| last.at < other.at) => {
                 self.heap.retain(|Reverse(kept)| *kept != other);
                 Some(other)
             }
-            _ => self.queue.pop_back(),
+            _ => self.queue.pop_back().or_else(|| self.next.take()),
         }
     }
 
     /// Takes all users that are ready at a time or later, ascending.
     pub(super) fn split_off(&mut self, at: Nanos) -> Vec<Ready> {
         let from = self.queue.partition_point(|ready| ready.at < at);
-        let mut taken: Vec<Ready> = self.queue.drain(from..).collect();
+        let next = self.next.take_if(|next| next.at >= at).into_iter();
+        let mut taken: Vec<Ready> = next.chain(self.queue.drain(from..)).collect();
         taken.extend(
             self.heap
                 .iter()
