@@ -143,40 +143,29 @@ impl Account {
     }
 
     /// Notes that bytes of the request were written or queued, its last ones where it is `whole`.
-    /// From then on the response's head has `limit`. Gives the deadline.
     #[inline(always)]
-    pub(super) fn note_written(
-        &mut self,
-        bytes: usize,
-        whole: bool,
-        limit: Nanos,
-        now: Nanos,
-    ) -> Nanos {
+    pub(super) const fn note_written(&mut self, bytes: usize, whole: bool, now: Nanos) {
         self.bytes_sent = self.bytes_sent.saturating_add(bytes as u32);
         if whole {
             self.is_written = true;
             self.times.written = now;
-            self.expect_head(limit, now);
         }
-        self.times.deadline
     }
 
-    /// Notes that the first bytes go to the kernel now. Gives the deadline as
-    /// [`Self::note_written`] does.
+    /// Notes that the first bytes go to the kernel now.
     #[inline(always)]
-    pub(super) fn note_sent(&mut self, limit: Nanos, now: Nanos) -> Nanos {
+    pub(super) fn note_sent(&mut self, now: Nanos) {
         self.times.sent = self.times.sent.min(now);
-        self.expect_head(limit, now);
-        self.times.deadline
     }
 
-    /// Sets the head's deadline once the request is both written (to the wire's queue) and sent (to
-    /// the kernel), in whichever order that was noted.
-    #[inline(always)]
-    fn expect_head(&mut self, limit: Nanos, now: Nanos) {
+    /// Sets the deadline of a head with a limit of its own, once the request is both written (to the
+    /// wire's queue) and sent (to the kernel), in whichever order that was noted. Gives the
+    /// deadline.
+    pub(super) fn expect_head(&mut self, limit: Nanos, now: Nanos) -> Nanos {
         if self.is_written && !self.has_head && self.times.sent != Nanos::MAX {
             self.times.deadline = self.times.deadline.min(now + limit);
         }
+        self.times.deadline
     }
 
     /// Notes bytes of the response.

@@ -114,18 +114,22 @@ impl Handler for ExchangeHandler<'_> {
 
     #[inline(always)]
     fn written(&mut self, id: ExchangeId, bytes: usize, whole: bool, now: Nanos) {
-        let limit = self.exchanges.rules.head_limit();
         let account = &mut self.exchanges.entry_mut(id).exchange.account;
-        let deadline = account.note_written(bytes, whole, limit, now);
-        self.exchanges.note_deadline(deadline);
+        account.note_written(bytes, whole, now);
+        if let Some(limit) = self.exchanges.rules.head_limit()
+            && whole
+        {
+            self.expect_head(id, limit, now);
+        }
     }
 
     #[inline(always)]
     fn sent(&mut self, id: ExchangeId, now: Nanos) {
-        let limit = self.exchanges.rules.head_limit();
         let account = &mut self.exchanges.entry_mut(id).exchange.account;
-        let deadline = account.note_sent(limit, now);
-        self.exchanges.note_deadline(deadline);
+        account.note_sent(now);
+        if let Some(limit) = self.exchanges.rules.head_limit() {
+            self.expect_head(id, limit, now);
+        }
     }
 
     #[inline(always)]
@@ -258,6 +262,14 @@ impl<'a> ExchangeHandler<'a> {
             exchanges,
             interval,
         }
+    }
+
+    /// Sets the deadline of a response's head that has a limit of its own.
+    #[inline(never)]
+    fn expect_head(&mut self, id: ExchangeId, limit: Nanos, now: Nanos) {
+        let account = &mut self.exchanges.entry_mut(id).exchange.account;
+        let deadline = account.expect_head(limit, now);
+        self.exchanges.note_deadline(deadline);
     }
 
     /// The kind of an exchange, and its request.

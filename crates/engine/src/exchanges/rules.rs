@@ -34,7 +34,11 @@ pub(super) struct Rules {
     prepared: Arc<PreparedPool>,
     /// Exchanges whose intended start lies before this are the warm-up's.
     measure_from: Nanos,
-    timeouts: Timeouts,
+    /// The time that an exchange may take.
+    limit: Nanos,
+    /// The time that the head of a response may take after the request's end, where that has a
+    /// limit of its own.
+    head_limit: Option<Nanos>,
     expect: Expect,
     reading: Reading,
     /// Whether any request is rendered, or is a call, as its exchange begins.
@@ -63,11 +67,8 @@ impl Reading {
 
 /// The limit of a response's head. A limit that is no shorter than that of a whole exchange is none
 /// of its own: a request that may take longer has as long for its head.
-fn head_limit(timeouts: &Timeouts) -> Nanos {
-    match timeouts.head < timeouts.total {
-        true => timeouts.head,
-        false => Nanos::MAX,
-    }
+fn head_limit(timeouts: &Timeouts) -> Option<Nanos> {
+    (timeouts.head < timeouts.total).then_some(timeouts.head)
 }
 
 impl Rules {
@@ -78,10 +79,8 @@ impl Rules {
         let has_calls = requests.iter().any(Request::is_call);
         Self {
             measure_from: prepared.generator().warmup.span(),
-            timeouts: Timeouts {
-                head: head_limit(&pool.timeouts),
-                ..pool.timeouts
-            },
+            limit: pool.timeouts.total,
+            head_limit: head_limit(&pool.timeouts),
             expect: pool.expect,
             has_limits: requests.iter().any(Request::has_limit),
             renders_late: requests.iter().any(Request::is_rendered_late),
@@ -120,17 +119,17 @@ impl Rules {
     /// The time that an exchange of a request of the list may take.
     #[inline(always)]
     pub(super) fn limit(&self, request: u32) -> Nanos {
-        let total = self.timeouts.total;
         match self.has_limits {
-            true => self.prepared.requests()[request as usize].limit(total),
-            false => total,
+            true => self.prepared.requests()[request as usize].limit(self.limit),
+            false => self.limit,
         }
     }
 
-    /// The time that the head of a response may take after the request's end.
+    /// The time that the head of a response may take after the request's end; `None` where only
+    /// the exchange has a limit.
     #[inline]
-    pub(super) const fn head_limit(&self) -> Nanos {
-        self.timeouts.head
+    pub(super) const fn head_limit(&self) -> Option<Nanos> {
+        self.head_limit
     }
 
     /// Whether an exchange is measured, and not the warm-up's.
@@ -180,20 +179,20 @@ impl Rules {
     /// Whether a response with this status is ok, of a request that expects no other than the pool.
     #[inline]
     pub(super) const fn judge(&self, status: u16) -> Outcome {
-        judge(self.expect, status)
+        judge(&self.expect, status)
     }
 
     /// The same of any request, which may expect other statuses than the pool.
     #[inline]
     pub(super) fn judge_request(&self, request: &Request, status: u16) -> Outcome {
-        judge(request.expect(self.expect), status)
+        judge(&request.expect(self.expect), status)
     }
 }
 
 /// The outcome of a complete response, by its status. One outside 100 to 599 is invalid (RFC 9110
 /// section 15), whatever is expected.
 #[inline]
-const fn judge(expect: Expect, status: u16) -> Outcome {
+const fn judge(expect: &Expect, status: u16) -> Outcome {
     match status {
         100..=599 if expect.accepts(status) => Outcome::Ok,
         100..=599 => Outcome::HttpStatus,
