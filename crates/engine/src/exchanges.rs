@@ -277,22 +277,35 @@ impl Exchanges {
     /// Ends an exchange.
     #[inline]
     pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
-        self.end_and_rest(id, failure, now, Nanos::ZERO);
-    }
-
-    /// Ends an exchange whose seat rests after it.
-    #[inline]
-    fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos, rest: Nanos) {
-        let Failure { outcome, detail } = failure;
-        if let Some(detail) = detail {
-            self.entry_mut(id).exchange.note_detail(detail);
-        }
+        let outcome = self.take_outcome(id, failure);
         self.lists.end(End {
             id,
             now,
             outcome,
-            rest,
+            rests: false,
         });
+    }
+
+    /// Ends an exchange whose seat rests after it.
+    #[cold]
+    fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
+        let outcome = self.take_outcome(id, failure);
+        self.lists.end(End {
+            id,
+            now,
+            outcome,
+            rests: true,
+        });
+    }
+
+    /// The outcome of a failure, whose detail the exchange keeps.
+    #[inline(always)]
+    fn take_outcome(&mut self, id: ExchangeId, failure: Failure) -> Outcome {
+        let Failure { outcome, detail } = failure;
+        if let Some(detail) = detail {
+            self.entry_mut(id).exchange.note_detail(detail);
+        }
+        outcome
     }
 
     /// Makes the record of an exchange that is over, and frees its id. Messages that its call had

@@ -48,7 +48,7 @@ use crate::exchanges::{End, Held};
 use crate::handover::Member;
 use crate::id::PoolId;
 use crate::lifecycle::{Finish, Lifecycle};
-use crate::limits::{STARTS_PER_TURN, STREAMS_PER_TURN};
+use crate::limits::{BACKOFF_MIN, STARTS_PER_TURN, STREAMS_PER_TURN};
 use crate::pool_io::PoolContext;
 use crate::prepare::PreparedPool;
 use crate::protocol::Protocol;
@@ -211,7 +211,11 @@ impl PoolRun {
     fn settle_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
         loop {
-            while let Some(end) = self.dispatcher_mut().lists().next_ended(edge)? {
+            while let Some(end) = self.dispatcher_mut().lists().next_ended() {
+                if end.now >= edge {
+                    return Err(end.now);
+                }
+                self.dispatcher_mut().lists().take_ended();
                 self.end(cx, end);
             }
             let Some(todo) = self.dispatcher_mut().lists().next_todo() else {
@@ -233,7 +237,10 @@ impl PoolRun {
         }
         let transport = self.admission.dispatcher().transport();
         let usable_from = transport.bindings().usable_from(held.share, now);
-        let rests_until = usable_from.max(now + end.rest);
+        let rests_until = match end.rests {
+            false => usable_from,
+            true => usable_from.max(now + BACKOFF_MIN),
+        };
         let ready = self.admission.ready_from(rests_until, now);
         if held.home == self.admission.home() {
             self.admission.go_on(cx, end, held, ready);
@@ -256,7 +263,11 @@ impl PoolRun {
     /// As [`Self::settle`].
     pub(crate) fn account_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
-        while let Some(end) = self.dispatcher_mut().lists().next_ended(edge)? {
+        while let Some(end) = self.dispatcher_mut().lists().next_ended() {
+            if end.now >= edge {
+                return Err(end.now);
+            }
+            self.dispatcher_mut().lists().take_ended();
             self.account(cx, end);
         }
         Ok(())

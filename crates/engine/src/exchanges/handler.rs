@@ -22,7 +22,6 @@ use super::lists::Todo;
 use super::response::ResponseState;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
-use crate::limits::BACKOFF_MIN;
 use crate::prepare::{Rendered, Request};
 use crate::wire::{
     Ahead, Chunk, End, Fields, GivenUp, Handler, Note, Opening, Pump, Resend, Seen, Then, Whole,
@@ -61,8 +60,7 @@ impl Handler for ExchangeHandler<'_> {
                 Ok(())
             }
             Err(error) => {
-                self.exchanges
-                    .end_and_rest(id, error.into(), now, BACKOFF_MIN);
+                self.exchanges.end_and_rest(id, error.into(), now);
                 Err(GivenUp)
             }
         }

@@ -34,9 +34,11 @@ pub(crate) struct End {
     pub(crate) id: ExchangeId,
     pub(crate) now: Nanos,
     pub(crate) outcome: Outcome,
-    /// The rest of its seat after it: a plan whose requests can't be made would else spin a core.
-    pub(crate) rest: Nanos,
+    /// Whether its seat rests after it: a plan whose requests can't be made would else spin a core.
+    pub(crate) rests: bool,
 }
+
+const _: () = assert!(size_of::<End>() <= 16, "an end is copied in two registers");
 
 /// The lists by which exchanges ask something of their worker.
 #[derive(Debug)]
@@ -72,25 +74,20 @@ impl Lists {
         self.ended.is_empty() && self.todo.is_empty()
     }
 
-    /// Takes the next exchange that is over.
-    ///
-    /// # Errors
-    /// When it ended at this time, at `edge` or later: the interval before is to be closed first,
-    /// and the exchange stays the next.
+    /// The next exchange that is over; it stays the next until [`Self::take_ended`].
     #[inline]
-    pub(crate) fn next_ended(&mut self, edge: Nanos) -> Result<Option<End>, Nanos> {
-        let Some(end) = self.ended.get(self.settled).copied() else {
-            return Ok(None);
-        };
-        if end.now >= edge {
-            return Err(end.now);
-        }
+    pub(crate) fn next_ended(&self) -> Option<End> {
+        self.ended.get(self.settled).copied()
+    }
+
+    /// Takes the next exchange that is over.
+    #[inline]
+    pub(crate) fn take_ended(&mut self) {
         self.settled += 1;
         if self.settled == self.ended.len() {
             self.ended.clear();
             self.settled = 0;
         }
-        Ok(Some(end))
     }
 
     /// Takes the next action on another exchange.
