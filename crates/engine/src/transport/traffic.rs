@@ -388,7 +388,7 @@ impl Traffic {
                     self.serve_waiting(cx, slot, None);
                 }
             }
-            Flow::Events(events) => self.handle_events(cx, slot, events),
+            Flow::Events(events) => self.handle_events(cx, slot, *events),
         }
     }
 

@@ -56,9 +56,11 @@ pub(crate) enum Flow {
     Room { since: Option<Nanos> },
     /// It can't be used any more, and its exchanges have had their last events.
     Close(Closing),
-    /// Something happened that concerns more than its exchanges.
-    Events(ConnectionEvents),
+    /// Something happened that concerns more than its exchanges; a few times in a connection's life.
+    Events(Box<ConnectionEvents>),
 }
+
+const _: () = assert!(size_of::<Read>() <= 32, "every response gives one");
 
 /// Events of one read that concern the connection, not a single exchange.
 #[derive(Debug, Default)]

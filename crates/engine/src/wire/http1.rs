@@ -52,16 +52,6 @@ pub(crate) struct Http1 {
     idle_since: Nanos,
 }
 
-/// The result of one receive.
-enum Step {
-    /// There may be more.
-    More,
-    /// There is nothing more for now.
-    Drained,
-    /// The exchange is over.
-    Done(Flow),
-}
-
 impl Http1 {
     /// A connection that has carried nothing.
     pub(super) const fn new(now: Nanos) -> Self {
@@ -246,16 +236,13 @@ impl Http1 {
         id: ExchangeId,
     ) -> Read {
         for _ in 0..RECEIVES_PER_TURN {
-            let (step, drained) = match self.unread(id, handler) {
+            let read = match self.unread(id, handler) {
                 Some(remaining) => self.discard(port, input, terms, handler, remaining),
                 None => self.receive_once(port, input, terms, handler, id),
             };
-            let (flow, unread) = match step {
-                Step::More => continue,
-                Step::Drained => (Flow::Busy, false),
-                Step::Done(flow) => (flow, !drained),
-            };
-            return Read { flow, unread };
+            if let Some(read) = read {
+                return read;
+            }
         }
         Read {
             flow: Flow::Busy,
@@ -272,7 +259,8 @@ impl Http1 {
             .filter(|remaining| *remaining >= DISCARD_FROM && !handler.reads_body(id))
     }
 
-    /// Throws a portion of the body away.
+    /// Throws a portion of the body away. Gives the result of the read, or `None` where there may be
+    /// more to receive.
     fn discard<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -280,26 +268,23 @@ impl Http1 {
         terms: &Terms<'_>,
         handler: &mut H,
         remaining: u64,
-    ) -> (Step, bool) {
+    ) -> Option<Read> {
         match port.io.discard(port.slot, remaining, &mut input.scratch) {
             Ok(Received::Bytes { length, drained }) => {
                 let now = port.now();
                 if let Some(id) = self.exchange {
                     handler.received(id, length, now);
                 }
-                let step = match self.machine.body_discarded(length as u64) {
-                    Some(end) => Step::Done(self.over(end, terms, handler, now)),
-                    None if drained && !terms.peer_closed => Step::Drained,
-                    None => Step::More,
-                };
-                (step, drained)
+                let end = self.machine.body_discarded(length as u64);
+                let flow = end.map(|end| self.over(end, terms, handler, now));
+                read(flow, drained, terms)
             }
-            other => (self.stopped(port, other, terms, handler), true),
+            other => Some(self.stopped(port, other, terms, handler)),
         }
     }
 
-    /// One receive, and all of its events.
-    #[inline]
+    /// One receive, and all of its events. Gives the result of the read as [`Self::discard`] does.
+    #[inline(always)]
     fn receive_once<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -307,42 +292,42 @@ impl Http1 {
         terms: &Terms<'_>,
         handler: &mut H,
         id: ExchangeId,
-    ) -> (Step, bool) {
+    ) -> Option<Read> {
         match port.receive(&mut input.buffer) {
             Ok(Received::Bytes { length, drained }) => {
                 let now = port.now();
                 self.answered = true;
                 handler.received(id, length, now);
                 input.filled = length;
-                let step = match self.feed(port, input, terms, handler, now) {
-                    Some(flow) => Step::Done(flow),
-                    // The peer's end follows the received bytes, without an event of its own.
-                    None if drained && !terms.peer_closed => Step::Drained,
-                    None => Step::More,
-                };
-                (step, drained)
+                let flow = self.feed(port, input, terms, handler, now);
+                read(flow, drained, terms)
             }
-            other => (self.stopped(port, other, terms, handler), true),
+            other => Some(self.stopped(port, other, terms, handler)),
         }
     }
 
     /// Ends a series of receives with one that brought no bytes.
+    #[cold]
     fn stopped<I: Io, H: Handler>(
         &mut self,
         port: &Port<'_, I>,
         received: Result<Received, IoError>,
         terms: &Terms<'_>,
         handler: &mut H,
-    ) -> Step {
-        match received {
-            Ok(Received::Bytes { .. } | Received::Nothing) => Step::Drained,
-            Ok(Received::End) => Step::Done(self.ended(terms, handler, port.now())),
-            Err(error) => Step::Done(self.receive_failed(error, handler, port.now())),
+    ) -> Read {
+        let flow = match received {
+            Ok(Received::Bytes { .. } | Received::Nothing) => Flow::Busy,
+            Ok(Received::End) => self.ended(terms, handler, port.now()),
+            Err(error) => self.receive_failed(error, handler, port.now()),
+        };
+        Read {
+            flow,
+            unread: false,
         }
     }
 
     /// Feeds received bytes to the response; `None` when it needs more.
-    #[inline]
+    #[inline(always)]
     fn feed<I: Io, H: Handler>(
         &mut self,
         port: &mut Port<'_, I>,
@@ -535,6 +520,24 @@ impl Http1 {
             handler.on_event(id, failed, now);
         }
         Flow::Close(Closing::Failed)
+    }
+}
+
+/// The result of a receive that brought bytes, with the end of the exchange if they brought that;
+/// `None` where there may be more to receive. The peer's end follows the received bytes, without an
+/// event of its own.
+#[inline(always)]
+fn read(flow: Option<Flow>, drained: bool, terms: &Terms<'_>) -> Option<Read> {
+    match flow {
+        Some(flow) => Some(Read {
+            flow,
+            unread: !drained,
+        }),
+        None if drained && !terms.peer_closed => Some(Read {
+            flow: Flow::Busy,
+            unread: false,
+        }),
+        None => None,
     }
 }
 

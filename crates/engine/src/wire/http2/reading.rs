@@ -38,7 +38,7 @@ impl<'a, H> Reading<'a, H> {
                 since: self.events.since,
             }
         } else {
-            Flow::Events(self.events)
+            Flow::Events(Box::new(self.events))
         };
         Read { flow, unread }
     }
