@@ -95,12 +95,24 @@ impl<I: Io> Worker<I> {
         self.flush(index, Output::Requests);
     }
 
-    /// Writes a pool's output, and what writing lets go on.
-    #[inline]
+    /// Writes a pool's output, and what writing lets go on. After most events of HTTP/1.1 there is
+    /// none.
+    #[inline(always)]
     fn flush(&mut self, index: usize, output: Output) {
-        let has_output =
-            |pool: &PoolRun| pool.dispatcher().transport().pending().has_output(output);
-        while has_output(&self.pools[index]) {
+        if self.has_output(index, output) {
+            self.write_output(index, output);
+        }
+    }
+
+    #[inline(always)]
+    fn has_output(&self, index: usize, output: Output) -> bool {
+        let transport = self.pools[index].dispatcher().transport();
+        transport.pending().has_output(output)
+    }
+
+    #[inline(never)]
+    fn write_output(&mut self, index: usize, output: Output) {
+        while self.has_output(index, output) {
             self.act(index, |pool, cx| {
                 let dispatcher = pool.dispatcher_mut();
                 dispatcher.transmit(cx, |it, parts| it.flush(parts, output));
@@ -157,6 +169,9 @@ impl<I: Io> Worker<I> {
     /// The pool to which an event belongs, and the event with that pool's own number of the slot.
     #[inline]
     fn of_slot(&self, readiness: Readiness) -> (usize, Readiness) {
+        if self.pools.len() == 1 {
+            return (0, readiness);
+        }
         let (index, slot) = SlotShare::split(readiness.slot, self.pools.len() as u32);
         (index, Readiness { slot, ..readiness })
     }

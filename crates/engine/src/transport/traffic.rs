@@ -284,30 +284,39 @@ impl Traffic {
         }
     }
 
-    /// Handles the readiness of a slot.
-    #[inline]
+    /// Handles the readiness of a slot: writes, reads, then puts waiting exchanges on its connection.
+    /// The connection is looked up once for both, on the way of every response.
+    #[inline(always)]
     pub(super) fn handle_ready<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         readiness: Readiness,
     ) {
         let slot = readiness.slot;
-        let connection = self.connections.at_mut(slot);
+        let (connection, lane) = self.connections.with_lane(slot);
         connection.peer_closed |= readiness.peer_closed;
+        let terms = Terms {
+            settings: lane.settings(),
+            peer_closed: connection.peer_closed,
+            leaving: connection.leaving,
+        };
         let Connection { link, listed, .. } = connection;
         let Link::Open(wire) = link else {
             return self.go_on_opening(cx, readiness);
         };
-        if readiness.writable {
-            let mut port = Port { io: cx.io, slot };
-            each!(wire, it => {
+        let mut port = Port { io: cx.io, slot };
+        let (input, underway) = (&mut self.input, &mut self.underway);
+        each!(wire, it => {
+            if readiness.writable {
                 it.handle_writable(&mut port, cx.handler);
-                self.pending.note(slot, listed, it.outgoing());
-            });
-        }
-        if readiness.readable {
-            self.receive(cx, slot);
-        }
+            }
+            if !readiness.readable {
+                return self.pending.note(slot, listed, it.outgoing());
+            }
+            let read = it.receive(&mut port, input, &terms, underway, cx.handler);
+            self.pending.note(slot, listed, it.outgoing());
+            self.after_read(cx, slot, read);
+        });
     }
 
     /// Handles the readiness of a slot whose connection is being opened.
@@ -330,33 +339,18 @@ impl Traffic {
         }
     }
 
-    /// [`Self::receive`] where it is not the way of every response.
+    /// Reads a connection, where it is open.
     #[cold]
     pub(super) fn read<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        self.receive(cx, slot);
-    }
-
-    /// Reads an open connection, then puts waiting exchanges on it.
-    // Nearly all calls are that of `handle_ready`, where it pays to be inlined.
-    #[inline(always)]
-    fn receive<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let (connection, lane) = self.connections.with_lane(slot);
-        let terms = Terms {
-            settings: lane.settings(),
-            peer_closed: connection.peer_closed,
-            leaving: connection.leaving,
-        };
-        let Connection { link, listed, .. } = connection;
-        let Link::Open(wire) = link else {
-            return;
-        };
-        let mut port = Port { io: cx.io, slot };
-        let (input, underway) = (&mut self.input, &mut self.underway);
-        each!(wire, it => {
-            let read = it.receive(&mut port, input, &terms, underway, cx.handler);
-            self.pending.note(slot, listed, it.outgoing());
-            self.after_read(cx, slot, read);
-        });
+        if self.connections.at(slot).wire().is_some() {
+            let readiness = Readiness {
+                slot,
+                readable: true,
+                writable: false,
+                peer_closed: false,
+            };
+            self.handle_ready(cx, readiness);
+        }
     }
 
     /// Acts on the result of a read.
