@@ -315,7 +315,10 @@ impl Exchanges {
         let End {
             id, now, outcome, ..
         } = end;
-        let status = self.with(id, interval, now, |kind, cx| kind.account(cx, outcome));
+        let status = match self.entry(id).is_call() {
+            true => self.with(id, interval, now, |kind, cx| kind.account(cx, outcome)),
+            false => self.entry(id).exchange.account.final_status(outcome),
+        };
         let entry = &mut self.entries[id.index()];
         interval.interim += u64::from(entry.exchange.account.interim());
         let sample = entry.sample(&self.rules, now, outcome, status);

@@ -14,6 +14,12 @@ pub(super) struct Entry {
 }
 
 impl Entry {
+    /// Whether it is a call, and no response.
+    #[inline]
+    pub(super) const fn is_call(&self) -> bool {
+        matches!(self.kind, ExchangeKind::Call(_))
+    }
+
     /// The record of the exchange, with this end. In a plan with new connections for each request,
     /// the opening is part of the service that is measured.
     #[inline]

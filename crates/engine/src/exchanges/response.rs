@@ -115,12 +115,15 @@ impl ResponseState {
     }
 
     /// Its request as HTTP/1.1 sends it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rendered<'a>(&'a self, request: &'a Request) -> Option<&'a Rendered> {
-        match self.message(request) {
+        let message = self.message(request);
+        match message {
             Message::Rendered(rendered) => Some(rendered),
-            Message::Varying(_) => self.own.as_ref().map(|own| own.rendered()),
-            Message::Stream(_) | Message::Call(_) => None,
+            _ => {
+                let own = self.own.as_ref().filter(|_| message.varying().is_some());
+                own.map(|own| own.rendered())
+            }
         }
     }
 
