@@ -209,7 +209,7 @@ impl Arrivals {
     }
 
     /// Takes the next request that may start now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         let now = now.min(self.horizon);
         match &mut self.model {

@@ -170,7 +170,7 @@ impl Demand {
     }
 
     /// Takes the next arrival that may begin now, with its user in the closed model.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
         self.arrivals.take(now, &mut self.population)
     }

@@ -310,7 +310,7 @@ impl Exchanges {
 
     /// Makes the record of an exchange that is over, and frees its id. Messages that its call had
     /// still meant to send are counted.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, end: End, interval: &mut Figures) -> Finished {
         let End {
             id, now, outcome, ..

@@ -251,7 +251,7 @@ impl PoolRun {
     }
 
     /// Makes the sample of an exchange that is over.
-    #[inline]
+    #[inline(always)]
     fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
         self.lifecycle.note_end(end.now);
         self.dispatcher_mut().account(cx, end)

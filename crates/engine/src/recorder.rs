@@ -131,7 +131,7 @@ impl<S: Sink> Recorder<S> {
     }
 
     /// Records one finished exchange in the interval of its end.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn record(
         &mut self,
         pool: PoolId,

@@ -345,7 +345,7 @@ impl Transport {
     }
 
     /// Puts an exchange on a share's connection, or lets it wait for one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn submit<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

@@ -159,7 +159,7 @@ struct Plain<'a> {
 }
 
 impl Carrier for Plain<'_> {
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
         match retry_on_intr(|| send(self.fd, bytes, socket::SEND)) {
             Ok(sent) => Ok(sent),
@@ -168,7 +168,7 @@ impl Carrier for Plain<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
         let room = buffer.len();
         let result = retry_on_intr(|| recv(self.fd, &mut *buffer, RecvFlags::empty()));
@@ -239,7 +239,7 @@ impl Native {
 }
 
 impl Io for Native {
-    #[inline]
+    #[inline(always)]
     fn now(&self) -> Nanos {
         match self.tsc.as_ref().and_then(TscClock::read) {
             Some(now) => Nanos(now),
@@ -316,7 +316,7 @@ impl Io for Native {
         tls.is_some_and(TlsStream::is_resumed)
     }
 
-    #[inline]
+    #[inline(always)]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
         if self.tls_io.is_some()
             && let Some(sent) = self.send_sealed(slot, bytes)
@@ -329,7 +329,7 @@ impl Io for Native {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
         if self.tls_io.is_some()
             && let Some(received) = self.receive_sealed(slot, buffer)

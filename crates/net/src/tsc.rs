@@ -89,7 +89,7 @@ impl TscClock {
     }
 
     /// The time by the counter; `None` until its rate is known.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn read(&self) -> Option<u64> {
         let scale = self.scale.get();
         if scale == 0 {

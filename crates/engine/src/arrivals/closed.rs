@@ -191,7 +191,7 @@ impl Closed {
 
     /// Takes the user that has been ready for longest, with the next number of a request. A number
     /// that other workers have used up puts the user back.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         if now >= self.next_change {
             self.go_on(now, population);
@@ -248,7 +248,7 @@ impl Closed {
     }
 
     /// Puts a user back whose iteration has ended; one that has to leave leaves now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn ended(
         &mut self,
         user: UserId,

@@ -66,7 +66,7 @@ impl Handler for ExchangeHandler<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn message(&self, id: ExchangeId) -> Option<&Rendered> {
         let (kind, request) = self.kind_of(id);
         kind.rendered(request)
@@ -271,7 +271,7 @@ impl<'a> ExchangeHandler<'a> {
     }
 
     /// The kind of an exchange, and its request.
-    #[inline]
+    #[inline(always)]
     fn kind_of(&self, id: ExchangeId) -> (&ExchangeKind, &Request) {
         let Entry { exchange, kind } = self.exchanges.entry(id);
         (kind, self.exchanges.rules.request(exchange))

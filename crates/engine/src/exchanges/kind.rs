@@ -143,7 +143,7 @@ impl ExchangeKind {
     }
 
     /// Its request as HTTP/1.1 sends it; `None` where it has none in that form.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rendered<'a>(&'a self, request: &'a Request) -> Option<&'a Rendered> {
         match self {
             Self::Response(response) => response.rendered(request),

@@ -296,34 +296,31 @@ impl Dispatcher {
         further: Further,
         now: Nanos,
     ) {
-        let share = self.exchanges.share(id);
-        let Some(origin) = self.exchanges.heads_for(id) else {
-            return self
-                .transport
-                .submit(context!(self, cx), id, share, further, now);
+        let home = self.exchanges.share(id);
+        let share = match self.exchanges.heads_for(id) {
+            None => Ok(Some(home)),
+            Some(origin) => {
+                let found =
+                    self.transport
+                        .reach(context!(self, cx), id, home, &origin, &self.lookup);
+                found.and_then(|found| match found {
+                    Found::Sought => Ok(None),
+                    Found::Share(share, form) => {
+                        self.exchanges.prepare_hop(id, form)?;
+                        Ok(Some(share))
+                    }
+                })
+            }
         };
-        let found = self
-            .transport
-            .reach(context!(self, cx), id, share, &origin, &self.lookup);
-        let reached = found.and_then(|found| match found {
-            Found::Sought => Ok(None),
-            Found::Share(share, form) => {
-                self.exchanges.prepare_hop(id, form)?;
-                Ok(Some(share))
-            }
-        });
-        match reached {
+        match share {
             Ok(None) => {}
-            Ok(Some(share)) => {
-                self.transport
-                    .submit(context!(self, cx), id, share, further, now);
-            }
+            Ok(Some(share)) => self.submit_first(cx, id, share, further, now),
             Err(failure) => self.exchanges.end(id, failure, now),
         }
     }
 
     /// Makes the sample of an exchange that is over. Gives what the exchange held.
-    #[inline]
+    #[inline(always)]
     pub(super) fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
         let id = end.id;
         // Taken apart it would be copied once more.

@@ -81,7 +81,7 @@ impl Rendered {
     }
 
     /// The bytes from `from` on that lie in one piece and before `end`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn piece(&self, from: usize, end: usize) -> &[u8] {
         let near = self.bytes.len();
         if from < near {

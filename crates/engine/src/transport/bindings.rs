@@ -130,7 +130,7 @@ impl Bindings {
     }
 
     /// The connection in a slot and its lane.
-    #[inline]
+    #[inline(always)]
     pub(super) fn with_lane(&mut self, slot: Slot) -> (&mut Connection, &mut Lane) {
         let connection = self.slots.at_mut(slot);
         let lane = self.seats.lane_mut(connection.lane());

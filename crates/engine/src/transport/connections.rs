@@ -91,7 +91,7 @@ impl Connections {
     }
 
     /// The connection in a slot and its lane.
-    #[inline]
+    #[inline(always)]
     pub(super) fn with_lane(&mut self, slot: Slot) -> (&mut Connection, &mut Lane) {
         self.bindings.with_lane(slot)
     }

@@ -116,7 +116,7 @@ impl Pending {
     }
 
     /// Notes the output of a slot's wire.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note(&mut self, slot: Slot, listed: &mut Listed, outgoing: Outgoing) {
         match outgoing {
             Outgoing::Nothing => {}
@@ -126,7 +126,7 @@ impl Pending {
     }
 
     /// The same, of output that holds a request.
-    #[inline]
+    #[inline(always)]
     pub(super) fn note_request(&mut self, slot: Slot, listed: &mut Listed, outgoing: Outgoing) {
         self.note(slot, listed, outgoing);
         if outgoing == Outgoing::Output && listed.output != ListedOutput::Requesting {

@@ -78,7 +78,7 @@ impl Traffic {
     }
 
     /// Puts an exchange on a share's connection, or lets it wait for one.
-    #[inline]
+    #[inline(always)]
     pub(super) fn submit<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

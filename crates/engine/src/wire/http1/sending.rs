@@ -52,7 +52,9 @@ impl Sending {
     #[inline(always)]
     pub(super) fn begin(&mut self, message: &Rendered, continue_at: Option<Nanos>) -> Nanos {
         let length = message.length();
-        self.failure = None;
+        if self.failure.is_some() {
+            self.failure = None;
+        }
         self.unwritten = length;
         self.awaits_continue = continue_at.is_some() && length > message.head_length;
         match continue_at {
