@@ -196,7 +196,7 @@ impl Closed {
         if now >= self.next_change {
             self.go_on(now, population);
         }
-        if self.numbering.is_used_up() || now >= self.end {
+        if now >= self.end {
             return None;
         }
         if self.own.is_some() {
@@ -224,7 +224,7 @@ impl Closed {
     /// are dropped on the way.
     #[cold]
     fn take_own(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
-        let own = self.own.as_mut()?;
+        let own = self.own.as_mut().filter(|_| !self.numbering.is_used_up())?;
         loop {
             let Ready { at, user } = self.ready.pop_ready(now)?;
             own.drop_late(user, now);
