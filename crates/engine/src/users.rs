@@ -61,6 +61,8 @@ pub(crate) struct Users {
     same_rest: Option<Nanos>,
     /// Whether each worker goes through the whole list by itself.
     is_dealt_by_worker: bool,
+    /// Whether users keep anything that their requests read.
+    keep_belongings: bool,
     cookies: Cookies,
     /// The cookies of each user, while no request has borrowed them.
     jars: Vec<Option<Box<Jar>>>,
@@ -125,6 +127,7 @@ impl Users {
             same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
             is_dealt_by_worker: shard.of > 1 && is_dealt_by_worker(pool),
             cookies: pool.cookies,
+            keep_belongings: iterations.is_some() || pool.cookies != Cookies::Ignore,
             jars: Vec::new(),
             iterations,
             shard,
@@ -258,8 +261,8 @@ impl Users {
 
     /// Whether users keep anything that their requests read.
     #[inline]
-    pub(crate) fn keep_belongings(&self) -> bool {
-        self.iterations.is_some() || self.cookies != Cookies::Ignore
+    pub(crate) const fn keep_belongings(&self) -> bool {
+        self.keep_belongings
     }
 
     /// Lends a user's belongings to the exchange of its request.
