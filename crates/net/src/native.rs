@@ -123,8 +123,10 @@ impl Native {
             if socket.generation != generation || socket.fd.is_none() {
                 continue;
             }
-            socket.troubled |= event.broken;
-            socket.ending |= event.peer_closed;
+            if event.peer_closed {
+                socket.troubled |= event.broken;
+                socket.ending = true;
+            }
             ready.push(Readiness {
                 slot: Slot(slot),
                 readable: event.readable,
