@@ -6,6 +6,7 @@
 mod call;
 mod choice;
 mod command;
+mod dangerous;
 mod data;
 mod data_error;
 mod expect;
@@ -40,6 +41,7 @@ pub use call::{
 };
 pub use choice::{Choice, Pick, Shares};
 pub use command::{Change, ChangeKind, Command, StopReason};
+pub use dangerous::is_dangerous;
 pub use data::{Datum, Functions, RenderedFields, RequestContext, RequestData, Varying};
 pub use data_error::{DataCause, DataError};
 pub use expect::{Expect, ParseExpectError};
