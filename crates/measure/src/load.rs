@@ -9,7 +9,7 @@
 
 use crate::words::share_text;
 use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
-use drumfire_plan::Growth;
+use drumfire_plan::{Growth, LatePolicy};
 use drumfire_units::{Nanos, rounded::count as grouped};
 
 /// Of a hundred requests that were due, one may be left unsent.
@@ -240,6 +240,9 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
     let scarce = Scarce::of(pool, figures, span);
     let open = figures.connections.in_place_at_end();
     let is_connection = scarce.noun == "connection";
+    if is_connection && let Some(text) = late(pool, figures, open) {
+        return Reason::new(text, &[]);
+    }
     let mut text = match figures.held_back.allowed {
         Some(allowed) => format!("servers allow {allowed} streams at a time"),
         None if open < scarce.count && is_connection => format!(
@@ -253,8 +256,9 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
         ),
         None => format!("{} busy", all(scarce.count, scarce.noun)),
     };
-    // More of them do not help where the others could not be opened.
-    let is_open = open >= scarce.count.min(u64::from(pool.connections));
+    // More connections do not help where the others could not be opened. Users that pause share
+    // connections, so that fewer are open than there are users.
+    let is_open = !is_connection || open >= scarce.count;
     let Some((least, ample)) = scarce.wanted().filter(|_| is_open) else {
         return Reason::new(text, &[]);
     };
@@ -278,6 +282,24 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
         return Reason::new(text, &[Remedy::LowerRate]);
     }
     Reason::new(text, &[(scarce.remedy)(ample)])
+}
+
+/// The clause for arrivals that the plan's own rule for late ones dropped although nothing was
+/// scarce: more connections could have been opened and none failed to be, so that the next arrival
+/// was due before a thread came to the one before it, or a connection was open.
+fn late(pool: &PoolInfo, figures: &Figures, open: u64) -> Option<String> {
+    let late = pool.asked.as_ref()?.load.late()?;
+    let counts = asked_for(figures);
+    let has_room = pool.growth == Growth::AsNeeded && open < u64::from(pool.connections);
+    let is_scarce = !has_room || figures.held_back.allowed.is_some() || counts.pending > 0;
+    let has_failed = figures.counts.failed > 0;
+    if late == LatePolicy::Queue || counts.dropped == 0 || is_scarce || has_failed {
+        return None;
+    }
+    let dropped = grouped(counts.dropped);
+    Some(format!(
+        "the late policy dropped {dropped}, although more connections could have been opened"
+    ))
 }
 
 /// An estimate with no more digits than it is worth: two, from a thousand on.

@@ -1,11 +1,13 @@
 //! Whether the load was kept, and what the target made of it.
 
+use crate::asked;
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    Closing, Figures, GeneratorHealth, Interval, LoadAnswer, Model, Outcome, PoolInfo, Reading,
-    Reason, Remedy, RunInfo, Sample, TargetAnswer, TargetState, Validity,
+    Asked, AskedLoad, AskedSequence, Closing, Figures, GeneratorHealth, Interval, LoadAnswer,
+    Model, Outcome, PoolInfo, Reading, Reason, Remedy, RunInfo, Sample, TargetAnswer, TargetState,
+    Validity,
 };
-use drumfire_plan::Growth;
+use drumfire_plan::{Arrivals, Growth, LatePolicy};
 use drumfire_units::Nanos;
 
 fn ms(n: u64) -> Nanos {
@@ -118,6 +120,38 @@ fn the_scarce_thing_is_named() {
     assert_eq!(remedies, [Remedy::Connections(4)]);
     let answer = LoadAnswer::of(&streams, &held_back, SPAN);
     assert_eq!(answer.connections_needed, Some(2));
+}
+
+/// The facts of a plan whose late arrivals are dropped once the next one is due.
+fn skipping() -> Asked {
+    let mut asked = asked::of(0);
+    asked.load = AskedLoad::Open {
+        law: AskedSequence::of(&"50/s".parse().expect("a law")),
+        arrivals: Arrivals::Poisson,
+        late: LatePolicy::Skip,
+    };
+    asked
+}
+
+#[test]
+fn what_the_late_policy_drops_is_no_lack_of_connections() {
+    let late = PoolInfo {
+        growth: Growth::AsNeeded,
+        asked: Some(skipping()),
+        ..pool(64)
+    };
+    let mut figures = Figures::new(&[]);
+    figures.record_intended(100);
+    (0..90).for_each(|n| figures.record(&samples::ok(ms(n), ms(1))));
+    figures.record_dropped(10);
+    (0..3).for_each(|_| figures.connections.record_opened(Nanos(1)));
+    let (_, text, remedies) = load(&late, &figures);
+    let expected = "the late policy dropped 10, although more connections could have been opened";
+    assert_eq!((text.as_str(), remedies), (expected, vec![]));
+    // Where all were open, they were scarce.
+    (0..61).for_each(|_| figures.connections.record_opened(Nanos(1)));
+    let (_, text, _) = load(&late, &figures);
+    assert_eq!(text, "all 64 connections were busy");
 }
 
 #[test]
@@ -269,7 +303,7 @@ fn failures_by_their_status_have_the_status() {
 fn a_proxy_that_is_not_there_is_named_in_the_place_of_the_target() {
     let judged = |is_proxied: bool, outcomes: &[Outcome]| {
         let mut proxied = pool(5);
-        let mut asked = crate::asked::of(1);
+        let mut asked = asked::of(1);
         asked.transport.is_proxied = is_proxied;
         proxied.asked = Some(asked);
         let mut figures = Figures::new(&[]);

@@ -3,9 +3,9 @@
 use crate::samples;
 use drumfire_measure::{
     Figures, GeneratorHealth, Interval, IterationSample, Iterations, LoadAnswer, Model, Outcome,
-    PoolInfo, Reading, Summary,
+    PoolInfo, Reading, Remedy, Summary,
 };
-use drumfire_plan::Threshold;
+use drumfire_plan::{Growth, Threshold};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -146,6 +146,39 @@ fn the_load_is_that_of_iterations() {
     let summary = summary(&interval);
     assert_eq!(summary.load.sent_share, 0.96);
     assert_eq!(summary.intended_per_s(), Some(36.0));
+}
+
+/// Users that pause share connections, so that fewer are open than there are users.
+#[test]
+fn users_of_several_requests_have_a_number() {
+    let pool = PoolInfo {
+        users: Some(5),
+        growth: Growth::AsNeeded,
+        intended_rate: Some(20.0),
+        connections: 1_000,
+        ..pool()
+    };
+    let mut interval = Interval::of_pools([&pool]);
+    let figures = &mut interval.total;
+    figures.record_iterations_intended(120);
+    (0..30).for_each(|_| end(figures, ms(1_020), Outcome::Ok));
+    for n in 0..60 {
+        figures.record_intended(1);
+        figures.record(&samples::ok(ms(100 * n), ms(10)));
+    }
+    figures.record_iterations_pending(Nanos::ZERO, 90);
+    (0..2).for_each(|_| figures.connections.record_opened(Nanos(1)));
+    interval.sum_up();
+    let answer = LoadAnswer::of(&pool, &interval.total, Nanos::from_secs(6));
+    let text = "all 5 users were busy; about 20 are needed at this time for an iteration";
+    let reasons: Vec<_> = answer.reasons.into_iter().collect();
+    let [only] = &reasons[..] else {
+        panic!("{reasons:?}");
+    };
+    assert_eq!(
+        (&*only.text, &*only.remedies),
+        (text, &[Remedy::Users(29)][..])
+    );
 }
 
 #[test]
