@@ -14,7 +14,9 @@
 //!
 //! An interval belongs to the stage in which it begins, for intervals are not divided. So a stage
 //! that takes no time would have none: it has the interval in which it lies, and the stage behind
-//! it begins with the next one.
+//! it begins with the next one. The interval within which a pause ends is the next stage's, so that
+//! a pause has nothing that became due behind it; the time in which the load stood still is no
+//! measured time of its neighbours.
 //!
 //! A person may give orders as often as they like: the list is bounded by [`STAGES_MAX`], and
 //! stages behind that are one.
@@ -71,6 +73,8 @@ pub struct LoadOrders {
 pub(crate) struct StageCell {
     pub(crate) stage: Stage,
     pub(crate) cell: Overview,
+    /// The time within the cell in which the load stood still, unless it is a pause alone.
+    pub(crate) paused: Nanos,
 }
 
 impl Stages {
@@ -191,10 +195,28 @@ impl Stages {
         let cells = cells.into_iter().zip(ends);
         let cells = cells.filter_map(|((first, cell), end)| {
             let own = self.list.get(first..end.max(first + 1))?;
+            let is_paused = own.iter().all(|stage| stage.name == PAUSED);
+            let paused = match is_paused {
+                true => Nanos::ZERO,
+                false => self.paused_within(cell.start, cell.end),
+            };
             let stage = together(own)?;
-            Some(StageCell { stage, cell })
+            Some(StageCell {
+                stage,
+                cell,
+                paused,
+            })
         });
         cells.collect()
+    }
+
+    /// The time between two in which the load stood still.
+    fn paused_within(&self, from: Nanos, until: Nanos) -> Nanos {
+        let ends = self.list.iter().skip(1).map(|next| next.start);
+        let stages = self.list.iter().zip(ends.chain([Nanos::MAX]));
+        let pauses = stages.filter(|(stage, _)| stage.name == PAUSED);
+        let within = pauses.map(|(stage, end)| end.min(until) - stage.start.max(from));
+        within.fold(Nanos::ZERO, |sum, time| sum + time)
     }
 
     /// Whether the stage at this index takes no time, as `once(N)` does.
@@ -274,20 +296,23 @@ impl Law {
 
 /// The time, for each stage, from which on an interval belongs to it by its beginning.
 ///
-/// Edges ascend strictly. A stage without length has the interval of the grid in which it lies;
-/// workers may close an interval a little late, so half an interval passes before the next stage
-/// can begin.
+/// Edges ascend strictly. A stage without length has the interval of the grid in which it lies, and
+/// so has one behind a pause; workers may close an interval a little late, so half an interval
+/// passes before the next stage can begin.
 fn edges(stages: &[Stage], interval: Nanos) -> Vec<Nanos> {
     let mut edges: Vec<Nanos> = Vec::with_capacity(stages.len());
     let starts = stages.iter().map(|stage| stage.start);
     let next = starts.clone().skip(1).map(Some).chain([None]);
     let mut soonest = Nanos::ZERO;
-    for (start, next) in starts.zip(next) {
+    let mut is_behind_pause = false;
+    for (stage, next) in stages.iter().zip(next) {
+        let start = stage.start;
         let is_instant = next == Some(start);
-        let begins = match is_instant {
+        let begins = match is_instant || is_behind_pause {
             true => Nanos(start.0 - start.0 % interval.0.max(1)),
             false => start,
         };
+        is_behind_pause = stage.name == PAUSED;
         let edge = begins.max(soonest);
         edges.push(edge);
         // A worker may close an interval a little late.

@@ -38,8 +38,8 @@ pub struct StageRow<'a> {
     pub stage: Stage,
     /// The figures of the intervals that belong to it.
     pub row: IntervalRow,
-    /// The time in it that was measured: without the warm-up, and without the time between two parts
-    /// of a run that was resumed.
+    /// The time in it that was measured: without the warm-up, without the time between two parts of
+    /// a run that was resumed, and without that of a pause at its edges.
     pub measured: Nanos,
 }
 
@@ -268,12 +268,12 @@ impl Summary {
         let rows = with.flat_map(|(pool, stages)| {
             let mut rows = Rows::of_pool(&self.info, pool.model);
             let cells = stages.cells().into_iter();
-            cells.map(move |StageCell { stage, cell }| {
-                let row = rows.next_row_of(&cell);
+            cells.map(move |it: StageCell| {
+                let row = rows.next_row_of(&it.cell);
                 StageRow {
                     pool,
-                    stage,
-                    measured: self.measured(&row),
+                    stage: it.stage,
+                    measured: self.measured(&row) - it.paused,
                     row,
                 }
             })

@@ -183,6 +183,43 @@ fn each_order_begins_a_stage() {
     );
 }
 
+/// The interval within which a pause ends is not the pause's, and what stood still is no time of
+/// the stages beside the pause.
+#[test]
+fn a_pause_has_what_became_due_in_it() {
+    let [one, two, three, four, five] = [1, 2, 3, 4, 5].map(second);
+    let paused = [
+        one,
+        Order(1_100, Pause),
+        two,
+        three,
+        Order(3_500, Resume),
+        four,
+        five,
+    ];
+    check(
+        "50/s",
+        &paused,
+        &[("50/s", 0, 20), ("paused", 2, 10), ("50/s", 3, 20)],
+    );
+    let measured = |events: &[Event<'_>]| -> Vec<u64> {
+        let reading = reading(info("50/s"), events);
+        let rows = reading.so_far().stages();
+        rows.iter().map(|it| it.measured.0 / 1_000_000).collect()
+    };
+    assert_eq!(measured(&paused), [1_100, 1_000, 1_500]);
+    // A pause without an interval of its own is none of its row's time.
+    let short = [
+        one,
+        Order(1_200, Pause),
+        Order(1_700, Resume),
+        two,
+        three,
+        four,
+    ];
+    assert_eq!(measured(&short), [1_500, 2_000]);
+}
+
 #[test]
 fn a_stage_without_length_has_the_interval_in_which_it_lies() {
     let [one, two, three, four] = [1, 2, 3, 4].map(second);
