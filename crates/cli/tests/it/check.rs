@@ -150,6 +150,35 @@ on this machine
     );
 }
 
+/// The requests of a step are those that the weights, or the scenario, give it.
+#[test]
+fn rules_of_steps_count_what_their_weights_give() {
+    let plan = "\
+drumfire: 1
+defaults: { target: \"http://127.0.0.1:9\" }
+pools:
+  browse:
+    rate: 50/s
+    requests: [ { get: /, name: read, weight: 9 }, { post: /, name: write, weight: 1 } ]
+  buy: { users: 1, scenario: [ { get: /a, name: a }, { get: /b, name: b } ], stop: { iterations: 20 } }
+  more: { users: 1, scenario: [ { repeat: 9, do: [ { get: /c, name: c } ] } ], stop: { iterations: 20 } }
+stop: { after: 2s }
+thresholds: [ 'step(write).p95<9s', 'step(read).p95<9s', 'step(write).p50<9s', 'step(a).p90<9s', 'step(c).p90<9s' ]
+";
+    let run = check(&Folder::new(), plan, &[]);
+    let lines = run.stdout.lines();
+    let rules: Vec<&str> = lines.filter(|line| line.starts_with("the rule")).collect();
+    assert_eq!(
+        rules,
+        [
+            "the rule `step(write).p95<9s` needs 72 samples, and there are 10 requests",
+            "the rule `step(a).p90<9s` needs 36 samples, and there are 20 requests",
+        ],
+        "{}",
+        run.stdout
+    );
+}
+
 /// The rules whose quantiles the plan has too few requests or iterations for.
 const SHORT: &str = "\
 drumfire: 1

@@ -2,12 +2,16 @@
 //!
 //! Such a rule fails at the end of the run however fast the target is. Only what is certain is
 //! reported: a number of arrivals that is not known, or requests of an iteration, of which there
-//! may be many, are taken to be enough.
+//! may be many, are taken to be enough. Those of one step are counted as arrivals choose it, by
+//! weights or by chance, since a list's order is a function of the seed.
 
 use crate::quantity::{count, counted};
 use drumfire_measure::count_needed;
-use drumfire_plan::{Metric, Plan, Pool, Times};
+use drumfire_plan::{Choice, Metric, Plan, Pool, Program, Scenarios, Step, Times};
 use drumfire_units::Nanos;
+
+/// The arrivals whose choices are looked at one by one; the others are taken to be alike.
+const CHOICES_SEEN: u64 = 200_000;
 
 /// The arrivals of a pool, as far as they are known before the run.
 pub(super) struct Starts {
@@ -35,10 +39,15 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     let sentences = rules.filter_map(|rule| {
         let aim = Aim::of(&rule.metric)?;
         let mut samples = 0_u64;
-        for (pool, starts) in plan.pools().iter().zip(starts) {
+        for (number, (pool, starts)) in plan.pools().iter().zip(starts).enumerate() {
             if aim.means(pool) {
                 let starts = starts.in_window(rule.window);
-                samples = samples.saturating_add(aim.samples(pool, starts)?);
+                let seed = plan.seed_of(number);
+                samples = samples.saturating_add(aim.samples(pool, starts, seed)?);
+                // A step without a pool is that of the first pool that has it.
+                if aim.step.is_some() {
+                    break;
+                }
             }
         }
         let needed = count_needed(aim.quantile);
@@ -65,6 +74,7 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
 /// The times of which a rule takes a quantile.
 struct Aim<'a> {
     pool: Option<&'a str>,
+    step: Option<&'a str>,
     is_of_iterations: bool,
     quantile: f64,
 }
@@ -76,11 +86,16 @@ impl<'a> Aim<'a> {
         match metric {
             Metric::Quantile(quantile) => Some(Self {
                 pool: None,
+                step: None,
                 is_of_iterations: false,
                 quantile: *quantile,
             }),
             Metric::Of(Times::Connect, _) => None,
-            Metric::Of(_, inner) | Metric::Step(_, inner) => Self::of(inner),
+            Metric::Of(_, inner) => Self::of(inner),
+            Metric::Step(name, inner) => Some(Self {
+                step: Some(name),
+                ..Self::of(inner)?
+            }),
             Metric::Iteration(inner) => Some(Self {
                 is_of_iterations: true,
                 ..Self::of(inner)?
@@ -96,13 +111,58 @@ impl<'a> Aim<'a> {
     /// Whether the times of a pool are among them.
     fn means(&self, pool: &Pool) -> bool {
         let has_some = !self.is_of_iterations || pool.program.has_steps();
-        has_some && self.pool.is_none_or(|name| name == pool.name)
+        let mut steps = pool.requests.iter().map(|request| &*request.step);
+        let has_step = self.step.is_none_or(|name| steps.any(|step| step == name));
+        has_some && has_step && self.pool.is_none_or(|name| name == pool.name)
     }
 
     /// The number of samples that a pool gives at most, where that is known: the number of requests
     /// that an iteration sends is not.
-    fn samples(&self, pool: &Pool, starts: Option<u64>) -> Option<u64> {
+    fn samples(&self, pool: &Pool, starts: Option<u64>, seed: u64) -> Option<u64> {
+        if let (Some(step), false) = (self.step, self.is_of_iterations) {
+            return of_step(pool, step, starts?, seed);
+        }
         let is_known = self.is_of_iterations || !pool.program.has_steps();
         starts.filter(|_| is_known)
     }
+}
+
+/// The requests of one step that this many arrivals send at most; `None` where a loop repeats
+/// steps.
+fn of_step(pool: &Pool, step: &str, starts: u64, seed: u64) -> Option<u64> {
+    let is_of_step = |request: &u32| {
+        let request = pool.requests.get(*request as usize);
+        request.is_some_and(|request| request.step == step)
+    };
+    let (choice, each): (&Choice, Vec<u64>) = match &pool.program {
+        Program::Requests(choice) => {
+            let all = 0..pool.requests.len() as u32;
+            (choice, all.map(|n| u64::from(is_of_step(&n))).collect())
+        }
+        Program::Steps(scenarios) => (scenarios.choice(), of_scenarios(scenarios, is_of_step)?),
+    };
+    let seen = starts.min(CHOICES_SEEN);
+    let length = each.len() as u64;
+    let chosen = (0..seen).map(|arrival| each[choice.of(arrival, length, seed) as usize]);
+    let sent = chosen.fold(0_u64, u64::saturating_add);
+    let all = u128::from(sent) * u128::from(starts) / u128::from(seen.max(1));
+    u64::try_from(all).ok()
+}
+
+/// The requests with a property that an iteration of each scenario sends at most, or `None` where a
+/// loop repeats steps.
+fn of_scenarios(scenarios: &Scenarios, is_meant: impl Fn(&u32) -> bool) -> Option<Vec<u64>> {
+    let starts = scenarios.starts().iter();
+    let each = starts.map(|start| {
+        let steps = scenarios.steps().iter().skip(*start as usize);
+        let mut steps = steps.take_while(|step| !matches!(step, Step::End));
+        steps.try_fold(0, |sum: u64, step| match step {
+            Step::Repeat { .. } => None,
+            Step::Request { request, retry, .. } if is_meant(request) => {
+                Some(sum.saturating_add(u64::from(retry.times) + 1))
+            }
+            _ => Some(sum),
+        })
+    });
+    each.collect()
 }
