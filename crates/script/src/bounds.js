@@ -7,7 +7,7 @@
   const { apply, defineProperty } = Reflect;
   const { floor, min } = Math;
   const { isArray } = Array;
-  const native = { test: RegExp.prototype.test, slice: Array.prototype.slice };
+  const native = { test: RegExp.prototype.test, slice: Array.prototype.slice, keys: Object.keys };
 
   const length = (value) => {
     const count = value === undefined || value === null ? 0 : +value.length;
@@ -65,8 +65,42 @@
   replace(Array.prototype, "flatMap", () => ({
     flatMap(act, self) { return this.map(act, self).flat(); },
   }).flatMap);
-  before(Array, ["from"], (_, [given]) => typeof given === "string" ? given.length / 8 : list(given));
+  // A text, an object or an iterator has no number of elements before they are there.
+  const ELEMENT = 4;
+  const elements = (made) => length(made) * ELEMENT;
+  replace(Array, "from", (old) => ({
+    method(...given) {
+      if (typeof given[0] !== "string") pay(list(given[0]));
+      const made = apply(old, this, given);
+      if (typeof given[0] === "string") pay(elements(made));
+      return made;
+    },
+  }).method);
   before(String, ["raw"], (_, [parts]) => list(parts && parts.raw));
+
+  // Objects, of which each property takes more than an element.
+  const PROPERTY = 10;
+  const properties = (values) => {
+    let sum = 0;
+    for (let at = 0; at < values.length; at++) {
+      const value = values[at];
+      if (typeof value === "object" && value !== null) sum += native.keys(value).length * PROPERTY;
+    }
+    return sum;
+  };
+  after(Object, ["entries", "getOwnPropertyNames", "keys", "values"], (made) => length(made) * PROPERTY);
+  before(Object, ["assign", "freeze", "fromEntries", "getOwnPropertyDescriptors", "isFrozen", "isSealed", "seal"],
+    (_, given) => properties(given));
+  after(Reflect, ["ownKeys"], (made) => length(made) * PROPERTY);
+
+  // Typed lists.
+  const typed = Reflect.getPrototypeOf(Uint8Array.prototype);
+  before(typed, [
+    "copyWithin", "every", "fill", "filter", "find", "findIndex", "findLast", "findLastIndex",
+    "forEach", "includes", "indexOf", "join", "lastIndexOf", "map", "reduce", "reduceRight",
+    "reverse", "set", "slice", "some", "toLocaleString", "toReversed", "toString", "with",
+  ], list);
+  before(typed, ["sort", "toSorted"], (all) => list(all) * 20);
 
   // Texts.
   const linear = (text, given) => {
@@ -76,8 +110,10 @@
   };
   before(String.prototype, [
     "concat", "isWellFormed", "toLocaleLowerCase", "toLocaleUpperCase", "toLowerCase", "toUpperCase",
-    "toWellFormed", Symbol.iterator,
+    "toWellFormed",
   ], linear);
+  // All that takes what it gives, as a spread does, takes a step of its own for each letter.
+  before(String.prototype, [Symbol.iterator], (text) => length(text) * ELEMENT);
   after(String.prototype, [
     "padEnd", "padStart", "repeat", "slice", "substr", "substring", "trim", "trimEnd", "trimStart",
   ], (made) => length(made) / 256);
@@ -104,20 +140,22 @@
   const cost = (text, part) => typeof part === "string" ? length(text) / 32 + product(text, part) / 512 : linear(text, []);
   const is_long = (text, given) => typeof text === "string" && given.length === 1
     && typeof given[0] === "string" && product(text, given[0]) > PRODUCT_MAX;
-  const search = (name, long) => replace(String.prototype, name, (old) => ({
+  const search = (name, long, worth = () => 0) => replace(String.prototype, name, (old) => ({
     method(...given) {
       if (is_long(this, given)) {
         pay(linear(this, given));
         const found = long(this, given[0]);
-        if (found !== undefined) return found;
+        if (found !== undefined) { pay(worth(found)); return found; }
       }
       pay(cost(this, given[0]));
-      return apply(old, this, given);
+      const found = apply(old, this, given);
+      pay(worth(found));
+      return found;
     },
   }).method);
   search("includes", (text, part) => { const at = find(text, part); return at === undefined ? at : at >= 0; });
   search("indexOf", find);
-  search("split", split);
+  search("split", split, elements);
   before(String.prototype, ["lastIndexOf", "replace", "replaceAll"], (text, [part]) => cost(text, part));
 
   // The rest that takes texts of any length.

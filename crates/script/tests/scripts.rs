@@ -283,6 +283,23 @@ fn native_functions_are_bounded_too() {
     }
 }
 
+/// A native function may make more than it is given.
+#[test]
+fn what_native_functions_make_is_bounded_too() {
+    let spent = format!("it takes more than {STEPS_MAX} steps, and was ended");
+    for body in [
+        "for (let n = 0; n < 100000; n++) b.split('a')",
+        "for (;;) [...b]",
+        "for (;;) Array.from(b)",
+        "const all = b.split(''); for (;;) Object.keys(all)",
+        "const all = new Uint32Array(1000000); for (;;) all.sort()",
+    ] {
+        let source = format!("function f(b) {{ {body} }}");
+        let failed = call(&source, &[text(&"a".repeat(100_000))]).unwrap_err();
+        assert!(failed.contains(&spent), "{source}: {failed}");
+    }
+}
+
 /// A list that is longer than memory has holes, each of which is looked for.
 #[test]
 fn lists_without_elements_are_bounded_too() {
@@ -364,6 +381,10 @@ fn bounded_functions_are_those_of_the_language() {
         "encodeURIComponent('ä b') === '%C3%A4%20b'",
         "(() => { let s = 0; for (const n of [1, 2, 3]) s += n; return s === 6 })()",
         "String.raw`a${1}b` === 'a1b'",
+        "Array.from('äb').length === 2 && Array.from.length === 1",
+        "Object.entries({ a: 1 })[0].join() === 'a,1' && Object.assign({}, { b: 2 }).b === 2",
+        "Object.fromEntries([['a', 1]]).a === 1 && Object.isFrozen(Object.freeze([1]))",
+        "new Uint8Array([3, 1]).sort().join() === '1,3' && Reflect.ownKeys({ a: 1 }).length === 1",
     ] {
         let whole = format!("function f() {{ return {source} }}");
         assert_eq!(call(&whole, &[]), Ok(Some(json("true"))), "{source}");
