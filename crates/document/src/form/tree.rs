@@ -7,6 +7,7 @@
 use super::reference::escaped;
 use crate::json_strings;
 use crate::{Placed, Text};
+use drumfire_plan::is_dangerous;
 use serde::de::IgnoredAny;
 use std::fmt::Write as _;
 
@@ -175,13 +176,10 @@ fn is_numeric(text: &str) -> bool {
     begins && text.chars().all(letters) && text.matches('.').count() < 2
 }
 
-/// Whether a character may stand in a text as it is.
+/// Whether a character may stand in a text as it is. A plan is shown on terminals, and a name may
+/// come from a description that somebody else wrote.
 fn is_printable(c: char) -> bool {
-    !c.is_control()
-        && !matches!(
-            c,
-            '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}'
-        )
+    !is_dangerous(c) && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }
 
 /// Whether a text of several lines may stand as it is, below its key.
@@ -312,6 +310,22 @@ thresholds:
   - p99<5ms
 ";
         assert_eq!(tree.print(), text);
+    }
+
+    #[test]
+    fn what_deceives_the_eye_is_escaped() {
+        for text in [
+            "get\u{202e}lave",
+            "a\u{200b}b\nc",
+            "\u{e0041}",
+            "\"\u{2066}",
+        ] {
+            let printed = scalar(text).print();
+            assert!(printed.is_ascii(), "{printed}");
+            assert_eq!(tree(&read(&printed, "p").unwrap().value), scalar(text));
+            let json = Tree::Json(format!("{:?}", text.replace(['\n', '"'], "")));
+            assert!(json.print().is_ascii(), "{}", json.print());
+        }
     }
 
     #[test]
