@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 
 /// The target where nothing names one: that of `drumfire serve`.
 const TARGET_DEFAULT: &str = "http://127.0.0.1:8080";
+/// The beginnings of templates.
+const TAGS: [&str; 3] = ["{{", "{%", "{#"];
+/// Stands in examples for an id that each request makes anew. It has characters that no text has.
+pub(crate) const MADE_UUID: &str = "\u{10fffe}uuid\u{10fffe}";
 /// The name of the one pool.
 const POOL: &str = "main";
 
@@ -28,10 +32,25 @@ impl Words {
         Self::Plain(text.to_owned())
     }
 
-    /// A text of an imported description in which templates are meant and references are not: a
-    /// description names no file and no variable of the machine that reads it.
+    /// A text of an imported description, in which nothing is a reference or a template but the
+    /// values that [`MADE_UUID`] stands for: a description names no file and no variable of the
+    /// machine that reads it, and its examples are what they look like.
     pub(crate) fn of_document(text: &str) -> Self {
-        Self::Plan(text.replace("${", "$${"))
+        let mut plan = text.replace("${", "$${");
+        if TAGS.iter().any(|tag| plan.contains(tag)) {
+            // Each opening tag on its own, as a template's own text.
+            let parts: Vec<&str> = plan.split_inclusive('{').collect();
+            plan = parts.iter().fold(String::new(), |mut out, part| {
+                let follows_brace = out.ends_with('{');
+                if follows_brace && part.starts_with(['{', '%', '#']) {
+                    out.pop();
+                    out.push_str("{{ '{' }}");
+                }
+                out.push_str(part);
+                out
+            });
+        }
+        Self::Plan(plan.replace(MADE_UUID, "{{ uuid }}"))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -49,7 +68,7 @@ impl Words {
 
     /// Whether it would be taken for a template, and is none.
     fn looks_like_template(&self) -> bool {
-        let has_tag = |text: &str| ["{{", "{%", "{#"].iter().any(|tag| text.contains(tag));
+        let has_tag = |text: &str| TAGS.iter().any(|tag| text.contains(tag));
         matches!(self, Self::Plain(text) if has_tag(text))
     }
 

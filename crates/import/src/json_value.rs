@@ -1,5 +1,6 @@
 //! Values of JSON and YAML with the parts of them that others refer to.
 
+use crate::exchange::MADE_UUID;
 use serde_json::{Map, Value};
 
 /// References and schemas are followed this deep.
@@ -118,7 +119,7 @@ impl<'a> Examples<'a> {
                 Some("date") => "2024-01-31",
                 Some("date-time") => "2024-01-31T12:00:00Z",
                 Some("email") => "ada@example.test",
-                Some("uuid") => "{{ uuid }}",
+                Some("uuid") => MADE_UUID,
                 Some("uri") => "https://example.test/",
                 _ => "text",
             }),

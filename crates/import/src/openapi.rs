@@ -1,6 +1,6 @@
 //! Descriptions of services: OpenAPI 3.0 and 3.1.
 
-use crate::exchange::{Body, Exchange, Exchanges, Words};
+use crate::exchange::{Body, Exchange, Exchanges, MADE_UUID, Words};
 use crate::json_value::{example, read as read_value, resolved, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -198,7 +198,9 @@ impl<'a> Operation<'a> {
             name if is_json(name) => {
                 let json = Words::of_document(&value.to_string());
                 // A plan takes such a string for JSON in quotes.
-                let is_taken_for_tree = |value: &str| value.trim_start().starts_with(['{', '[']);
+                let is_taken_for_tree = |value: &str| {
+                    value.trim_start().starts_with(['{', '[']) || value.starts_with(MADE_UUID)
+                };
                 Some(match value.as_str().is_some_and(is_taken_for_tree) {
                     true => Body::Text(json),
                     false => Body::Json(json),
@@ -218,7 +220,7 @@ impl<'a> Operation<'a> {
                 ));
                 None
             }
-            _ => text(&value).map(|text| Body::Text(Words::Plain(text))),
+            _ => text(&value).map(|text| Body::Text(Words::of_document(&text))),
         };
         // Trees of JSON and forms have their media types of themselves.
         let own = match &exchange.body {
@@ -279,12 +281,10 @@ impl<'a> Operation<'a> {
     }
 }
 
-/// Percent-encodes what has a meaning in a path or a query; templates stay.
+/// Percent-encodes what has a meaning in a path or a query; values that are made stay.
 fn encoded(text: &str) -> String {
-    if text.contains("{{") {
-        return text.to_owned();
-    }
-    percent::encoded(text).into_owned()
+    let parts: Vec<_> = text.split(MADE_UUID).map(percent::encoded).collect();
+    parts.join(MADE_UUID)
 }
 
 #[cfg(test)]

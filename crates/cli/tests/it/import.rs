@@ -227,6 +227,44 @@ fn a_description_becomes_a_request_for_each_operation() {
     );
 }
 
+/// What looks like a template in a description is its own text, beside the values that are made.
+#[test]
+fn examples_of_a_description_are_no_templates() {
+    let text = r##"{"openapi":"3.0.0","servers":[{"url":"http://a.test"}],"paths":{"/{{x}}/{id}":{"post":{
+  "operationId":"make\u202e it",
+  "parameters":[
+    {"name":"id","in":"path","required":true,"schema":{"type":"string","format":"uuid"}},
+    {"name":"q","in":"query","required":true,"example":"{{ uuid }}"},
+    {"name":"X-A","in":"header","required":true,"example":"{{uuid}} {% if x %} {# c #} {{{"},
+    {"name":"X-B","in":"header","required":true,"schema":{"type":"string","format":"uuid"}}],
+  "requestBody":{"content":{"application/json":{"example":{"a":"{{uuid}}","b":{"c":"{"}}}}}}}}}"##;
+    let serve = Serve::new("");
+    let flags = format!("--all --target {}", serve.url);
+    let (plan, notes) = imported("openapi", text, &flags);
+    assert_eq!(notes, "");
+    assert!(plan.contains("\\u202e it"), "{plan}");
+    let folder = Folder::new();
+    folder.write("plan.yaml", &plan);
+    let args = ["run", "plan.yaml", "--show", "-n", "1", "--no-store"];
+    let shown = run(&folder, &args);
+    let request = format!("{}{}", shown.stdout, shown.stderr);
+    for sent in [
+        "X-A: {{uuid}} {% if x %} {# c #} {{{",
+        r#""a": "{{uuid}}""#,
+        r#""c": "{""#,
+        "?q=%7B%7B%20uuid%20%7D%7D",
+        "POST /{{x}}/",
+    ] {
+        assert!(request.contains(sent), "{sent}\n{request}\n{plan}");
+    }
+    let uuid = request
+        .lines()
+        .find_map(|line| line.split_once("X-B: "))
+        .expect(&request)
+        .1;
+    assert_eq!(uuid.matches('-').count(), 4, "{uuid}");
+}
+
 #[test]
 fn bodies_of_json_are_read_back_as_they_were_printed() {
     for (example, printed) in [
