@@ -116,7 +116,14 @@ impl Reader<'_> {
             "mapping values are not allowed",
             "block",
         ];
-        if has_bare_template {
+        let is_long = self
+            .text
+            .lines()
+            .nth(line)
+            .is_some_and(|line| line.len() > KEY_MAX);
+        if is_long && is_indent.iter().any(|theirs| words.contains(theirs)) {
+            Some("this line is longer than a key may be, which has at most 65,536 characters")
+        } else if has_bare_template {
             Some("a value that begins with `{{` stands in quotes, as \"{{ uuid }}\"")
         } else if is_indent.iter().any(|theirs| words.contains(theirs)) {
             Some(
@@ -335,7 +342,7 @@ impl<'de> Visitor<'de> for RawVisitor {
 
 #[cfg(test)]
 mod tests {
-    use super::{Node, read};
+    use super::{KEY_MAX, Node, read};
 
     /// Every value with its place, one a line.
     fn shown(text: &str) -> String {
@@ -435,6 +442,13 @@ mod tests {
             assert!(error.starts_with(place), "{text:?}: {error}");
             assert!(error.to_lowercase().contains(words), "{text:?}: {error}");
             assert!(!error.contains('\n'), "{error}");
+        }
+        for text in [
+            format!("\"{}\": 1", "x".repeat(KEY_MAX + 1)),
+            format!("{{\"{}\": 1}}", "x".repeat(KEY_MAX + 1)),
+        ] {
+            let error = read(&text, "p").expect_err("a long key").to_string();
+            assert!(error.contains("longer than a key may be"), "{error}");
         }
     }
 }
