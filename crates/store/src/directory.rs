@@ -4,7 +4,8 @@ use crate::StoreError;
 use crate::own_file;
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 /// The plan as it was run, without secrets.
@@ -21,6 +22,9 @@ const SUMMARY: &str = "summary.json";
 pub(crate) const LABELS: &str = "labels.txt";
 /// Held by the program that writes.
 const LOCK: &str = "lock";
+
+/// A plan that is larger than this is not read: 64 MiB.
+const PLAN_BYTES_MAX: u64 = 64 << 20;
 
 /// The directory of a run.
 #[derive(Debug)]
@@ -40,7 +44,7 @@ impl Directory {
     pub fn create(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
         let is_new = !path.exists();
-        fs::create_dir_all(path).map_err(&wrong)?;
+        make(path).map_err(&wrong)?;
         let directory = Self {
             is_new,
             ..Self::lock(path)?
@@ -194,6 +198,18 @@ impl Directory {
     }
 }
 
+/// Makes the directory of a run, which only its user may enter: bodies and messages of a server
+/// are in it. Those around it are made as any other.
+fn make(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
+        fs::create_dir_all(parent)?;
+    }
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
 /// Whether a run's directory has a file of this name.
 fn is_own(name: &OsStr) -> bool {
     let own = [PLAN, INFO, EVENTS, SUMMARY, LABELS, LOG, LOCK];
@@ -216,6 +232,22 @@ fn replace(
         let _left = fs::remove_file(&beside);
         wrong(error)
     })
+}
+
+/// The text of the plan that a run's directory has.
+///
+/// # Errors
+/// When it is no regular file, is too large, or can't be read.
+pub fn read_plan(run: &Path) -> Result<Vec<u8>, StoreError> {
+    let path = run.join(PLAN);
+    let mut bytes = Vec::new();
+    let read = own_file::read(&path)
+        .and_then(|file| file.take(PLAN_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .and_then(|_| match bytes.len() as u64 > PLAN_BYTES_MAX {
+            true => Err(io::Error::other("it is larger than 64 MiB")),
+            false => Ok(bytes),
+        });
+    read.map_err(StoreError::read(&path))
 }
 
 /// Whether a program holds the directory now. One that can't be asked is held by none.

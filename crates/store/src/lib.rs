@@ -16,7 +16,7 @@ mod own_file;
 mod record;
 mod recording;
 
-pub use directory::{Directory, PLAN};
+pub use directory::{Directory, PLAN, read_plan};
 pub use error::StoreError;
 pub use frame::{Break, BreakKind, PAYLOAD_BYTES_MAX};
 pub use index::Index;

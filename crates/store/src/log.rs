@@ -165,7 +165,7 @@ impl LogWriter {
     /// A new log.
     pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
-        let file = File::create_new(path);
+        let file = own_file::create_new(path);
         let mut log = Self {
             file: file.map_err(&wrong)?,
             path: path.to_owned(),

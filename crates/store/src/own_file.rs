@@ -1,5 +1,6 @@
 //! The files of a run's directory, which may come from another machine: only regular files are
-//! opened, opening waits for nothing, and nothing is written through a link.
+//! opened, opening waits for nothing, and nothing is written through a link. New ones are readable
+//! by their user alone.
 
 use rustix::fs::OFlags;
 use std::ffi::{OsStr, OsString};
@@ -8,6 +9,8 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+/// What others may do with a new file: nothing.
+const OWN: u32 = 0o600;
 /// The end of the name of a file that takes another's place once it is complete.
 const BESIDE: &str = ".tmp";
 /// Names that are tried for such a file: each crash in the middle of a replacement leaves one.
@@ -36,7 +39,17 @@ pub(crate) fn write(path: &Path) -> io::Result<File> {
 /// As [`write()`].
 pub(crate) fn append(path: &Path) -> io::Result<File> {
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
-    open(OpenOptions::new().append(true).create(true), flags, path)
+    let mut options = OpenOptions::new();
+    open(options.append(true).create(true).mode(OWN), flags, path)
+}
+
+/// Makes a new file to be written.
+///
+/// # Errors
+/// When there is one of this name, also a link, or it can't be made.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(OWN).open(path)
 }
 
 /// Makes a new file beside `path`, with a name that no file had; [`is_beside`] knows it.
@@ -49,7 +62,7 @@ pub(crate) fn create_beside(path: &Path) -> io::Result<(PathBuf, File)> {
         let mut name = path.as_os_str().to_owned();
         name.push(format!(".{}-{number}{BESIDE}", std::process::id()));
         // O_EXCL follows no link.
-        match File::create_new(&name) {
+        match create_new(Path::new(&name)) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < NAMES_MAX => {
                 number += 1;
             }

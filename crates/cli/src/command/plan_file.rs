@@ -36,14 +36,19 @@ impl PlanFile {
                 (input::read(Path::new(name)).map_err(wrong)?, name)
             }
         };
+        let folder = match given {
+            STDIN => PathBuf::new(),
+            name => folder_of(Path::new(name)),
+        };
+        Self::of_bytes(bytes, name, folder)
+    }
+
+    fn of_bytes(bytes: Vec<u8>, name: &str, folder: PathBuf) -> Result<Self, Failure> {
         let text = String::from_utf8(bytes)
             .map_err(|_| Failure::usage(format!("{name}: the plan is not valid UTF-8")))?;
         Ok(Self {
             name: name.to_owned(),
-            folder: match given {
-                STDIN => PathBuf::new(),
-                name => folder_of(Path::new(name)),
-            },
+            folder,
             text,
         })
     }
@@ -51,7 +56,9 @@ impl PlanFile {
     /// The plan of a stored run, whose paths lead from where those of the original did.
     pub(crate) fn of_stored(run: &Path) -> Result<Self, Failure> {
         let path = run.join(drumfire_store::PLAN);
-        let mut file = Self::read(&path.to_string_lossy())?;
+        let bytes =
+            drumfire_store::read_plan(run).map_err(|error| Failure::usage(error.to_string()))?;
+        let mut file = Self::of_bytes(bytes, &path.to_string_lossy(), PathBuf::new())?;
         file.folder = drumfire_session::folder_of(&file.text);
         Ok(file)
     }

@@ -3,10 +3,11 @@
 use crate::folder::Folder;
 use crate::runs;
 use drumfire_measure::{Digest, TargetState};
-use drumfire_store::{Directory, Index, Labels, RunRow};
+use drumfire_store::{Directory, Index, Labels, RunRow, read_plan};
 use drumfire_units::Nanos;
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -224,15 +225,33 @@ fn nothing_is_written_through_a_link_and_no_pipe_is_waited_for() {
     symlink(folder.join("made"), path.join("lock")).unwrap();
     assert!(Directory::open(&path).is_err());
     assert!(!folder.join("made").exists());
-    for name in ["labels.txt", "lock"] {
+    fs::write(path.join("plan.yaml"), "drumfire: 1\n").unwrap();
+    assert_eq!(read_plan(&path).unwrap(), b"drumfire: 1\n");
+    for name in ["labels.txt", "lock", "plan.yaml"] {
         fs::remove_file(path.join(name)).unwrap();
         let made = Command::new("mkfifo").arg(path.join(name)).status();
         assert!(made.unwrap().success());
     }
     assert!(Labels::read(&path).is_err());
     assert!(Directory::open(&path).is_err());
+    assert!(read_plan(&path).is_err());
     assert!(RunRow::read("run", &path).run.is_ok());
     fs::remove_file(path.join("labels.txt")).unwrap();
     symlink("/dev/zero", path.join("labels.txt")).unwrap();
     assert!(Labels::read(&path).is_err());
+}
+
+/// Bodies and messages of a server are in a run's directory: others can't read it.
+#[test]
+fn what_is_stored_is_its_users_alone() {
+    let folder = Folder::new();
+    let path = folder.join("runs/run");
+    runs::whole(&path, 1);
+    Labels::change(&path, &mut |labels| labels.add_tags(["kept"])).unwrap();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&path), 0o700);
+    for entry in fs::read_dir(&path).unwrap() {
+        let file = entry.unwrap().path();
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
 }
