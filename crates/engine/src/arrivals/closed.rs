@@ -70,7 +70,6 @@ impl Closed {
     ) -> Self {
         let users = users.share(shard.index, shard.of);
         population.reserve(users.most());
-        let own_is_none = own.is_none();
         let mut closed = Self {
             ready: Resting::with_capacity(users.most() as usize + 1),
             held: Resting::default(),
@@ -78,12 +77,16 @@ impl Closed {
             changes: VecDeque::new(),
             next_command: Nanos::MAX,
             next_change: Nanos::MAX,
-            own,
-            // What is due to users with rates of their own is a part of each worker's own number.
-            numbering: match numbers.filter(|_| own_is_none) {
-                Some(numbers) => Numbering::Shared(numbers),
-                None => Numbering::own(shard, bounds.limit),
+            numbering: match (&own, numbers) {
+                (Some(own), _) => Numbering::OfUsers {
+                    taken: 0,
+                    deal: own.deal(),
+                    limit: bounds.limit,
+                },
+                (None, Some(numbers)) => Numbering::Shared(numbers),
+                (None, None) => Numbering::own(shard, bounds.limit),
             },
+            own,
             end: bounds.end,
             shard,
             measure_from: bounds.measure_from,
@@ -355,7 +358,7 @@ impl Closed {
     /// dropped. Others ask for their requests themselves, so that none is due before it is taken.
     pub(crate) fn pending(&self, hand_over: impl FnMut(Arrival, u64)) {
         if let Some(own) = &self.own {
-            own.pending(self.numbering.next(), u64::from(self.shard.of), hand_over);
+            own.pending(self.numbering.taken(), hand_over);
         }
     }
 

@@ -6,6 +6,10 @@
 //! themselves: the workers of a machine then share one counter ([`Numbers`]), which costs one
 //! atomic addition a request and only where a count bounds the load. Machines stay apart, each with
 //! the numbers of its own workers.
+//!
+//! What is due to users with rates of their own is computed and not asked for, so that each worker
+//! needs its part of the numbers beforehand: they are dealt to users, in turn ([`Deal`]), for
+//! workers may have different numbers of users.
 
 use crate::id::Shard;
 use std::sync::Arc;
@@ -29,10 +33,52 @@ pub(crate) struct Numbers {
 pub(super) enum Numbering {
     /// Its own: `next` and every `of`-th after it, below `limit`.
     Own { next: u64, of: u64, limit: u64 },
+    /// Those of its users: `taken` of them are used up, and none is above `limit`.
+    OfUsers { taken: u64, deal: Deal, limit: u64 },
     /// Numbers that it shares with other workers.
     Shared(Arc<Numbers>),
     /// None any more, of a worker that shared numbers.
     Stopped,
+}
+
+/// The numbers of one worker's users, where all are dealt to the run's users in turn, and users to
+/// workers in turn: those of user 0, 2, 4, … of worker 0 of two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deal {
+    shard: Shard,
+    /// The users of this worker, at least one.
+    users: u64,
+    /// The users of all workers.
+    all: u64,
+}
+
+impl Deal {
+    /// A deal to this many users in all. Where some worker has none, numbers are dealt to workers.
+    pub(super) fn new(shard: Shard, all: u32) -> Self {
+        let (all, of) = (u64::from(all), u64::from(shard.of));
+        let (all, users) = match all < of {
+            true => (of, 1),
+            false => (all, (all - u64::from(shard.index)).div_ceil(of)),
+        };
+        Self { shard, users, all }
+    }
+
+    /// The worker's `n`-th number.
+    pub(super) fn number(&self, n: u64) -> u64 {
+        let user = n % self.users * u64::from(self.shard.of) + u64::from(self.shard.index);
+        (n / self.users)
+            .saturating_mul(self.all)
+            .saturating_add(user)
+    }
+
+    /// How many of the worker's numbers are below a limit.
+    pub(super) fn below(&self, limit: u64) -> u64 {
+        let rest = (limit % self.all).saturating_sub(u64::from(self.shard.index));
+        let rest = rest.div_ceil(u64::from(self.shard.of)).min(self.users);
+        (limit / self.all)
+            .saturating_mul(self.users)
+            .saturating_add(rest)
+    }
 }
 
 impl Numbers {
@@ -88,6 +134,13 @@ impl Numbering {
                 *next += *of;
                 Some(number)
             }
+            Self::OfUsers { taken, deal, limit } => {
+                let number = deal.number(*taken);
+                (number < *limit).then(|| {
+                    *taken += 1;
+                    number
+                })
+            }
             Self::Shared(numbers) => numbers.take(),
             Self::Own { .. } | Self::Stopped => None,
         }
@@ -98,6 +151,7 @@ impl Numbering {
     pub(super) fn is_used_up(&self) -> bool {
         match self {
             Self::Own { next, limit, .. } => next >= limit,
+            Self::OfUsers { taken, deal, limit } => deal.number(*taken) >= *limit,
             Self::Shared(numbers) => numbers.are_used_up(),
             Self::Stopped => true,
         }
@@ -107,16 +161,17 @@ impl Numbering {
     pub(super) fn stop(&mut self) {
         match self {
             Self::Own { next, limit, .. } => *limit = (*limit).min(*next),
+            Self::OfUsers { limit, .. } => *limit = 0,
             Self::Shared(_) | Self::Stopped => *self = Self::Stopped,
         }
     }
 
-    /// The next of a worker's own numbers, for arrivals that are pending; 0 where numbers are
-    /// shared.
-    pub(super) const fn next(&self) -> u64 {
+    /// How many of its users' numbers are used up, for arrivals that are pending; 0 where numbers
+    /// are not those of users.
+    pub(super) const fn taken(&self) -> u64 {
         match self {
-            Self::Own { next, .. } => *next,
-            Self::Shared(_) | Self::Stopped => 0,
+            Self::OfUsers { taken, .. } => *taken,
+            Self::Own { .. } | Self::Shared(_) | Self::Stopped => 0,
         }
     }
 }
@@ -142,6 +197,36 @@ mod tests {
         for limit in 0..20 {
             let all: Vec<u64> = (0..limit).collect();
             assert_eq!(taken(Numbers::new(limit, &[0, 1, 2], 3)), all);
+        }
+    }
+
+    #[test]
+    fn each_user_has_its_part_of_the_numbers() {
+        let parts = |limit: u64, users: u32, of: u32| -> Vec<Vec<u64>> {
+            let shards = (0..of).map(|index| Deal::new(Shard { index, of }, users));
+            let numbers = shards.map(|deal| {
+                let mut numbering = Numbering::OfUsers {
+                    taken: 0,
+                    deal,
+                    limit,
+                };
+                let taken: Vec<u64> = std::iter::from_fn(|| numbering.take()).collect();
+                assert_eq!(taken.len() as u64, deal.below(limit));
+                assert!(numbering.is_used_up());
+                taken
+            });
+            numbers.collect()
+        };
+        let three = parts(12, 3, 2);
+        assert_eq!(three, [vec![0, 2, 3, 5, 6, 8, 9, 11], vec![1, 4, 7, 10]]);
+        for (limit, users, of) in [(0, 3, 2), (13, 5, 3), (7, 1, 4), (100, 16, 3), (2, 9, 2)] {
+            let mut all = parts(limit, users, of).concat();
+            all.sort_unstable();
+            assert_eq!(
+                all,
+                (0..limit).collect::<Vec<u64>>(),
+                "{limit} {users} {of}"
+            );
         }
     }
 

@@ -8,8 +8,9 @@
 //!
 //! The cost of a tally is one computation for each user, once an interval.
 
+use super::numbers::Deal;
 use super::{Arrival, Bounds};
-use crate::id::{Shard, UserId};
+use crate::id::UserId;
 use drumfire_plan::LatePolicy;
 use drumfire_schedule::Schedule;
 use drumfire_units::Nanos;
@@ -32,9 +33,8 @@ pub(super) struct OwnRates {
     /// No arrival is due at this time or later.
     end: Nanos,
     measure_from: Nanos,
-    /// The first number that the run has no arrival for, and how many arrivals are ours at most.
-    limit: u64,
-    /// The number of arrivals that are this worker's at most.
+    /// The numbers of this worker's arrivals, and how many there are at most.
+    deal: Deal,
     room: u64,
 }
 
@@ -56,8 +56,7 @@ struct Due {
 }
 
 impl OwnRates {
-    pub(super) fn new(schedule: Schedule, late: LatePolicy, shard: Shard, bounds: Bounds) -> Self {
-        let room = bounds.limit.saturating_sub(u64::from(shard.index));
+    pub(super) fn new(schedule: Schedule, late: LatePolicy, deal: Deal, bounds: Bounds) -> Self {
         Self {
             schedule,
             late,
@@ -69,9 +68,14 @@ impl OwnRates {
             counted_dropped: 0,
             end: bounds.end,
             measure_from: bounds.measure_from,
-            limit: bounds.limit,
-            room: room.div_ceil(u64::from(shard.of)),
+            deal,
+            room: deal.below(bounds.limit),
         }
+    }
+
+    /// The numbers of this worker's arrivals.
+    pub(super) const fn deal(&self) -> Deal {
+        self.deal
     }
 
     /// Begins a user's law at this time; returns when its first arrival is due.
@@ -175,14 +179,13 @@ impl OwnRates {
     }
 
     /// Hands over the arrivals that are due and neither taken nor dropped, user by user: the last
-    /// one, and how many it stands for. Numbers go on from `next` in steps of `of`.
-    pub(super) fn pending(&self, mut next: u64, of: u64, mut hand_over: impl FnMut(Arrival, u64)) {
+    /// one, and how many it stands for. Of this worker's numbers, `used` are used up.
+    pub(super) fn pending(&self, mut used: u64, mut hand_over: impl FnMut(Arrival, u64)) {
         let here = (0..).zip(&self.users).filter(|(_, course)| course.is_here);
         for (id, course) in here {
-            let room = self.limit.saturating_sub(next).div_ceil(of);
             let waiting = self.count(*course, self.end).saturating_sub(course.passed);
-            let waiting = waiting.min(room);
-            next += waiting * of;
+            let waiting = waiting.min(self.room.saturating_sub(used));
+            used += waiting;
             let early = self.count(*course, self.measure_from);
             let measured = waiting.min((course.passed + waiting).saturating_sub(early));
             let last = course.passed + waiting.saturating_sub(1);
@@ -191,7 +194,7 @@ impl OwnRates {
             {
                 let intended = course.start + due;
                 let arrival = Arrival {
-                    index: next - of,
+                    index: self.deal.number(used - 1),
                     intended,
                     ready: intended,
                     user: Some(UserId(id)),

@@ -6,6 +6,7 @@
 //! workers are a partition: together they have each arrival and each user once.
 
 use super::closed::Closed;
+use super::numbers::Deal;
 use super::open::Open;
 use super::own_rates::OwnRates;
 use super::{Arrivals, Bounds, Model, Numbers, Order};
@@ -93,9 +94,15 @@ impl WholeLoad {
                 Model::Open(Open::new(schedule, *late, shard, bounds))
             }
             WholeModel::Closed { users, own } => {
+                // Those that come later have no part of what is sent before.
+                let at_once = match users.changes() {
+                    [(_, count)] => *count,
+                    _ => 0,
+                };
+                let deal = Deal::new(shard, at_once);
                 let own = own
                     .clone()
-                    .map(|(schedule, late)| OwnRates::new(schedule, late, shard, bounds));
+                    .map(|(schedule, late)| OwnRates::new(schedule, late, deal, bounds));
                 Model::Closed(Closed::new(users, own, shard, bounds, numbers, population))
             }
         };

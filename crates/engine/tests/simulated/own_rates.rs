@@ -102,6 +102,13 @@ fn a_number_of_requests_is_exact_and_what_it_leaves_out_is_not_due() {
         let result = run(plan.threads(threads), takes(ms(1)));
         assert_eq!(counts(&result), [123, 123, 123, 0, 0], "{threads}");
     }
+    // Each user has the same part of it, also where threads have different numbers of users.
+    for threads in [1, 2, 3, 5] {
+        let plan = per_user("const(10/s,10s)", 3).requests(12);
+        let result = run(plan.threads(threads), takes(ms(1)));
+        assert_eq!(counts(&result), [12, 12, 12, 0, 0], "{threads}");
+        assert_eq!(result.summary.duration, ms(301), "{threads}");
+    }
     // Of ten a second to a user, four are sent; those that are dropped use up none of the number.
     for late in [LatePolicy::Skip, LatePolicy::Drop(ms(100))] {
         let plan = per_user("const(10/s)", 2).requests(40).late(late);
