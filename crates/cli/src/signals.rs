@@ -7,7 +7,9 @@
 use drumfire_engine::Control;
 use drumfire_plan::StopReason;
 use drumfire_session::{EndRequests, Observer, RunContext, SessionError};
-use signal_hook::consts::{SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ};
+use signal_hook::consts::{
+    SIGALRM, SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXFSZ,
+};
 use signal_hook::flag;
 use signal_hook::iterator::Signals as Iterator;
 use signal_hook::low_level;
@@ -19,6 +21,9 @@ use std::time::Duration;
 
 /// Exit code after a third SIGINT or SIGTERM.
 const INTERRUPTED: i32 = 130;
+
+/// Exit code of a program in Go that SIGQUIT ends.
+const QUIT: i32 = 2;
 
 /// The time that the report and the last results have after the second signal.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -130,6 +135,23 @@ fn give_up() {
     });
     thread::sleep(LAST_WORD);
     low_level::exit(INTERRUPTED);
+}
+
+/// Ends the program by SIGQUIT as Go's runtime does, but for the stacks of its threads.
+///
+/// # Errors
+/// When the system does not let the signal be watched for.
+pub(crate) fn quit_as_go() -> io::Result<()> {
+    let mut signals = Iterator::new([SIGQUIT])?;
+    thread::Builder::new()
+        .name("quit".to_owned())
+        .spawn(move || {
+            if signals.forever().next().is_some() {
+                let _closed = writeln!(io::stderr(), "SIGQUIT: quit");
+                low_level::exit(QUIT);
+            }
+        })?;
+    Ok(())
 }
 
 /// Ends the program as SIGPIPE does, which other tools leave at its default.
