@@ -1,10 +1,11 @@
 //! Pandora's configuration files, and what it writes.
 
 use crate::support::program::{LIMIT, PATH, neutral};
-use crate::support::{Folder, Process, Run, Serve, drumfire};
+use crate::support::{Folder, Process, Run, Script, Serve, Signal, drumfire, wait_until};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 
 /// A configuration with one pool, of which `TARGET`, `REST` and `RESULT` are given.
 fn config(target: &str, result: &str, rest: &str) -> String {
@@ -134,7 +135,7 @@ fn counters_are_served_while_the_run_goes_on() {
     let mut command = drumfire(["pandora", "-expvar", "load.yaml"]);
     let process = Process::start(command.current_dir(folder.path()));
     let mut seen = String::new();
-    crate::support::wait_until("the counters count", || {
+    wait_until("the counters count", || {
         use std::io::{Read as _, Write as _};
         seen.clear();
         let Ok(mut stream) = std::net::TcpStream::connect(("127.0.0.1", port)) else {
@@ -149,4 +150,112 @@ fn counters_are_served_while_the_run_goes_on() {
     let counters: serde_json::Value = serde_json::from_str(body).unwrap();
     assert_eq!(counters["engine_ActiveUsers"], 2, "{seen}");
     assert_eq!(process.finish(LIMIT).code, Some(0));
+}
+
+/// A configuration with these parts; `more` are further keys of its pool.
+fn parts(target: &str, gun: &str, ammo: &str, rate: &str, startup: &str, more: &str) -> String {
+    format!(
+        "pools:\n  - gun: {{type: http, target: '{target}'{gun}}}\n    ammo: {{type: uri, {ammo}}}\n    \
+         result: {{type: phout, destination: phout.log}}\n    rps: {rate}\n    startup: {startup}\n{more}"
+    )
+}
+
+#[test]
+fn the_schedule_begins_with_the_first_instance() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let startup = "[{type: const, ops: 0, duration: 3s}, {type: once, times: 1}]";
+    let rate = "{type: const, ops: 10, duration: 1s}";
+    let text = parts(&address(&serve), "", "uris: ['/a']", rate, startup, "");
+    let run = pandora(&folder, &text);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let rows = fs::read_to_string(folder.at("phout.log")).unwrap();
+    assert_eq!(rows.lines().count(), 10, "{rows}");
+    let times = rows.lines().map(|row| row.split('\t').next().unwrap());
+    let times: Vec<f64> = times.map(|time| time.parse().unwrap()).collect();
+    let (first, last) = (
+        times.iter().copied().fold(f64::MAX, f64::min),
+        times.iter().copied().fold(0.0, f64::max),
+    );
+    assert!(last - first > 0.5, "{rows}");
+}
+
+/// A server that counts the requests of each connection.
+fn counting(counts: &Arc<Mutex<Vec<u32>>>) -> Script {
+    let counts = Arc::clone(counts);
+    Script::new(move |peer| {
+        let mut count = 0;
+        while peer.request().is_some() && peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        {
+            count += 1;
+        }
+        counts.lock().unwrap().push(count);
+    })
+}
+
+/// Each instance has the same part of the ammo, whatever number of threads there are.
+#[test]
+fn a_limit_is_shared_by_instances() {
+    let (folder, counts) = (Folder::new(), Arc::default());
+    let server = counting(&counts);
+    let text = parts(
+        &format!("127.0.0.1:{}", server.port()),
+        "",
+        "uris: ['/a'], limit: 12",
+        "{type: const, ops: 10, duration: 5s}",
+        "{type: once, times: 3}",
+        "    rps-per-instance: true\n",
+    );
+    let run = pandora(&folder, &text);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    wait_until("all connections have ended", || {
+        counts.lock().unwrap().len() == 3
+    });
+    assert_eq!(*counts.lock().unwrap(), [4, 4, 4]);
+}
+
+#[test]
+fn targets_may_lack_a_slash_and_idle_connections_a_place() {
+    let (folder, counts) = (Folder::new(), Arc::default());
+    let server = counting(&counts);
+    let text = parts(
+        &format!("127.0.0.1:{}", server.port()),
+        ", max-idle-conns-per-host: -1",
+        "uris: ['a/b', '*', '?x tag', '/c']",
+        "{type: once, times: 4}",
+        "{type: once, times: 1}",
+        "",
+    );
+    let run = pandora(&folder, &text);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let heads = server.heads();
+    let lines = heads.iter().map(|head| head.lines().next().unwrap());
+    let wanted = ["GET /a/b", "GET /*", "GET /?x", "GET /c"];
+    let lines: Vec<&str> = lines
+        .map(|line| line.trim_end_matches(" HTTP/1.1"))
+        .collect();
+    assert_eq!(lines, wanted);
+    assert_eq!(server.connections(), 4);
+}
+
+#[test]
+fn pools_may_be_an_empty_mapping() {
+    let run = pandora(&Folder::new(), "pools: {}\n");
+    assert_eq!((run.code, &*run.stdout), (Some(0), ""), "{}", run.stderr);
+}
+
+/// Go's runtime ends a program so.
+#[test]
+fn a_quit_ends_it_at_once() {
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let rate = "{type: const, ops: 10, duration: 50s}";
+    let start = "{type: once, times: 1}";
+    let text = parts(&address(&serve), "", "uris: ['/a']", rate, start, "");
+    fs::write(folder.at("load.yaml"), text).unwrap();
+    let mut command = drumfire(["pandora", "load.yaml"]);
+    let run = Process::start(command.current_dir(folder.path()));
+    serve.await_requests(3);
+    run.signal(Signal::QUIT);
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    assert!(run.stderr.contains("SIGQUIT: quit"), "{}", run.stderr);
 }

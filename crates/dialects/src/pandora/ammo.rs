@@ -166,7 +166,10 @@ fn source(section: &mut Section<'_>, format: Format) -> Option<Source> {
     };
     match (file, lines.is_empty()) {
         (Some(file), true) => Some(Source::File(file)),
-        (None, false) if format == Format::Uri => Some(Source::Lines(lines)),
+        (None, false) if format == Format::Uri => {
+            let lines = lines.into_iter().map(with_slash);
+            Some(Source::Lines(lines.collect()))
+        }
         (None, false) => {
             section.wrong("uris", "`uris` expect for `uri` decoder only; write `file`");
             None
@@ -186,6 +189,18 @@ fn source(section: &mut Section<'_>, format: Format) -> Option<Source> {
             section.wrong("file", message);
             None
         }
+    }
+}
+
+/// A line of `uris` with the slash that its path lacks. Others are header fields in brackets, and
+/// URLs.
+fn with_slash(line: String) -> String {
+    let path = line.trim_start();
+    let target = path.split(char::is_whitespace).next().unwrap_or_default();
+    let stands = target.is_empty() || target.starts_with(['/', '[']) || target.contains("://");
+    match stands {
+        true => line,
+        false => format!("/{path}"),
     }
 }
 

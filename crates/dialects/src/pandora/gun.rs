@@ -68,6 +68,8 @@ pub(super) struct HttpGun {
     pub(super) tls_to_proxy: bool,
     pub(super) redirects: bool,
     pub(super) keep_alive: bool,
+    /// Whether a connection waits for a further request.
+    pub(super) keeps_idle: bool,
     /// How long a connection may be idle before it is closed.
     pub(super) idle: Option<Nanos>,
     /// Whether gzip is asked for.
@@ -191,9 +193,10 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
         head: section.bound("response-header-timeout"),
         dial: dial(section),
     };
-    // What bounds the connections that a client of Go keeps: here they are as many as instances.
-    section.count("max-idle-conns", 0, 0);
-    section.count("max-idle-conns-per-host", 0, 0);
+    // What bounds the connections that a client of Go keeps: here they are as many as instances, or
+    // none where the bound is below zero.
+    section.signed("max-idle-conns", 0);
+    let keeps_idle = section.signed("max-idle-conns-per-host", 0) >= 0;
     let idle = section.span("idle-conn-timeout", IDLE);
     section.span("expect-continue-timeout", Nanos::from_secs(1));
     let mut trace = section.section("httptrace");
@@ -210,6 +213,7 @@ fn http(section: &mut Section<'_>, way: Way, loaded: Loaded) -> HttpGun {
         tls_to_proxy,
         redirects: section.bool("redirect", false),
         keep_alive: !section.bool("disable-keep-alives", false),
+        keeps_idle,
         // 0 is no bound.
         idle: Some(idle).filter(|idle| *idle > Nanos::ZERO),
         compressed: !section.bool("disable-compression", true),

@@ -210,6 +210,12 @@ fn load(configured: &Configured, law: String) -> Load {
         true => format!("drop({OVERDUE})"),
         false => "queue".to_owned(),
     };
+    // The schedule begins with the first instance that asks for a shot.
+    let first = configured.startup.first();
+    let law = match configured.rps_per_instance || first == Nanos::ZERO {
+        true => law,
+        false => format!("const(0,{first}) {law}"),
+    };
     Load {
         rate: Some(TOOL.text("rps", &law)),
         late: Some(TOOL.text("discard_overflow", &late)),
@@ -283,6 +289,9 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
         },
         connections: Connections {
             connection_idle: gun.idle.map(|idle| TOOL.text("idle-conn-timeout", &idle)),
+            // A connection that no client keeps carries one request.
+            requests_per_connection: (!gun.keeps_idle && !http2)
+                .then(|| TOOL.count("max-idle-conns-per-host", 1_u64)),
             ..connections(
                 configured.startup.most(),
                 gun.clients,

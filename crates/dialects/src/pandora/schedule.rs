@@ -131,6 +131,11 @@ impl Startup {
         self.changes.last().map_or(0, |(_, count)| *count)
     }
 
+    /// When the first one starts.
+    pub(super) fn first(&self) -> Nanos {
+        self.changes.first().map_or(Nanos::ZERO, |(at, _)| *at)
+    }
+
     /// How many were started up to a time.
     pub(super) fn started(&self, at: Nanos) -> u64 {
         let after = self.changes.partition_point(|(time, _)| *time <= at);

@@ -71,6 +71,7 @@ impl<'a> Entry<'a> {
     pub(super) fn list(&self) -> Option<Vec<Self>> {
         let values = match self.value {
             Value::List(values) => &values[..],
+            Value::Map(entries) if entries.is_empty() => &[],
             // A block of HCL that stands once.
             map @ Value::Map(_) => std::slice::from_ref(map),
             _ => {
