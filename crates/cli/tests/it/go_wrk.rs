@@ -364,6 +364,16 @@ fn http2_is_used_where_the_server_chooses_it() {
     }
 }
 
+/// A handshake that the server never finishes is an error, also where its time was not up yet.
+#[test]
+fn a_handshake_without_an_end_is_an_error() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    let run = go_wrk(&format!("-T 2500 -d 1 -c 2 -no-vr https://{address}/"));
+    let errors = "Number of Errors:\t2\nError Counts:\t\tnet/http: TLS handshake timeout=2\n";
+    assert!(run.stdout.ends_with(errors), "{}", run.stdout);
+}
+
 #[test]
 fn an_interrupt_says_stopping_and_reports() {
     let serve = Serve::new("");

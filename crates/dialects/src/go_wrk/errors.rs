@@ -2,7 +2,7 @@
 
 use super::EXPECT;
 use crate::go_error_text::error_text;
-use drumfire_measure::{Figures, Outcome};
+use drumfire_measure::{Closing, Figures, Outcome};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -30,6 +30,18 @@ impl ErrorCounts {
             counts.add("malformed HTTP status code".to_owned(), by_status);
         }
         counts
+    }
+
+    /// Adds the requests of `users` that waited for a handshake when the run ended, where none ever
+    /// came to its end: each of Go's goroutines waits for its own, and counts it as failed.
+    pub(super) fn with_unready(mut self, total: &Figures, users: u64) -> Self {
+        let unready = total.connections.closed_by(Closing::Unready).min(users);
+        let is_silent = total.counts.sent == 0 && !total.connections.was_any_ready();
+        if unready > 0 && is_silent {
+            let text = error_text(Outcome::TimeoutTls, "", None);
+            self.add(text, unready);
+        }
+        self
     }
 
     fn add(&mut self, text: String, count: u64) {
