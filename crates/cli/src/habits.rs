@@ -613,6 +613,10 @@ fn of_run(typed: &str) -> &'static str {
              is ${env:NAME} in it"
         }
         "-v" | "--verbose" | "--debug" | "--http-debug" => SHOWN,
+        "--timeout" | "--max-time" | "--time-limit" | "--request-timeout" | "--socket-timeout" => {
+            "the time limit of a request is a key of the plan, and `--set defaults.timeout=5s` \
+             sets it"
+        }
         _ => {
             "the load stands in the plan, and `--set {PATH=VALUE}` reaches each of its keys; \
              `drumfire run -h` has the flags that stand above it"

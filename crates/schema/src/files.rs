@@ -136,11 +136,32 @@ fn located(error: &protox::Error, roots: &[(String, String)]) -> String {
     let span = error.labels().and_then(|labels| labels.last());
     let contents = span.as_ref().zip(error.source_code());
     match contents.and_then(|(span, source)| source.read_span(span.inner(), 0, 0).ok()) {
-        Some(at) => format!("{path}:{}:{}: {error}", at.line() + 1, at.column() + 1),
+        Some(at) => {
+            let words = match dotted_import(at.data()) {
+                Some(import) => format!(
+                    "an import names a file from an import path on, without `./` and `../`; write \
+                     `import \"{import}\";`"
+                ),
+                None => error.to_string(),
+            };
+            format!("{path}:{}:{}: {words}", at.line() + 1, at.column() + 1)
+        }
         // A circle of imports has no single place; the error names its files itself.
         None if error.to_string().contains(name) => error.to_string(),
         None => format!("{path}: {error}"),
     }
+}
+
+/// The name without dots of an import that has some, of which the compiler's own words say nothing.
+/// `at` is the text at the error's place.
+fn dotted_import(at: &[u8]) -> Option<String> {
+    let name = std::str::from_utf8(at).ok()?.trim_matches(['"', '\'']);
+    let is_file = name.ends_with(".proto");
+    let has_dots = name.split('/').any(|part| part == "." || part == "..");
+    let parts = name
+        .split('/')
+        .filter(|part| !matches!(*part, "." | ".." | ""));
+    (is_file && has_dots).then(|| parts.collect::<Vec<_>>().join("/"))
 }
 
 /// Adds a folder once, by its normalized name.

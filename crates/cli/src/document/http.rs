@@ -141,12 +141,25 @@ fn requests(
         let method = method.clone();
         match arg.strip_prefix('@') {
             None => {
+                if arg.starts_with('/') && !Path::new(arg).exists() {
+                    let message = format!(
+                        "`{arg}` is a path, and has no host; write http://127.0.0.1:8080{arg}"
+                    );
+                    return Err(Failure::usage(message));
+                }
                 let url = url(arg, Place::Nowhere, notes);
                 requests.push(Request::new(Ask::Url { method, url }));
             }
             Some("-") => {
                 let bytes = input::stdin(&LIST.to_string())?;
                 requests.extend(of_list(&bytes, "stdin", &method, notes)?);
+            }
+            Some(path) if is_json(path) => {
+                let message = format!(
+                    "{path} has JSON, and behind an @ among the URLs stands a list of URLs; a body \
+                     is `-d @{path}`"
+                );
+                return Err(Failure::usage(message));
             }
             Some(path) => match bare_list(path) {
                 Some(bytes) => requests.extend(of_list(&bytes, path, &method, notes)?),
@@ -158,6 +171,15 @@ fn requests(
         }
     }
     Ok(requests)
+}
+
+/// Whether a file begins as JSON does, and no URL.
+fn is_json(path: &str) -> bool {
+    let bytes = Some(Path::new(path)).filter(|path| path.is_file());
+    let bytes = bytes.and_then(|path| input::read(path).ok());
+    bytes.is_some_and(|bytes| {
+        bytes.trim_ascii_start().starts_with(b"{") || bytes.trim_ascii_start().starts_with(b"[")
+    })
 }
 
 /// The content of a file whose lines are not all whole URLs. One that can't be read is named by the

@@ -10,11 +10,19 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 71] = [
+const MISTAKES: [(&str, &[&str]); 73] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
     ("POST {url}", &["-X POST"]),
+    (
+        "/no/path",
+        &["is a path", "write http://127.0.0.1:8080/no/path"],
+    ),
+    (
+        "{url} @{dir}/body.json",
+        &["has JSON", "-d @{dir}/body.json"],
+    ),
     // What is right on the command lines of hey, oha, wrk, curl, vegeta and k6.
     ("-q 100 {url}", &["-q is --quiet", "-r 100"]),
     ("-c 2 -d 10s {url}", &["POST", "-z 10s", "-X"]),
@@ -165,6 +173,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
     let folder = Folder::new();
     folder.write("bad", format!("{}\n# remark\nno-scheme/\n", serve.url));
     folder.write("empty", "\n# nothing\n\n");
+    folder.write("body.json", "{\"a\": 1}\n");
     folder.write("targets", format!("GET {}\n", serve.url));
     folder.write("garbage", "no certificate at all\n");
     let folder_path = folder.path().to_str().unwrap();
@@ -189,7 +198,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
     assert_eq!(serve.count("requests"), 0, "nothing is sent");
     assert_eq!(
         folder.names(),
-        ["bad", "empty", "garbage", "targets"],
+        ["bad", "body.json", "empty", "garbage", "targets"],
         "no file is left behind"
     );
 }

@@ -222,7 +222,7 @@ pub(crate) fn unknown<'a>(
 }
 
 /// Keys of other tools' plans, and the keys for the same in ours.
-const FOREIGN: [(&str, &str); 22] = [
+const FOREIGN: [(&str, &str); 34] = [
     ("sleep", A_PAUSE),
     ("wait", A_PAUSE),
     ("delay", A_PAUSE),
@@ -231,6 +231,18 @@ const FOREIGN: [(&str, &str); 22] = [
     ("thinkTime", A_THOUGHT),
     ("duration", AN_END),
     ("run_time", AN_END),
+    ("loop", A_LOOP),
+    ("foreach", A_LOOP),
+    ("q", A_QUERY),
+    ("query", A_QUERY),
+    ("params", A_QUERY),
+    ("insecure", UNVERIFIED),
+    ("skip_verify", UNVERIFIED),
+    ("setup", AT_THE_TOP),
+    ("teardown", AT_THE_TOP),
+    ("max_time", A_TIMEOUT),
+    ("maxtime", A_TIMEOUT),
+    ("request_timeout", A_TIMEOUT),
     ("vus", "users are `users: 10`"),
     ("concurrency", "users are `users: 10`"),
     ("rps", "a rate is `rate: 100/s`"),
@@ -255,6 +267,11 @@ const FOREIGN: [(&str, &str); 22] = [
         "variables are `vars: { name: value }`, and those of the environment ${env:NAME}",
     ),
 ];
+const A_LOOP: &str = "steps are repeated by `repeat: 3`, with the steps in `do`";
+const A_QUERY: &str = "a query stands behind the path, as in `get: /search?q=tea`";
+const UNVERIFIED: &str = "certificates go unverified by `tls: { insecure: true }`";
+const AT_THE_TOP: &str = "`setup` and `teardown` stand at the top of the plan, for all pools";
+const A_TIMEOUT: &str = "the time limit of a request is `timeout: 5s`";
 const A_PAUSE: &str = "a pause is a step of a scenario, `- pause: 1s` or `- pause: 1s..2s`";
 const A_THOUGHT: &str = "the pause of a user between two iterations is `think: 1s`";
 const AN_END: &str = "a load ends by `stop: { after: 10s }`";

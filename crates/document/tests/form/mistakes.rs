@@ -8,6 +8,19 @@ fn check(text: &str, expected: &[&str]) {
     begin_with(&read(text, "p").expect_err(text), expected, text);
 }
 
+/// Keys of other tools' plans, each with the key for the same in ours.
+#[test]
+fn keys_of_other_tools_have_their_remedy() {
+    check(
+        "drumfire: 1\npools: { a: { insecure: true, loop: 3, requests: [ { get: /, q: 1 } ] } }\n",
+        &[
+            "p:2:15: a pool has no key `insecure`; certificates go unverified by `tls: { insecure: true }`",
+            "p:2:31: a pool has no key `loop`; steps are repeated by `repeat: 3`",
+            "p:2:62: a request has no key `q`; a query stands behind the path, as in `get: /search?q=tea`",
+        ],
+    );
+}
+
 /// Each text with all of its mistakes.
 #[test]
 fn every_mistake_is_said_with_its_place() {

@@ -86,6 +86,11 @@ fn errors_name_the_file_and_the_line() {
             "import \"b.proto\";\n",
             "a.proto:2:1: import 'b.proto' not found; looked in .",
         ),
+        (
+            "dots",
+            "import \"./b/../c.proto\";\n",
+            "a.proto:2:8: an import names a file from an import path on, without `./` and `../`; write `import \"b/c.proto\";`",
+        ),
         ("type", "message A {\n  B b = 1;\n}\n", "a.proto:3:3: "),
         (
             "number",
