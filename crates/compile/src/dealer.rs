@@ -94,6 +94,13 @@ impl<'a> Dealer<'a> {
                 let message = "pools that share a feed of which each user keeps a row need a \
                                number of `users`";
                 scope.found.add(place, message);
+            } else if written.at_end.is_none() {
+                let message = format!(
+                    "each user keeps a row of the feed, and a rate alone has as many users as \
+                     requests are under way; write `users: {rows}` beside the rate, or `at_end: \
+                     fail` here"
+                );
+                scope.found.add(place, message);
             }
             return;
         };

@@ -424,6 +424,12 @@ fn templates_that_read_feeds_wrongly_are_refused() {
             ", users: 4",
             "4 users keep a row each, and the feed has 3; give it more rows, or write `at_end: fail`",
         ),
+        (
+            "{ range: 1..3, order: unique }",
+            "/{{ f }}",
+            ", rate: 5/s",
+            "write `users: 3` beside the rate, or `at_end: fail` here",
+        ),
     ] {
         let said = refused(feed, target, more);
         assert!(said.contains(message), "{said}");
