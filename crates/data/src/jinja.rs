@@ -91,6 +91,7 @@ impl Jinja {
         let context = Context {
             sources: Arc::clone(sources),
             by_column: Vec::new(),
+            lacking: Vec::new(),
         };
         Self {
             environment,
@@ -111,6 +112,12 @@ impl Jinja {
     /// A feed of one column is read as an object, by the column's name, and not as a value.
     pub(crate) fn read_by_column(&mut self, feed: usize) {
         self.context.by_column.push(feed);
+    }
+
+    /// A variable of the user is undefined where it has no value: a template asks whether it is
+    /// defined. Elsewhere it is a mistake to read it.
+    pub(crate) fn may_lack(&mut self, variable: &str) {
+        self.context.lacking.push(variable.to_owned());
     }
 
     /// An error, behind the template's beginning.
@@ -312,6 +319,8 @@ struct Context {
     sources: Arc<Sources>,
     /// The feeds of one column that are read by the column's name.
     by_column: Vec<usize>,
+    /// The variables of the user that are undefined where they have no value.
+    lacking: Vec<String>,
 }
 
 impl Object for Context {
@@ -326,6 +335,14 @@ impl Object for Context {
     fn get_value_by_str(self: &Arc<Self>, name: &str) -> Option<Value> {
         if let Some(variable) = Simple::variable(name) {
             return with_rendering(|rendering| variable.value(&mut rendering.context)).ok();
+        }
+        if self.lacking.iter().any(|lacking| lacking == name) {
+            let variable = self.sources.declared(name)?;
+            let kept = with_rendering(|rendering| {
+                let kept = rendering.context.kept(variable);
+                kept.ok().map(Value::from)
+            });
+            return kept.ok().flatten();
         }
         if let Some(variable) = self.sources.variable(name) {
             let kept = with_rendering(|rendering| {

@@ -71,6 +71,41 @@ pub(crate) fn prepare(source: &str) -> Result<Cow<'_, str>, String> {
     Ok(Cow::Owned(prepared))
 }
 
+/// Whether a tag asks if a variable has a value (`is defined`), or gives another in its place
+/// (`default`).
+pub(crate) fn asks_for(source: &str, variable: &str) -> bool {
+    let is_word = |c: char| c == '_' || c.is_alphanumeric();
+    let word = |text: &'_ str| text[..text.find(|c| !is_word(c)).unwrap_or(text.len())].to_owned();
+    let asks = |rest: &str| match rest.trim_start() {
+        rest if rest.starts_with('|') => {
+            let filter = word(rest[1..].trim_start());
+            filter == "default" || filter == "d"
+        }
+        rest if word(rest) == "is" => {
+            let test = rest["is".len()..].trim_start();
+            let test = test.strip_prefix("not ").unwrap_or(test).trim_start();
+            matches!(word(test).as_str(), "defined" | "undefined")
+        }
+        _ => false,
+    };
+    let mut at = 0;
+    while let Some(tag) = next(source, at) {
+        at = tag.start + tag.inside.len();
+        let mut places = tag.inside.match_indices(variable);
+        let found = places.any(|(from, _)| {
+            let before = tag.inside[..from].chars().next_back();
+            let behind = &tag.inside[from + variable.len()..];
+            let is_whole = !before.is_some_and(|c| is_word(c) || c == '.')
+                && !behind.starts_with(|c| is_word(c) || c == '.');
+            is_whole && asks(behind)
+        });
+        if found {
+            return true;
+        }
+    }
+    false
+}
+
 impl Tag<'_> {
     /// The word that says what a block does; empty for an expression.
     fn first_word(&self) -> &str {

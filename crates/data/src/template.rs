@@ -360,6 +360,14 @@ impl<'a> Compiler<'a> {
         jinja.add(name, source, &called).map_err(TemplateError)?;
         let variables = jinja.free_variables(name);
         for variable in &variables {
+            let root = variable.split('.').next().unwrap_or(variable);
+            if let Some(declared) = sources.declared(root)
+                && tags::asks_for(prepared, root)
+            {
+                jinja.may_lack(root);
+                self.variables.push(declared);
+                continue;
+            }
             check_variable(variable, sources)?;
             let (feed, column) = match variable.split_once('.') {
                 Some((feed, column)) => (feed, Some(column)),

@@ -481,6 +481,41 @@ fn whether_a_variable_is_defined_is_asked_before_a_step_sets_it() {
     );
 }
 
+/// In the first pass of a loop a later step has not taken a value yet.
+#[test]
+fn templates_may_ask_for_what_a_later_step_takes() {
+    let steps = "users: 1\nscenario:\n- repeat: 2\n  do:\n  \
+                 - get: \"/a{{ cursor | default('-') }}\"\n  \
+                 - get: \"/b{% if cursor is defined %}{{ cursor }}{% endif %}\"\n  \
+                 - { get: /, take: { cursor: status } }\n";
+    let plan_of = plan(steps).expect("a plan");
+    let targets = |variables: &Variables| {
+        let context = RequestContext {
+            variables: Some(Arc::new(variables.clone())),
+            ..RequestContext::default()
+        };
+        [0, 1].map(|request: usize| {
+            let mut target = String::new();
+            let data = plan_of.first().requests[request].data.as_ref();
+            let data = data.expect("a template");
+            data.target(&context, &mut target).expect("a target");
+            target
+        })
+    };
+    let mut variables = Variables::new(1);
+    assert_eq!(targets(&variables), ["/a-", "/b"]);
+    variables.set(VariableId(0), Ok("7"));
+    assert_eq!(targets(&variables), ["/a7", "/b7"]);
+    for read in [
+        "{{ cursor }}",
+        "{{ cursor | upper }}",
+        "{{ cursors | default(1) }}",
+    ] {
+        let step = format!("- {{ get: \"/{read}\", take: {{ cursor: status }} }}\n");
+        plan(&format!("users: 1\nscenario:\n{step}")).expect_err(read);
+    }
+}
+
 #[test]
 fn what_is_wrong_with_looks_is_said_with_its_place() {
     for (pool, expected) in [
