@@ -233,8 +233,8 @@ struct Split {
 /// The metadata of a request: its own, then that of its pool that it does not name.
 ///
 /// Names are compared without regard to case, as HTTP has them. A file of metadata stands in the
-/// place of the request's own fields; one that is a template as a whole gives all metadata of the
-/// call, and the pool's are not added.
+/// place of the request's own fields; of one that is a template as a whole the names are known in
+/// the call only, so that the pool's are looked at there.
 fn fields(
     request: &Request,
     common: &[Field],
@@ -246,11 +246,18 @@ fn fields(
         Fields::Listed(fields) => fields.clone(),
         Fields::File(path) => match of_file(path, language, scope)? {
             FileFields::Template(metadata) => {
-                return Some(Split {
+                let mut split = Split {
                     varying: vec![*metadata],
                     fixed: Vec::new(),
                     place: path.place.clone(),
-                });
+                };
+                for (n, field) in (1..).zip(common) {
+                    let made = of_field(n, field, language, sources, scope)?;
+                    let (name, value) = (field.name.value.trim(), &field.value.value);
+                    let made = made.unwrap_or_else(|| Metadata::fixed(name, value));
+                    split.varying.push(made.beneath());
+                }
+                return Some(split);
             }
             FileFields::Listed(fields) => fields,
         },

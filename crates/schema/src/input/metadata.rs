@@ -20,10 +20,14 @@ pub struct Metadata {
     form: Form,
     /// For how many calls its feeds last.
     count: Option<u64>,
+    /// Whether it is left out of a call that has its key already.
+    is_beneath: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Form {
+    /// A key and a value that does not vary.
+    Fixed(String, String),
     /// The value of one key in the native language.
     Native(String, Box<Template>),
     /// The value of one key in another.
@@ -44,22 +48,45 @@ impl Metadata {
             .map_err(|error| DataError::new(format!("metadata {key}: {error}")))?;
         let count = template.count();
         let form = Form::Native(key, Box::new(template));
-        Ok(Self { form, count })
+        Ok(Self {
+            count,
+            ..Self::of(form)
+        })
+    }
+
+    const fn of(form: Form) -> Self {
+        Self {
+            form,
+            count: None,
+            is_beneath: false,
+        }
+    }
+
+    /// A key with a value that does not vary.
+    #[must_use]
+    pub fn fixed(key: &str, value: &str) -> Self {
+        Self::of(Form::Fixed(key.to_ascii_lowercase(), value.to_owned()))
+    }
+
+    /// The same beneath that which came before it: a call whose metadata has its key already goes
+    /// without it.
+    #[must_use]
+    pub const fn beneath(mut self) -> Self {
+        self.is_beneath = true;
+        self
     }
 
     /// Any template language, for the value of one key.
     #[must_use]
     pub fn value(key: &str, template: Arc<dyn TextTemplate>) -> Self {
-        let form = Form::Value(key.to_ascii_lowercase(), template);
-        Self { form, count: None }
+        Self::of(Form::Value(key.to_ascii_lowercase(), template))
     }
 
     /// Any template language whose text is a JSON object of keys and texts. Values of `-bin` keys
     /// are base64.
     #[must_use]
     pub const fn object(template: Arc<dyn TextTemplate>) -> Self {
-        let form = Form::Object(template);
-        Self { form, count: None }
+        Self::of(Form::Object(template))
     }
 
     /// The same as another part of its call: what it draws does not depend on what others draw.
@@ -69,6 +96,14 @@ impl Metadata {
             form => form,
         };
         Self { form, ..self }
+    }
+
+    /// Its key, where it has one.
+    fn key(&self) -> Option<&str> {
+        match &self.form {
+            Form::Fixed(key, _) | Form::Native(key, _) | Form::Value(key, _) => Some(key),
+            Form::Object(_) => None,
+        }
     }
 
     /// For how many calls there is data.
@@ -82,7 +117,15 @@ impl Metadata {
         call: &RequestContext,
         out: &mut RenderedFields,
     ) -> Result<(), DataError> {
+        if self.is_beneath
+            && self
+                .key()
+                .is_some_and(|key| out.iter().any(|(name, _)| name == key))
+        {
+            return Ok(());
+        }
         match &self.form {
+            Form::Fixed(key, value) => out.push(key, value),
             Form::Native(key, template) => value(key, &**template, call, out),
             Form::Value(key, template) => value(key, &**template, call, out),
             Form::Object(template) => {

@@ -471,6 +471,15 @@ fn metadata_varies_and_is_checked() {
             .unwrap_err()
             .starts_with("the metadata is no object: ")
     );
+    // What an object names stands above what its pool gives each call.
+    let mut out = RenderedFields::default();
+    let input = Input::empty(&zoo("Show"))
+        .with_metadata(object(r#"{"A": "N"}"#))
+        .with_metadata(Metadata::fixed("a", "pool").beneath())
+        .with_metadata(Metadata::fixed("X", "pool").beneath());
+    input.fields(&call(5), &mut out).unwrap();
+    let all: Vec<(&str, &str)> = out.iter().collect();
+    assert_eq!(all, [("a", "5"), ("x", "pool")]);
     let value = Metadata::value("K", Arc::new(Foreign("vN")));
     assert_eq!(fields(value, 5), one("k", "v5"));
 }
