@@ -86,7 +86,11 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// Diagnostics, as they are found.
+/// The most findings of a document. A user mends a few at a time, and a generated document may have
+/// one in each of a million values.
+const FINDINGS_MAX: usize = 1_000;
+
+/// Diagnostics, as they are found, of which the first [`FINDINGS_MAX`] are kept.
 #[derive(Debug, Default)]
 pub struct Findings(Vec<Diagnostic>);
 
@@ -109,11 +113,19 @@ impl Findings {
         }
     }
 
-    /// Notes a diagnostic, once: a value that many requests share is wrong once.
+    /// Notes a diagnostic, once: a value that many requests share is wrong once. The last one that
+    /// there is room for says that there may be more.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.0.contains(&diagnostic) {
-            self.0.push(diagnostic);
+        if self.0.len() >= FINDINGS_MAX || self.0.contains(&diagnostic) {
+            return;
         }
+        self.0.push(match self.0.len() + 1 {
+            FINDINGS_MAX => Diagnostic::new(
+                &Place::Nowhere,
+                format!("there may be more mistakes; these are the first {FINDINGS_MAX}"),
+            ),
+            _ => diagnostic,
+        });
     }
 
     /// The value, or `None` when there is an error, which is noted.
@@ -199,7 +211,7 @@ impl Findings {
 
 #[cfg(test)]
 mod tests {
-    use super::{Diagnostic, Findings};
+    use super::{Diagnostic, FINDINGS_MAX, Findings};
     use crate::{Place, Placed};
 
     #[test]
@@ -211,6 +223,18 @@ mod tests {
             found.into_inner()[0].to_string(),
             "-r: no law\n  é?x\n    ^"
         );
+    }
+
+    #[test]
+    fn findings_have_a_bound() {
+        let mut found = Findings::default();
+        for n in 0..2 * FINDINGS_MAX {
+            found.add(&Place::Nowhere, n);
+        }
+        let found = found.into_inner();
+        assert_eq!(found.len(), FINDINGS_MAX);
+        assert_eq!(found[FINDINGS_MAX - 2].message, "998");
+        assert!(found[FINDINGS_MAX - 1].message.contains("more mistakes"));
     }
 
     #[test]
