@@ -201,7 +201,7 @@ fn after_redirect<'h>(
             own_referer: previous.own_referer,
             message: None,
         })),
-        Err(reason) => Next::Refused(Failure::with(Outcome::RedirectBlocked, reason)),
+        Err(failure) => Next::Refused(failure),
     })
 }
 
@@ -216,12 +216,14 @@ fn redirected(
     status: u16,
     location: &[u8],
     options: &HttpOptions,
-) -> Result<HttpRequest, String> {
+) -> Result<HttpRequest, Failure> {
+    let blocked = |reason| Failure::with(Outcome::RedirectBlocked, reason);
     let style = options.redirect_style;
     let request = previous.request;
     let mut url: Url = request.url.join(location).map_err(|error| match error {
-        JoinError::Scheme(scheme) => format!("to the scheme {}", scheme.escape_default()),
-        other => other.to_string(),
+        JoinError::Scheme(scheme) => blocked(format!("to the scheme {}", scheme.escape_default())),
+        // No plan could follow what is no reference: the server is to blame.
+        malformed => Failure::with(Outcome::ProtoHeader, format!("Location: {malformed}")),
     })?;
     let same = url.origin == request.url.origin;
     url.userinfo = if same {
@@ -230,7 +232,7 @@ fn redirected(
         None
     };
     if request.url.origin.scheme == Scheme::Https && url.origin.scheme == Scheme::Http {
-        return Err("from https to http".to_owned());
+        return Err(blocked("from https to http".to_owned()));
     }
     let becomes_get = becomes_get(request.method.as_str(), status, style);
     // A URL that is whole names its host: Go's client gives up the one that it was told.

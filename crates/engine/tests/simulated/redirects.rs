@@ -95,6 +95,16 @@ fn other_schemes_are_not_followed() {
     }
 }
 
+/// The server is to blame for a field that leads nowhere.
+#[test]
+fn a_malformed_location_is_a_malformed_field() {
+    for location in ["http://", "http://h:99999/", "http://[::1/"] {
+        let server = Server::new().says(Answer::redirect(302, location));
+        let result = run(following(3, "http://sut/"), World::of(server));
+        failures(&result.summary, &[(Outcome::ProtoHeader, 20)]);
+    }
+}
+
 #[test]
 fn refusing_redirects_makes_them_failures() {
     let plan = following(0, "http://sut/1").with(|plan| plan.http.redirects = Redirects::Refuse);
