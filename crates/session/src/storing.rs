@@ -211,7 +211,7 @@ impl Keeper {
     fn end(&self, recording: Recording, summary: &Summary) -> Result<(), StoreError> {
         let ending = summary.ending(connections_max());
         let masked = |text: &str| self.redactor.text(text).into_owned();
-        let ending = without_bodies(ending.with_texts(&masked));
+        let ending = without_bodies(ending, &masked).with_texts(&masked);
         let is_part = recording.is_part();
         let directory = recording.end(&ending)?;
         let json = match is_part {
@@ -283,13 +283,18 @@ impl Observer for Keeper {
     }
 }
 
-/// The ending with the secrets in the bodies of failures overwritten.
-fn without_bodies(mut ending: Ending) -> Ending {
+/// The ending with the secrets in the bodies of failures overwritten: those that `masked` knows,
+/// and those that a body itself names.
+fn without_bodies(mut ending: Ending, masked: &dyn Fn(&str) -> String) -> Ending {
+    let hidden = |text: &str| {
+        let masked = masked(text);
+        overwritten(&starred(text, &masked).unwrap_or(masked))
+    };
     for mut body in ending.failed_bodies.take() {
         let content = &mut body.body;
-        content.text = content.text.as_deref().map(overwritten);
+        content.text = content.text.as_deref().map(hidden);
         if let Ok(text) = std::str::from_utf8(&content.bytes) {
-            content.bytes = overwritten(text).into_bytes();
+            content.bytes = hidden(text).into_bytes();
         }
         ending.failed_bodies.add(body);
     }
@@ -301,8 +306,17 @@ fn without_bodies(mut ending: Ending) -> Ending {
 /// position, it is the masked text itself.
 fn overwritten(text: &str) -> String {
     let masked = secret::body(text, &[]);
+    match starred(text, &masked) {
+        Some(out) if secret::body(&out, &[]) == masked => out,
+        _ => masked,
+    }
+}
+
+/// A text with stars in the place of each mask of `masked`, as many as the text has bytes there.
+/// `None` where the masked parts can't be told apart by position.
+fn starred(text: &str, masked: &str) -> Option<String> {
     if masked == text {
-        return masked;
+        return Some(text.to_owned());
     }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -313,19 +327,13 @@ fn overwritten(text: &str) -> String {
             n if n + 1 == pieces.len() => rest.len().checked_sub(piece.len()),
             _ => rest.find(piece),
         };
-        let parted = at.and_then(|at| rest.split_at_checked(at));
-        let found = parted.and_then(|(hidden, rest)| Some((hidden, rest.strip_prefix(piece)?)));
-        let Some((hidden, behind)) = found else {
-            return masked;
-        };
+        let (hidden, found) = at.and_then(|at| rest.split_at_checked(at))?;
+        let behind = found.strip_prefix(piece)?;
         out.extend(std::iter::repeat_n('*', hidden.len()));
         out.push_str(piece);
         rest = behind;
     }
-    match out.len() == text.len() && secret::body(&out, &[]) == masked {
-        true => out,
-        false => masked,
-    }
+    (out.len() == text.len()).then_some(out)
 }
 
 /// The note of a run that is not stored to its end.
@@ -335,7 +343,7 @@ fn note(error: &StoreError) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::overwritten;
+    use super::{overwritten, starred};
 
     #[test]
     fn stars_are_as_long_as_what_they_hide() {
@@ -348,6 +356,14 @@ mod tests {
             ("user=ada&password=hunter2", "user=ada&password=*******"),
         ] {
             assert_eq!(overwritten(text), expected);
+        }
+        for (text, masked, expected) in [
+            ("key is hunter2!", "key is ***!", Some("key is *******!")),
+            ("hunter2 and abc", "*** and ***", Some("******* and ***")),
+            ("as it is", "as it is", Some("as it is")),
+            ("a hunter2", "b ***", None),
+        ] {
+            assert_eq!(starred(text, masked).as_deref(), expected);
         }
     }
 }
