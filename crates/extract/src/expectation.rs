@@ -3,6 +3,7 @@
 use crate::excerpt::excerpt;
 use crate::{Check, Extractor};
 use drumfire_plan::{Mismatch, MismatchKind, Response, secret};
+use drumfire_units::rounded;
 
 /// What a response is expected to have.
 #[derive(Clone, Debug)]
@@ -23,17 +24,17 @@ impl Expectation {
     pub fn judge(&self, response: &Response<'_>, scratch: &mut String) -> Result<(), Mismatch> {
         let Self { subject, check, .. } = self;
         if let Some(bytes) = subject.bytes(response) {
-            return self.judge_bytes(bytes);
+            return self.judge_bytes(bytes, response);
         }
         scratch.clear();
         match subject.extract(response, scratch) {
-            Ok(()) => self.judge_bytes(scratch.as_bytes()),
+            Ok(()) => self.judge_bytes(scratch.as_bytes(), response),
             Err(none) if none.is_missing() && check.wants_none() => Ok(()),
             Err(none) => Err(self.mismatch(format!("{subject}: {none}; expected `{check}`"))),
         }
     }
 
-    fn judge_bytes(&self, value: &[u8]) -> Result<(), Mismatch> {
+    fn judge_bytes(&self, value: &[u8], response: &Response<'_>) -> Result<(), Mismatch> {
         let Self { subject, check, .. } = self;
         if check.holds(value) {
             return Ok(());
@@ -42,7 +43,10 @@ impl Expectation {
             let reason = format!("{subject} is not as expected; it may be a secret");
             return Err(self.mismatch(reason));
         }
-        let found = excerpt(value);
+        let found = match subject.is_time() {
+            true => rounded::time(response.time.0 as f64),
+            false => excerpt(value),
+        };
         Err(self.mismatch(format!("{subject} is {found}, expected `{check}`")))
     }
 

@@ -77,6 +77,11 @@ fn bare_path(text: &str) -> Option<String> {
 }
 
 impl Extractor {
+    /// Whether it is the time that the response took.
+    pub(crate) const fn is_time(&self) -> bool {
+        matches!(self.source, Source::Time)
+    }
+
     /// Reads an extractor.
     ///
     /// # Errors

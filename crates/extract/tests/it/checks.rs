@@ -84,7 +84,7 @@ fn a_mismatch_says_what_came_and_what_was_expected() {
     check("status", "200", None);
     check("status", "404", Some("status is `200`, expected `404`"));
     check("time", "<500ms", None);
-    check("time", "<10ms", Some("time is `0.0125`, expected `<10ms`"));
+    check("time", "<10ms", Some("time is 12.5 ms, expected `<10ms`"));
     check("size", "<10kB", None);
     check("body", "contains pending", None);
     check(
