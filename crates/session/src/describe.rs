@@ -9,7 +9,7 @@
 use drumfire_engine::{Prepared, PreparedPool};
 use drumfire_measure::{Asked, Model, PoolInfo, RunInfo};
 use drumfire_net::{Clock, waits_in_one_call};
-use drumfire_plan::{Law, Load, Plan, Pool, Scheme, Spin, Verify};
+use drumfire_plan::{HttpRequest, Law, Load, Plan, Pool, Scheme, Spin, Verify};
 use drumfire_report::secret;
 
 /// The note on an older kernel, or a sandbox, which costs a call more per wait.
@@ -113,11 +113,21 @@ fn intended_rate(pool: &Pool) -> Option<f64> {
     }
 }
 
+/// The URL of a request. Of one whose path is a template it has the text of the template, which is
+/// the request's name unless it was given another.
+fn url(request: &HttpRequest) -> String {
+    let varies = request.data.as_ref();
+    let varies = varies.is_some_and(|data| data.varying().target);
+    match request.step.strip_prefix('/').filter(|_| varies) {
+        Some(path) => format!("{}/{path}", request.url.origin),
+        None => request.url.to_string(),
+    }
+}
+
 /// The target as the user named it, and the number of further ones.
 fn target(plan: &Plan) -> String {
     let requests = || plan.pools().iter().flat_map(|pool| &pool.requests);
-    let first = requests().next();
-    let first = first.map(|request| secret::url(&request.url.to_string()));
+    let first = requests().next().map(|request| secret::url(&url(request)));
     let first = first.unwrap_or_default();
     match requests().count() {
         0 | 1 => first,
