@@ -190,7 +190,8 @@ impl Connection {
     }
 
     /// The step of opening it that a socket's readiness allows, if any. Bytes that came with the
-    /// connection, or with the end of a handshake, have no event of their own.
+    /// connection, or with the end of a handshake, have no event of their own, and neither has the
+    /// peer's end.
     pub(super) const fn opening_step(
         &self,
         readiness: Readiness,
@@ -198,8 +199,10 @@ impl Connection {
     ) -> Option<OpeningStep> {
         let (goes_on, reads) = match self.link {
             Link::Dialing => (readiness.writable, readiness.readable),
-            Link::SecuringProxy | Link::Securing => (true, server_speaks_first),
-            Link::Tunneling(_) => (readiness.readable, false),
+            Link::SecuringProxy | Link::Securing => {
+                (true, server_speaks_first || readiness.peer_closed)
+            }
+            Link::Tunneling(_) => (readiness.readable, readiness.peer_closed),
             Link::Closed | Link::Open(_) => (false, false),
         };
         match (goes_on, reads) {
@@ -343,5 +346,35 @@ pub(super) fn discard_input<I: Io>(io: &mut I, slot: Slot, input: &mut Input) {
             // An error of a connection that is given up changes nothing.
             Ok(Received::Nothing | Received::End) | Err(_) => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Connection, Link, OpeningStep};
+    use crate::id::{LaneId, ShareId};
+    use drumfire_net::{Readiness, Slot};
+
+    /// The peer may finish the handshake and close at once: no further event says so.
+    #[test]
+    fn an_end_behind_a_handshake_is_read() {
+        let mut connection = Connection::new(LaneId(0), ShareId(0), 0);
+        let readiness = |peer_closed| Readiness {
+            slot: Slot(0),
+            readable: true,
+            writable: true,
+            peer_closed,
+        };
+        connection.link = Link::Securing;
+        for (peer_closed, speaks_first, step) in [
+            (false, false, OpeningStep::GoOn),
+            (false, true, OpeningStep::GoOnAndRead),
+            (true, false, OpeningStep::GoOnAndRead),
+        ] {
+            let found = connection.opening_step(readiness(peer_closed), speaks_first);
+            assert_eq!(found, Some(step));
+        }
+        connection.link = Link::Closed;
+        assert_eq!(connection.opening_step(readiness(true), true), None);
     }
 }
