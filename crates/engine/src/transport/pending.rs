@@ -32,6 +32,8 @@ pub(super) struct Listed {
     output: ListedOutput,
     /// Whether it stands in the list of those not read to the end.
     unread: bool,
+    /// Whether it stands in the list of failed sends.
+    failed: bool,
 }
 
 /// The lists of output in which a slot stands.
@@ -49,6 +51,7 @@ impl Listed {
     pub(super) const NOWHERE: Self = Self {
         output: ListedOutput::Nowhere,
         unread: false,
+        failed: false,
     };
 
     /// Takes the slot's output off the lists, to be written.
@@ -64,6 +67,11 @@ impl Listed {
     pub(super) const fn leave_unread(&mut self) {
         self.unread = false;
     }
+
+    /// Takes the slot's failed send off the list.
+    pub(super) const fn leave_failed(&mut self) {
+        self.failed = false;
+    }
 }
 
 /// A transport's slots with input or output to be moved before its worker waits.
@@ -71,7 +79,7 @@ impl Listed {
 pub(crate) struct Pending {
     /// Slots whose sockets may hold more than was received in one turn. Their edge has passed, so
     /// only this list knows of it.
-    unread: Vec<Slot>,
+    unread: VecDeque<Slot>,
     /// The number of them at the beginning of the turn. Slots that are added meanwhile wait for the
     /// next turn, so that a turn ends however fast a peer sends.
     unread_before: usize,
@@ -100,14 +108,14 @@ impl Pending {
     #[cold]
     pub(super) fn leave_unread(&mut self, slot: Slot, listed: &mut Listed) {
         if !std::mem::replace(&mut listed.unread, true) {
-            self.unread.push(slot);
+            self.unread.push_back(slot);
         }
     }
 
     /// Takes the first slot of those that were not read to the end before this turn.
     pub(super) fn next_unread(&mut self) -> Option<Slot> {
         self.unread_before = self.unread_before.checked_sub(1)?;
-        (!self.unread.is_empty()).then(|| self.unread.remove(0))
+        self.unread.pop_front()
     }
 
     /// Takes a slot on which a send failed.
@@ -121,7 +129,7 @@ impl Pending {
         match outgoing {
             Outgoing::Nothing => {}
             Outgoing::Output => self.mark(slot, listed),
-            Outgoing::Failed => self.note_failed(slot),
+            Outgoing::Failed => self.note_failed(slot, listed),
         }
     }
 
@@ -145,8 +153,8 @@ impl Pending {
 
     /// Notes that a send has failed.
     #[cold]
-    pub(super) fn note_failed(&mut self, slot: Slot) {
-        if !self.failed_sends.contains(&slot) {
+    pub(super) fn note_failed(&mut self, slot: Slot, listed: &mut Listed) {
+        if !std::mem::replace(&mut listed.failed, true) {
             self.failed_sends.push(slot);
         }
     }

@@ -471,12 +471,12 @@ impl Traffic {
     pub(super) fn read_rest<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         if let Some(slot) = self.pending.next_unread() {
             self.connections.at_mut(slot).listed.leave_unread();
-            self.read(cx, slot);
-            return;
+            return self.read(cx, slot);
         }
         let Some(slot) = self.pending.next_failed() else {
             return;
         };
+        self.connections.at_mut(slot).listed.leave_failed();
         self.read(cx, slot);
         let now = cx.io.now();
         let connection = self.connections.at_mut(slot);
@@ -504,14 +504,14 @@ impl Traffic {
 
     #[inline]
     fn flush_slot<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let Some(wire) = self.connections.at_mut(slot).wire_mut() else {
+        let connection = self.connections.at_mut(slot);
+        let Some(wire) = connection.wire_mut() else {
             return;
         };
-        let mut port = Port { io: cx.io, slot };
-        match wire.flush(&mut port, cx.handler) {
+        match wire.flush(&mut Port { io: cx.io, slot }, cx.handler) {
             Flushed::Written => {}
             Flushed::Freed => self.resume(cx, slot),
-            Flushed::Failed => self.pending.note_failed(slot),
+            Flushed::Failed => self.pending.note_failed(slot, &mut connection.listed),
         }
     }
 
