@@ -142,6 +142,10 @@ pub const KEPT_DETAILS_BYTES: usize = 16 << 20;
 /// more are not.
 pub const KEPT_TRANSCRIPTS_BYTES: usize = 64 << 20;
 
+/// Bytes of exchanges that are written down and wait for one observer; further ones are lost for
+/// that observer, which logs how many it lacks.
+pub const WAITING_TRANSCRIPTS_BYTES: usize = 256 << 20;
+
 /// The bytes that an exchange that is written down counts for beside its bodies.
 pub const TRANSCRIPT_BYTES: usize = 1_000;
 

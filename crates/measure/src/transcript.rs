@@ -41,6 +41,16 @@ pub struct Transcript {
     pub findings: Vec<Finding>,
 }
 
+impl Transcript {
+    /// The bytes of its bodies.
+    #[must_use]
+    pub fn body_bytes(&self) -> usize {
+        let sides = [Some(&self.request), self.response.as_ref()];
+        let bodies = sides.into_iter().flatten().flat_map(|side| &side.bodies);
+        bodies.map(|body| body.bytes.len()).sum()
+    }
+}
+
 /// One side of an exchange: a request, or a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {

@@ -158,10 +158,7 @@ impl Records {
     #[cold]
     fn transcribe(&mut self, rules: &Rules, entry: &Entry, sample: Sample, part: Part) {
         let transcript = transcript(rules, entry, sample, part);
-        let sides = [Some(&transcript.request), transcript.response.as_ref()];
-        let bodies = sides.into_iter().flatten().flat_map(|side| &side.bodies);
-        let bytes: usize = bodies.map(|body| body.bytes.len()).sum();
-        self.bytes += bytes + TRANSCRIPT_BYTES;
+        self.bytes += transcript.body_bytes() + TRANSCRIPT_BYTES;
         self.transcripts.push(transcript);
     }
 

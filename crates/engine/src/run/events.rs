@@ -6,12 +6,14 @@
 //!
 //! An observer that is slow loses detail, not counts: when [`OBSERVER_INTERVALS`] wait for it, each
 //! further interval is merged into the last, so that it sees longer intervals with everything in
-//! them. Kept samples are bounded by [`KEPT_SAMPLES_MAX`]; those beyond are lost for this observer.
-//! Other events are few, but for transcripts, which a plan has to ask for. An interval is shared by
+//! them. Kept samples are bounded by [`KEPT_SAMPLES_MAX`], exchanges in full by
+//! [`WAITING_TRANSCRIPTS_BYTES`]; those beyond are lost for this observer. Other events are few. An interval is shared by
 //! all observers; the merge copies it first where another still has it.
 
-use crate::limits::{KEPT_SAMPLES_MAX, OBSERVER_INTERVALS};
-use drumfire_measure::{Kept, RunEvent, RunInfo};
+use crate::limits::{
+    KEPT_SAMPLES_MAX, OBSERVER_INTERVALS, TRANSCRIPT_BYTES, WAITING_TRANSCRIPTS_BYTES,
+};
+use drumfire_measure::{Kept, RunEvent, RunInfo, Transcript};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -37,6 +39,8 @@ struct State {
     intervals: usize,
     /// The number of samples among them.
     kept: usize,
+    /// The bytes of the exchanges in full among them.
+    transcribed: usize,
     is_closed: bool,
 }
 
@@ -187,6 +191,7 @@ impl State {
         match &event {
             RunEvent::IntervalClosed(_) => self.intervals -= 1,
             RunEvent::Kept(kept) => self.kept -= kept.len(),
+            RunEvent::Transcripts(all) => self.transcribed -= bytes_of(all),
             _ => {}
         }
         Some(event)
@@ -206,6 +211,13 @@ impl State {
                 }
             }
             RunEvent::Kept(kept) => self.add_kept(kept, is_full),
+            RunEvent::Transcripts(all) => {
+                let bytes = bytes_of(&all);
+                if self.transcribed == 0 || self.transcribed + bytes <= WAITING_TRANSCRIPTS_BYTES {
+                    self.transcribed += bytes;
+                    self.events.push_back(RunEvent::Transcripts(all));
+                }
+            }
             event => {
                 self.intervals += usize::from(matches!(event, RunEvent::IntervalClosed(_)));
                 self.events.push_back(event);
@@ -233,6 +245,12 @@ impl State {
             _ => self.events.push_back(RunEvent::Kept(kept)),
         }
     }
+}
+
+/// The bytes of exchanges in full.
+fn bytes_of(transcripts: &[Transcript]) -> usize {
+    let each = transcripts.iter().map(Transcript::body_bytes);
+    each.map(|bytes| bytes + TRANSCRIPT_BYTES).sum()
 }
 
 /// Nothing that could panic is done under these locks.
