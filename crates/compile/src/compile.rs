@@ -92,7 +92,7 @@ pub(crate) fn compile_in(
     for pool in &written {
         let own = script::sources(pool, &dealer.sources(), &mut scope);
         let templates = TemplateScope::new(&own.sources, generator.seed);
-        let templates = templates.with_script(own.script);
+        let templates = templates.with_late(&scope.late).with_script(own.script);
         let made = match is_of_calls(pool) {
             true => calls(document, pool, templates, generator, &mut scope),
             false => Some(http(pool, templates, &mut scope)),

@@ -85,6 +85,7 @@ fn compile_with(
     let mut scope = Scope::new(host);
     scope.private_headers = private_headers(draft);
     scope.taken = taken.cloned();
+    scope.late = draft.late.as_slice().into();
     if draft.found.is_empty() {
         return compile_in(&draft.document, scope).map_err(in_order);
     }

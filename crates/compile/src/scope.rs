@@ -34,6 +34,8 @@ pub(crate) struct Scope<'a> {
     pub(crate) private_headers: Vec<String>,
     /// The record of values that are taken from responses, in a setup or a teardown.
     pub(crate) taken: Option<Arc<TakenValues>>,
+    /// The places of values that contain one which the setup has not taken yet.
+    pub(crate) late: Arc<[Place]>,
 }
 
 impl<'a> Scope<'a> {
@@ -45,6 +47,7 @@ impl<'a> Scope<'a> {
             has_answer: false,
             private_headers: Vec::new(),
             taken: None,
+            late: Arc::default(),
         }
     }
 

@@ -15,7 +15,7 @@
 
 use crate::scope::Scope;
 use drumfire_data::{SetValue, Sources, Template, Text as Kind, TextTemplate as _};
-use drumfire_document::{Field, Step as Written, Text};
+use drumfire_document::{Field, Place, Step as Written, Text};
 use drumfire_plan::{
     DataError, Functions, RequestContext, Step, Value as _, VariableId, Variables,
 };
@@ -33,6 +33,8 @@ pub(crate) struct TemplateScope {
     pub(crate) first: RequestContext,
     /// The variables whose values in `first` are stand-ins, or computed from some.
     unknown: Vec<VariableId>,
+    /// The places of texts in which the same is true of a part: the setup takes it.
+    late: Arc<[Place]>,
     /// The functions of the pool's script.
     pub(crate) script: Option<Arc<dyn Functions>>,
 }
@@ -47,7 +49,16 @@ impl TemplateScope {
                 ..RequestContext::default()
             },
             unknown: Vec::new(),
+            late: Arc::default(),
             script: None,
+        }
+    }
+
+    /// The scope with the places of texts that the setup gives a part of.
+    pub(crate) fn with_late(self, late: &Arc<[Place]>) -> Self {
+        Self {
+            late: Arc::clone(late),
+            ..self
         }
     }
 
@@ -83,7 +94,10 @@ impl TemplateScope {
         let variable = self.sources.declared(&field.name.value)?;
         let made = self.value(field, number);
         let (text, is_known) = match &made {
-            Ok((value, Some(text))) => (text.as_str(), !self.depends(value.variables())),
+            Ok((value, Some(text))) => {
+                let depends = self.depends(value.variables(), &field.value.place);
+                (text.as_str(), !depends)
+            }
             Ok((_, None)) => (STAND_IN, false),
             Err(_) => ("", true),
         };
@@ -159,30 +173,37 @@ impl TemplateScope {
         self.unknown.extend(&other.unknown);
     }
 
-    /// The text of a template in the first request; `None` where it fails and has read a value that
-    /// only a run knows.
-    pub(crate) fn tried(&self, template: &Template) -> Result<Option<String>, String> {
+    /// The text of a template at a place in the first request; `None` where it fails and has read a
+    /// value that only a run knows.
+    pub(crate) fn tried(
+        &self,
+        template: &Template,
+        place: &Place,
+    ) -> Result<Option<String>, String> {
         let mut text = String::new();
         let rendered = template.render(&self.first, 0, &mut text);
-        self.judged(rendered.map(|()| text), template.variables())
+        self.judged(rendered.map(|()| text), template.variables(), place)
     }
 
-    /// The result of a trial that has read these variables.
+    /// The result of a trial of a text at a place that has read these variables.
     pub(crate) fn judged<T>(
         &self,
         tried: Result<T, DataError>,
         read: &[VariableId],
+        place: &Place,
     ) -> Result<Option<T>, String> {
         match tried {
             Ok(tried) => Ok(Some(tried)),
-            Err(error) if !error.cause.is_name() && self.depends(read) => Ok(None),
+            Err(error) if !error.cause.is_name() && self.depends(read, place) => Ok(None),
             Err(error) => Err(error.to_string()),
         }
     }
 
-    /// Whether the value of one of these variables is known in the run only.
-    fn depends(&self, read: &[VariableId]) -> bool {
-        read.iter().any(|variable| self.unknown.contains(variable))
+    /// Whether the value of one of these variables, or a part of the text at a place, is known in
+    /// the run only.
+    fn depends(&self, read: &[VariableId], place: &Place) -> bool {
+        let mut read = read.iter();
+        read.any(|variable| self.unknown.contains(variable)) || self.late.contains(place)
     }
 
     /// The value of a variable as a step computes it, and its text for the first request, as
@@ -191,7 +212,8 @@ impl TemplateScope {
         let value = self.given(&field.value.value, number)?;
         let mut text = String::new();
         let rendered = value.render(&self.first, &mut text);
-        let text = self.judged(rendered.map(|()| text), value.variables())?;
+        let text = rendered.map(|()| text);
+        let text = self.judged(text, value.variables(), &field.value.place)?;
         Ok((value, text))
     }
 }

@@ -98,7 +98,7 @@ impl<'a> Templates<'a> {
             let say = names::setting(place, "templates", "none");
             format!("{error}; {say} sends it as it is")
         })?;
-        self.scope.tried(&template)?;
+        self.scope.tried(&template, place)?;
         Ok(template)
     }
 
@@ -149,7 +149,7 @@ impl<'a> Templates<'a> {
         scope: &mut Scope<'_>,
     ) -> Option<Asked> {
         let made = self.compile(tail, Kind::Plain, place).and_then(|template| {
-            if let Some(mut target) = self.scope.tried(&template)? {
+            if let Some(mut target) = self.scope.tried(&template, place)? {
                 let complete = Url::complete_target(&mut target);
                 complete.map_err(|error| error.to_string())?;
             }
@@ -234,7 +234,7 @@ impl<'a> Templates<'a> {
         Header::new(name, b"").map_err(|error| error.to_string())?;
         let told = |error: String| format!("the field `{name}`: {}", of_field(name, error));
         let template = self.compile(value, Kind::Plain, place).map_err(told)?;
-        if let Some(text) = self.scope.tried(&template).map_err(told)? {
+        if let Some(text) = self.scope.tried(&template, place).map_err(told)? {
             Header::new(name, text.as_bytes()).map_err(|error| error.to_string())?;
         }
         Ok(FieldTemplate::new(name.to_owned(), template))
