@@ -2,7 +2,8 @@
 //!
 //! The body is made once, before the run. Where a text of it is a template the whole body is one,
 //! since a template has one text; then the heads of parts and the content of files, in which tags
-//! are no tags, are kept out of it by `{% raw %}`, and a file that is no text can't stand beside it.
+//! are no tags, are kept out of it by `{% raw %}`. A file that is no text parts it: there it goes on
+//! as a template of its own ([`Multipart::binaries`]).
 //!
 //! What stands in the head of a part can't end it: quotes and ends of lines in names are escaped as
 //! browsers do, a type has no control characters, and the boundary occurs in no part as it was
@@ -10,6 +11,7 @@
 
 use drumfire_data::Template;
 use drumfire_document::{Diagnostic, Part, PartContent};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +23,8 @@ const BOUNDARY: &str = "----drumfire0boundary";
 pub(crate) struct Multipart {
     pub(crate) bytes: Vec<u8>,
     pub(crate) media_type: String,
+    /// The ranges of the bytes that are no text, where the others have templates.
+    pub(crate) binaries: Vec<Range<usize>>,
 }
 
 /// The body that has these parts, with the content of each. With `are_templates`, texts may be
@@ -38,6 +42,7 @@ pub(crate) fn multipart(
     }
     let varies = are_templates && parts.iter().any(is_template);
     let mut bytes = Vec::new();
+    let mut binaries = Vec::new();
     for (part, content) in parts.iter().zip(contents) {
         let head = head(part, &boundary)?;
         match varies {
@@ -50,6 +55,11 @@ pub(crate) fn multipart(
             false => bytes.extend_from_slice(head.as_bytes()),
         }
         match &part.content {
+            PartContent::File(_) if varies && std::str::from_utf8(content).is_err() => {
+                let start = bytes.len();
+                bytes.extend_from_slice(content);
+                binaries.push(start..bytes.len());
+            }
             PartContent::File(path) if varies => {
                 let raw = raw(content, "the file");
                 let raw = raw.map_err(|message| Box::new(Diagnostic::new(&path.place, message)))?;
@@ -63,6 +73,7 @@ pub(crate) fn multipart(
     Ok(Multipart {
         bytes,
         media_type: format!("multipart/form-data; boundary={boundary}"),
+        binaries,
     })
 }
 
@@ -222,8 +233,15 @@ mod tests {
         );
         let made = body(&[template.clone(), file("folder/a\".txt")], false).expect("a body");
         assert!(!made.contains("raw"), "{made}");
-        let wrong = body(&[template, file("bytes")], true).expect_err("no text");
-        assert!(wrong.contains("the file is no text"), "{wrong}");
+        let contents = [Arc::from(*b"{{ user }}"), Arc::from([0xff])];
+        let made = multipart(&[template, file("bytes")], &contents, true);
+        let Ok(made) = made else {
+            panic!("a body");
+        };
+        let [only] = &made.binaries[..] else {
+            panic!("{:?}", made.binaries);
+        };
+        assert_eq!(made.bytes[only.clone()], [0xff]);
     }
 
     #[test]

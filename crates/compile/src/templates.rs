@@ -17,11 +17,12 @@ use crate::metadata;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
 use crate::web_form::{self, Tags};
-use drumfire_data::{Bodies, FieldTemplate, Order, Template, Text as Kind};
+use drumfire_data::{Bodies, BodyPiece, FieldTemplate, Order, Template, Text as Kind};
 use drumfire_document::names;
 use drumfire_document::{Field, Payload, Place, Switch, Text};
 use drumfire_plan::{Body, Header, Url, secret};
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The compiler of a pool's templates, or of a request's: the values that they may read, and
@@ -58,6 +59,15 @@ pub(crate) struct Content {
     pub(crate) varying: Option<Arc<Bodies>>,
     /// The type that it has by the way in which it was written.
     pub(crate) media_type: Option<MediaType>,
+}
+
+/// The bytes of a body as it was written.
+struct BodyBytes {
+    bytes: Arc<[u8]>,
+    /// The type that follows from the way in which it was written.
+    media_type: Option<MediaType>,
+    /// The ranges that are no text, and part the others.
+    binaries: Vec<Range<usize>>,
 }
 
 /// A media type, perhaps with a boundary of its own.
@@ -254,7 +264,12 @@ impl<'a> Templates<'a> {
         let Some(payload) = written.payload else {
             return Content::default();
         };
-        let Some((bytes, media_type)) = self.bytes(payload, scope) else {
+        let Some(BodyBytes {
+            bytes,
+            media_type,
+            binaries,
+        }) = self.bytes(payload, scope)
+        else {
             return Content::default();
         };
         let place = place_of(payload);
@@ -270,6 +285,8 @@ impl<'a> Templates<'a> {
         let made = if is_on(written.lines) {
             let order = order(written.order, scope);
             self.lines(&bytes, order, kind, place, name).map(Some)
+        } else if !binaries.is_empty() {
+            self.parted(&bytes, &binaries, place).map(Some)
         } else {
             // What is no text is no template.
             let text = std::str::from_utf8(&bytes).ok();
@@ -295,13 +312,38 @@ impl<'a> Templates<'a> {
         }
     }
 
+    /// A body of bytes that are sent as they are, and of texts between them that may be templates.
+    fn parted(
+        &self,
+        bytes: &[u8],
+        binaries: &[Range<usize>],
+        place: &Place,
+    ) -> Result<Bodies, String> {
+        let mut pieces = Vec::new();
+        let mut start = 0;
+        let end = bytes.len()..bytes.len();
+        let ends = binaries.iter().cloned().chain(std::iter::once(end));
+        for binary in ends {
+            let between = &bytes[start..binary.start];
+            let text = std::str::from_utf8(between).unwrap_or_default();
+            pieces.push(match self.is_template(text) {
+                true => BodyPiece::Template(self.compile(text, Kind::Plain, place)?),
+                false => BodyPiece::Bytes(between.into()),
+            });
+            pieces.push(BodyPiece::Bytes(bytes[binary.clone()].into()));
+            start = binary.end;
+        }
+        Ok(Bodies::parted(pieces))
+    }
+
     /// The bytes of a body, those of JSON and forms as templates have them, and the type that
     /// follows from the way in which it was written.
-    fn bytes(
-        &self,
-        payload: &Payload,
-        scope: &mut Scope<'_>,
-    ) -> Option<(Arc<[u8]>, Option<MediaType>)> {
+    fn bytes(&self, payload: &Payload, scope: &mut Scope<'_>) -> Option<BodyBytes> {
+        let plain = |bytes, media_type| BodyBytes {
+            bytes,
+            media_type,
+            binaries: Vec::new(),
+        };
         let media_type = match payload {
             Payload::Json(_) => Some("application/json".into()),
             Payload::Form(_) => Some("application/x-www-form-urlencoded".into()),
@@ -314,11 +356,14 @@ impl<'a> Templates<'a> {
             Payload::Form(fields) if self.is_on => web_form::body(fields, Tags::Templates),
             Payload::Multipart(parts) => {
                 let made = scope.multipart(parts, self.is_on)?;
-                return Some((made.bytes.into(), Some(made.media_type.into())));
+                return Some(BodyBytes {
+                    binaries: made.binaries,
+                    ..plain(made.bytes.into(), Some(made.media_type.into()))
+                });
             }
-            payload => return Some((scope.payload(payload)?, media_type)),
+            payload => return Some(plain(scope.payload(payload)?, media_type)),
         };
-        Some((text.into_bytes().into(), media_type))
+        Some(plain(text.into_bytes().into(), media_type))
     }
 
     /// The lines of a body, each of which is a body. Each is compiled on its own: one line may be a

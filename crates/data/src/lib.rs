@@ -47,7 +47,7 @@ pub use names::VARIABLES;
 pub use order::Order;
 pub use read_at::ReadAt;
 pub use render_context::RenderContext;
-pub use request::{Bodies, FieldTemplate, RequestTemplates};
+pub use request::{Bodies, BodyPiece, FieldTemplate, RequestTemplates};
 pub use set_value::SetValue;
 pub use sources::{SourceError, Sources, VARIABLES_MAX};
 pub use template::{Escaping, Expression, Piece, Template, TemplateError, Text};

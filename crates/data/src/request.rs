@@ -37,7 +37,20 @@ pub struct Bodies {
 enum BodyText {
     Fixed(Range<usize>),
     Template(Template),
+    Parted(Box<[BodyPiece]>),
 }
+
+/// A piece of a body that is not a text as a whole.
+#[derive(Clone, Debug)]
+pub enum BodyPiece {
+    /// Bytes that are sent as they are.
+    Bytes(Arc<[u8]>),
+    /// A text that varies.
+    Template(Template),
+}
+
+/// The part of a request to which the first piece of such a body belongs, beyond those of fields.
+const PIECES: u32 = 1 << 16;
 
 impl FieldTemplate {
     /// A field with this name, and a value that varies.
@@ -92,6 +105,20 @@ impl Bodies {
         }
     }
 
+    /// The same pieces for every request, one behind the other. Each draws values of its own.
+    #[must_use]
+    pub fn parted(pieces: Vec<BodyPiece>) -> Self {
+        let pieces = (PIECES..).zip(pieces).map(|(part, piece)| match piece {
+            BodyPiece::Template(template) => BodyPiece::Template(template.in_part(part)),
+            bytes => bytes,
+        });
+        Self {
+            list: vec![BodyText::Parted(pieces.collect())],
+            bytes: Arc::default(),
+            order: Order::InTurn,
+        }
+    }
+
     /// The lines of a text, each a body; empty ones are passed over. `compile` gives the template
     /// of a line, if it is one, or an error.
     ///
@@ -141,6 +168,13 @@ impl Bodies {
         let templates = self.list.iter().filter_map(|body| match body {
             BodyText::Fixed(_) => None,
             BodyText::Template(template) => template.count(),
+            BodyText::Parted(pieces) => {
+                let counts = pieces.iter().filter_map(|piece| match piece {
+                    BodyPiece::Template(template) => template.count(),
+                    BodyPiece::Bytes(_) => None,
+                });
+                counts.min()
+            }
         });
         let own = once.then_some(self.list.len() as u64);
         own.into_iter().chain(templates).min()
@@ -158,6 +192,14 @@ impl Bodies {
         match &self.list[index as usize] {
             BodyText::Fixed(range) => out.extend_from_slice(&self.bytes[range.clone()]),
             BodyText::Template(template) => append(template, request, out)?,
+            BodyText::Parted(pieces) => {
+                for piece in pieces {
+                    match piece {
+                        BodyPiece::Bytes(bytes) => out.extend_from_slice(bytes),
+                        BodyPiece::Template(template) => append(template, request, out)?,
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -288,7 +330,7 @@ impl RequestData for RequestTemplates {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bodies, FieldTemplate, RequestTemplates};
+    use super::{Bodies, BodyPiece, FieldTemplate, RequestTemplates};
     use crate::{CsvForm, Feed, Order, Sources, Template, Text};
     use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData};
     use std::sync::Arc;
@@ -331,6 +373,24 @@ mod tests {
         let fields: Vec<String> = fields.iter().map(|(n, v)| format!("{n}: {v}")).collect();
         let body = String::from_utf8(body).expect("text");
         Ok([target, fields.join("\n"), body])
+    }
+
+    #[test]
+    fn a_body_may_have_bytes_beside_templates() {
+        let sources = sources(Order::InTurn);
+        let piece = |text| BodyPiece::Template(template(text, &sources));
+        let bodies = Bodies::parted(vec![
+            piece("a{{ request_number }}{{ new_uuid() }}"),
+            BodyPiece::Bytes([0xff, 0].into()),
+            piece("{{ people.name }}{{ new_uuid() }}"),
+        ]);
+        let data = RequestTemplates::default().with_body(Arc::new(bodies));
+        let mut body = Vec::new();
+        data.message(&request(4), 0, &mut body).expect("a body");
+        assert_eq!(&body[..2], b"a4");
+        let (first, rest) = body[2..].split_at(36);
+        assert_eq!(&rest[..5], b"\xff\0Ada");
+        assert_ne!(first, &rest[5..], "each piece draws values of its own");
     }
 
     #[test]
