@@ -18,6 +18,7 @@ use drumfire_report::show;
 use drumfire_session::{Console, Observer};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A text of a plan, and the plan of its load.
 pub(crate) struct Compiled {
@@ -104,14 +105,15 @@ fn run(
     let PhasePlan { plan, taken } = planned;
     let mut transcripts = Vec::new();
     let session = session::of_dialect(plan, &[], output)?;
-    let mut session = session.observed_by(Transcribed(&mut transcripts));
-    if signals == Acknowledged::Yes {
-        session = session.observed_by(Interruption {
-            phase,
-            console: output.console(),
-        });
-    }
-    let summary = session.run()?.summary;
+    let came = Arc::new(AtomicBool::new(false));
+    let interruption = Interruption {
+        phase,
+        console: (signals == Acknowledged::Yes).then(|| output.console()),
+        came: Arc::clone(&came),
+    };
+    let session = session.observed_by(Transcribed(&mut transcripts));
+    let summary = session.observed_by(interruption).run()?.summary;
+    let is_interrupted = came.load(Ordering::Relaxed) || Digest::of(&summary, true).is_cut_short;
     transcripts.sort_by_key(|transcript| transcript.sample.end);
     if phases == Phases::Show {
         let shown = show::exchanges(&transcripts, &summary, &output.stdout_style());
@@ -121,16 +123,21 @@ fn run(
         let iterations = summary.total.iterations.as_ref();
         iterations.is_some_and(|iterations| iterations.counts.ok == 1)
     };
+    // A signal ends the run, also where the request in flight was answered: no load begins then.
+    let ends = is_interrupted && phase == Phase::Setup;
     match completed(&summary) {
-        true => Ok(taken.to_map()),
-        false => Err(failure(phase, &transcripts, &summary, phases)),
+        true if !ends => Ok(taken.to_map()),
+        _ if is_interrupted => Err(interrupted(phase)),
+        _ => Err(failure(phase, &transcripts, &summary, phases)),
     }
 }
 
-/// Confirms a signal at once: the request in flight may take its whole timeout.
+/// Notes a signal, and confirms it at once where the user may read of it: the request in flight may
+/// take its whole timeout.
 struct Interruption {
     phase: Phase,
-    console: Arc<dyn Console>,
+    console: Option<Arc<dyn Console>>,
+    came: Arc<AtomicBool>,
 }
 
 impl Observer for Interruption {
@@ -139,27 +146,37 @@ impl Observer for Interruption {
             reason: StopReason::Signal,
         } = event
         {
+            self.came.store(true, Ordering::Relaxed);
             let key = self.phase.key();
-            self.console.note(&format!(
-                "stopping: waiting for the {key}'s request in flight (again to give it up)"
-            ));
+            if let Some(console) = &self.console {
+                console.note(&format!(
+                    "stopping: waiting for the {key}'s request in flight (again to give it up)"
+                ));
+            }
         }
+    }
+}
+
+/// The consequence of a phase without success.
+const fn consequence(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Setup => "; no load was sent",
+        Phase::Teardown => "",
+    }
+}
+
+/// The failure of a phase that a signal ended.
+fn interrupted(phase: Phase) -> Failure {
+    let (key, consequence) = (phase.key(), consequence(phase));
+    Failure {
+        exit: Exit::CutShort,
+        ..Failure::failed(format!("the {key} was interrupted{consequence}"))
     }
 }
 
 /// Why a phase has no success.
 fn failure(phase: Phase, transcripts: &[Transcript], summary: &Summary, phases: Phases) -> Failure {
-    let consequence = match phase {
-        Phase::Setup => "; no load was sent",
-        Phase::Teardown => "",
-    };
-    let key = phase.key();
-    if Digest::of(summary, true).is_cut_short {
-        return Failure {
-            exit: Exit::CutShort,
-            ..Failure::failed(format!("the {key} was interrupted{consequence}"))
-        };
-    }
+    let (key, consequence) = (phase.key(), consequence(phase));
     let mut failed = transcripts.iter();
     let reason = failed
         .find(|transcript| transcript.sample.outcome != Outcome::Ok)

@@ -114,6 +114,56 @@ fn a_phase_that_fails_says_where() {
     assert!(text.contains("the teardown failed at `empty`"), "{text}");
 }
 
+/// A signal in a setup ends the run, also where the setup's last request is answered.
+#[test]
+fn no_load_follows_a_setup_in_which_a_signal_came() {
+    let (slow, load, folder) = (
+        Serve::new("--delay const:1s"),
+        Serve::new(""),
+        Folder::new(),
+    );
+    let text = format!(
+        "drumfire: 1\nsetup: [ {{ get: \"{}x\" }} ]\npools: {{ p: {{ target: \"{}\", users: 1, requests: [ {{ get: / }} ] }} }}\nstop: {{ requests: 3 }}\n",
+        slow.url,
+        load.url.trim_end_matches('/')
+    );
+    folder.write("plan.yaml", text);
+    let mut command = drumfire(words("run plan.yaml --no-store"));
+    command.current_dir(folder.at("."));
+    let process = Process::start(&mut command);
+    slow.await_requests(1);
+    process.signal(Signal::INT);
+    let ended = process.finish(LIMIT);
+    assert_eq!(ended.code, Some(4), "{ended:?}");
+    let said = "the setup was interrupted; no load was sent";
+    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    assert_eq!(load.count("requests"), 0);
+}
+
+/// A value that the setup takes has no form before: what is made of it is tried behind the setup.
+#[test]
+fn templates_of_what_the_setup_takes_may_fail_when_they_are_tried() {
+    let (server, folder) = (Serve::new("--shop"), Folder::new());
+    let text = |filter: &str| {
+        format!(
+            "drumfire: 1\ndefaults: {{ target: \"{}\" }}\nsetup: [ {{ get: /shop/products, take: {{ all: \"json $.products\" }} }} ]\n\
+             pools:\n  a:\n    users: 1\n    scenario:\n    \
+             - {{ get: \"/?x={{{{ ('${{setup:all}}' | {filter})[0].id }}}}\" }}\n    \
+             - set: {{ it: \"${{setup:all}}\" }}\n    \
+             - {{ get: \"/?n={{% for one in it | {filter} %}}{{{{ one.id }}}}{{% endfor %}}\" }}\n\
+             stop: {{ iterations: 1 }}\n",
+            server.url.trim_end_matches('/')
+        )
+    };
+    folder.write("plan.yaml", text("fromjson"));
+    let checked = run(&folder, "check plan.yaml");
+    assert_eq!(checked.code, Some(0), "{}", checked.stderr);
+    folder.write("plan.yaml", text("fromjsn"));
+    let wrong = run(&folder, "check plan.yaml");
+    assert_eq!(wrong.code, Some(2), "{}", wrong.stdout);
+    assert!(wrong.stderr.contains("fromjsn"), "{}", wrong.stderr);
+}
+
 /// Mistakes are said before anything is sent.
 #[test]
 fn mistakes_in_phases_are_said_with_their_place() {
