@@ -81,7 +81,7 @@ pub(crate) fn sent(
     for metadata in split.varying {
         input = input.with_metadata(metadata);
     }
-    metadata::check_first(&split.place, &input, &templates.first, scope);
+    metadata::check_first(&split.place, &input, templates, scope);
     Some(Sent {
         input,
         fields: split.fixed,
@@ -166,7 +166,7 @@ fn input(
         Input::binary(method, &bytes)
     } else {
         match std::str::from_utf8(&bytes) {
-            Ok(text) => of_text(text, method, language, templates),
+            Ok(text) => of_text(text, method, language, templates, place),
             Err(_) => {
                 let say = names::setting(place, "binary", "true");
                 let message = format!("the data is not valid UTF-8; say {say}");
@@ -186,10 +186,14 @@ fn of_text(
     method: &Method,
     language: &Language,
     templates: &TemplateScope,
+    place: &Place,
 ) -> Result<Input, DataError> {
     match language {
         Language::None(reading) => Input::json_by(method, text, *reading),
-        Language::Native => Input::template_for(method, text, &templates.sources, &templates.first),
+        Language::Native => {
+            let spares = |error: &DataError, read: &[_]| templates.spares(error, read, place);
+            Input::template_for(method, text, &templates.sources, &templates.first, &spares)
+        }
         Language::Go(go) => match go.parse(text, Role::Data(0))? {
             Some(template) => Ok(Input::text(method, Arc::new(template))),
             None => Input::json_by(method, text, Reading::Lenient),

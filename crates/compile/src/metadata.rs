@@ -5,10 +5,12 @@
 //! belongs to the protocol. Values that vary are checked as the first call would have them.
 
 use crate::scope::Scope;
+use crate::template_scope::TemplateScope;
 use drumfire_document::names;
 use drumfire_document::{Field, Place};
 use drumfire_grpc::metadata::check;
-use drumfire_plan::{Header, RenderedFields, RequestContext, RequestData};
+use drumfire_plan::{Header, RenderedFields, RequestData as _};
+use drumfire_schema::Input;
 
 /// The keys that belong to the protocol, each with the setting that makes it.
 const SETTINGS: [(&str, &str); 5] = [
@@ -63,13 +65,14 @@ pub(crate) fn sendable(place: &Place, name: &str, value: &[u8], scope: &mut Scop
 /// Renders the varying metadata as the first call would have it, and checks the result.
 pub(crate) fn check_first(
     place: &Place,
-    data: &dyn RequestData,
-    first: &RequestContext,
+    input: &Input,
+    templates: &TemplateScope,
     scope: &mut Scope<'_>,
 ) {
     let mut fields = RenderedFields::default();
-    let rendered = data.fields(first, &mut fields);
-    if scope.found.ok(place, rendered).is_some() {
+    let rendered = input.fields(&templates.first, &mut fields);
+    let rendered = templates.judged(rendered, &input.variables_of_metadata(), place);
+    if scope.found.ok(place, rendered).flatten().is_some() {
         for (name, value) in fields.iter() {
             sendable(place, name, value.as_bytes(), scope);
         }

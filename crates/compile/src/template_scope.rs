@@ -194,9 +194,14 @@ impl TemplateScope {
     ) -> Result<Option<T>, String> {
         match tried {
             Ok(tried) => Ok(Some(tried)),
-            Err(error) if !error.cause.is_name() && self.depends(read, place) => Ok(None),
+            Err(error) if self.spares(&error, read, place) => Ok(None),
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// Whether the trial of a text at a place that has read these variables may fail so.
+    pub(crate) fn spares(&self, error: &DataError, read: &[VariableId], place: &Place) -> bool {
+        !error.cause.is_name() && self.depends(read, place)
     }
 
     /// Whether the value of one of these variables, or a part of the text at a place, is known in

@@ -12,7 +12,7 @@ pub use metadata::Metadata;
 use crate::json::Reading;
 use crate::{Method, json};
 use drumfire_data::{Order, RenderContext, Sources, Template, Text, TextTemplate};
-use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, Varying};
+use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, VariableId, Varying};
 use elements::Element;
 use prost_reflect::MessageDescriptor;
 use rendered::Rendered;
@@ -147,10 +147,17 @@ impl Input {
         text: &str,
         sources: &Arc<Sources>,
     ) -> Result<Self, DataError> {
-        Self::template_for(method, text, sources, &RequestContext::default())
+        Self::template_for(
+            method,
+            text,
+            sources,
+            &RequestContext::default(),
+            &|_, _| false,
+        )
     }
 
-    /// The same, where this is the first call: it has the variables that the template may read.
+    /// The same, where this is the first call: it has the variables that the template may read. Where
+    /// it fails, `is_spared` decides by the error and the variables whether it may.
     ///
     /// # Errors
     /// As [`Input::template`].
@@ -159,6 +166,7 @@ impl Input {
         text: &str,
         sources: &Arc<Sources>,
         first: &RequestContext,
+        is_spared: &dyn Fn(&DataError, &[VariableId]) -> bool,
     ) -> Result<Self, DataError> {
         if Template::is_static(text) {
             return Self::json(method, text);
@@ -166,6 +174,16 @@ impl Input {
         let template = Template::compile(text, Text::Json, sources)
             .map_err(|error| DataError::new(error.to_string()))?;
         let count = template.count();
+        // Only a run knows the values with which it could be tried.
+        let rendered = template.render(first, 0, &mut String::new());
+        if let Err(error) = rendered
+            && is_spared(&error, template.variables())
+        {
+            let rendered = Rendered::new(Arc::new(template), Reading::Protobuf);
+            let mut input = Self::new(method, Body::Rendered(rendered));
+            input.feeds = count;
+            return Ok(input);
+        }
         let body = match elements::of_template(&method.input(), &template, first)? {
             Some(elements) => Body::Elements(elements),
             None => Body::Rendered(Rendered::new(Arc::new(template), Reading::Protobuf)),
@@ -174,6 +192,13 @@ impl Input {
         input.feeds = count;
         input.check(first)?;
         Ok(input)
+    }
+
+    /// The variables of the user that its metadata may read.
+    #[must_use]
+    pub fn variables_of_metadata(&self) -> Vec<VariableId> {
+        let each = self.metadata.iter().flat_map(Metadata::variables);
+        each.copied().collect()
     }
 
     /// Any template language whose text is JSON, read leniently. It is evaluated once a call;

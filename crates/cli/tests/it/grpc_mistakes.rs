@@ -180,3 +180,37 @@ fn a_server_that_gives_no_schema_is_named() {
         }
     }
 }
+
+/// The value that a call gives is known in the run only: what is made of it may fail before.
+#[test]
+fn calls_with_values_of_earlier_ones_are_not_refused() {
+    let (serve, folder) = (Serve::new("--grpc"), Folder::new());
+    let text = |step: &str| {
+        format!(
+            "drumfire: 1\npools:\n  a:\n    target: {}\n    plaintext: true\n    users: 1\n    scenario:\n    \
+             - {{ call: helloworld.Greeter/SayHello, data: {{ name: x }}, take: {{ all: json $.message }} }}\n    \
+             - {{ call: helloworld.Greeter/SayHello, {step} }}\nstop: {{ iterations: 1 }}\n",
+            serve.address()
+        )
+    };
+    let check = |step: &str| {
+        folder.write("plan.yaml", text(step));
+        let mut command = drumfire(["check", &folder.at("plan.yaml")]);
+        Process::start(&mut command).finish(Duration::from_secs(60))
+    };
+    for fine in [
+        "data: { name: \"{{ (all | fromjson)[0].id }}\" }",
+        "data: { name: x }, metadata: { k: \"{{ (all | fromjson)[0].id }}\" }",
+    ] {
+        let checked = check(fine);
+        assert_eq!(checked.code, Some(0), "{fine}: {}", checked.stderr);
+    }
+    for wrong in [
+        "data: { name: \"{{ (all | fromjsn)[0].id }}\" }",
+        "data: { nam: \"{{ all }}\" }",
+        "data: { name: \"{{ (1 | fromjson)[0].id }}\" }",
+    ] {
+        let checked = check(wrong);
+        assert_eq!(checked.code, Some(2), "{wrong}: {}", checked.stdout);
+    }
+}

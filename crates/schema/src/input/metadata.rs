@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::alphabet::STANDARD;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use drumfire_data::{Sources, Template, Text, TextTemplate};
-use drumfire_plan::{DataError, Header, RenderedFields, RequestContext};
+use drumfire_plan::{DataError, Header, RenderedFields, RequestContext, VariableId};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -96,6 +96,14 @@ impl Metadata {
             form => form,
         };
         Self { form, ..self }
+    }
+
+    /// The variables of the user that its template in the native language may read.
+    pub(super) fn variables(&self) -> &[VariableId] {
+        match &self.form {
+            Form::Native(_, template) => template.variables(),
+            Form::Fixed(..) | Form::Value(..) | Form::Object(_) => &[],
+        }
     }
 
     /// Its key, where it has one.
