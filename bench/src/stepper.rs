@@ -114,7 +114,8 @@ pub enum Detail {
     Addresses,
 }
 
-/// Starts a client, lets it become warm, and steps through a number of its requests.
+/// Starts a client, lets it become warm, also under trace, and steps through a number of its
+/// requests.
 ///
 /// # Errors
 /// When the client can't be started or traced, or does not send.
@@ -143,8 +144,12 @@ pub fn step(command: &mut Command, requests: u32, detail: Detail) -> Result<Step
         addresses: HashMap::new(),
         mappings,
     };
-    // The request under way when stepping began is not whole.
-    count(thread, Detail::Number, &mut steps.addresses)?;
+    // The request under way when stepping began is not whole. Those that follow are the slowest that
+    // the client has seen, since stepping takes time, and it keeps the slowest: as many as are
+    // counted are passed over, until a request is one of the slowest no more.
+    for _ in 0..=requests {
+        count(thread, Detail::Number, &mut steps.addresses)?;
+    }
     for _ in 0..requests {
         let instructions = count(thread, detail, &mut steps.addresses)?;
         steps.requests.push(instructions);
