@@ -14,7 +14,8 @@ const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█
 const LEVELS_ASCII: [char; 8] = ['_', '.', '.', '-', '-', '=', '=', '#'];
 
 /// A bar of `part` of `whole` in at most `columns`; any part above zero is visible.
-pub(crate) fn bar(part: u64, whole: u64, columns: usize, style: &Style) -> String {
+#[must_use]
+pub fn bar(part: u64, whole: u64, columns: usize, style: &Style) -> String {
     if part == 0 || whole == 0 {
         return String::new();
     }
@@ -31,7 +32,8 @@ pub(crate) fn bar(part: u64, whole: u64, columns: usize, style: &Style) -> Strin
 }
 
 /// One character for each value, as high as its share of `top`; a blank for 0 and below.
-pub(crate) fn spark(values: &[f64], top: f64, style: &Style) -> String {
+#[must_use]
+pub fn spark(values: &[f64], top: f64, style: &Style) -> String {
     let levels = match style.unicode {
         Unicode::On => LEVELS,
         Unicode::Off => LEVELS_ASCII,

@@ -20,7 +20,7 @@ pub use axis::{Axis, Scale, Tick, Unit};
 pub use heat::{Column, Heat};
 pub use spark::{Spark, Sparks};
 
-use drumfire_measure::Summary;
+use drumfire_measure::{IntervalRow, Summary};
 
 /// A picture of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,4 +144,17 @@ pub fn figures(summary: &Summary) -> Vec<Figure> {
     ];
     figures.extend(over_time::memory(summary));
     figures
+}
+
+/// The figures over time of some rows alone, under the names that [`figures`] gives them: the
+/// newest intervals of a run under way, which are merged with others in its summary.
+#[must_use]
+pub fn recent(summary: &Summary, rows: &[IntervalRow]) -> Vec<Figure> {
+    let of_rows = [
+        over_time::rate,
+        over_time::latency,
+        over_time::in_flight,
+        over_time::lag,
+    ];
+    of_rows.map(|figure| figure(summary, rows)).into()
 }

@@ -12,6 +12,8 @@
 //! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
 //!   under way, one after the other. A caller that is late gives a merged interval and gets a
 //!   coarser line.
+//! - [`glance`] and [`text::rows`] take the books of a run under way as they would be closed now, for
+//!   a screen, and give rows whose inks it draws ([`mod@line`]).
 //! - [`outlook()`] takes a plan that was not run, and [`show`] exchanges in full.
 //!
 //! No format computes a figure. Those for people round it ([`style`] says in which letters);
@@ -22,18 +24,19 @@
 //! another.
 
 mod answers;
-mod bar;
+pub mod bar;
 mod calendar;
 pub mod csv;
 mod excerpt;
 pub mod figure;
 pub mod github;
+pub mod glance;
 pub mod hlog;
 pub mod html;
 pub mod interval;
 pub mod json;
 pub mod junit;
-mod line;
+pub mod line;
 pub mod listing;
 pub mod live;
 mod lowered;

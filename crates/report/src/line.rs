@@ -15,7 +15,7 @@ use unicode_width::UnicodeWidthStr;
 /// The way in which a piece of text stands out. Inks are named by what they mean, so that a theme
 /// is one table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ink {
+pub enum Ink {
     /// As the terminal has it.
     #[default]
     Plain,
@@ -47,7 +47,7 @@ impl Ink {
 
 /// A line in the making: pieces of text, each with its ink.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Line(Vec<(String, Ink)>);
+pub struct Line(Vec<(String, Ink)>);
 
 impl Line {
     /// An empty line.
@@ -88,13 +88,20 @@ impl Line {
         }
     }
 
+    /// The pieces from left to right.
+    pub fn pieces(&self) -> impl Iterator<Item = (&str, Ink)> {
+        self.0.iter().map(|(text, ink)| (text.as_str(), *ink))
+    }
+
     /// The text of all pieces, without ink.
-    pub(crate) fn text(&self) -> String {
+    #[must_use]
+    pub fn text(&self) -> String {
         self.0.iter().map(|(text, _)| text.as_str()).collect()
     }
 
     /// The number of columns that the line takes; wide characters take two.
-    pub(crate) fn width(&self) -> usize {
+    #[must_use]
+    pub fn width(&self) -> usize {
         self.0.iter().map(|(text, _)| text.width()).sum()
     }
 
@@ -131,7 +138,7 @@ impl Line {
     }
 
     /// Cuts the line at `columns`, and ends it in `mark` where something was cut.
-    pub(crate) fn clip(&mut self, columns: usize, mark: &str) {
+    pub fn clip(&mut self, columns: usize, mark: &str) {
         if self.width() <= columns {
             return;
         }

@@ -11,7 +11,8 @@ use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Histogram, Interval, Reading};
+use drumfire_measure::{Histogram, Interval, Reading, RunState};
+use drumfire_plan::{Plan, Pool};
 use drumfire_units::Nanos;
 
 /// The part of a run in which an interval lies, by which the line shows a warm-up, a progress or a
@@ -26,6 +27,19 @@ pub enum Stage {
     Drain,
 }
 
+impl Stage {
+    /// The stage of an interval that ends at this time, in a run of this state whose warm-up has a
+    /// known length.
+    #[must_use]
+    pub fn at(end: Nanos, state: RunState, warmup: Nanos) -> Self {
+        match state {
+            RunState::Drain(_) | RunState::Over => Self::Drain,
+            RunState::Load if end <= warmup => Self::WarmUp(warmup),
+            RunState::Load => Self::Load,
+        }
+    }
+}
+
 /// The stop conditions of a run, as far as they are numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stops {
@@ -33,6 +47,27 @@ pub struct Stops {
     pub duration: Option<Nanos>,
     /// The number of requests that stops the load.
     pub requests: Option<u64>,
+}
+
+impl Stops {
+    /// Those of a plan. The end of its load is the run's to tell, since commands move it. A count is
+    /// that of all pools, where all have one.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        let requests: Option<Vec<u64>> = plan.pools().iter().map(requests).collect();
+        Self {
+            duration: None,
+            requests: requests.map(|all| all.iter().sum()),
+        }
+    }
+}
+
+/// The number of requests that ends a pool's load, where a number does.
+fn requests(pool: &Pool) -> Option<u64> {
+    let rounds = pool.stop.iterations;
+    let round = pool.program.round(pool.requests.len());
+    let rounds = rounds.map(|rounds| rounds.saturating_mul(round));
+    [pool.stop.requests, rounds].into_iter().flatten().min()
 }
 
 /// A run's progress, beside the figures of the interval.
@@ -69,6 +104,15 @@ struct Piece {
 /// last to give way are the time, what is left, and failures.
 #[must_use]
 pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> String {
+    let mut text = String::new();
+    row(interval, progress, style).print(style, &mut text);
+    text.pop();
+    text
+}
+
+/// The same with its inks, for a screen.
+#[must_use]
+pub fn row(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Line {
     let mut pieces = pieces(interval, progress, style);
     let total = |pieces: &[Piece], gap: usize| {
         let widths = pieces.iter().map(|piece| piece.line.width() + gap);
@@ -99,10 +143,7 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
         line.space(if index > 0 { gap } else { 0 });
         line.append(piece.line);
     }
-    let mut text = String::new();
-    line.print(style, &mut text);
-    text.pop();
-    text
+    line
 }
 
 /// The pieces from left to right, each padded to the width that it usually takes.

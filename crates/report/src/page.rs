@@ -4,9 +4,9 @@
 //! label), [`Page::items`] (short texts that are packed into lines) or [`Page::block`] (a heading,
 //! and rows of the full width), in the order in which a reader needs them. A part without rows
 //! prints no label, so that no printer has to ask first whether there is anything to say.
-//! [`Page::finish`] gives the text.
+//! [`Page::finish`] gives the text, [`Page::into_rows`] the same as rows with their inks.
 //!
-//! Every row is cut to the page's width when it is printed. Rows that must not be cut are wrapped
+//! Every row is cut to the page's width when it is appended. Rows that must not be cut are wrapped
 //! before, to [`Page::room`] under a label and to [`Page::block_room`] in a block.
 
 use crate::line::{Ink, Line, flow, wrap};
@@ -33,7 +33,7 @@ pub(crate) struct Page<'a> {
     /// The look of the page.
     pub(crate) style: &'a Style,
     explain: Explain,
-    out: String,
+    rows: Vec<Line>,
 }
 
 impl<'a> Page<'a> {
@@ -42,13 +42,28 @@ impl<'a> Page<'a> {
         Self {
             style,
             explain,
-            out: String::new(),
+            rows: Vec::new(),
         }
     }
 
     /// The finished text.
     pub(crate) fn finish(self) -> String {
-        self.out
+        let mut text = String::new();
+        for row in self.rows {
+            row.print_whole(self.style, &mut text);
+        }
+        text
+    }
+
+    /// The finished rows, none of which is wider than the page.
+    pub(crate) fn into_rows(self) -> Vec<Line> {
+        self.rows
+    }
+
+    /// Appends a row, cut to the page's width.
+    fn append(&mut self, mut row: Line) {
+        row.clip(self.style.width(), self.style.glyph("…", "~"));
+        self.rows.push(row);
     }
 
     /// The width of rows under a label.
@@ -79,12 +94,12 @@ impl<'a> Page<'a> {
             if let Some(label) = label.take() {
                 line.push(label, Ink::Bold);
                 if self.inset() < GUTTER {
-                    std::mem::take(&mut line).print(self.style, &mut self.out);
+                    self.append(std::mem::take(&mut line));
                 }
             }
             line.space(self.inset() - line.width().min(self.inset()));
             line.append(row);
-            line.print(self.style, &mut self.out);
+            self.append(line);
         }
     }
 
@@ -97,19 +112,19 @@ impl<'a> Page<'a> {
 
     /// A heading on a line of its own, and rows under it that take the page's whole width.
     pub(crate) fn block(&mut self, heading: Line, rows: impl IntoIterator<Item = Line>) {
-        heading.print(self.style, &mut self.out);
+        self.append(heading);
         for row in rows {
             let mut line = Line::new();
             line.space(INDENT);
             line.append(row);
-            line.print(self.style, &mut self.out);
+            self.append(line);
         }
     }
 
     /// Lines that take the page's whole width.
     pub(crate) fn lines(&mut self, lines: impl IntoIterator<Item = Line>) {
         for line in lines {
-            line.print(self.style, &mut self.out);
+            self.append(line);
         }
     }
 
@@ -132,15 +147,15 @@ impl<'a> Page<'a> {
             let mut line = Line::new();
             line.space(INDENT);
             line.push(text, Ink::Dim);
-            line.print(self.style, &mut self.out);
+            self.append(line);
         }
     }
 
     /// An empty line, unless the page is empty or ends in one: parts that print nothing leave no
     /// hole.
     pub(crate) fn gap(&mut self) {
-        if !self.out.is_empty() && !self.out.ends_with("\n\n") {
-            self.out.push('\n');
+        if self.rows.last().is_some_and(|row| row.width() > 0) {
+            self.rows.push(Line::new());
         }
     }
 }

@@ -217,13 +217,14 @@ fn middle(start: Nanos, end: Nanos) -> f64 {
     f64::midpoint(start.0 as f64, end.0 as f64)
 }
 
-/// The axis of a run's time.
+/// The axis of a run's time, from the beginning of the first row.
 pub(super) fn time(rows: &[IntervalRow]) -> Axis {
-    Axis::linear(
-        "time",
-        Unit::RunTime,
-        rows.iter().map(|row| row.end.0 as f64),
-    )
+    let ends = rows.iter().map(|row| row.end.0 as f64);
+    let whole = Axis::linear("time", Unit::RunTime, ends);
+    Axis {
+        from: rows.first().map_or(0.0, |row| row.start.0 as f64),
+        ..whole
+    }
 }
 
 /// Every value of some series.

@@ -39,14 +39,14 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 
 /// One answer as it is printed: its mark and word, and the reasons for which it is not the best one.
 /// The one-line report takes the line alone.
-pub(super) struct Answer<'a> {
-    pub(super) line: Line,
-    ink: Ink,
-    reasons: &'a [Reason],
+pub(crate) struct Answer<'a> {
+    pub(crate) line: Line,
+    pub(crate) ink: Ink,
+    pub(crate) reasons: &'a [Reason],
 }
 
 /// The three answers, each behind its mark.
-pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
+pub(crate) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
     let printed = |answer: answers::Answer<'a>| {
         let (mark, ink) = match answer.grade {
             Grade::Good => (style.glyph("✓", "+"), Ink::Good),
@@ -66,7 +66,7 @@ pub(super) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>
 /// The number of thresholds that hold or fail, in words; `None` where there are none.
 ///
 /// A condition that ends the run is counted like any other: one that ended it has failed.
-pub(super) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
+pub(crate) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> Option<Line> {
     let total = thresholds.len();
     let failed = thresholds.iter().filter(|t| !t.passed).count();
     let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
