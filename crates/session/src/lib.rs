@@ -54,6 +54,7 @@ pub use redactor::Redactor;
 pub use remote::{Remote, SOCKET_EXTENSION, is_socket, socket_folder};
 pub use request_rows::RequestRowsOutput;
 pub use session::{Outcome, Session};
+pub use steering::Steering;
 pub use storing::{Keeper, StorePlace, Storing, folder_of, naming_of, stored, without_folder};
 pub use streams::{StreamError, StreamPlace, StreamWriter, Streams};
 pub use watch::{Shown, Watch};

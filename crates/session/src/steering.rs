@@ -3,9 +3,10 @@
 //! Each command is looked at before it is sent ([`Steering::idle`]): one that would change nothing
 //! is not sent. One that was sent is noted ([`Steering::note`]), and gives the answer's words.
 //!
-//! It follows what was sent through this socket alone and in the order of sending, not of the times
-//! from which commands hold; it is a memory for words, and decides about nothing but commands that
-//! are idle.
+//! It follows what its owner notes, in that order and not in that of the times from which commands
+//! hold: a socket what was sent through it, a screen every change of the run. It is a memory for
+//! words and for steps from where the load is ([`Steering::scaled`]), and decides about nothing but
+//! commands that are idle.
 
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 use drumfire_plan::{Change, Command, Sequence, Users};
@@ -13,7 +14,7 @@ use drumfire_units::Nanos;
 
 /// The load of each pool.
 #[derive(Debug)]
-pub(crate) struct Steering {
+pub struct Steering {
     run: String,
     pools: Vec<PoolLoad>,
 }
@@ -29,7 +30,8 @@ struct PoolLoad {
 
 impl Steering {
     /// That of a run that begins.
-    pub(crate) fn of(info: &RunInfo) -> Self {
+    #[must_use]
+    pub fn of(info: &RunInfo) -> Self {
         let pools = info.pools.iter().map(|pool| PoolLoad {
             name: pool.name.clone(),
             law: asked(pool),
@@ -42,7 +44,8 @@ impl Steering {
     }
 
     /// The answer to a command that changes nothing.
-    pub(crate) fn idle(&self, command: &Command) -> Option<String> {
+    #[must_use]
+    pub fn idle(&self, command: &Command) -> Option<String> {
         let pools: Vec<&PoolLoad> = self.concerned(command).collect();
         let all = |is_so: &dyn Fn(&PoolLoad) -> bool| pools.iter().all(|pool| is_so(pool));
         let run = &self.run;
@@ -69,7 +72,7 @@ impl Steering {
     }
 
     /// Notes a command that holds from a time of the run on; gives the answer.
-    pub(crate) fn note(&mut self, command: &Command, at: Nanos) -> String {
+    pub fn note(&mut self, command: &Command, at: Nanos) -> String {
         let of = match command
             .pool
             .and_then(|pool| self.pools.get(usize::from(pool)))
@@ -104,6 +107,29 @@ impl Steering {
         }
     }
 
+    /// Whether every pool is paused.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.pools.iter().all(|pool| pool.is_paused)
+    }
+
+    /// The commands that multiply the load of one pool, or of all, by a factor above 0. A number of
+    /// users changes by one at least.
+    ///
+    /// # Errors
+    /// When a load is no single rate or number of users; the text says what can be done.
+    pub fn scaled(&self, pool: Option<u16>, factor: f64) -> Result<Vec<Command>, String> {
+        let pools = (0..).zip(&self.pools);
+        let concerned = pools.filter(|(id, _)| pool.is_none_or(|only| only == *id));
+        let scaled = concerned.map(|(id, load)| {
+            Ok(Command {
+                pool: Some(id),
+                ..Command::soon(scaled(&load.law, factor)?)
+            })
+        });
+        scaled.collect()
+    }
+
     fn concerned(&self, command: &Command) -> impl Iterator<Item = &PoolLoad> {
         let only = command.pool;
         let pools = (0..).zip(&self.pools);
@@ -120,6 +146,34 @@ impl Steering {
             }
         }
     }
+}
+
+/// A load times a factor.
+fn scaled(law: &str, factor: f64) -> Result<Change, String> {
+    if let Ok(users) = law.parse::<u32>() {
+        let scaled = (f64::from(users) * factor).round() as u32;
+        let scaled = match factor > 1.0 {
+            true => scaled.max(users.saturating_add(1)),
+            false => scaled.min(users.saturating_sub(1)).max(1),
+        };
+        let law = Users::constant(scaled);
+        return Ok(Change::Users { law });
+    }
+    let wrong = || {
+        format!(
+            "the load is {law}, no single rate or number of users: give a new one by `drumfire ctl`"
+        )
+    };
+    let (number, per) = law.split_once('/').ok_or_else(wrong)?;
+    let rate: f64 = number.replace(',', "").parse().map_err(|_| wrong())?;
+    let scaled = match rate * factor {
+        scaled if scaled >= 10.0 => scaled.round(),
+        scaled => (scaled * 100.0).round().max(1.0) / 100.0,
+    };
+    let law = format!("{scaled}/{per}").parse();
+    Ok(Change::Rate {
+        law: law.map_err(|_| wrong())?,
+    })
 }
 
 /// The load that a plan asks for.

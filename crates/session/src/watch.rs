@@ -7,7 +7,7 @@
 use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunState};
-use drumfire_plan::{Plan, Pool, StopReason};
+use drumfire_plan::{Plan, StopReason};
 use drumfire_report::interval::sentence;
 use drumfire_report::live::{Progress, Stage, Stops, line};
 use drumfire_report::{Naming, remedy};
@@ -52,16 +52,10 @@ impl Watch {
     /// A watch for a plan's run.
     #[must_use]
     pub fn new(plan: &Plan, shown: Shown, console: Arc<dyn Console>) -> Self {
-        let pools = || plan.pools().iter();
-        // A count is that of all pools, where all have one.
-        let requests: Option<Vec<u64>> = pools().map(requests).collect();
         Self {
             shown,
             is_troubled: false,
-            stops: Stops {
-                duration: None,
-                requests: requests.map(|all| all.iter().sum()),
-            },
+            stops: Stops::of(plan),
             warmup: plan.generator().warmup.span(),
             reading: None,
             next_beat: HEARTBEAT,
@@ -118,17 +112,14 @@ impl Watch {
         if self.rates.len() > SPARK {
             self.rates.remove(0);
         }
-        let stage = match self.state() {
-            RunState::Drain(StopReason::Signal) => return self.replace(&self.stopping()),
-            RunState::Drain(_) | RunState::Over => Stage::Drain,
-            RunState::Load if interval.end <= self.warmup => Stage::WarmUp(self.warmup),
-            RunState::Load => Stage::Load,
-        };
+        if self.state() == RunState::Drain(StopReason::Signal) {
+            return self.replace(&self.stopping());
+        }
         let Some(reading) = &self.reading else {
             return;
         };
         let progress = Progress {
-            stage,
+            stage: Stage::at(interval.end, self.state(), self.warmup),
             stops: self.stops,
             reading,
             rates: &self.rates,
@@ -227,14 +218,6 @@ impl Observer for Watch {
 
 /// The interval between two lines on a pipe.
 const HEARTBEAT: Nanos = Nanos::from_secs(10);
-
-/// The number of requests that ends a pool's load, where a number does.
-fn requests(pool: &Pool) -> Option<u64> {
-    let rounds = pool.stop.iterations;
-    let round = pool.program.round(pool.requests.len());
-    let rounds = rounds.map(|rounds| rounds.saturating_mul(round));
-    [pool.stop.requests, rounds].into_iter().flatten().min()
-}
 
 /// The message after the signal that ended the load, in one line of the terminal.
 fn stopping(in_flight: u64, columns: usize) -> String {
