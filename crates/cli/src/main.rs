@@ -5,6 +5,7 @@
 
 mod bare_url;
 mod command;
+mod display;
 mod document;
 mod exit;
 mod flags;

@@ -6,6 +6,7 @@ use crate::terminal;
 use drumfire_report::style::{Style, Unicode};
 use drumfire_report::untrusted::Untrusted;
 use drumfire_session::{Console, Redactor};
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,10 +15,19 @@ use std::sync::Arc;
 /// Standard output and standard error of one command. Clones share the command's secrets.
 ///
 /// All text on standard error, of every thread, passes through [`Output::draw`].
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct Output {
     redactor: Redactor,
     color: ColorChoice,
+    /// The console in front of standard error, while a screen is shown.
+    front: Option<Arc<dyn Console>>,
+}
+
+impl fmt::Debug for Output {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Output");
+        shown.field("color", &self.color).finish_non_exhaustive()
+    }
 }
 
 impl Output {
@@ -26,6 +36,7 @@ impl Output {
         Self {
             redactor: Redactor::default(),
             color: ColorChoice::Auto,
+            front: None,
         }
     }
 
@@ -49,7 +60,18 @@ impl Output {
 
     /// The same for threads of a session.
     pub(crate) fn console(&self) -> Arc<dyn Console> {
-        Arc::new(self.clone())
+        match &self.front {
+            Some(console) => Arc::clone(console),
+            None => Arc::new(self.clone()),
+        }
+    }
+
+    /// The same with another console for threads of a session.
+    pub(crate) fn behind(&self, console: Arc<dyn Console>) -> Self {
+        Self {
+            front: Some(console),
+            ..self.clone()
+        }
     }
 
     /// Writes a plan to standard output: it has references in the place of secrets, and must stay

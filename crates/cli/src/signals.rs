@@ -36,7 +36,7 @@ const LAST_WORD: Duration = Duration::from_millis(200);
 /// A terminal that goes away (SIGHUP) stops the load too, unless the program was started with
 /// nohup. The kernel and the shell may each send one for the same terminal, so only the first
 /// SIGHUP counts, whatever came before it.
-/// SIGQUIT keeps its default: the end, at once.
+/// SIGQUIT keeps its default, the end at once, but leaves a screen before.
 pub(crate) struct Signals {
     state: Arc<Mutex<State>>,
 }
@@ -58,7 +58,7 @@ impl Signals {
     /// When the system does not let signals be watched for.
     pub(crate) fn watch() -> io::Result<Self> {
         let state: Arc<Mutex<State>> = Arc::default();
-        let mut watched = vec![SIGINT, SIGTERM];
+        let mut watched = vec![SIGINT, SIGTERM, SIGQUIT];
         if !ignores_hangup() {
             watched.push(SIGHUP);
         }
@@ -96,6 +96,10 @@ impl Observer for Signals {
 
 impl State {
     fn take(&mut self, signal: i32) {
+        if signal == SIGQUIT {
+            drumfire_screen::restore();
+            let _dead = low_level::emulate_default_handler(SIGQUIT);
+        }
         if signal == SIGHUP && std::mem::replace(&mut self.is_hung_up, true) {
             return self.act();
         }
@@ -117,7 +121,10 @@ impl State {
             (0, _) | (1 | 2, None) => {}
             (1, Some((control, _))) => control.stop(StopReason::Signal),
             (2, Some((control, _))) => control.end(StopReason::Signal),
-            _ => low_level::exit(INTERRUPTED),
+            _ => {
+                drumfire_screen::restore();
+                low_level::exit(INTERRUPTED)
+            }
         }
     }
 }
@@ -125,6 +132,7 @@ impl State {
 /// Ends a program that has not ended by itself.
 fn give_up() {
     thread::sleep(PATIENCE);
+    drumfire_screen::restore();
     // Standard error may be what holds the program, so nothing waits for this message.
     let _unsaid = thread::Builder::new().spawn(|| {
         let _closed = writeln!(
@@ -156,6 +164,7 @@ pub(crate) fn quit_as_go() -> io::Result<()> {
 
 /// Ends the program as SIGPIPE does, which other tools leave at its default.
 pub(crate) fn die_of_closed_pipe() -> ! {
+    drumfire_screen::restore();
     let _dead = low_level::emulate_default_handler(SIGPIPE);
     low_level::exit(128 + SIGPIPE)
 }

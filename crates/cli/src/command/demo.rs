@@ -1,5 +1,6 @@
 //! `drumfire demo`: a server, a load, a report, and how to read it.
 
+use crate::display::Display;
 use crate::exit::{Exit, Failure};
 use crate::flags::DemoFlags;
 use crate::host::Machine;
@@ -7,8 +8,8 @@ use crate::output::Output;
 use crate::{document, session, terminal};
 use clap::Parser as _;
 use drumfire_compile::compile;
-use drumfire_report::text;
-use drumfire_session::{Shown, Watch};
+use drumfire_report::{Naming, text};
+use drumfire_session::Shown;
 use drumfire_target::{Behaviour, Listen, Options, Server};
 use std::net::{Ipv4Addr, SocketAddr};
 
@@ -47,8 +48,8 @@ pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
         false => terminal::shown(Shown::Live),
     };
     let output = &output.colored(flags.color);
-    let watch = Watch::new(&plan, shown, output.console());
-    let session = session::of(plan, &[], output)?.observed_by(watch);
+    let (display, output) = Display::of(&plan, shown, Naming::Flags, output);
+    let session = display.attached_to(session::of(plan, &[], &output)?);
     let summary = session.run()?.summary;
     let style = terminal::stdout_style(flags.color);
     output.print(text::summary_explained(&summary, &style).as_bytes())?;

@@ -1,5 +1,6 @@
 //! A run, and its results.
 
+use crate::display::Display;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::OutputFlags;
@@ -18,7 +19,7 @@ use drumfire_report::style::Style;
 use drumfire_report::{Naming, show, text};
 use drumfire_session::{
     IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
-    Storing, Watch,
+    Storing,
 };
 use std::path::Path;
 use std::sync::Arc;
@@ -60,9 +61,10 @@ pub(crate) fn of_plan(
     if flags.show {
         return show_once(plan, written, &destinations, output);
     }
-    let watch = Watch::new(&plan, shown(outputs), output.console()).naming(written.naming);
+    let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
+    let output = &output;
     let observers = Observers {
-        watch,
+        display,
         intervals: intervals::open(outputs)?,
         rows: rows::open(outputs, output.redactor())?,
         meter: meter(outputs, output)?,
@@ -81,7 +83,7 @@ pub(crate) fn of_plan(
 
 /// The observers that outputs ask for.
 pub(super) struct Observers {
-    pub(super) watch: Watch,
+    pub(super) display: Display,
     pub(super) intervals: IntervalOutputs,
     pub(super) rows: Option<RequestRowsOutput>,
     pub(super) meter: Option<Meter>,
@@ -102,7 +104,8 @@ impl Observers {
         if let Some(rows) = self.rows {
             session = session.observed_beside("rows", rows);
         }
-        session.observed_by(self.watch).observed_by(self.intervals)
+        let session = self.display.attached_to(session);
+        session.observed_by(self.intervals)
     }
 }
 

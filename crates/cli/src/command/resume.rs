@@ -4,6 +4,7 @@ use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
 use super::report::{failure, stored_plan};
 use super::results::{self, Destinations, Observers, Report, shown};
+use crate::display::Display;
 use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
 use crate::github::Github;
@@ -12,7 +13,7 @@ use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_compile::{Host, compile_draft};
 use drumfire_measure::Figures;
 use drumfire_plan::{Done, Plan, rest};
-use drumfire_session::{Storing, Watch, naming_of, stored};
+use drumfire_session::{Storing, naming_of, stored};
 use drumfire_store::{Directory, Part, Record};
 use drumfire_units::Nanos;
 use std::path::Path;
@@ -48,9 +49,10 @@ fn go_on(
     let record = Record::read(path).map_err(failure)?;
     let naming = naming_of(&record);
     let output = &output.colored(flags.report.color);
-    let watch = Watch::new(&plan, shown(&outputs), output.console()).naming(naming);
+    let (display, output) = Display::of(&plan, shown(&outputs), naming, output);
+    let output = &output;
     let observers = Observers {
-        watch,
+        display,
         intervals: intervals::open(&outputs)?,
         rows: None,
         meter: results::meter(&outputs, output)?,

@@ -56,6 +56,7 @@ mod pushes;
 mod reflection;
 mod rows;
 mod scenarios;
+mod screen;
 mod scripts;
 mod secrets;
 mod serve_http2;

@@ -131,12 +131,13 @@ fn results_replace_whole_files_and_nothing_else() {
     }
 }
 
-/// The program on a terminal of its own, made by `script`: its output.
+/// The program on a terminal of its own, made by `script`: its output. It has a row too few for the
+/// screen.
 fn on_terminal(settings: &str, columns: u32, line: &str) -> Option<Run> {
     if !lab::has("script") {
         return None;
     }
-    let inner = format!("stty cols {columns} rows 24; {settings} {PATH} {line}");
+    let inner = format!("stty cols {columns} rows 23; {settings} {PATH} {line}");
     let mut command = neutral(Command::new("script"));
     command
         .args(["-qec", &inner, "/dev/null"])

@@ -1,0 +1,37 @@
+//! What a person sees of a run before its report: a screen where the terminal has room for one, the
+//! live line or a heartbeat elsewhere.
+
+use crate::output::Output;
+use drumfire_plan::Plan;
+use drumfire_report::Naming;
+use drumfire_screen::{Fitness, Screen, fitness};
+use drumfire_session::{Session, Shown, Watch};
+
+/// The display of a run.
+pub(crate) enum Display {
+    /// One line, or less.
+    Line(Box<Watch>),
+    /// The whole terminal.
+    Screen(Box<Screen>),
+}
+
+impl Display {
+    /// The display of a plan's run, and the output that its session writes messages to.
+    pub(crate) fn of(plan: &Plan, shown: Shown, naming: Naming, output: &Output) -> (Self, Output) {
+        if shown == Shown::Live && fitness() == Fitness::Fits {
+            let screen = Screen::new(plan, naming, output.redactor(), output.console());
+            let behind = output.behind(screen.console());
+            return (Self::Screen(Box::new(screen)), behind);
+        }
+        let watch = Watch::new(plan, shown, output.console()).naming(naming);
+        (Self::Line(Box::new(watch)), output.clone())
+    }
+
+    /// A session with this display.
+    pub(crate) fn attached_to<'a>(self, session: Session<'a>) -> Session<'a> {
+        match self {
+            Self::Line(watch) => session.observed_by(*watch),
+            Self::Screen(screen) => session.observed_beside("screen events", *screen),
+        }
+    }
+}

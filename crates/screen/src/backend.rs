@@ -1,0 +1,180 @@
+//! Cells as the bytes that a terminal takes: cursor moves, colours, letters (ECMA-48; the sixteen
+//! colours alone).
+//!
+//! A frame is gathered and written at once, so that no half of it is seen and a terminal is written
+//! to four times a second at most.
+
+use crate::terminal;
+use ratatui_core::backend::{Backend, ClearType, WindowSize};
+use ratatui_core::buffer::Cell;
+use ratatui_core::layout::{Position, Size};
+use ratatui_core::style::{Color, Modifier};
+use std::fmt::Write as _;
+use std::io;
+
+/// The look that the bytes so far have left the terminal in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Pen {
+    color: Color,
+    modifier: Modifier,
+}
+
+const PLAIN: Pen = Pen {
+    color: Color::Reset,
+    modifier: Modifier::empty(),
+};
+
+/// The terminal as ratatui writes to it.
+pub(crate) struct Cells {
+    bytes: String,
+}
+
+impl Cells {
+    pub(crate) const fn new() -> Self {
+        Self {
+            bytes: String::new(),
+        }
+    }
+}
+
+impl Backend for Cells {
+    type Error = io::Error;
+
+    fn draw<'a, I>(&mut self, content: I) -> io::Result<()>
+    where
+        I: Iterator<Item = (u16, u16, &'a Cell)>,
+    {
+        draw(&mut self.bytes, content);
+        Ok(())
+    }
+
+    // The cursor is hidden as long as the screen is shown, and never asked for.
+    fn hide_cursor(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn show_cursor(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn get_cursor_position(&mut self) -> io::Result<Position> {
+        Ok(Position::ORIGIN)
+    }
+
+    fn set_cursor_position<P: Into<Position>>(&mut self, _position: P) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn clear(&mut self) -> io::Result<()> {
+        self.bytes.push_str("\u{1b}[0m\u{1b}[2J");
+        Ok(())
+    }
+
+    fn clear_region(&mut self, _region: ClearType) -> io::Result<()> {
+        // A frame is as large as the terminal, so that a region is all of it.
+        self.clear()
+    }
+
+    fn size(&self) -> io::Result<Size> {
+        terminal::size()
+    }
+
+    fn window_size(&mut self) -> io::Result<WindowSize> {
+        Ok(WindowSize {
+            columns_rows: terminal::size()?,
+            pixels: Size::ZERO,
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let written = match self.bytes.is_empty() {
+            true => Ok(()),
+            false => terminal::write(self.bytes.as_bytes()),
+        };
+        self.bytes.clear();
+        written
+    }
+}
+
+/// Appends the bytes of cells that have changed.
+fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)>) {
+    let mut pen = PLAIN;
+    let mut cursor = None;
+    for (x, y, cell) in content {
+        if cursor != Some((x, y)) {
+            // Writing to a text can't fail.
+            let _written = write!(out, "\u{1b}[{};{}H", y + 1, x + 1);
+        }
+        let wanted = Pen {
+            color: cell.fg,
+            modifier: cell.modifier,
+        };
+        if wanted != pen {
+            set(out, wanted);
+            pen = wanted;
+        }
+        out.push_str(cell.symbol());
+        // Wide letters move the cursor further than their cell says.
+        cursor = cell.symbol().is_ascii().then_some((x + 1, y));
+    }
+    if pen != PLAIN {
+        out.push_str("\u{1b}[0m");
+    }
+}
+
+/// Sets the look of what follows.
+fn set(out: &mut String, pen: Pen) {
+    out.push_str("\u{1b}[0");
+    let modifiers = [
+        (Modifier::BOLD, ";1"),
+        (Modifier::DIM, ";2"),
+        (Modifier::REVERSED, ";7"),
+    ];
+    for (modifier, code) in modifiers {
+        if pen.modifier.contains(modifier) {
+            out.push_str(code);
+        }
+    }
+    let code = match pen.color {
+        Color::Red => ";31",
+        Color::Green => ";32",
+        Color::Yellow => ";33",
+        Color::Blue => ";34",
+        Color::Magenta => ";35",
+        Color::Cyan => ";36",
+        Color::DarkGray => ";90",
+        _ => "",
+    };
+    out.push_str(code);
+    out.push('m');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::draw;
+    use ratatui_core::buffer::Buffer;
+    use ratatui_core::layout::Rect;
+    use ratatui_core::style::{Color, Style};
+
+    #[test]
+    fn only_what_has_changed_is_written() {
+        let before = Buffer::with_lines(["abc", "def"]);
+        let mut after = before.clone();
+        after.set_string(1, 1, "xy", Style::new().fg(Color::Green));
+        let mut out = String::new();
+        draw(&mut out, before.diff(&after).into_iter());
+        assert_eq!(out, "\u{1b}[2;2H\u{1b}[0;32mxy\u{1b}[0m");
+        let mut out = String::new();
+        draw(&mut out, after.diff(&after).into_iter());
+        assert_eq!(out, "");
+    }
+
+    #[test]
+    fn a_wide_letter_does_not_move_the_next() {
+        let before = Buffer::empty(Rect::new(0, 0, 6, 1));
+        let after = Buffer::with_lines(["日a b "]);
+        let mut out = String::new();
+        draw(&mut out, before.diff(&after).into_iter());
+        assert_eq!(out, "\u{1b}[1;1H日\u{1b}[1;3Ha\u{1b}[1;5Hb");
+    }
+}

@@ -1,0 +1,50 @@
+//! Bars in rows: a name, a bar, a count.
+
+use crate::look::Look;
+use drumfire_report::bar::bar as blocks;
+use drumfire_report::figure::{Axis, Bar};
+use drumfire_report::line::Ink;
+use drumfire_report::untrusted::Untrusted;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+
+/// The greatest width of a name.
+const NAME_MAX: u16 = 24;
+
+/// Draws a row for each bar, as many as there is room for.
+pub(crate) fn draw(bars: &[Bar], x: &Axis, area: Rect, buffer: &mut Buffer, look: &Look) {
+    let style = look.style(area.width);
+    let names: Vec<String> = bars
+        .iter()
+        .map(|bar| Untrusted::new(&bar.name).escaped(style.unicode))
+        .collect();
+    let widest = names.iter().map(|name| name.chars().count()).max();
+    let name_width = (widest.unwrap_or(0) as u16)
+        .min(NAME_MAX)
+        .min(area.width / 2);
+    let room = area.width.saturating_sub(name_width + 1);
+    let greatest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    for (row, (bar, name)) in (0..area.height).zip(bars.iter().zip(&names)) {
+        let y = area.y + row;
+        look.text(buffer, (area.x, y), name_width, name, look.ink(Ink::Plain));
+        let label = x.label(bar.value);
+        let longest = room.saturating_sub(label.chars().count() as u16 + 1);
+        let text = blocks(
+            bar.value as u64,
+            greatest as u64,
+            usize::from(longest),
+            &style,
+        );
+        let from = area.x + name_width + 1;
+        let taken = look.text(buffer, (from, y), longest, &text, look.role(bar.role));
+        let gap = u16::from(taken > 0);
+        let left = room.saturating_sub(taken + gap);
+        look.text(
+            buffer,
+            (from + taken + gap, y),
+            left,
+            &label,
+            look.ink(Ink::Bold),
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! A figure in cells: a heading, axes with their ticks, and what lies over them.
+//!
+//! Every figure is drawn at every size: a small area loses the question first, then the row of the
+//! x axis, then the names beside the lines.
+
+use crate::look::Look;
+use crate::place::{above, below};
+use crate::raster::Raster;
+use crate::{bars, heat};
+use drumfire_report::figure::{Axis, Figure, Plot, Series};
+use drumfire_report::line::Ink;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+
+/// The widest labels of the y axis, and the widest names beside lines.
+const GUTTER_MAX: usize = 10;
+const NAMES_MAX: usize = 9;
+/// The height from which on the x axis has a row, and the width from which on names stand beside
+/// the lines.
+const X_AXIS_FROM: u16 = 5;
+const NAMES_FROM: u16 = 30;
+/// The letters of series where there are no patterns of dots.
+const LETTERS: [char; 5] = ['*', '+', 'o', 'x', '#'];
+
+/// Draws a figure into an area.
+pub(crate) fn draw(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) {
+    let (head, body) = above(area, 1);
+    let taken = look.text(
+        buffer,
+        (head.x, head.y),
+        head.width,
+        &figure.title,
+        look.ink(Ink::Bold),
+    );
+    let question = format!("  {}", figure.question);
+    if usize::from(head.width - taken) >= question.chars().count() {
+        let at = (head.x + taken, head.y);
+        look.text(
+            buffer,
+            at,
+            head.width - taken,
+            &question,
+            look.ink(Ink::Dim),
+        );
+    }
+    if body.height == 0 || body.width < 8 {
+        return;
+    }
+    match &figure.plot {
+        Plot::Bars(all) => bars::draw(all, &figure.x, body, buffer, look),
+        Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
+            let is_joined = !matches!(figure.plot, Plot::Points(_));
+            let (plot, names) = beside(body, all);
+            let plot = axes(figure, plot, buffer, look);
+            series(figure, all, is_joined, plot, buffer, look);
+            name_all(figure, all, plot, names, buffer, look);
+        }
+        Plot::Heat(map) => {
+            let plot = axes(figure, body, buffer, look);
+            heat::draw(map, &figure.x, &figure.y, plot, buffer, look);
+        }
+    }
+}
+
+/// The area of a plot and of the names beside it, without a width where there are none.
+fn beside(body: Rect, all: &[Series]) -> (Rect, Rect) {
+    let widest = all.iter().map(|series| series.name.chars().count()).max();
+    let width = match all.len() > 1 && body.width >= NAMES_FROM {
+        true => widest.unwrap_or(0).min(NAMES_MAX) as u16 + 1,
+        false => 0,
+    };
+    let plot = Rect {
+        width: body.width - width,
+        ..body
+    };
+    let names = Rect {
+        x: body.x + plot.width,
+        width,
+        ..body
+    };
+    (plot, names)
+}
+
+/// Draws the axes, and gives the area between them.
+fn axes(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) -> Rect {
+    let rows = u16::from(area.height >= X_AXIS_FROM);
+    let (upper, lower) = below(area, rows);
+    let ticks = figure.y.ticks(usize::from(upper.height / 3).max(2));
+    let widest = ticks.iter().map(|tick| tick.label.chars().count()).max();
+    let gutter = (widest.unwrap_or(0).min(GUTTER_MAX) as u16 + 1).min(area.width / 2);
+    let plot = Rect {
+        x: upper.x + gutter,
+        width: upper.width - gutter,
+        ..upper
+    };
+    let dim = look.ink(Ink::Dim);
+    for row in 0..plot.height {
+        look.text(
+            buffer,
+            (plot.x - 1, plot.y + row),
+            1,
+            look.glyph("│", "|"),
+            dim,
+        );
+    }
+    let mut last = None;
+    for tick in &ticks {
+        let row = ((1.0 - tick.place) * f64::from(plot.height.saturating_sub(1))).round() as u16;
+        if last == Some(row) {
+            continue;
+        }
+        last = Some(row);
+        let y = plot.y + row;
+        let label = tick.label.chars().count() as u16;
+        let x = plot.x.saturating_sub(label + 1).max(area.x);
+        look.text(buffer, (x, y), gutter - 1, &tick.label, dim);
+        look.text(buffer, (plot.x - 1, y), 1, look.glyph("┤", "+"), dim);
+    }
+    if rows > 0 {
+        x_axis(&figure.x, plot, lower.y, buffer, look);
+    }
+    marks(figure, plot, buffer, look);
+    plot
+}
+
+/// The labels under a plot, without those that would touch another.
+fn x_axis(axis: &Axis, plot: Rect, y: u16, buffer: &mut Buffer, look: &Look) {
+    let mut free = plot.x;
+    for tick in axis.ticks(usize::from(plot.width / 12).max(1)) {
+        let label = tick.label.chars().count() as u16;
+        let at = plot.x + (tick.place * f64::from(plot.width.saturating_sub(1))).round() as u16;
+        let x = at.saturating_sub(label / 2).max(plot.x);
+        let fits = x + label <= plot.x + plot.width;
+        if x >= free && fits {
+            look.text(buffer, (x, y), label, &tick.label, look.ink(Ink::Dim));
+            free = x + label + 2;
+        }
+    }
+}
+
+/// A dotted line at each moment that the figure names.
+fn marks(figure: &Figure, plot: Rect, buffer: &mut Buffer, look: &Look) {
+    for mark in &figure.marks {
+        let place = figure.x.place(mark.x);
+        let is_within = place > 0.0 && place < 1.0;
+        if !is_within || plot.width == 0 {
+            continue;
+        }
+        let x = plot.x + (place * f64::from(plot.width - 1)).round() as u16;
+        for row in 0..plot.height {
+            let glyph = look.glyph("┊", ":");
+            look.text(buffer, (x, plot.y + row), 1, glyph, look.ink(Ink::Dim));
+        }
+    }
+}
+
+/// Draws the points of each series, and lines between those that follow each other. What is known
+/// from below only has an arrow.
+fn series(
+    figure: &Figure,
+    all: &[Series],
+    is_joined: bool,
+    plot: Rect,
+    buffer: &mut Buffer,
+    look: &Look,
+) {
+    let mut raster = Raster::new(plot, look.is_unicode());
+    let mut arrows = Vec::new();
+    for (number, series) in all.iter().enumerate() {
+        let letter = LETTERS[number % LETTERS.len()];
+        let style = look.role(series.role);
+        let mut before = None;
+        for point in &series.points {
+            let Some(y) = point.y else {
+                before = None;
+                continue;
+            };
+            let place = (figure.x.place(point.x), figure.y.place(y));
+            match before.filter(|_| is_joined) {
+                Some(before) => raster.line(before, place, letter, style),
+                None => raster.point(place, letter, style),
+            }
+            before = Some(place);
+            if point.is_at_least {
+                arrows.push((place, style));
+            }
+        }
+    }
+    raster.put(buffer);
+    for (place, style) in arrows {
+        let at = cell_at(plot, place);
+        look.text(buffer, at, 1, look.glyph("↑", "^"), style);
+    }
+}
+
+/// The cell of a place in a plot.
+fn cell_at(plot: Rect, (x, y): (f64, f64)) -> (u16, u16) {
+    let along = |place: f64, of: u16| (place * f64::from(of.saturating_sub(1))).round() as u16;
+    (
+        plot.x + along(x, plot.width),
+        plot.y + along(1.0 - y, plot.height),
+    )
+}
+
+/// Puts the name of each series beside its last value, one below the other where several are
+/// close; the greatest value first.
+fn name_all(
+    figure: &Figure,
+    all: &[Series],
+    plot: Rect,
+    names: Rect,
+    buffer: &mut Buffer,
+    look: &Look,
+) {
+    if names.width == 0 || plot.height == 0 {
+        return;
+    }
+    let last = |series: &Series| series.points.iter().rev().find_map(|point| point.y);
+    let mut valued: Vec<(f64, &Series)> = all
+        .iter()
+        .filter_map(|series| Some((last(series)?, series)))
+        .collect();
+    valued.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let row = |value: f64| cell_at(plot, (1.0, figure.y.place(value))).1;
+    let named: Vec<(u16, &Series)> = valued
+        .into_iter()
+        .map(|(value, series)| (row(value), series))
+        .collect();
+    let bottom = plot.y + plot.height;
+    let mut free = plot.y;
+    for (number, (row, series)) in named.iter().enumerate() {
+        // Those below need a row each.
+        let highest = bottom.saturating_sub((named.len() - number) as u16);
+        let y = (*row).max(free).min(highest.max(free));
+        if y >= bottom {
+            break;
+        }
+        let style = look.role(series.role);
+        look.text(
+            buffer,
+            (names.x + 1, y),
+            names.width - 1,
+            &series.name,
+            style,
+        );
+        free = y + 1;
+    }
+}

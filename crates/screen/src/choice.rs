@@ -1,0 +1,194 @@
+//! The choices of the person before the screen: the view, its order and scale, and what is typed.
+//!
+//! [`Choice::press`] is the one place that gives keys a meaning. What concerns the screen alone is
+//! done there; anything else is an [`Act`], which the caller carries out, and whose answer it puts
+//! into `message`.
+
+use crate::key::Key;
+use crate::prompt::{Asked, Prompt, Typed};
+use crate::view::View;
+use drumfire_report::glance::Order;
+
+/// The factors of one press of `+` and `-`.
+const MORE: f64 = 1.1;
+const LESS: f64 = 1.0 / MORE;
+/// The rows of one press of the page keys.
+const PAGE: usize = 10;
+
+/// A key's effect beyond the screen.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Act {
+    /// Asks for the run's end.
+    End,
+    /// Pauses the load, or lets it go on.
+    Pause,
+    /// Multiplies the load.
+    Scale(f64),
+    /// Marks the moment.
+    Mark(String),
+    /// Copies the report to the clipboard.
+    Copy,
+    /// Saves the report as Markdown.
+    Save,
+}
+
+/// The state that keys change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choice {
+    pub(crate) view: View,
+    /// Whether the newest intervals alone are shown over time.
+    pub(crate) is_recent: bool,
+    pub(crate) order: Order,
+    /// The part of a name that steps are chosen by.
+    pub(crate) filter: String,
+    /// The first row of text that is shown.
+    pub(crate) scroll: usize,
+    /// The number of pools, and the one that keys change; `None` stands for all.
+    pub(crate) pools: u16,
+    pub(crate) pool: Option<u16>,
+    pub(crate) is_help: bool,
+    pub(crate) prompt: Option<Prompt>,
+    /// The answer to the last key, until the next one.
+    pub(crate) message: Option<String>,
+}
+
+impl Choice {
+    /// Takes a key.
+    pub(crate) fn press(&mut self, key: Key) -> Option<Act> {
+        self.message = None;
+        if self.prompt.is_some() {
+            return self.type_in(key);
+        }
+        if self.is_help {
+            self.is_help = false;
+            // The key that ends the run does so from everywhere.
+            return (key == Key::Char('q')).then_some(Act::End);
+        }
+        match key {
+            Key::Char('q') => return Some(Act::End),
+            Key::Char('p' | ' ') => return Some(Act::Pause),
+            Key::Char('+' | '=') => return Some(Act::Scale(MORE)),
+            Key::Char('-' | '_') => return Some(Act::Scale(LESS)),
+            Key::Char('y') => return Some(Act::Copy),
+            Key::Char('s') => return Some(Act::Save),
+            Key::Char('m') => self.prompt = Some(Prompt::new(Asked::Mark)),
+            Key::Char('/') => {
+                self.show(View::Steps);
+                self.prompt = Some(Prompt::new(Asked::Filter));
+            }
+            Key::Char('o') => {
+                self.show(View::Steps);
+                self.order = self.order.next();
+                self.message = Some(format!("steps: {}", self.order.words()));
+            }
+            Key::Char('t') => self.is_recent = !self.is_recent,
+            Key::Char('P') => self.next_pool(),
+            Key::Char('?' | 'h') => self.is_help = true,
+            Key::Char(digit @ '1'..='6') => self.show(View::ALL[digit as usize - '1' as usize]),
+            Key::Tab | Key::Right => self.show(self.view.moved(1)),
+            Key::BackTab | Key::Left => self.show(self.view.moved(-1)),
+            Key::Down | Key::Char('j') => self.scroll += 1,
+            Key::Up | Key::Char('k') => self.scroll = self.scroll.saturating_sub(1),
+            Key::PageDown => self.scroll += PAGE,
+            Key::PageUp => self.scroll = self.scroll.saturating_sub(PAGE),
+            Key::Char(_) | Key::Enter | Key::Escape | Key::Backspace => {}
+        }
+        None
+    }
+
+    fn type_in(&mut self, key: Key) -> Option<Act> {
+        let mut prompt = self.prompt.take()?;
+        match prompt.press(key) {
+            Typed::More => self.prompt = Some(prompt),
+            Typed::Dropped => {}
+            Typed::Done => match prompt.asked {
+                Asked::Filter => self.filter = prompt.text,
+                Asked::Mark if prompt.text.trim().is_empty() => {}
+                Asked::Mark => return Some(Act::Mark(prompt.text)),
+            },
+        }
+        None
+    }
+
+    fn show(&mut self, view: View) {
+        if self.view != view {
+            self.scroll = 0;
+        }
+        self.view = view;
+    }
+
+    fn next_pool(&mut self) {
+        self.pool = match self.pool {
+            None => (self.pools > 1).then_some(0),
+            Some(last) if last + 1 >= self.pools => None,
+            Some(pool) => Some(pool + 1),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(choice: &mut Choice, keys: &str) -> Vec<Act> {
+        let acts = keys.chars().map(|key| choice.press(Key::Char(key)));
+        acts.collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn keys_act_or_choose() {
+        let mut choice = Choice::default();
+        assert_eq!(typed(&mut choice, "q"), [Act::End]);
+        assert_eq!(
+            typed(&mut choice, "p y"),
+            [Act::Pause, Act::Pause, Act::Copy]
+        );
+        assert_eq!(typed(&mut choice, "4"), []);
+        assert_eq!(choice.view, View::Errors);
+        choice.press(Key::Tab);
+        assert_eq!(choice.view, View::Connections);
+        choice.press(Key::BackTab);
+        choice.press(Key::Left);
+        assert_eq!(choice.view, View::Steps);
+    }
+
+    #[test]
+    fn a_mark_is_typed_and_may_be_given_up() {
+        let mut choice = Choice::default();
+        assert_eq!(typed(&mut choice, "mdeploy q"), []);
+        let act = choice.press(Key::Enter);
+        assert_eq!(act, Some(Act::Mark("deploy q".to_owned())));
+        assert_eq!(typed(&mut choice, "mx"), []);
+        assert_eq!(choice.press(Key::Escape), None);
+        assert_eq!(choice.prompt, None);
+        assert_eq!(typed(&mut choice, "q"), [Act::End]);
+    }
+
+    #[test]
+    fn help_goes_with_any_key_and_ends_with_q() {
+        let mut choice = Choice::default();
+        assert_eq!(typed(&mut choice, "?p"), []);
+        assert!(!choice.is_help);
+        assert_eq!(typed(&mut choice, "?q"), [Act::End]);
+    }
+
+    #[test]
+    fn pools_are_chosen_in_turn() {
+        let mut choice = Choice {
+            pools: 2,
+            ..Choice::default()
+        };
+        let mut chosen = Vec::new();
+        for _ in 0..3 {
+            choice.press(Key::Char('P'));
+            chosen.push(choice.pool);
+        }
+        assert_eq!(chosen, [Some(0), Some(1), None]);
+        let mut alone = Choice {
+            pools: 1,
+            ..Choice::default()
+        };
+        alone.press(Key::Char('P'));
+        assert_eq!(alone.pool, None);
+    }
+}

@@ -1,0 +1,46 @@
+//! The console of a session while a screen is shown: messages are kept and shown among the frame,
+//! and printed when the screen has gone.
+
+use crate::known::Known;
+use drumfire_report::style::Style;
+use drumfire_session::Console;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The part that a screen, its threads and its console share.
+pub(crate) type Shared = Arc<Mutex<Known>>;
+
+/// Takes the lock. What is behind it is whole after each statement, and a thread that panicked has
+/// ended the program or will.
+pub(crate) fn lock(shared: &Shared) -> MutexGuard<'_, Known> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The console beneath, and the screen in front of it.
+pub(crate) struct Behind {
+    pub(crate) beneath: Arc<dyn Console>,
+    pub(crate) shared: Shared,
+    pub(crate) is_shown: fn() -> bool,
+}
+
+impl Console for Behind {
+    fn note(&self, message: &str) {
+        match (self.is_shown)() {
+            true => lock(&self.shared).note(message),
+            false => self.beneath.note(message),
+        }
+    }
+
+    fn replace_line(&self, line: &str) {
+        if !(self.is_shown)() {
+            self.beneath.replace_line(line);
+        }
+    }
+
+    fn style(&self) -> Style {
+        self.beneath.style()
+    }
+
+    fn columns(&self) -> usize {
+        self.beneath.columns()
+    }
+}

@@ -1,0 +1,314 @@
+//! One frame: a head that is always in view, a view's tiles, and a foot.
+//!
+//! Pure: the same run, choice and size give the same cells. Rows give way from the least important
+//! on, so that any size gives a frame: the reasons, the load, the message, then the tabs. Below
+//! [`LEAST`] a line asks for room.
+
+use crate::choice::Choice;
+use crate::known::Known;
+use crate::look::Look;
+use crate::place::{above, below, stack, tiles};
+use crate::tile::Tile;
+use crate::view::View;
+use drumfire_measure::Summary;
+use drumfire_plan::StopReason;
+use drumfire_report::figure::Figure;
+use drumfire_report::glance;
+use drumfire_report::line::Ink;
+use drumfire_report::live;
+use drumfire_report::untrusted::Untrusted;
+use drumfire_units::Nanos;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::Modifier;
+
+/// The least size of a frame with content.
+const LEAST: (u16, u16) = (30, 6);
+/// The heights from which on the head has its less important rows, and the foot a message.
+const LOAD_FROM: u16 = 12;
+const REASON_FROM: u16 = 16;
+const MESSAGE_FROM: u16 = 14;
+
+/// What each key does.
+const HELP: [(&str, &str); 15] = [
+    (
+        "q, Ctrl-C",
+        "end the load and show the report; again: report at once",
+    ),
+    ("p, space", "pause the load, or let it go on"),
+    ("+ -", "a tenth more or less of the rate, or of the users"),
+    ("P", "the pool that + and - change: each in turn, then all"),
+    ("m", "mark this moment, with a text"),
+    ("1 to 6, Tab", "another view"),
+    ("t", "the whole run, or the last 60 intervals"),
+    ("arrows, Page", "scroll rows of text"),
+    ("o", "another order of the steps"),
+    ("/", "steps whose names contain a text"),
+    ("y", "copy the report so far to the clipboard"),
+    ("s", "save the report so far as Markdown"),
+    ("Ctrl-Z", "suspend; the load stands still as long"),
+    ("?", "this help"),
+    (
+        "",
+        "The same commands are given by `drumfire ctl` from elsewhere.",
+    ),
+];
+
+/// The parts of a frame.
+pub(crate) struct Frame<'a> {
+    pub(crate) known: &'a Known,
+    pub(crate) choice: &'a Choice,
+    pub(crate) figures: &'a [Figure],
+    pub(crate) look: &'a Look,
+    /// The time since the load began.
+    pub(crate) elapsed: Nanos,
+}
+
+impl Frame<'_> {
+    /// Draws the frame.
+    pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer) {
+        if area.width < LEAST.0 || area.height < LEAST.1 {
+            let text = "drumfire: the window is too small";
+            self.look.text(
+                buffer,
+                (area.x, area.y),
+                area.width,
+                text,
+                self.look.ink(Ink::Plain),
+            );
+            return;
+        }
+        let Some(summary) = self.known.summary.as_deref() else {
+            self.draw_start(area, buffer);
+            return;
+        };
+        let body = self.draw_head(summary, area, buffer);
+        let body = self.draw_foot(area.height, body, buffer);
+        match self.choice.is_help {
+            true => self.draw_help(body, buffer),
+            false => self.draw_view(summary, body, buffer),
+        }
+    }
+
+    /// Before the first interval is over there are no figures.
+    fn draw_start(&self, area: Rect, buffer: &mut Buffer) {
+        let style = self.look.style(area.width);
+        let clock = glance::clock(self.elapsed, self.known.load_end(), &style);
+        self.look.line(buffer, (area.x, area.y), area.width, &clock);
+        let text = "the first interval is not over yet";
+        self.row(buffer, area, 1, text, Ink::Dim);
+        let (_, foot) = below(area, 1);
+        self.draw_keys(foot, buffer);
+    }
+
+    fn row(&self, buffer: &mut Buffer, area: Rect, row: u16, text: &str, ink: Ink) {
+        let at = (area.x, area.y + row);
+        self.look
+            .text(buffer, at, area.width, text, self.look.ink(ink));
+    }
+
+    /// Draws the rows that are always in view; gives the rest of the area.
+    fn draw_head(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) -> Rect {
+        let style = self.look.style(area.width);
+        let mut rows = vec![glance::answers(summary, &style)];
+        if area.height >= REASON_FROM {
+            let mut reasons = glance::reasons(summary, &style);
+            let most = if area.height >= 2 * REASON_FROM { 3 } else { 1 };
+            reasons.truncate(most);
+            rows.extend(reasons);
+        }
+        if let Some((interval, progress)) = self.known.progress() {
+            rows.push(live::row(interval, &progress, &style));
+        }
+        if area.height >= LOAD_FROM {
+            rows.push(glance::load(summary, self.known.rows.back(), &style));
+        }
+        self.draw_title(summary, area, buffer);
+        let (_, mut rest) = above(area, 1);
+        for row in &rows {
+            let (line, below) = above(rest, 1);
+            self.look.line(buffer, (line.x, line.y), line.width, row);
+            rest = below;
+        }
+        let (tabs, rest) = above(rest, 1);
+        self.draw_tabs(tabs, buffer);
+        rest
+    }
+
+    /// The clock on the right stays whole, the title gives way.
+    fn draw_title(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
+        let style = self.look.style(area.width);
+        let clock = glance::clock(self.elapsed, self.known.load_end(), &style);
+        let width = (clock.width() as u16).min(area.width);
+        let title = area.width.saturating_sub(width + 2);
+        self.look.line(
+            buffer,
+            (area.x, area.y),
+            title,
+            &glance::title(summary, &style),
+        );
+        let x = area.x + area.width - width;
+        self.look.line(buffer, (x, area.y), width, &clock);
+    }
+
+    /// The views' names, the shown one reversed; where not all have room, the shown one alone.
+    fn draw_tabs(&self, area: Rect, buffer: &mut Buffer) {
+        let label = |view: View| format!(" {} {} ", view.number() + 1, view.name());
+        let all: usize = View::ALL.iter().map(|view| label(*view).len()).sum();
+        let fits = all <= usize::from(area.width);
+        let shown = View::ALL
+            .into_iter()
+            .filter(|view| fits || *view == self.choice.view);
+        let mut x = area.x;
+        for view in shown {
+            let style = match view == self.choice.view {
+                true => self.look.ink(Ink::Bold).add_modifier(Modifier::REVERSED),
+                false => self.look.ink(Ink::Plain),
+            };
+            let room = (area.x + area.width).saturating_sub(x);
+            x += self
+                .look
+                .text(buffer, (x, area.y), room, &label(view), style);
+        }
+        let scale = match self.choice.is_recent {
+            true => "  last 60 intervals",
+            false => "",
+        };
+        let room = (area.x + area.width).saturating_sub(x);
+        self.look
+            .text(buffer, (x, area.y), room, scale, self.look.ink(Ink::Dim));
+    }
+
+    /// Draws the message and the keys; gives the rest of the area.
+    fn draw_foot(&self, height: u16, area: Rect, buffer: &mut Buffer) -> Rect {
+        let (body, keys) = below(area, 1);
+        let message = self.message();
+        self.draw_keys(keys, buffer);
+        match message {
+            Some((text, ink)) if height >= MESSAGE_FROM => {
+                let (body, line) = below(body, 1);
+                self.row(buffer, line, 0, &text, ink);
+                body
+            }
+            // In a small window it takes the place of the keys.
+            Some((text, ink)) => {
+                let blank = " ".repeat(usize::from(keys.width));
+                self.row(buffer, keys, 0, &blank, Ink::Plain);
+                self.row(buffer, keys, 0, &text, ink);
+                body
+            }
+            None => body,
+        }
+    }
+
+    /// The line above the keys: what is typed, the answer to a key, the state of the end, or the
+    /// newest note.
+    fn message(&self) -> Option<(String, Ink)> {
+        if let Some(prompt) = &self.choice.prompt {
+            let caret = self.look.glyph("▏", "_");
+            let typed = Untrusted::new(&prompt.text).escaped_lines();
+            return Some((format!("{}{typed}{caret}", prompt.words()), Ink::Bold));
+        }
+        if let Some(message) = &self.choice.message {
+            return Some((message.clone(), Ink::Plain));
+        }
+        if let Some(reason) = self.known.drain() {
+            let in_flight = self.known.in_flight();
+            let why = match reason {
+                StopReason::Signal | StopReason::Command => "stopping",
+                StopReason::Threshold => "a threshold ended the load",
+                StopReason::Duration | StopReason::Counted => "the load is over",
+            };
+            let text = format!("{why}: waiting for {in_flight} in flight (q to report now)");
+            return Some((text, Ink::Warn));
+        }
+        let is_paused = self
+            .known
+            .steering
+            .as_ref()
+            .is_some_and(|load| load.is_paused());
+        if is_paused {
+            return Some(("paused: p lets the load go on".to_owned(), Ink::Warn));
+        }
+        let note = self.known.notes.last()?;
+        Some((Untrusted::new(note).escaped_lines(), Ink::Warn))
+    }
+
+    fn draw_keys(&self, area: Rect, buffer: &mut Buffer) {
+        let pool = match (self.choice.pool, &self.known.summary) {
+            (Some(pool), Some(summary)) => {
+                let found = summary.info.pools.get(usize::from(pool));
+                let name = found.map_or("", |pool| &pool.name);
+                format!(" of {}", Untrusted::new(name).escaped_lines())
+            }
+            _ => String::new(),
+        };
+        let pause = self.look.glyph(" · ", ", ");
+        let keys = [
+            "q end".to_owned(),
+            "p pause".to_owned(),
+            format!("+ - load{pool}"),
+            "? help".to_owned(),
+            "1-6 views".to_owned(),
+            "t time".to_owned(),
+            "m mark".to_owned(),
+            "s save".to_owned(),
+            "y copy".to_owned(),
+            "o / steps".to_owned(),
+        ];
+        let mut text = String::new();
+        for key in keys {
+            let wider = text.chars().count() + pause.chars().count() + key.chars().count();
+            if wider > usize::from(area.width) {
+                break;
+            }
+            if !text.is_empty() {
+                text.push_str(pause);
+            }
+            text.push_str(&key);
+        }
+        self.row(buffer, area, 0, &text, Ink::Dim);
+    }
+
+    fn draw_help(&self, area: Rect, buffer: &mut Buffer) {
+        for (row, (key, words)) in (0..area.height).zip(HELP) {
+            let at = (area.x, area.y + row);
+            self.look
+                .text(buffer, at, area.width, key, self.look.ink(Ink::Bold));
+            let indent = 15.min(area.width);
+            let at = (area.x + indent, area.y + row);
+            self.look.text(
+                buffer,
+                at,
+                area.width - indent,
+                words,
+                self.look.ink(Ink::Plain),
+            );
+        }
+    }
+
+    fn draw_view(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
+        let view = self.choice.view;
+        let most = view.most(area.width);
+        // The widths of tiles are known once their number is, and rows are laid out by the width.
+        let places = tiles(area, most, view.tile_width());
+        let width = places.first().map_or(area.width, |place| place.width);
+        let style = self.look.style(width);
+        let steps = (self.choice.order, &*self.choice.filter);
+        let mut all = view.tiles(summary, steps, &style);
+        all.truncate(most);
+        let places = match places.iter().all(|place| place.width == area.width) {
+            true => {
+                let heights: Vec<_> = all.iter().map(Tile::height).collect();
+                stack(area, &heights)
+            }
+            false => tiles(area, all.len(), view.tile_width()),
+        };
+        for (tile, place) in all.iter().zip(places) {
+            tile.draw(self.figures, self.choice.scroll, place, buffer, self.look);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

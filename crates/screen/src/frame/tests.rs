@@ -1,0 +1,338 @@
+//! Whole frames as golden files, and frames of any size. `DRUMFIRE_BLESS=1` writes the files anew.
+
+use super::Frame;
+use crate::choice::Choice;
+use crate::key::Key;
+use crate::known::Known;
+use crate::look::Look;
+use crate::view::View;
+use drumfire_measure::{Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample};
+use drumfire_plan::{Change, Command, Growth, StopReason, Warmup};
+use drumfire_report::figure;
+use drumfire_report::style::{Color, Style, Unicode};
+use drumfire_session::Redactor;
+use drumfire_testkit::open;
+use drumfire_units::Nanos;
+use proptest::prelude::*;
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+const SECRET: &str = "CANARY-7f3a";
+
+fn pool(name: &str, model: Model, steps: &[&str]) -> PoolInfo {
+    PoolInfo {
+        name: name.to_owned(),
+        model,
+        steps: steps.iter().map(|step| Arc::from(*step)).collect(),
+        intended_rate: None,
+        connections: 20,
+        growth: Growth::Ahead,
+        streams: 1,
+        users: None,
+        iterations: false,
+        scenarios: Vec::new(),
+        stages: Vec::new(),
+        asked: None,
+    }
+}
+
+fn info() -> RunInfo {
+    RunInfo {
+        id: "20260131-235959-1".to_owned(),
+        started_at_unix_ns: 1_769_903_999_123_456_789,
+        seed: 42,
+        version: "0.1.0".to_owned(),
+        threads: 2,
+        threads_planned: 2,
+        pools: vec![
+            pool(
+                "shop",
+                Model::Open,
+                &["/basket", "/order", "/\u{1b}[31mred"],
+            ),
+            pool("search", Model::Closed, &["/search?q=日本"]),
+        ],
+        interval: Nanos::from_secs(1),
+        warmup: Warmup::NONE,
+        tls_verified: None,
+        spin: false,
+        thresholds: Vec::new(),
+        notes: Vec::new(),
+        target: format!("http://shop.example/?token={SECRET}"),
+    }
+}
+
+/// An exchange of this step, due at a time and as long as that.
+fn sample(due: Nanos, step: u16, length: Nanos, outcome: Outcome) -> Sample {
+    let sent = due + Nanos::from_micros(40);
+    Sample {
+        intended: due,
+        due,
+        sent,
+        first_byte: sent + length,
+        end: sent + length,
+        bytes_sent: 140,
+        outcome,
+        leniencies: Leniencies::default(),
+        bytes_received: 1_210,
+        status: match outcome {
+            Outcome::Ok => 200,
+            _ => 503,
+        },
+        step,
+    }
+}
+
+/// A second of a run: three steps in turn with two modes of latency, failures in the sixth second,
+/// and a pool beside it.
+fn second(at: u64, info: &RunInfo) -> Arc<Interval> {
+    let mut interval = Interval::of_pools(&info.pools);
+    interval.reset(at, Nanos::from_secs(at));
+    interval.end = Nanos::from_secs(at + 1);
+    for n in 0..200 {
+        let due = interval.start + Nanos::from_millis(5 * n);
+        let slow = if n % 10 == 0 { 40_000 } else { 2_000 };
+        let length = Nanos::from_micros(slow + 37 * (n % 50));
+        let outcome = match at == 5 && n < 60 {
+            true => Outcome::HttpStatus,
+            false => Outcome::Ok,
+        };
+        let shop = interval.pool_mut(0);
+        shop.record_intended(1);
+        shop.record(&sample(due, (n % 3) as u16, length, outcome));
+        let search = interval.pool_mut(1);
+        search.record_intended(1);
+        search.record(&sample(due, 0, Nanos::from_micros(700 + n), Outcome::Ok));
+    }
+    for _ in 0..4 {
+        let opened = Nanos::from_micros(310);
+        interval.pool_mut(0).connections.record_opened(opened);
+    }
+    interval.sum_up();
+    Arc::new(interval)
+}
+
+/// A run of so many seconds.
+fn run(seconds: u64) -> Known {
+    let plan = open("const(200,60s)").plan().unwrap();
+    let redactor = Redactor::default();
+    redactor.hide(&[SECRET.to_owned()]);
+    let mut known = Known::new(&plan, redactor);
+    let info = info();
+    known.observe(&RunEvent::Started(Arc::new(info.clone())));
+    for at in 0..seconds {
+        known.observe(&RunEvent::IntervalClosed(second(at, &info)));
+    }
+    known
+}
+
+fn style(color: Color, unicode: Unicode) -> Style {
+    Style::new(80, color, unicode)
+}
+
+fn drawn(known: &Known, choice: &Choice, style: Style, (width, height): (u16, u16)) -> Buffer {
+    let summary = known.summary.clone();
+    let figures = summary.map_or_else(Vec::new, |summary| figure::figures(&summary));
+    let redactor = Redactor::default();
+    redactor.hide(&[SECRET.to_owned()]);
+    let look = Look::new(style, redactor);
+    let area = Rect::new(0, 0, width, height);
+    let mut buffer = Buffer::empty(area);
+    let frame = Frame {
+        known,
+        choice,
+        figures: &figures,
+        look: &look,
+        elapsed: Nanos::from_secs(8),
+    };
+    frame.draw(area, &mut buffer);
+    buffer
+}
+
+/// The letters of a buffer, row by row.
+fn text(buffer: &Buffer) -> String {
+    let mut text = String::new();
+    for y in 0..buffer.area.height {
+        let row: String = (0..buffer.area.width)
+            .map(|x| buffer[(x, y)].symbol())
+            .collect();
+        text.push_str(row.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "golden files are read where they can be written anew"
+)]
+fn frames_are_as_they_were() {
+    let known = run(8);
+    let mut changed = Vec::new();
+    for size in [(40, 10), (80, 24), (120, 40), (200, 60)] {
+        for view in View::ALL {
+            let choice = Choice {
+                view,
+                pools: 2,
+                ..Choice::default()
+            };
+            let frame = text(&drawn(&known, &choice, style(Color::On, Unicode::On), size));
+            let (width, height) = size;
+            let name = format!("{}-{width}x{height}.txt", view.name());
+            let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+                .join("tests/frames")
+                .join(&name);
+            if std::env::var_os("DRUMFIRE_BLESS").is_some() {
+                fs::write(&path, &frame).unwrap();
+            }
+            if fs::read_to_string(&path).unwrap_or_default() != frame {
+                changed.push(format!("{name}:\n{frame}"));
+            }
+        }
+    }
+    assert!(changed.is_empty(), "{}", changed.join("\n"));
+}
+
+#[test]
+fn without_colour_the_letters_are_the_same_and_no_cell_has_one() {
+    let known = run(8);
+    for view in View::ALL {
+        let choice = Choice {
+            view,
+            ..Choice::default()
+        };
+        let size = (120, 40);
+        let plain = drawn(&known, &choice, style(Color::Off, Unicode::On), size);
+        let colored = drawn(&known, &choice, style(Color::On, Unicode::On), size);
+        assert_eq!(text(&plain), text(&colored));
+        let is_colored = |buffer: &Buffer| {
+            let mut cells = buffer.content().iter();
+            cells.any(|cell| cell.fg != ratatui_core::style::Color::Reset)
+        };
+        assert!(!is_colored(&plain), "{view:?}");
+        assert!(is_colored(&colored), "{view:?}");
+    }
+}
+
+#[test]
+fn ascii_alone_where_the_terminal_shows_no_more() {
+    let known = run(8);
+    for view in View::ALL {
+        let choice = Choice {
+            view,
+            ..Choice::default()
+        };
+        let frame = text(&drawn(
+            &known,
+            &choice,
+            style(Color::Off, Unicode::Off),
+            (100, 40),
+        ));
+        let strange: String = frame.chars().filter(|c| !c.is_ascii()).collect();
+        // The unit of an axis' labels and a foreign name's letters.
+        let left = strange.replace(['µ', '日', '本'], "");
+        assert_eq!(left, "", "{frame}");
+    }
+}
+
+#[test]
+fn before_the_first_interval_a_clock_runs() {
+    let frame = text(&drawn(
+        &run(0),
+        &Choice::default(),
+        Style::default(),
+        (80, 24),
+    ));
+    assert!(frame.contains("8 s"), "{frame}");
+    assert!(
+        frame.contains("the first interval is not over yet"),
+        "{frame}"
+    );
+    assert!(frame.contains("q end"), "{frame}");
+}
+
+#[test]
+fn neither_secrets_nor_escapes_are_drawn() {
+    let known = run(3);
+    for view in View::ALL {
+        let choice = Choice {
+            view,
+            ..Choice::default()
+        };
+        let frame = text(&drawn(&known, &choice, Style::default(), (160, 50)));
+        assert!(!frame.contains(SECRET), "{frame}");
+        assert!(!frame.contains('\u{1b}'), "{frame}");
+    }
+}
+
+#[test]
+fn the_state_of_the_load_stands_above_the_keys() {
+    let mut known = run(3);
+    let shown =
+        |known: &Known, choice: &Choice| text(&drawn(known, choice, Style::default(), (80, 24)));
+    let mut choice = Choice::default();
+    known.observe(&RunEvent::Changed(Arc::new(Command::soon(Change::Pause))));
+    assert!(shown(&known, &choice).contains("paused: p lets the load go on"));
+    known.observe(&RunEvent::Changed(Arc::new(Command::soon(Change::Resume))));
+    assert!(!shown(&known, &choice).contains("paused"));
+    known.note("the disk is full\u{1b}[2J");
+    assert!(shown(&known, &choice).contains("the disk is full"));
+    let reason = StopReason::Signal;
+    known.observe(&RunEvent::Stopping { reason });
+    assert!(shown(&known, &choice).contains("stopping: waiting for 0 in flight"));
+    for key in "mdeploy".chars() {
+        choice.press(Key::Char(key));
+    }
+    assert!(shown(&known, &choice).contains("mark this moment as: deploy"));
+}
+
+#[test]
+fn steps_are_chosen_and_ordered() {
+    let known = run(8);
+    let shown = |choice: &Choice| text(&drawn(&known, choice, Style::default(), (120, 40)));
+    let mut choice = Choice::default();
+    choice.press(Key::Char('o'));
+    choice.press(Key::Char('o'));
+    assert!(
+        choice
+            .message
+            .as_deref()
+            .unwrap()
+            .contains("the most failures first")
+    );
+    choice.press(Key::Char('/'));
+    for key in "ORDER".chars() {
+        choice.press(Key::Char(key));
+    }
+    choice.press(Key::Enter);
+    let frame = shown(&choice);
+    assert!(frame.contains("shop//order"), "{frame}");
+    assert!(!frame.contains("shop//basket"), "{frame}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_size_and_choice_gives_a_frame(
+        width in 1..300_u16,
+        height in 1..90_u16,
+        keys in "[1-6tohjk?/ap+ -]{0,12}",
+        seconds in 0..4_u64,
+    ) {
+        let known = run(seconds);
+        let mut choice = Choice { pools: 2, ..Choice::default() };
+        for key in keys.chars() {
+            choice.press(Key::Char(key));
+        }
+        for unicode in [Unicode::On, Unicode::Off] {
+            let size = (width, height);
+            let buffer = drawn(&known, &choice, style(Color::On, unicode), size);
+            prop_assert_eq!(buffer.area, Rect::new(0, 0, width, height));
+        }
+    }
+}

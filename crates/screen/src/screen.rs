@@ -1,0 +1,130 @@
+//! The screen as a session has it: an observer that keeps what is known, and the thread that draws.
+
+use crate::console::{Behind, Shared, lock};
+use crate::known::Known;
+use crate::look::Look;
+use crate::terminal;
+use crate::watcher::{Flags, Watcher, register};
+use drumfire_measure::{RunEvent, Summary};
+use drumfire_plan::Plan;
+use drumfire_report::Naming;
+use drumfire_session::{Console, Note, Observer, Redactor, RunContext, SessionError};
+use rustix::fd::OwnedFd;
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+
+/// A run on the whole terminal, as long as its load lasts; the head of this crate says how.
+pub struct Screen {
+    shared: Shared,
+    console: Arc<dyn Console>,
+    redactor: Redactor,
+    naming: Naming,
+    flags: Flags,
+    shown: Option<Shown>,
+}
+
+/// The parts of a screen that is shown.
+struct Shown {
+    thread: JoinHandle<()>,
+    /// The end of the pipe that wakes the thread.
+    waker: OwnedFd,
+    signals: Vec<signal_hook::SigId>,
+}
+
+impl Screen {
+    /// A screen for a plan's run. Messages go to `console` when the screen has gone.
+    #[must_use]
+    pub fn new(
+        plan: &Plan,
+        naming: Naming,
+        redactor: &Redactor,
+        console: Arc<dyn Console>,
+    ) -> Self {
+        Self {
+            shared: Arc::new(Mutex::new(Known::new(plan, redactor.clone()))),
+            console,
+            redactor: redactor.clone(),
+            naming,
+            flags: Flags::default(),
+            shown: None,
+        }
+    }
+
+    /// The console for a session's messages while the screen is shown.
+    #[must_use]
+    pub fn console(&self) -> Arc<dyn Console> {
+        Arc::new(Behind {
+            beneath: Arc::clone(&self.console),
+            shared: Arc::clone(&self.shared),
+            is_shown: terminal::is_shown,
+        })
+    }
+
+    /// Shows the screen and starts its thread.
+    fn show(&self, run: &RunContext) -> std::io::Result<Shown> {
+        let (waiter, waker) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+        let signals = register(&self.flags, &waker)?;
+        let style = self.console.style().naming(self.naming);
+        let watcher = Watcher::new(
+            Arc::clone(&self.shared),
+            run,
+            self.flags.clone(),
+            waiter,
+            Look::new(style, self.redactor.clone()),
+        )?;
+        terminal::enter()?;
+        let thread = thread::Builder::new().name("screen".to_owned());
+        let thread = thread.spawn(move || watcher.watch())?;
+        Ok(Shown {
+            thread,
+            waker,
+            signals,
+        })
+    }
+
+    /// Ends the thread and leaves the terminal.
+    fn hide(&mut self) {
+        let Some(shown) = self.shown.take() else {
+            return;
+        };
+        self.flags.is_over.store(true, Ordering::Release);
+        // A full pipe wakes as well.
+        let _full = rustix::io::write(&shown.waker, &[0]);
+        let ended = shown.thread.join();
+        terminal::leave();
+        for signal in shown.signals {
+            signal_hook::low_level::unregister(signal);
+        }
+        if let Err(panic) = ended {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+impl Observer for Screen {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        lock(&self.shared).begin(run.control.clone());
+        self.shown = Some(self.show(run).map_err(SessionError::Thread)?);
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        lock(&self.shared).observe(event);
+    }
+
+    fn finish(mut self: Box<Self>, _summary: &Summary) -> Vec<Note> {
+        self.hide();
+        for note in std::mem::take(&mut lock(&self.shared).notes) {
+            self.console.note(&note);
+        }
+        Vec::new()
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.hide();
+    }
+}

@@ -1,0 +1,221 @@
+//! The terminal itself: its modes, its two screens, its size.
+//!
+//! [`enter`] remembers the modes and shows the alternate screen; [`leave`] and [`restore`] undo
+//! both, and may be called by any thread, at any time and twice. What is written goes out under the
+//! lock that guards the remembered modes, so that nothing is drawn behind a restored terminal.
+//!
+//! Keys reach the program without line editing or echo. The terminal still makes signals of Ctrl-C,
+//! Ctrl-Z and Ctrl-\, so that they work even where the screen's own thread does not.
+
+use ratatui_core::layout::Size;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fd::BorrowedFd;
+use rustix::stdio::{stdin, stdout};
+use rustix::termios::{
+    LocalModes, OptionalActions, Termios, isatty, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+};
+use std::io::{self, IsTerminal as _};
+use std::sync::{Mutex, Once, PoisonError};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// The least size of a terminal that a screen is shown on without being asked for.
+const LEAST: Size = Size::new(80, 24);
+/// The alternate screen without a cursor and without wrapping at its right edge.
+const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
+const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+/// The time that [`restore`] has for the lock, which a thread holds that writes to a stopped
+/// terminal.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// The terminal's modes before the screen, as long as it is shown.
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Whether a screen can be shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fitness {
+    /// It can.
+    Fits,
+    /// Input or an output is no terminal, or one without cursor moves, or the program runs in its
+    /// background.
+    NoScreen,
+    /// The terminal has fewer than 80 columns or 24 rows.
+    TooSmall,
+}
+
+/// Whether this program's terminal can show a screen.
+#[must_use]
+pub fn fitness() -> Fitness {
+    let all = io::stdin().is_terminal() && io::stdout().is_terminal() && io::stderr().is_terminal();
+    let is_dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    if !all || is_dumb || !is_foreground() {
+        return Fitness::NoScreen;
+    }
+    match size() {
+        Ok(size) if size.width >= LEAST.width && size.height >= LEAST.height => Fitness::Fits,
+        _ => Fitness::TooSmall,
+    }
+}
+
+/// Leaves the screen where one is shown, before a program ends in another way than by the end of
+/// its run.
+pub fn restore() {
+    let mut waited = Duration::ZERO;
+    let step = Duration::from_millis(5);
+    loop {
+        match BEFORE.try_lock() {
+            Ok(mut before) => return undo(&mut before),
+            Err(std::sync::TryLockError::Poisoned(before)) => {
+                return undo(&mut before.into_inner());
+            }
+            Err(std::sync::TryLockError::WouldBlock) if waited < PATIENCE => {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "an end must not wait for a terminal"
+                )]
+                sleep(step);
+                waited += step;
+            }
+            // The terminal takes nothing: there is no way to leave it.
+            Err(std::sync::TryLockError::WouldBlock) => return,
+        }
+    }
+}
+
+/// Shows the screen. Modes that were remembered before stay so.
+///
+/// # Errors
+/// When the terminal refuses its modes.
+pub(crate) fn enter() -> io::Result<()> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(restore_before_panics);
+    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    let now = tcgetattr(stdin())?;
+    let mut ours = now.clone();
+    ours.local_modes
+        .remove(LocalModes::ICANON | LocalModes::ECHO);
+    tcsetattr(stdin(), OptionalActions::Now, &ours)?;
+    before.get_or_insert(now);
+    write_all(ENTER)
+}
+
+/// Leaves the screen.
+pub(crate) fn leave() {
+    undo(&mut BEFORE.lock().unwrap_or_else(PoisonError::into_inner));
+}
+
+/// Forgets that the screen is shown: another program has the terminal now, and its shell has set
+/// the modes back.
+pub(crate) fn forget() {
+    BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+/// Whether the screen is shown.
+pub(crate) fn is_shown() -> bool {
+    BEFORE
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .is_some()
+}
+
+fn undo(before: &mut Option<Termios>) {
+    if let Some(modes) = before.take() {
+        // A terminal that has gone needs nothing.
+        let _gone = write_all(LEAVE);
+        let _gone = tcsetattr(stdin(), OptionalActions::Now, &modes);
+    }
+}
+
+/// Has a panic's message printed on the restored terminal, whichever thread it is in.
+fn restore_before_panics() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        restore();
+        before(panic);
+    }));
+}
+
+/// Whether the program may use its terminal: it is no background job.
+pub(crate) fn is_foreground() -> bool {
+    isatty(stdin()) && tcgetpgrp(stdin()).is_ok_and(|group| group == rustix::process::getpgrp())
+}
+
+/// The terminal's size.
+pub(crate) fn size() -> io::Result<Size> {
+    let size = tcgetwinsize(stdout())?;
+    Ok(Size::new(size.ws_col, size.ws_row))
+}
+
+/// Writes to the screen as long as it is shown.
+pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
+    let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    match before.is_some() {
+        true => write_all(bytes),
+        false => Ok(()),
+    }
+}
+
+fn write_all(mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match rustix::io::write(stdout(), bytes) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+/// The reason for which a wait was over.
+pub(crate) enum Woken {
+    /// Keys were typed: their bytes.
+    Keys(Vec<u8>),
+    /// The terminal has gone.
+    Gone,
+    /// The time is over, or the waker was written to.
+    Other,
+}
+
+/// Waits for keys, for a byte of `waker`, or until the time is over. Without `takes_keys` the keys
+/// stay where they are.
+pub(crate) fn wait(waker: BorrowedFd<'_>, takes_keys: bool, time: Duration) -> Woken {
+    let keys = stdin();
+    let mut polled = [
+        PollFd::new(&waker, PollFlags::IN),
+        PollFd::new(&keys, PollFlags::IN),
+    ];
+    let polled = match takes_keys {
+        true => &mut polled[..],
+        false => &mut polled[..1],
+    };
+    let time = Timespec {
+        tv_sec: time.as_secs().cast_signed(),
+        tv_nsec: i64::from(time.subsec_nanos()),
+    };
+    if poll(polled, Some(&time)).is_err() {
+        // A signal, which the caller looks for.
+        return Woken::Other;
+    }
+    let is_woken = !polled[0].revents().is_empty();
+    let typed = polled.get(1).map(PollFd::revents);
+    if is_woken {
+        // What was written says nothing but that there is something to look at.
+        let _read = rustix::io::read(waker, &mut [0; 64]);
+    }
+    match typed {
+        Some(found) if found.contains(PollFlags::IN) => {
+            let mut bytes = vec![0; 256];
+            match rustix::io::read(stdin(), &mut bytes) {
+                Ok(read @ 1..) => {
+                    bytes.truncate(read);
+                    Woken::Keys(bytes)
+                }
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => Woken::Other,
+                Ok(0) | Err(_) => Woken::Gone,
+            }
+        }
+        Some(found) if !found.is_empty() => Woken::Gone,
+        _ => Woken::Other,
+    }
+}

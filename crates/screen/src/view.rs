@@ -1,0 +1,123 @@
+//! The views of a screen, and the tiles that each consists of.
+
+use crate::tile::Tile;
+use drumfire_measure::Summary;
+use drumfire_report::glance::{self, Order};
+use drumfire_report::style::Style;
+use drumfire_report::text::{Part, rows};
+
+/// A view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum View {
+    /// The whole run at a glance.
+    #[default]
+    Overview,
+    /// The latency over time, as a distribution and over the rate.
+    Latency,
+    /// The table of pools and steps.
+    Steps,
+    /// The failures by outcome.
+    Errors,
+    /// The connections by address.
+    Connections,
+    /// The generator's own health.
+    Generator,
+}
+
+impl View {
+    /// Every view, in the order of their keys.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Overview,
+        Self::Latency,
+        Self::Steps,
+        Self::Errors,
+        Self::Connections,
+        Self::Generator,
+    ];
+
+    /// Its name among the tabs.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Overview => "overview",
+            Self::Latency => "latency",
+            Self::Steps => "steps",
+            Self::Errors => "errors",
+            Self::Connections => "connections",
+            Self::Generator => "generator",
+        }
+    }
+
+    /// Its place among all.
+    pub(crate) fn number(self) -> usize {
+        Self::ALL.iter().position(|view| *view == self).unwrap_or(0)
+    }
+
+    /// The view so many places further, around the end.
+    pub(crate) fn moved(self, by: isize) -> Self {
+        let of = Self::ALL.len() as isize;
+        let at = (self.number() as isize + by).rem_euclid(of);
+        Self::ALL[at as usize]
+    }
+
+    /// Its tiles, the most important first. Rows of text are laid out for `style`, whose width is
+    /// that of a tile; the table of steps has this order, and those whose names contain the filter.
+    pub(crate) fn tiles(
+        self,
+        summary: &Summary,
+        (order, filter): (Order, &str),
+        style: &Style,
+    ) -> Vec<Tile> {
+        let figure = |name: &'static str| Tile::Figure(name);
+        let text = |parts: &[Part]| Tile::Rows(rows(summary, parts, style));
+        match self {
+            Self::Overview => ["rate", "latency", "heat", "outcomes", "tail", "in-flight"]
+                .map(figure)
+                .into(),
+            Self::Latency => vec![
+                figure("heat"),
+                figure("latency"),
+                figure("tail"),
+                figure("knee"),
+            ],
+            Self::Steps => {
+                let table = glance::steps(summary, order, filter, style);
+                let groups = rows(
+                    summary,
+                    &[Part::Pools, Part::Stages, Part::Scenarios],
+                    style,
+                );
+                vec![Tile::Table(table), Tile::Rows(groups), figure("latency")]
+            }
+            Self::Errors => vec![
+                text(&[Part::Errors, Part::Status, Part::Forgiven]),
+                figure("outcomes"),
+            ],
+            Self::Connections => vec![
+                text(&[Part::Transport]),
+                Tile::Rows(glance::addresses(summary, style)),
+                figure("in-flight"),
+            ],
+            Self::Generator => vec![
+                text(&[Part::Verdict, Part::Transport, Part::Notes]),
+                figure("lag"),
+                figure("memory"),
+            ],
+        }
+    }
+
+    /// The most tiles that are shown at this width: more than four are for wide screens.
+    pub(crate) const fn most(self, width: u16) -> usize {
+        match width {
+            180.. => 6,
+            _ => 4,
+        }
+    }
+
+    /// The least width of a tile. Text needs more of it than a picture.
+    pub(crate) const fn tile_width(self) -> u16 {
+        match self {
+            Self::Overview | Self::Latency => 38,
+            Self::Steps | Self::Errors | Self::Connections | Self::Generator => 76,
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The thread before the terminal: draws, takes keys, and carries out what they ask for.
+//!
+//! It draws when an interval has closed, a key was pressed or the clock moved on, at most
+//! [`FRAME`] after each other. It stands still while the program is suspended or in the background,
+//! and ends when the screen's owner says so or the terminal has gone; the run goes on in any case.
+
+use crate::backend::Cells;
+use crate::choice::{Act, Choice};
+use crate::clipboard;
+use crate::console::{Shared, lock};
+use crate::frame::Frame;
+use crate::key::keys;
+use crate::known::Known;
+use crate::look::Look;
+use crate::terminal::{self, Woken};
+use drumfire_engine::Control;
+use drumfire_measure::Summary;
+use drumfire_plan::{Change, Command};
+use drumfire_report::figure::{self, Figure};
+use drumfire_report::style::Style;
+use drumfire_report::{markdown, text};
+use drumfire_session::RunContext;
+use ratatui_core::terminal::Terminal;
+use rustix::fd::{AsFd as _, OwnedFd};
+use signal_hook::consts::{SIGCONT, SIGINT, SIGTSTP};
+use signal_hook::low_level;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// The time between two frames.
+const FRAME: Duration = Duration::from_millis(250);
+/// The number of names that are tried for a saved report.
+const NAMES_MAX: u32 = 100;
+
+/// The signals that concern the screen, since it was last looked.
+#[derive(Clone, Default)]
+pub(crate) struct Flags {
+    /// The end of the screen, by its owner.
+    pub(crate) is_over: Arc<AtomicBool>,
+    pub(crate) is_suspended: Arc<AtomicBool>,
+    pub(crate) is_continued: Arc<AtomicBool>,
+}
+
+/// The thread's state.
+pub(crate) struct Watcher {
+    shared: Shared,
+    control: Control,
+    flags: Flags,
+    waker: OwnedFd,
+    look: Look,
+    choice: Choice,
+    cells: Terminal<Cells>,
+    /// The figures of this generation and scale.
+    figures: Vec<Figure>,
+    made: Option<(u64, bool)>,
+}
+
+impl Watcher {
+    /// A watcher of a run. `waker` is written to by signals and by the owner.
+    ///
+    /// # Errors
+    /// When the terminal does not tell its size.
+    pub(crate) fn new(
+        shared: Shared,
+        run: &RunContext,
+        flags: Flags,
+        waker: OwnedFd,
+        look: Look,
+    ) -> io::Result<Self> {
+        let choice = Choice {
+            pools: u16::try_from(run.info.pools.len()).unwrap_or(u16::MAX),
+            ..Choice::default()
+        };
+        Ok(Self {
+            shared,
+            control: run.control.clone(),
+            flags,
+            waker,
+            look,
+            choice,
+            cells: Terminal::new(Cells::new())?,
+            figures: Vec::new(),
+            made: None,
+        })
+    }
+
+    /// Watches until the owner ends it or the terminal has gone.
+    pub(crate) fn watch(mut self) {
+        while !self.flags.is_over.load(Ordering::Acquire) {
+            self.follow_jobs();
+            let is_shown = terminal::is_shown();
+            if is_shown && self.draw().is_err() {
+                return;
+            }
+            match terminal::wait(self.waker.as_fd(), is_shown, FRAME) {
+                Woken::Keys(bytes) => self.press(&bytes),
+                Woken::Gone => return terminal::forget(),
+                Woken::Other => {}
+            }
+        }
+    }
+
+    /// Leaves the terminal to the shell when the program is suspended, and takes it again.
+    fn follow_jobs(&mut self) {
+        if self.flags.is_suspended.swap(false, Ordering::AcqRel) {
+            terminal::leave();
+            // The program stops here, and goes on by SIGCONT.
+            let _stopped = low_level::emulate_default_handler(SIGTSTP);
+        }
+        let is_continued = self.flags.is_continued.swap(false, Ordering::AcqRel);
+        let is_foreground = terminal::is_foreground();
+        match (terminal::is_shown(), is_foreground) {
+            // The shell has set other modes meanwhile, also for a program that SIGSTOP had stopped.
+            (true, true) if is_continued => self.show_again(),
+            (true, true) | (false, false) => {}
+            (false, true) => self.show_again(),
+            (true, false) => terminal::forget(),
+        }
+    }
+
+    fn show_again(&mut self) {
+        // A terminal that refuses is tried again with the next frame.
+        let _shown = terminal::enter().and_then(|()| self.cells.clear());
+    }
+
+    fn draw(&mut self) -> io::Result<()> {
+        let known = lock(&self.shared);
+        let wanted = (known.generation, self.choice.is_recent);
+        if self.made != Some(wanted) {
+            self.made = Some(wanted);
+            self.figures = figures(&known, self.choice.is_recent);
+        }
+        let frame = Frame {
+            known: &known,
+            choice: &self.choice,
+            figures: &self.figures,
+            look: &self.look,
+            elapsed: known.elapsed(),
+        };
+        let drawn = self
+            .cells
+            .draw(|cells| frame.draw(cells.area(), cells.buffer_mut()));
+        drawn.map(|_| ())
+    }
+
+    fn press(&mut self, bytes: &[u8]) {
+        for key in keys(bytes) {
+            let Some(act) = self.choice.press(key) else {
+                continue;
+            };
+            let answer = match act {
+                Act::End => {
+                    // Counted with the signals of others: the second ends the wait too.
+                    let raised = low_level::raise(SIGINT);
+                    raised.err().map(|error| error.to_string())
+                }
+                Act::Pause => Some(self.pause()),
+                Act::Scale(factor) => Some(self.scale(factor)),
+                Act::Mark(text) => Some(self.send(&Command::soon(Change::Mark { text }))),
+                Act::Copy => Some(self.copy()),
+                Act::Save => Some(self.save()),
+            };
+            self.choice.message = answer;
+        }
+    }
+
+    fn pause(&self) -> String {
+        let known = lock(&self.shared);
+        let is_paused = known.steering.as_ref().is_some_and(|load| load.is_paused());
+        drop(known);
+        self.send(&Command::soon(match is_paused {
+            true => Change::Resume,
+            false => Change::Pause,
+        }))
+    }
+
+    fn scale(&self, factor: f64) -> String {
+        let known = lock(&self.shared);
+        let Some(steering) = &known.steering else {
+            return "the load has not begun".to_owned();
+        };
+        let commands = steering.scaled(self.choice.pool, factor);
+        drop(known);
+        match commands {
+            Ok(commands) => {
+                let answers: Vec<String> =
+                    commands.iter().map(|command| self.send(command)).collect();
+                answers.join("; ")
+            }
+            Err(why) => why,
+        }
+    }
+
+    /// Gives a command to the run; gives the answer.
+    fn send(&self, command: &Command) -> String {
+        match self.control.send(command.clone()) {
+            Ok(at) => {
+                let mut known = lock(&self.shared);
+                let answer = known.steering.as_mut().map(|load| load.note(command, at));
+                answer.unwrap_or_default()
+            }
+            Err(error) => error.to_string(),
+        }
+    }
+
+    /// The books so far.
+    fn summary(&self) -> Option<Arc<Summary>> {
+        lock(&self.shared).summary.clone()
+    }
+
+    fn copy(&self) -> String {
+        let Some(summary) = self.summary() else {
+            return "there is nothing to copy yet".to_owned();
+        };
+        let report = text::summary(&summary, &Style::default().naming(self.look.naming()));
+        let report = self.look.redactor().text(&report);
+        if report.len() > clipboard::TEXT_MAX {
+            return "the report is too long for a clipboard: save it with s".to_owned();
+        }
+        match terminal::write(clipboard::copying(&report).as_bytes()) {
+            Ok(()) => "the report so far was sent to the clipboard".to_owned(),
+            Err(error) => format!("can't write to the terminal: {error}"),
+        }
+    }
+
+    fn save(&self) -> String {
+        let Some(summary) = self.summary() else {
+            return "there is nothing to save yet".to_owned();
+        };
+        let report = markdown::summary(&summary, self.look.naming());
+        let report = self.look.redactor().bytes(&report);
+        match saved(&summary.info.id, &report) {
+            Ok(name) => format!("the report so far is saved as {name}"),
+            Err(error) => format!("can't save the report: {error}"),
+        }
+    }
+}
+
+/// Writes a new file, whose name it gives: never over one that exists.
+fn saved(id: &str, report: &[u8]) -> io::Result<String> {
+    for number in 1..=NAMES_MAX {
+        let name = match number {
+            1 => format!("drumfire-{id}.md"),
+            number => format!("drumfire-{id}-{number}.md"),
+        };
+        match OpenOptions::new().write(true).create_new(true).open(&name) {
+            Ok(mut file) => return file.write_all(report).map(|()| name),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+/// The figures of the whole run; over time of the newest intervals, where those are wanted.
+fn figures(known: &Known, is_recent: bool) -> Vec<Figure> {
+    let Some(summary) = &known.summary else {
+        return Vec::new();
+    };
+    let whole = figure::figures(summary);
+    if !is_recent {
+        return whole;
+    }
+    let rows: Vec<_> = known.rows.iter().cloned().collect();
+    let mut all = figure::recent(summary, &rows);
+    for figure in whole {
+        if all.iter().all(|recent| recent.name != figure.name) {
+            all.push(figure);
+        }
+    }
+    all
+}
+
+/// Registers the signals that concern the screen. SIGCONT is looked at beside its default.
+///
+/// # Errors
+/// When the system does not let signals be watched for.
+pub(crate) fn register(flags: &Flags, waker: &OwnedFd) -> io::Result<Vec<signal_hook::SigId>> {
+    let mut registered = Vec::new();
+    for (signal, flag) in [
+        (SIGTSTP, &flags.is_suspended),
+        (SIGCONT, &flags.is_continued),
+    ] {
+        registered.push(signal_hook::flag::register(signal, Arc::clone(flag))?);
+        registered.push(low_level::pipe::register(signal, waker.try_clone()?)?);
+    }
+    Ok(registered)
+}
