@@ -11,11 +11,13 @@
 //!   are needed share what that leaves, evenly among their targets: their bound is lowered, and the
 //!   placement says so.
 //! - **Threads**: those that the plan names, or one a core, as far as the pools have connections or
-//!   users to divide among them.
+//!   users to divide among them. Users who keep to connections that they share are divided only
+//!   where every thread has as many users to a connection: else the connections of one thread would
+//!   be more crowded than those of another, and the result would depend on the number of threads.
 
 use crate::machine::DESCRIPTORS_SPARE;
 use crate::{Clamp, Machine, Placement};
-use drumfire_plan::{Growth, Plan, Pool, Threads};
+use drumfire_plan::{Affinity, Growth, Plan, Pool, Threads};
 use drumfire_units::rounded;
 use std::collections::HashSet;
 use std::fmt;
@@ -104,7 +106,7 @@ pub fn fit(plan: &Plan, machine: &Machine) -> Result<Placement, Vec<Unfit>> {
     };
     let shares = pools.iter().zip(&connections);
     let shares: Vec<u32> = shares
-        .map(|(pool, count)| pool.shares_most(*count))
+        .map(|(pool, count)| pool.shares_most(*count, threads_offered))
         .collect();
     let shared = shares
         .iter()
@@ -176,10 +178,33 @@ impl<'a> Asked<'a> {
         self.pool.connections.growth == Growth::AsNeeded
     }
 
-    /// Threads that it can be divided among at most, with so many connections.
-    fn shares_most(&self, connections: u32) -> u32 {
+    /// Threads that it can be divided among at most, with this number of connections, where the
+    /// machine offers `threads`.
+    fn shares_most(&self, connections: u32, threads: u32) -> u32 {
         let users = self.pool.load.users().unwrap_or(u32::MAX);
-        connections.min(users).max(1)
+        let most = connections.min(users).max(1);
+        match self.keeps_users_on_shared(connections) {
+            false => most,
+            true => (1..=most.min(threads))
+                .rev()
+                .find(|parts| self.is_even(connections, *parts))
+                .unwrap_or(1),
+        }
+    }
+
+    /// Whether users keep to connections that they share with others.
+    fn keeps_users_on_shared(&self, connections: u32) -> bool {
+        let users = self.pool.users_most().unwrap_or(0);
+        self.pool.connections.affinity == Affinity::User && users > connections
+    }
+
+    /// Whether each of these parts has as many users to a connection as the others, at any time.
+    fn is_even(&self, connections: u32, parts: u32) -> bool {
+        let users = self
+            .pool
+            .users_over_time(self.pool.users_most().unwrap_or(0));
+        let mut counts = users.changes().iter().map(|(_, count)| *count);
+        connections.is_multiple_of(parts) && counts.all(|count| count.is_multiple_of(parts))
     }
 
     /// Its connections to each target where those that are opened as they are needed are at most
@@ -197,9 +222,9 @@ impl<'a> Asked<'a> {
 mod tests {
     use super::*;
     use drumfire_plan::{
-        Affinity, Body, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest,
-        KeepAlive, KeepAliveHints, Life, Load, Method, Pause, PlanParts, Program, Reach,
-        ReusedClosed, Samples, Spin, Spread, Stop, Timeouts, Transcripts, Url, Warmup,
+        Body, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest, KeepAlive,
+        KeepAliveHints, Life, Load, Method, Pause, PlanParts, Program, Reach, ReusedClosed,
+        Samples, Spin, Spread, Stop, Timeouts, Transcripts, Url, Users, Warmup,
     };
     use drumfire_units::Nanos;
 
@@ -296,6 +321,29 @@ mod tests {
             let placement = fit(&plan, &MACHINE).unwrap();
             let found = (placement.threads(), placement.threads_offered());
             assert_eq!(found, expected, "{threads:?} {connections}");
+        }
+    }
+
+    #[test]
+    fn users_who_keep_to_shared_connections_are_divided_evenly() {
+        let second = Nanos::from_secs(1);
+        for (connections, users, expected) in [
+            // Ten users, so that 2 connections have 5 each, and 3 as many only with one thread.
+            (2, None, 2),
+            (3, None, 1),
+            (4, None, 2),
+            (5, None, 5),
+            // One connection each is shared with nobody.
+            (10, None, 8),
+            (4, Some([(Nanos::ZERO, 4), (second, 8)]), 4),
+            (4, Some([(Nanos::ZERO, 4), (second, 9)]), 1),
+        ] {
+            let mut pool = pool("p", &["http://a/"], connections, Growth::Ahead);
+            pool.connections.affinity = Affinity::User;
+            pool.users = users.and_then(|counts| Users::changing(counts.to_vec()));
+            let plan = plan(vec![pool], Threads::AsMany);
+            let placement = fit(&plan, &MACHINE).unwrap();
+            assert_eq!(placement.threads(), expected, "{connections} {users:?}");
         }
     }
 
