@@ -81,8 +81,5 @@ fn run(args: &[String], host: &Arc<dyn Host>, seed: u64) -> Result<Outcome, Mist
         config::apply(&**host, &mut options).map_err(Mistake::Line)?;
         args::apply(&line, &mut options).map_err(Mistake::Line)?;
     }
-    if options.cpus == 0 {
-        options.cpus = u64::from(host.cores());
-    }
     lower::lower(&options, host, seed).map(|run| Outcome::Run(Box::new(run)))
 }

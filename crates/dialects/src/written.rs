@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Found, Host};
-use drumfire_document::{Count, Field, Payload, Place, Placed, Switch, Text};
+use drumfire_document::{Count, Field, Generator, Payload, Place, Placed, Switch, Text};
 use drumfire_units::Nanos;
 
 /// The flags of one tool, as places.
@@ -36,6 +36,15 @@ impl Tool {
         match span {
             Nanos::MAX => self.text(name, &0),
             span => self.text(name, &span),
+        }
+    }
+
+    /// The generator of a run: its users have chosen their targets, as those of the tool have.
+    pub(crate) fn generator(self, seed: u64) -> Generator {
+        Generator {
+            seed: Some(Placed::new(seed, self.at(""))),
+            i_own_this_target: Some(self.switch("", true)),
+            ..Generator::default()
         }
     }
 

@@ -106,15 +106,6 @@ impl Plan {
         self
     }
 
-    /// The same plan, whose load may go to public addresses.
-    #[must_use]
-    pub fn unguarded(mut self) -> Self {
-        for pool in &mut self.parts.pools {
-            pool.reach.guard = None;
-        }
-        self
-    }
-
     /// The same plan, of which a pool's exchanges are written down.
     #[must_use]
     pub fn transcribing(mut self, pool: usize, transcripts: Transcripts) -> Self {

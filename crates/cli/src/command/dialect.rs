@@ -44,9 +44,8 @@ pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<
         Outcome::Run(run) => {
             signals::quit_as_go()
                 .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
-            // What ran as the other tool runs here, too: its users have chosen their targets.
             let mut presentation = run.presentation;
-            let shown = show(run.plan.unguarded(), &mut *presentation, output);
+            let shown = show(run.plan, &mut *presentation, output);
             shown.map_err(|failure| in_terms_of(dialect, failure))
         }
     }

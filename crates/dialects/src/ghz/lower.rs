@@ -58,7 +58,7 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
             .iter()
             .map(|text| TOOL.text("--threshold", text))
             .collect(),
-        generator: generator(options, users.as_ref(), seed),
+        generator: generator(options, seed),
         ..Document::default()
     };
     let words = Words {
@@ -367,23 +367,11 @@ fn stream(options: &Options, kind: CallKind) -> Stream {
     }
 }
 
-/// The program that sends. Threads share nothing, so that each has its part of the calls: only as
-/// many threads as part workers and connections evenly share calls out as one queue would, and
-/// workers that come and go are on one.
-fn generator(options: &Options, users: Option<&Users>, seed: u64) -> Generator {
-    let wanted = u32::try_from(options.cpus).unwrap_or(u32::MAX);
-    let connections = connection_count(options);
-    let parts_evenly = |threads: &u32| match users.map(Users::changes) {
-        None => connections.is_multiple_of(*threads),
-        Some([(_, workers)]) => {
-            connections.is_multiple_of(*threads) && workers.is_multiple_of(*threads)
-        }
-        Some(_) => false,
-    };
-    let threads = (1..=wanted.clamp(1, connections)).rev().find(parts_evenly);
+/// The program that sends.
+fn generator(options: &Options, seed: u64) -> Generator {
+    let threads = options.cpus.min(u64::from(u32::MAX));
     Generator {
-        threads: Some(TOOL.count("--cpus", threads.unwrap_or(1))),
-        seed: Some(TOOL.count("", seed)),
-        ..Generator::default()
+        threads: (threads > 0).then(|| TOOL.count("--cpus", threads)),
+        ..TOOL.generator(seed)
     }
 }

@@ -59,6 +59,11 @@ impl Presentation {
         metadata: &GivenMetadata,
         machine: &Arc<dyn Host>,
     ) -> Result<Self, String> {
+        let mut options = options.clone();
+        if options.cpus == 0 {
+            options.cpus = u64::from(machine.cores());
+        }
+        let options = &options;
         let timed = match options.count_errors {
             true => Timed::All,
             false => Timed::Successes,

@@ -14,8 +14,8 @@ use crate::outcome::{LastWords, Run};
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
-    Connections, Document, Expect, Generator, Http, Load, Payload, Place, Placed, Pool, Reach,
-    Settings, Stop, Text, Timeouts, Tls,
+    Connections, Document, Expect, Generator, Http, Load, Payload, Place, Pool, Reach, Settings,
+    Stop, Text, Timeouts, Tls,
 };
 use drumfire_plan::{Host as UrlHost, HttpRequest, Plan, Scheme};
 use drumfire_units::Nanos;
@@ -66,7 +66,7 @@ pub(super) fn lower(args: &Args, host: &Arc<dyn Host>) -> Result<Run, LastWords>
         requests: parts.requests(&urls),
         ..pool(args, &parts, users, tls)
     };
-    let document = document(args, host.cores(), users, with_body(pool, body, &parts));
+    let document = document(args, with_body(pool, body, &parts));
     let plan = compile(&document, host).map_err(|found| refused(&found, args, &banner))?;
     if wants_http2(args, &plan) {
         let upgraded = upgraded(document.clone(), parts.closes(args), users);
@@ -146,16 +146,12 @@ fn upgraded(mut document: Document, closes: bool, users: u32) -> Document {
     let connections = &mut settings.connections;
     connections.connections = Some(TOOL.text("-c", &count));
     connections.streams = Some(TOOL.count("-c", users.div_ceil(count)));
-    if let Some(threads) = &mut document.generator.threads {
-        threads.value = threads.value.min(count.into());
-    }
     document
 }
 
 /// As many users as connections, each as fast as it can, for a number of seconds.
-fn document(args: &Args, cores: u32, users: u32, pool: Pool) -> Document {
+fn document(args: &Args, pool: Pool) -> Document {
     let threads = u32::try_from(args.cpus).ok().filter(|&cpus| cpus > 0);
-    let threads = threads.unwrap_or(cores).clamp(1, users);
     Document {
         pools: vec![pool],
         stop: Stop {
@@ -163,10 +159,9 @@ fn document(args: &Args, cores: u32, users: u32, pool: Pool) -> Document {
             ..Stop::default()
         },
         generator: Generator {
-            threads: Some(TOOL.count("-cpus", threads)),
+            threads: threads.map(|threads| TOOL.count("-cpus", threads)),
             // Nothing in a go-wrk run is drawn.
-            seed: Some(Placed::new(0, TOOL.at(""))),
-            ..Generator::default()
+            ..TOOL.generator(0)
         },
         ..Document::default()
     }

@@ -10,8 +10,8 @@ use crate::outcome::{LastWords, Run};
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
-    CallOptions, CommonFields, Connections, Document, Feed, Generator, Http, Load, Placed, Pool,
-    Reach, Reflection, Schema, Settings, Stop, Timeouts, Tls,
+    CallOptions, CommonFields, Connections, Document, Feed, Http, Load, Pool, Reach, Reflection,
+    Schema, Settings, Stop, Timeouts, Tls,
 };
 use drumfire_plan::Transcripts;
 use drumfire_units::Nanos;
@@ -70,11 +70,7 @@ pub(super) fn lower(
     let document = Document {
         feeds,
         pools,
-        generator: Generator {
-            threads: Some(TOOL.count("", host.cores())),
-            seed: Some(Placed::new(seed, TOOL.at(""))),
-            ..Generator::default()
-        },
+        generator: TOOL.generator(seed),
         ..Document::default()
     };
     let plan = compile(&document, host).map_err(|found| refused(&found))?;

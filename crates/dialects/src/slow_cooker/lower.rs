@@ -15,7 +15,7 @@ use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
     Ask, Connections, Document, Expect, Feed, FeedRows, Field, Fields, Generator, Http, Load,
-    Payload, Placed, Pool, Reach, Request, Settings, Stop, Timeouts, Tls,
+    Payload, Pool, Reach, Request, Settings, Stop, Timeouts, Tls,
 };
 use drumfire_plan::Method;
 use drumfire_units::Nanos;
@@ -257,9 +257,8 @@ fn document(
         },
         generator: Generator {
             threads: Some(TOOL.count("-concurrency", threads(args, rate, host.cores()))),
-            seed: Some(Placed::new(seed, TOOL.at(""))),
             interval: Some(TOOL.text("-interval", &portion(args))),
-            ..Generator::default()
+            ..TOOL.generator(seed)
         },
         ..Document::default()
     }
