@@ -16,8 +16,8 @@
 //! Three steps look at the finished pools. Feeds that could not be read have left templates without
 //! their variables, and those mistakes are dropped ([`lost`]). A load that is more than modest gets
 //! the guard of targets unless the document owns its target, and that is decided of all pools
-//! together: many small pools are one large load. Samples are kept only where a file of rows was
-//! asked for.
+//! together: many small pools are one large load. A file of rows is made of samples, which every pool
+//! keeps where it was asked for.
 //!
 //! A document never makes half a plan. [`finished`] gives the plan where nothing was found, and all
 //! mistakes otherwise, so that a step may fill in a default behind a mistake without a second
@@ -26,6 +26,7 @@
 use crate::call::{Calls, ReadOptions, silent};
 use crate::dealer::Dealer;
 use crate::host::Host;
+use crate::kept;
 use crate::load::{self, Multiplexing, Replay};
 use crate::made::Made;
 use crate::requests::Requests;
@@ -44,7 +45,7 @@ use drumfire_document::{
 };
 use drumfire_plan::{
     Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts,
-    Program, Samples, Spin, Threads, Threshold, ThresholdError, Transcripts, Url, is_modest,
+    Program, Samples, Spin, Threads, Threshold, ThresholdError, Url, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -388,8 +389,8 @@ fn made_of(
         connections,
         expect: expect.unwrap_or_default(),
         cookies: transport::cookies(settings, scope),
-        samples: Samples::Forget,
-        transcripts: Transcripts::None,
+        samples: kept::samples(settings),
+        transcripts: kept::transcripts(settings, scope),
     }
 }
 

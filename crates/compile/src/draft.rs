@@ -46,10 +46,7 @@ pub fn compile_phase(
     };
     let taken = Arc::new(TakenValues::default());
     let plan = compile_with(&alone, host, Some(&taken))?;
-    Ok(Some(PhasePlan {
-        plan: plan.keeping_transcripts(),
-        taken,
-    }))
+    Ok(Some(PhasePlan { plan, taken }))
 }
 
 /// The plan that a text describes: mistakes of its form and of its meaning are reported together.

@@ -30,6 +30,7 @@ mod feeds;
 mod go_template;
 mod host;
 mod json_template;
+mod kept;
 mod load;
 mod looks;
 mod made;

@@ -36,7 +36,8 @@ pub use place::{Count, Place, Placed, Switch, Text};
 pub use request::{Ask, Data, Request};
 pub use scenario::{Branch, Loop, RequestStep, Scenario, Step};
 pub use settings::{
-    CommonBody, CommonFields, Connections, Http, Reach, Reflection, Schema, Settings, Timeouts, Tls,
+    CommonBody, CommonFields, Connections, Http, Kept, Reach, Reflection, Schema, Settings,
+    Timeouts, Tls,
 };
 
 /// A run as it was written.

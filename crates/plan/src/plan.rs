@@ -4,7 +4,7 @@ mod check;
 
 pub use check::{Flaw, POOLS_MAX};
 
-use crate::{Pool, Samples, Threshold, Transcripts, Warmup};
+use crate::{Pool, Threshold, Warmup};
 use drumfire_units::Nanos;
 
 /// A checked description of a run: a plan that exists can run.
@@ -86,33 +86,6 @@ impl Plan {
     #[must_use]
     pub const fn seed_of(&self, pool: usize) -> u64 {
         self.parts.generator.seed ^ ((pool as u64) << 48)
-    }
-
-    /// The same plan, of which every sample is handed on.
-    #[must_use]
-    pub fn keeping_samples(mut self) -> Self {
-        for pool in &mut self.parts.pools {
-            pool.samples = Samples::Keep;
-        }
-        self
-    }
-
-    /// The same plan, of which every exchange is written down in full.
-    #[must_use]
-    pub fn keeping_transcripts(mut self) -> Self {
-        for pool in &mut self.parts.pools {
-            pool.transcripts = Transcripts::Every;
-        }
-        self
-    }
-
-    /// The same plan, of which a pool's exchanges are written down.
-    #[must_use]
-    pub fn transcribing(mut self, pool: usize, transcripts: Transcripts) -> Self {
-        if let Some(pool) = self.parts.pools.get_mut(pool) {
-            pool.transcripts = transcripts;
-        }
-        self
     }
 
     /// The parts of the plan, to make another.

@@ -137,7 +137,7 @@ fn show_once(
     output: &Output,
 ) -> Result<Exit, Failure> {
     let mut transcripts = Vec::new();
-    let session = session::of(plan.keeping_transcripts(), &written.notes, output)?;
+    let session = session::of(plan, &written.notes, output)?;
     let session = session.observed_by(Transcribed(&mut transcripts));
     let summary = session.run()?.summary;
     transcripts.sort_by_key(|transcript| transcript.sample.end);

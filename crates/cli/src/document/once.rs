@@ -1,6 +1,8 @@
 //! A document of which each pool sends once, to be looked at.
 
-use drumfire_document::{Connections, Document, Generator, Load, Place, Placed, Pool, Stop, Text};
+use drumfire_document::{
+    Connections, Document, Generator, Kept, Load, Place, Placed, Pool, Stop, Text,
+};
 
 /// Requests of a list that are shown; a longer one is shown by its beginning.
 const REQUESTS_MAX: usize = 16;
@@ -20,6 +22,7 @@ pub(crate) fn once(document: Document) -> Document {
                 streams: None,
                 ..pool.settings.connections
             },
+            kept: Kept::every_exchange(),
             ..pool.settings
         },
         ..pool

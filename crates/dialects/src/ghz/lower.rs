@@ -12,8 +12,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_compile::{Host, compile, schema_of};
 use drumfire_document::{
-    Ask, CallOptions, Connections, Count, Data, Document, Fields, Generator, Load, Pool, Reach,
-    Reflection, Request, Schema, Settings, Stop, Stream, Text, Timeouts,
+    Ask, CallOptions, Connections, Count, Data, Document, Fields, Generator, Kept, Load, Pool,
+    Reach, Reflection, Request, Schema, Settings, Stop, Stream, Text, Timeouts,
 };
 use drumfire_plan::{CallKind, Law, Users};
 use drumfire_schema::reflection::Wanted;
@@ -47,6 +47,11 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
                 tls,
                 schema: schema(options),
                 options: call_options(options, limits),
+                // Its report needs each call.
+                kept: Kept {
+                    samples: Some(TOOL.switch("", true)),
+                    transcripts: None,
+                },
                 ..Settings::default()
             },
             requests: vec![request(options, &data, &metadata, &**host)],
@@ -74,7 +79,6 @@ pub(super) fn lower(options: &Options, host: &Arc<dyn Host>, seed: u64) -> Resul
     pool.requests[0].stream = stream(options, method.kind());
     pool.settings.reach.unresolved = Some(TOOL.text("", &"fail"));
     let plan = compile(&document, host).map_err(|found| words.of(&found))?;
-    let plan = plan.keeping_samples();
     let presentation = Presentation::new(options, &plan, &data, &metadata, host)?;
     Ok(Run {
         document,

@@ -10,10 +10,9 @@ use crate::outcome::{LastWords, Run};
 use drumfire_compile::{Host, compile};
 use drumfire_document::Diagnostic;
 use drumfire_document::{
-    CallOptions, CommonFields, Connections, Document, Feed, Http, Load, Pool, Reach, Reflection,
-    Schema, Settings, Stop, Timeouts, Tls,
+    CallOptions, CommonFields, Connections, Document, Feed, Http, Kept, Load, Pool, Reach,
+    Reflection, Schema, Settings, Stop, Timeouts, Tls,
 };
-use drumfire_plan::Transcripts;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -56,12 +55,13 @@ pub(super) fn lower(
         if configured.startup.most() == 0 {
             continue;
         }
-        let made = pool(configured, law, pools.len(), &**host, seed).map_err(wrong)?;
+        let mut made = pool(configured, law, pools.len(), &**host, seed).map_err(wrong)?;
+        let own = Shown::of(configured);
+        made.pool.settings.kept = kept(&own);
         feeds.extend(made.feeds);
-        shown.push(Shown::of(configured));
+        shown.push(own);
         pools.push(made.pool);
     }
-    let transcripts: Vec<Transcripts> = shown.iter().map(Shown::transcripts).collect();
     let presentation = Presentation::new(config, shown, notes);
     if pools.is_empty() {
         // Nothing is due, or nothing shoots: that is a run that has ended.
@@ -74,15 +74,20 @@ pub(super) fn lower(
         ..Document::default()
     };
     let plan = compile(&document, host).map_err(|found| refused(&found))?;
-    let mut plan = plan.keeping_samples();
-    for (pool, transcripts) in transcripts.into_iter().enumerate() {
-        plan = plan.transcribing(pool, transcripts);
-    }
     Ok(Outcome::Run(Box::new(Run {
         document,
         plan,
         presentation: Box::new(presentation),
     })))
+}
+
+/// What a pool's files are made of: each of its shots, and the exchanges that its log has.
+fn kept(shown: &Shown) -> Kept {
+    let least = shown.least_status_in_full();
+    Kept {
+        samples: Some(TOOL.switch("", true)),
+        transcripts: least.map(|status| TOOL.text("answlog", &status)),
+    }
 }
 
 /// Everything that keeps the document from being a plan.

@@ -14,7 +14,7 @@ use crate::{CountersPage, Stream};
 use answers::Answers;
 use counters::Counters;
 use drumfire_measure::{Figures, Interval, Kept, Outcome, RunEvent, RunInfo, Summary, Transcript};
-use drumfire_plan::{StopReason, Transcripts};
+use drumfire_plan::StopReason;
 use drumfire_report::style::Style;
 use drumfire_report::text;
 use drumfire_units::Nanos;
@@ -77,10 +77,9 @@ impl Shown {
         }
     }
 
-    /// Which of its exchanges are written down.
-    pub(super) fn transcripts(&self) -> Transcripts {
-        let answers = self.answers.as_ref();
-        answers.map_or(Transcripts::None, Answers::transcripts)
+    /// The least status of the exchanges that its log has in full; `None` without a log.
+    pub(super) fn least_status_in_full(&self) -> Option<u16> {
+        self.answers.as_ref().map(Answers::least_status)
     }
 
     /// Where its rows go.

@@ -8,7 +8,8 @@
 //! is resolved once more then, and the setup's own document is the one in which they do not occur.
 
 use super::{
-    CommonFields, Document, Field, Generator, Load, Place, Placed, Pool, Settings, Step, Stop, Text,
+    CommonFields, Document, Field, Generator, Kept, Load, Place, Placed, Pool, Settings, Step,
+    Stop, Text,
 };
 
 /// A part of a run beside its load.
@@ -65,7 +66,11 @@ impl Phase {
                     users: Some(Text::new("1".to_owned(), Place::Nowhere)),
                     ..Load::default()
                 },
-                settings: Settings::default(),
+                // Of a step that fails, the exchange is shown in full.
+                settings: Settings {
+                    kept: Kept::every_exchange(),
+                    ..Settings::default()
+                },
                 scenario: steps.to_vec(),
                 ..Pool::default()
             }],

@@ -4,7 +4,7 @@
 //! the same group of the defaults, value by value. A list (of header fields, of rules) is one
 //! value, unless its key says otherwise.
 
-use super::{CallOptions, Count, Expect, Field, Payload, Switch, Text};
+use super::{CallOptions, Count, Expect, Field, Payload, Place, Switch, Text};
 
 /// The settings of a pool, or of every pool, beside its load and its requests.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,6 +31,31 @@ pub struct Settings {
     pub templates: Option<Text>,
     /// A file with functions in JavaScript.
     pub script: Option<Text>,
+    /// What outputs are given beside figures.
+    pub kept: Kept,
+}
+
+/// What outputs are given of a pool beside figures.
+///
+/// drumfire's own outputs ask for it where they need it. Another tool's reports are made of it, so
+/// that the document of such a run has it too, and is the whole run on any machine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Kept {
+    /// Whether every sample is handed on.
+    pub samples: Option<Switch>,
+    /// `all`, or the least status of responses: the exchanges that are handed on in full.
+    pub transcripts: Option<Text>,
+}
+
+impl Kept {
+    /// Every exchange in full.
+    #[must_use]
+    pub fn every_exchange() -> Self {
+        Self {
+            samples: None,
+            transcripts: Some(Text::new("all".to_owned(), Place::Nowhere)),
+        }
+    }
 }
 
 /// The body of every HTTP request that has none of its own.

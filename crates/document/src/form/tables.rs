@@ -5,8 +5,8 @@
 
 use super::fields::{fields, nested};
 use crate::{
-    CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Load,
-    Outputs, Pool, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
+    CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Kept,
+    Load, Outputs, Pool, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
 };
 
 fields!(Load {
@@ -210,7 +210,7 @@ fields!(Settings [reach, http, connections, timeouts] {
     "templates" => templates:
         "The language of templates: jinja, none; of calls go, go-builtin and go-none, too",
     "script" => script: "The file with functions in JavaScript",
-} [schema, options, fields, body]);
+} [schema, options, fields, body, kept]);
 
 fields!(CommonBody [payload] {
     "body_lines" => lines: "Whether each line of the body is a body of its own",
@@ -222,6 +222,12 @@ fields!(CommonFields {
     "metadata" => metadata: "Metadata of every call",
     "traceparent" => traceparent:
         "Whether every request and every call carries a W3C traceparent of its own",
+});
+
+fields!(Kept {
+    "keep_samples" => samples: "Whether every request is kept for reports, beside the figures",
+    "keep_transcripts" => transcripts:
+        "Which exchanges are kept in full: all, or those from a status on, such as 500",
 });
 
 fields!(Pool [load, settings] {

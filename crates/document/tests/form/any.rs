@@ -199,11 +199,11 @@ prop_compose! {
                   connections in connections().boxed(), timeouts in timeouts().boxed(),
                   tls in tls().boxed(), schema in schema().boxed(), options in options().boxed(),
                   headers in listed(), metadata in listed(), traceparent in switch(), body in common_body().boxed(),
-                  templates in some(), script in some())
+                  templates in some(), script in some(), samples in switch(), transcripts in some())
         -> Settings {
             Settings { reach, http, connections, timeouts, tls, schema, options,
                        fields: CommonFields { headers, metadata, traceparent }, body, templates,
-                       script }
+                       script, kept: Kept { samples, transcripts } }
         }
 }
 

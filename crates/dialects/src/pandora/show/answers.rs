@@ -6,7 +6,6 @@ use crate::pandora::gun::{Filter, Gun, Loaded};
 use crate::pandora::output::Place;
 use drumfire_data::rfc3339;
 use drumfire_measure::{Excerpt, Field, GRPC_STATUS, Kept, Side, Transcript};
-use drumfire_plan::Transcripts;
 use drumfire_report::reason_phrase;
 use serde_json::{Map, Value, json};
 
@@ -63,14 +62,14 @@ impl Answers {
         Some((answers, Place::File(log.path.clone())))
     }
 
-    /// Which exchanges the engine writes down for it.
-    pub(super) const fn transcripts(&self) -> Transcripts {
-        Transcripts::From(match (self.filter, self.form) {
+    /// The least status of the exchanges that the engine keeps for it.
+    pub(super) const fn least_status(&self) -> u16 {
+        match (self.filter, self.form) {
             (Filter::All, _) => 1,
             (Filter::Warning | Filter::Error, Form::Call) => GRPC_STATUS + 1,
             (Filter::Warning, _) => 400,
             (Filter::Error, _) => 500,
-        })
+        }
     }
 
     /// Counts a sample that should be in it.
