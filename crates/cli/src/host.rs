@@ -132,7 +132,7 @@ impl Host for Machine {
     }
 
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
-        let server = &question.reach.first().requests[0].url.origin;
+        let server = &question.server.request().url.origin;
         let known = |told: &&Told| told.server == *server && told.wanted == *question.wanted;
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = told.iter().find(known) {

@@ -7,7 +7,7 @@ use drumfire_compile::SchemaQuestion;
 use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
 use drumfire_net::{Clock, Native, NativeOptions, Waiting};
-use drumfire_plan::{Plan, Scheme};
+use drumfire_plan::{Inquiry, Plan, Scheme};
 use drumfire_report::Naming;
 use drumfire_report::style::Unicode;
 use drumfire_report::untrusted::Untrusted;
@@ -50,7 +50,7 @@ pub(crate) fn schema(question: &SchemaQuestion<'_>, output: &Output) -> Result<S
     if !terminal::is_live() {
         return asked(question);
     }
-    let place = place(question.reach);
+    let place = place(question.server);
     output.replace_line(&format!("asking {place} for its schema"));
     let schema = asked(question);
     output.replace_line("");
@@ -59,7 +59,7 @@ pub(crate) fn schema(question: &SchemaQuestion<'_>, output: &Output) -> Result<S
 
 /// Speaks with a server until its schema is known.
 fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
-    let plan = question.reach;
+    let server = question.server;
     let mut session = Session::new(question.wanted.clone());
     // A server that has ended one stream after an answer ends all: each takes one question.
     let mut sends_one = false;
@@ -68,7 +68,7 @@ fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
         let path = session.version().path();
         let asked = converse(
             io,
-            plan,
+            server,
             &names::resolve,
             (path, question.metadata),
             question.limit,
@@ -82,7 +82,7 @@ fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
             Ok(()) => {
                 return session
                     .finish()
-                    .map_err(|error| failed(plan, &error.to_string()));
+                    .map_err(|error| failed(server, &error.to_string()));
             }
             Err(ConversationError::Status(code, said)) if code.name() == UNIMPLEMENTED => {
                 if !session.handle_unimplemented() {
@@ -90,7 +90,7 @@ fn asked(question: &SchemaQuestion<'_>) -> Result<Schema, Failure> {
                 }
             }
             Err(error) => {
-                return Err(failed(plan, &error.to_string()).with_remedy(advice(plan, &error)));
+                return Err(failed(server, &error.to_string()).with_remedy(advice(server, &error)));
             }
         }
     }
@@ -129,7 +129,7 @@ fn native() -> Result<Native, Failure> {
 }
 
 /// A remedy, where one is known.
-fn advice(plan: &Plan, error: &ConversationError) -> String {
+fn advice(server: &Inquiry, error: &ConversationError) -> String {
     let outcome = match error {
         ConversationError::Failed(outcome, _) => *outcome,
         ConversationError::Prepare(PrepareError::Resolve { .. }) => {
@@ -145,17 +145,13 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
         }
         _ => return String::new(),
     };
-    let scheme = plan
-        .first()
-        .requests
-        .first()
-        .map(|request| request.url.origin.scheme);
+    let scheme = server.request().url.origin.scheme;
     let special = match (scheme, outcome) {
-        (Some(Scheme::Https), Outcome::TlsProtocol) => {
+        (Scheme::Https, Outcome::TlsProtocol) => {
             Some("say --plaintext to a server that speaks without TLS".into())
         }
         (
-            Some(Scheme::Http),
+            Scheme::Http,
             Outcome::Closed | Outcome::Reset | Outcome::ConnectReset | Outcome::ProtoNotHttp2,
         ) => Some("leave --plaintext out if the server expects TLS".into()),
         _ => drumfire_report::remedy(outcome, Naming::Flags),
@@ -164,22 +160,20 @@ fn advice(plan: &Plan, error: &ConversationError) -> String {
 }
 
 /// Why there is no schema, and where it was asked for.
-fn failed(plan: &Plan, reason: &str) -> Failure {
-    let place = place(plan);
+fn failed(server: &Inquiry, reason: &str) -> Failure {
+    let place = place(server);
     // The reason may be the server's own words.
     let reason = Untrusted::new(reason).escaped(Unicode::On);
     Failure::failed(format!("the schema can't be had from {place}: {reason}"))
 }
 
-/// Where a plan's first request goes.
-fn place(plan: &Plan) -> String {
-    let pool = plan.first();
-    match (&pool.reach.unix_socket, pool.requests.first()) {
-        (Some(socket), _) => format!("the socket {}", socket.display()),
-        (None, Some(request)) => {
-            let origin = &request.url.origin;
+/// Where an inquiry goes.
+fn place(server: &Inquiry) -> String {
+    match &server.pool().reach.unix_socket {
+        Some(socket) => format!("the socket {}", socket.display()),
+        None => {
+            let origin = &server.request().url.origin;
             format!("{}:{}", origin.host, origin.port)
         }
-        (None, None) => "the server".to_owned(),
     }
 }

@@ -1,9 +1,9 @@
 //! gRPC calls: their method, their data, and the course of their streams.
 //!
 //! A call needs its method's schema before its data can be read, and a schema may have to be asked
-//! of a server. So a pool of calls is compiled in this order: a plan that reaches the server
-//! without a message, the schema by that plan ([`Calls::method`], once for each service), the data
-//! by the schema, and the call around them. The server is asked only while no mistake was found,
+//! of a server. So a pool of calls is compiled in this order: the way to the server,
+//! the schema by that way ([`Calls::method`], once for each service), the data by the schema, and
+//! the call around them. The server is asked only while no mistake was found,
 //! since a mistyped flag should not cost a timeout first.
 //!
 //! A call is an HTTP request whose parts this module sets by gRPC's rules: POST, the method's path
@@ -24,7 +24,7 @@ use drumfire_document::names;
 use drumfire_document::{CallOptions, Place, Pool, Request, Stream, Text};
 use drumfire_grpc::Code;
 use drumfire_plan::{
-    Body, Call, CallStatuses, Header, HttpRequest, MessageCompression, Method as Verb, Plan,
+    Body, Call, CallStatuses, Header, HttpRequest, Inquiry, MessageCompression, Method as Verb,
     ReplyCheck, RequestData, Streaming, Url, suggestion,
 };
 use drumfire_schema::reflection::Wanted;
@@ -98,21 +98,20 @@ impl ReadOptions {
 /// The way to the server of a pool's calls, and the schemas that were fetched for them.
 pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
-    /// A plan that reaches the server of the calls.
-    pub(crate) reach: &'a Plan,
-    /// A plan that reaches the server that is asked for the schema; mostly the same one.
-    asked: &'a Plan,
+    /// The server of the calls, and the way to it.
+    pub(crate) server: &'a Inquiry,
+    /// The server that is asked for the schema; mostly the same one.
+    asked: &'a Inquiry,
     /// The schemas that were fetched already, each with its question.
     known: Vec<(Wanted, Schema)>,
 }
 
 impl<'a> Calls<'a> {
-    /// The calls of a pool whose server is reached by a plan, and the one that knows its schema by
-    /// another.
-    pub(crate) const fn new(pool: &'a Pool, reach: &'a Plan, asked: &'a Plan) -> Self {
+    /// The calls of a pool to a server, of which another may know the schema.
+    pub(crate) const fn new(pool: &'a Pool, server: &'a Inquiry, asked: &'a Inquiry) -> Self {
         Self {
             pool,
-            reach,
+            server,
             asked,
             known: Vec::new(),
         }
@@ -147,7 +146,7 @@ impl<'a> Calls<'a> {
     ) -> Option<HttpRequest> {
         let mut options = request.options.clone();
         drumfire_document::Layer::fill(&mut options, &self.pool.settings.options);
-        let mut made = silent(self.reach.first().requests[0].url.clone(), &options, scope)?;
+        let mut made = silent(self.server.request().url.clone(), &options, scope)?;
         let streaming = streaming(&request.stream, method, scope);
         made.url.target = method.path();
         made.inspection = looks_of_call(request, self.pool, method, may_read, scope);
@@ -231,7 +230,7 @@ impl<'a> Calls<'a> {
     ) -> Call {
         let read = ReadOptions::of(options, scope);
         let deadline = read.deadline;
-        let deadline = deadline.unwrap_or_else(|| self.reach.first().timeouts.total);
+        let deadline = deadline.unwrap_or_else(|| self.server.pool().timeouts.total);
         let checked = options.reply_check.as_ref().is_none_or(|check| check.value);
         Call {
             service: method.service().to_owned(),

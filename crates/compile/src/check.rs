@@ -1,29 +1,29 @@
 //! The last step: a plan is made of its parts, and each flaw that keeps it from being one gets its
 //! place in the document.
 //!
-//! [`Plan::new`] checks what holds of every plan, from a document or not, and names a flaw by a key
+//! [`drumfire_plan::Plan::new`] checks what holds of every plan, from a document or not, and names a flaw by a key
 //! and an index. Keys of a plan are mostly those of a document; [`MEANT`] has the others. A flaw
 //! that only follows from a mistake that was noted already is left out.
 
 use crate::scope::Scope;
 use drumfire_document::Layer as _;
 use drumfire_document::{Ask, Document, Fields, Place, Pool, Request};
-use drumfire_plan::{Flaw, Plan, PlanParts, Threshold};
+use drumfire_plan::{Flaw, Threshold};
 
 /// Keys of a plan that stand for several of a document: the first of them that was written is
 /// meant.
 const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
 
-/// The plan of these parts, which were made of as many written pools, in the same order; its flaws
-/// are noted.
-pub(crate) fn checked(
-    parts: PlanParts,
+/// What was checked, a plan or an inquiry, whose parts were made of as many written pools, in the
+/// same order; its flaws are noted.
+pub(crate) fn checked<T>(
+    checked: Result<T, Vec<Flaw>>,
     document: &Document,
     pools: &[Pool],
     scope: &mut Scope<'_>,
-) -> Option<Plan> {
-    match Plan::new(parts) {
-        Ok(plan) => Some(plan),
+) -> Option<T> {
+    match checked {
+        Ok(checked) => Some(checked),
         Err(flaws) => {
             for flaw in flaws {
                 let pool = &pools[flaw.pool.unwrap_or(0)];

@@ -3,7 +3,7 @@
 //! ```text
 //! document ─► pool over defaults ─► load · transport · requests ─► plan ─► its own check
 //!                                          │
-//!                              calls: reach ─► schema ─► method ─► data
+//!                              calls: server ─► schema ─► method ─► data
 //! ```
 //!
 //! Every step notes mistakes and goes on with defaults, so that all mistakes are reported at once.
@@ -44,8 +44,8 @@ use drumfire_document::{
     Ask, Count, Diagnostic, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_plan::{
-    Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, POOLS_MAX, Plan, PlanParts,
-    Program, Samples, Spin, Threads, Threshold, ThresholdError, Url, is_modest,
+    Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, Inquiry, POOLS_MAX, Plan,
+    PlanParts, Program, Samples, Spin, Threads, Threshold, ThresholdError, Url, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -122,7 +122,8 @@ pub(crate) fn compile_in(
         generator,
         thresholds,
     });
-    let plan = parts.and_then(|parts| check::checked(parts, document, &written, &mut scope));
+    let plan =
+        parts.and_then(|parts| check::checked(Plan::new(parts), document, &written, &mut scope));
     finished(scope, plan)
 }
 
@@ -146,11 +147,11 @@ pub fn schema_of(
     let generator = generator(&document.generator, &mut scope);
     let pool = pools_of(document, &mut scope).into_iter().next();
     let schema = pool.and_then(|pool| {
-        let reach = reach(document, &pool, generator, &mut scope)?;
+        let server = server(document, &pool, generator, &mut scope)?;
         let written = &pool.settings.schema;
         let other = asked(document, &pool, generator, &mut scope);
-        let reach = other.unwrap_or(reach);
-        schema::schema(written, &reach, wanted, &Place::Nowhere, &mut scope)
+        let server = other.unwrap_or(server);
+        schema::schema(written, &server, wanted, &Place::Nowhere, &mut scope)
     });
     finished(scope, schema)
 }
@@ -223,9 +224,9 @@ fn calls(
     generator: Generator,
     scope: &mut Scope<'_>,
 ) -> Option<drumfire_plan::Pool> {
-    let reach = reach(document, pool, generator, scope)?;
+    let server = server(document, pool, generator, scope)?;
     let other = asked(document, pool, generator, scope);
-    let mut calls = Calls::new(pool, &reach, other.as_ref().unwrap_or(&reach));
+    let mut calls = Calls::new(pool, &server, other.as_ref().unwrap_or(&server));
     // A target of calls need not be a URL.
     let mut requests = pool.every_request();
     let is_mixed = requests.any(|request| !request.ask.is_call());
@@ -246,7 +247,7 @@ fn calls(
             (Ask::Url { .. } | Ask::List { .. }, _) => {}
         },
     );
-    let mut made = reach.into_parts().pools.swap_remove(0);
+    let mut made = server.into_pool();
     if !is_mixed {
         // Calls carry none.
         made.cookies = Cookies::Ignore;
@@ -312,44 +313,40 @@ fn ask_at_most(count: Option<u64>, written: &Pool, pool: &mut drumfire_plan::Poo
     *bound = (*bound).into_iter().chain(count).min();
 }
 
-/// A plan that reaches the server of a pool's calls, without a message yet.
+/// The server of a pool's calls, and the way to it.
 ///
-/// It passes the plan's own check like any other, so that a flaw in a setting is found before the
-/// server is asked, and the question goes the way that the calls will go: by the same proxy,
-/// socket, certificates and timeouts.
-fn reach(
+/// It passes the check of a plan, so that a flaw in a setting is found before the server is asked,
+/// and the question goes the way that the calls will go: by the same proxy, socket, certificates
+/// and timeouts.
+fn server(
     document: &Document,
     pool: &Pool,
     generator: Generator,
     scope: &mut Scope<'_>,
-) -> Option<Plan> {
+) -> Option<Inquiry> {
     let CallTarget { url, unix_socket } =
         target::of_calls(&pool.settings.reach, &pool.name.place, scope)?;
     let request = silent(url, &pool.settings.options, scope)?;
     let mut made = made_of(pool, vec![request], HttpVersion::Http2, None, scope);
     made.reach.unix_socket = unix_socket.or_else(|| made.reach.unix_socket.take());
-    let parts = PlanParts {
-        pools: vec![made],
-        generator,
-        thresholds: Vec::new(),
-    };
-    check::checked(parts, document, std::slice::from_ref(pool), scope)
+    let inquiry = Inquiry::new(made, generator);
+    check::checked(inquiry, document, std::slice::from_ref(pool), scope)
 }
 
-/// A plan that reaches the server that is asked for the schema of a pool's calls. `None` where that
-/// is the server of the calls, or where a mistake was noted already.
+/// The server that is asked for the schema of a pool's calls. `None` where that is the server of the
+/// calls, or where a mistake was noted already.
 fn asked(
     document: &Document,
     pool: &Pool,
     generator: Generator,
     scope: &mut Scope<'_>,
-) -> Option<Plan> {
+) -> Option<Inquiry> {
     let target = pool.settings.schema.reflection.target.as_ref();
     let target = target.filter(|_| scope.found.is_empty())?;
     let mut other = pool.clone();
     other.settings.reach.target = Some(target.clone());
     other.settings.reach.unix_socket = None;
-    reach(document, &other, generator, scope)
+    server(document, &other, generator, scope)
 }
 
 /// A pool with these requests, all of its settings read. `usual` is the version of HTTP that they

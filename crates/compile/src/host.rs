@@ -11,7 +11,7 @@
 use drumfire_data::ReadAt;
 use drumfire_document::{Bare, Environment};
 use drumfire_gotemplate::ZoneTime;
-use drumfire_plan::{Header, Plan, Tls};
+use drumfire_plan::{Header, Inquiry, Plan, Tls};
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
@@ -111,8 +111,8 @@ pub enum Found {
 /// A question to a server before a run.
 #[derive(Debug)]
 pub struct SchemaQuestion<'a> {
-    /// The way to the server: the target of its first request, which has no message yet.
-    pub reach: &'a Plan,
+    /// The server, and the way to it.
+    pub server: &'a Inquiry,
     /// The question.
     pub wanted: &'a Wanted,
     /// The metadata of the question.

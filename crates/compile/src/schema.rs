@@ -14,7 +14,7 @@ use crate::metadata;
 use crate::scope::Scope;
 use drumfire_document::{Diagnostic, Fault};
 use drumfire_document::{Place, Schema as Written};
-use drumfire_plan::Plan;
+use drumfire_plan::Inquiry;
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 /// wanted.
 pub(crate) fn schema(
     written: &Written,
-    reach: &Plan,
+    server: &Inquiry,
     wanted: &Wanted,
     place: &Place,
     scope: &mut Scope<'_>,
@@ -62,10 +62,10 @@ pub(crate) fn schema(
         return None;
     }
     let question = SchemaQuestion {
-        reach,
+        server,
         wanted,
         metadata: &metadata,
-        limit: reach.first().timeouts.connect,
+        limit: server.pool().timeouts.connect,
     };
     match scope.host.schema(&question) {
         Ok(schema) => {

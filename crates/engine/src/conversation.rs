@@ -38,7 +38,7 @@ use drumfire_grpc::{
 use drumfire_http2::{Head, Indexing};
 use drumfire_measure::Outcome;
 use drumfire_net::{Fault, Io, Readiness, TlsConfig};
-use drumfire_plan::{Header, Life, Plan};
+use drumfire_plan::{Header, Inquiry, Life, Plan, Pool};
 use drumfire_units::Nanos;
 use std::fmt;
 
@@ -123,21 +123,21 @@ impl fmt::Display for ConversationError {
 
 impl std::error::Error for ConversationError {}
 
-/// Holds a conversation with the target of a plan's first request, on one stream to `path`, until
-/// the server ends it or the speaker is done. Where the server waits for the request's end, the
+/// Holds a conversation with the server of an inquiry, on one stream to `path`, until the server ends it or the speaker is done. Where the server waits for the request's end, the
 /// stream ends before the speaker is done; its further messages need another conversation.
 ///
 /// # Errors
 /// When the way to the server, the call or the speaker fails.
 pub fn converse<I: Io>(
     io: I,
-    plan: &Plan,
+    inquiry: &Inquiry,
     resolver: &Resolver,
     (path, metadata): (&str, &[Header]),
     limit: Nanos,
     speaker: &mut dyn Speaker,
 ) -> Result<(), ConversationError> {
-    let mut routes = routes_of(plan.first(), resolver).map_err(ConversationError::Prepare)?;
+    let pool = inquiry.pool();
+    let mut routes = routes_of(pool, resolver).map_err(ConversationError::Prepare)?;
     let route = routes.list.swap_remove(0);
     let tls = routes.tls;
     if route.form == TargetForm::Absolute {
@@ -145,9 +145,9 @@ pub fn converse<I: Io>(
                     --proto files";
         return Err(ConversationError::Speaker(text.to_owned()));
     }
-    let head = head(plan, path, metadata).map_err(ConversationError::Speaker)?;
+    let head = head(pool, path, metadata).map_err(ConversationError::Speaker)?;
     let mut call = Call::new(&head, speaker);
-    let mut line = Line::new(io, route, tls, plan, limit);
+    let mut line = Line::new(io, route, tls, pool, limit);
     let result = line.speak(&mut call);
     line.close(&mut call);
     result
@@ -156,17 +156,18 @@ pub fn converse<I: Io>(
 /// Whether the target of a plan's first request chooses HTTP/2 when it is offered in TLS. A target
 /// that can't be reached, or is behind a proxy, does not; the run then reports why.
 pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nanos) -> bool {
-    let Ok(Routes { mut list, tls, .. }) = routes_of(plan.first(), resolver) else {
+    let pool = plan.first();
+    let Ok(Routes { mut list, tls, .. }) = routes_of(pool, resolver) else {
         return false;
     };
     if list.is_empty() || list[0].tls.is_none() || list[0].tunnel.is_some() {
         return false;
     }
-    let Ok(head) = head(plan, "/", &[]) else {
+    let Ok(head) = head(pool, "/", &[]) else {
         return false;
     };
     let mut nothing = Nothing;
-    let mut line = Line::new(io, list.swap_remove(0), tls, plan, limit);
+    let mut line = Line::new(io, list.swap_remove(0), tls, pool, limit);
     let mut call = Call::new(&head, &mut nothing);
     let chosen = line.choose(&mut call);
     line.close(&mut call);
@@ -175,8 +176,8 @@ pub fn chooses_http2<I: Io>(io: I, plan: &Plan, resolver: &Resolver, limit: Nano
 
 /// The head of the call, with the metadata's names in lower case, as HTTP/2 requires them (RFC 9113
 /// section 8.2.1).
-fn head(plan: &Plan, path: &str, metadata: &[Header]) -> Result<StreamHead, String> {
-    let request = &plan.first().requests[0];
+fn head(pool: &Pool, path: &str, metadata: &[Header]) -> Result<StreamHead, String> {
+    let request = &pool.requests[0];
     let authority = authority(request);
     let own: [(&[u8], &[u8]); 8] = [
         (b":method", b"POST"),
@@ -209,11 +210,11 @@ struct Line<I> {
 }
 
 impl<I: Io> Line<I> {
-    fn new(mut io: I, route: Route, tls: Vec<TlsConfig>, plan: &Plan, limit: Nanos) -> Self {
+    fn new(mut io: I, route: Route, tls: Vec<TlsConfig>, pool: &Pool, limit: Nanos) -> Self {
         for config in tls {
             io.add_tls(config);
         }
-        let mut settings = Settings::of(plan.first(), 1);
+        let mut settings = Settings::of(pool, 1);
         settings.protocol = Protocol::Http2;
         settings.streams = 1;
         settings.ping = None;

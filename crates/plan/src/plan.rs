@@ -1,8 +1,10 @@
 //! A plan: a run that can be made.
 
 mod check;
+mod inquiry;
 
 pub use check::{Flaw, POOLS_MAX};
+pub use inquiry::Inquiry;
 
 use crate::{Pool, Threshold, Warmup};
 use drumfire_units::Nanos;

@@ -4,7 +4,7 @@ use crate::plan_text::plan_text;
 use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
 use drumfire_dialects::{Dialect, for_program};
 use drumfire_document::Environment;
-use drumfire_plan::Plan;
+use drumfire_plan::{Generator, Plan, Spin, Threads, Warmup};
 use drumfire_schema::Schema;
 use drumfire_units::Nanos;
 use std::io;
@@ -104,7 +104,16 @@ impl Host for Case {
     }
 
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
-        self.ask("plan", plan_text(question.reach));
+        // A question has no generator of its own.
+        let generator = Generator {
+            threads: Threads::AsMany,
+            spin: Spin::No,
+            seed: 0,
+            warmup: Warmup::NONE,
+            interval: Nanos::from_secs(1),
+        };
+        let pool = question.server.pool();
+        self.ask("plan", plan_text(pool, &generator));
         self.ask("wanted", format!("{:?}\n", question.wanted));
         Err(HostError {
             message: "asked".to_owned(),

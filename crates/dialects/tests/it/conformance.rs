@@ -47,11 +47,15 @@ fn answer(case: &Arc<Case>) -> Vec<(String, String)> {
             add("stderr", stderr);
         }
         Outcome::Run(run) => {
-            let text = crate::plan_text::plan_text(&run.plan);
+            let text = crate::plan_text::plan_text(run.plan.first(), run.plan.generator());
             let printed = form::print(&run.document);
             let again = form::read(&printed, "plan.yaml").unwrap();
             let again = compile(&again, &host).unwrap();
-            assert_eq!(crate::plan_text::plan_text(&again), text, "{printed}");
+            assert_eq!(
+                crate::plan_text::plan_text(again.first(), again.generator()),
+                text,
+                "{printed}"
+            );
             add("plan", text);
             add("notes", notes(&*run.presentation));
             self::run(case, run.presentation, &mut add);

@@ -1,15 +1,14 @@
 //! A plan as lines that a person can compare.
 
 use drumfire_plan::{
-    Call, Drain, Host, HttpRequest, Plan, RenderedFields, RequestContext, Spread, Stop, Threads,
-    Url,
+    Call, Drain, Generator, Host, HttpRequest, Pool, RenderedFields, RequestContext, Spread, Stop,
+    Threads, Url,
 };
 use std::fmt::Write as _;
 
-/// Everything in the plan that a dialect decides.
-pub(crate) fn plan_text(plan: &Plan) -> String {
+/// Everything in a plan's first pool and its generator that a dialect decides.
+pub(crate) fn plan_text(pool: &Pool, generator: &Generator) -> String {
     let mut out = String::new();
-    let (pool, generator) = (plan.first(), plan.generator());
     for request in &pool.requests {
         push_request(&mut out, request);
     }
