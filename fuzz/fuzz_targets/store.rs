@@ -33,7 +33,7 @@ fuzz_target!(|input: (Vec<u8>, Vec<(u8, Vec<u8>)>)| {
     read(&bytes);
     let mut log = b"drumlog\x01".to_vec();
     for (kind, payload) in entries {
-        log.extend(frame(kind % 4, &payload));
+        log.extend(frame(kind % 8, &payload));
         if let Ok(ending) = Ending::decode(&payload) {
             assert_eq!(ending.encode(), payload);
         }

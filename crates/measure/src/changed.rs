@@ -1,23 +1,26 @@
-//! A change of a run by a command, as it is kept beside the run's intervals.
+//! A change of a run by a command: the parts that a summary needs.
 //!
-//! [`Changed::by`] makes one from the command when it holds. A [`Reading`](crate::Reading) takes it
-//! before the interval within which it holds, and the store writes it between the same two
-//! intervals, so that a run that is read back cuts its stages as they were cut. Its times count
-//! from the start of its part of the run: [`Changed::after`] moves them where a part began later.
+//! [`Changed::by`] makes one from the command when it holds, and [`Changed::of`] one with its note.
+//! A [`Reading`](crate::Reading) takes it before the interval within which it holds. The store
+//! writes the command between the same two intervals, so that a run that is read back cuts its
+//! stages as they were cut. Its times count from the start of its part of the run:
+//! [`Changed::after`] moves them where a part began later.
+//!
+//! Earlier programs stored the change and not the command. [`Changed::decode`] reads what they
+//! wrote; nothing writes it any more.
 
-use crate::codec::stages::{decode_stages, encode_stages};
-use crate::codec::{CodecError, Input, put, put_text};
-use drumfire_plan::{ChangeKind, Command, Stage};
+use crate::RunInfo;
+use crate::codec::stages::decode_stages;
+use crate::codec::{CodecError, Input};
+use drumfire_plan::{Change, ChangeKind, Command, Stage};
 use drumfire_units::Nanos;
 
-/// The version of a change without its time and its law, which earlier programs stored. A change
-/// that was read from it is written as it again.
+/// The version of a change without its time and its law.
 const VERSION_TIMELESS: u64 = 1;
-/// The version that is written here.
+/// The last version of a change that was stored.
 const VERSION: u64 = 2;
 
-/// A change of a run: the parts that a summary needs, and its note. The whole command is in the
-/// stream of events and not here.
+/// A change of a run: the parts of a command that a summary needs, and its note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changed {
     /// The number of the pool that changed, from 0; `None` stands for all of them.
@@ -41,9 +44,18 @@ pub struct Ordered {
 }
 
 impl Changed {
-    /// The change that a command made, with this note.
+    /// The change that a command made in a run of these facts, with its note.
     #[must_use]
-    pub fn by(command: &Command, note: String) -> Self {
+    pub fn of(command: &Command, info: &RunInfo) -> Self {
+        Self {
+            note: command_note(command, info),
+            ..Self::by(command)
+        }
+    }
+
+    /// The same without a note.
+    #[must_use]
+    pub fn by(command: &Command) -> Self {
         Self {
             pool: command.pool,
             kind: command.change.kind(),
@@ -51,7 +63,7 @@ impl Changed {
                 at: command.at,
                 law: Stage::begun_by(&command.change),
             }),
-            note,
+            note: String::new(),
         }
     }
 
@@ -64,27 +76,8 @@ impl Changed {
         self
     }
 
-    /// The change in our own binary form: version, 0 or the pool's number from 1, kind, note, time
-    /// and the stages of the law.
-    #[must_use]
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        let version = match self.order {
-            None => VERSION_TIMELESS,
-            Some(_) => VERSION,
-        };
-        put(&mut out, version);
-        put(&mut out, self.pool.map_or(0, |pool| u64::from(pool) + 1));
-        put_text(&mut out, self.kind.name());
-        put_text(&mut out, &self.note);
-        if let Some(order) = &self.order {
-            put(&mut out, order.at.0);
-            encode_stages(&order.law, &mut out);
-        }
-        out
-    }
-
-    /// Reads the bytes of [`Self::encode`].
+    /// Reads a change that an earlier program stored: version, 0 or the pool's number from 1, kind,
+    /// note, and since version 2 the time and the stages of the law.
     ///
     /// # Errors
     /// When the bytes are not that, or of a later version.
@@ -119,9 +112,55 @@ impl Changed {
     }
 }
 
+/// A report's note on a command that changed a run of these facts. A report of a stored run makes
+/// the same words of the stored command.
+#[must_use]
+pub fn command_note(command: &Command, info: &RunInfo) -> String {
+    let at = command.at;
+    let pool = command
+        .pool
+        .and_then(|pool| info.pools.get(usize::from(pool)));
+    let of = match pool {
+        Some(pool) if info.pools.len() > 1 => format!(" of {}", pool.name),
+        _ => String::new(),
+    };
+    let seconds = at.as_secs_f64();
+    match &command.change {
+        Change::Rate { law } => format!("at {seconds:.1} s the rate{of} became {law}"),
+        Change::Users { law } => match law.changes() {
+            [(_, count)] => format!("at {seconds:.1} s the users{of} became {count}"),
+            _ => format!("at {seconds:.1} s the users{of} took another law"),
+        },
+        Change::Pause => format!("at {seconds:.1} s the load{of} was paused"),
+        Change::Resume => format!("at {seconds:.1} s the load{of} went on"),
+        Change::Mark { text } => format!("at {seconds:.1} s: {text}"),
+        Change::Stop { .. } => format!("at {seconds:.1} s the load{of} was ended by a command"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::stages::encode_stages;
+    use crate::codec::{put, put_text};
+
+    /// The bytes that earlier programs stored.
+    fn stored(changed: &Changed) -> Vec<u8> {
+        let mut out = Vec::new();
+        let version = match changed.order {
+            None => VERSION_TIMELESS,
+            Some(_) => VERSION,
+        };
+        put(&mut out, version);
+        put(&mut out, changed.pool.map_or(0, |pool| u64::from(pool) + 1));
+        put_text(&mut out, changed.kind.name());
+        put_text(&mut out, &changed.note);
+        if let Some(order) = &changed.order {
+            put(&mut out, order.at.0);
+            encode_stages(&order.law, &mut out);
+        }
+        out
+    }
 
     #[test]
     fn every_change_comes_back_and_no_part_of_one() {
@@ -144,7 +183,7 @@ mod tests {
                     order,
                     note: format!("at 7 s: {kind:?}"),
                 };
-                let bytes = changed.encode();
+                let bytes = stored(&changed);
                 for end in 0..bytes.len() {
                     assert!(Changed::decode(&bytes[..end]).is_err(), "cut at {end}");
                 }

@@ -83,7 +83,7 @@ pub use asked::{
 };
 pub use buckets::HIGHEST;
 pub use change::{Change, Tails};
-pub use changed::{Changed, Ordered};
+pub use changed::{Changed, Ordered, command_note};
 pub use codec::CodecError;
 pub use command::{decode_command, encode_command};
 pub use connections::{Closing, Connections};

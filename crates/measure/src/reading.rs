@@ -145,7 +145,7 @@ impl Reading {
         match event {
             RunEvent::IntervalClosed(interval) => self.absorb(interval),
             RunEvent::Changed(command) => {
-                self.note_change(&Changed::by(command, String::new()));
+                self.note_change(&Changed::by(command));
             }
             RunEvent::Stopping { reason } => self.note_stop(*reason),
             RunEvent::Finished(_) => self.state = RunState::Over,

@@ -3,9 +3,8 @@
 //! It is the session's own observer, on the caller's thread, and is finished between the caller's
 //! observers and those with threads: the store has its notes.
 
-use crate::remote::command_note;
 use crate::{Note, Observer, RunContext, SessionError};
-use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_measure::{RunEvent, RunInfo, Summary, command_note};
 use drumfire_plan::StopReason;
 use std::sync::Arc;
 

@@ -240,28 +240,3 @@ fn printable(mut command: Command) -> Command {
     }
     command
 }
-
-/// A report's note on a command. The same words are stored, so that a report of a stored run
-/// repeats them.
-pub(crate) fn command_note(command: &Command, info: &RunInfo) -> String {
-    let at = command.at;
-    let pool = command
-        .pool
-        .and_then(|pool| info.pools.get(usize::from(pool)));
-    let of = match pool {
-        Some(pool) if info.pools.len() > 1 => format!(" of {}", pool.name),
-        _ => String::new(),
-    };
-    let seconds = at.as_secs_f64();
-    match &command.change {
-        Change::Rate { law } => format!("at {seconds:.1} s the rate{of} became {law}"),
-        Change::Users { law } => match law.changes() {
-            [(_, count)] => format!("at {seconds:.1} s the users{of} became {count}"),
-            _ => format!("at {seconds:.1} s the users{of} took another law"),
-        },
-        Change::Pause => format!("at {seconds:.1} s the load{of} was paused"),
-        Change::Resume => format!("at {seconds:.1} s the load{of} went on"),
-        Change::Mark { text } => format!("at {seconds:.1} s: {text}"),
-        Change::Stop { .. } => format!("at {seconds:.1} s the load{of} was ended by a command"),
-    }
-}

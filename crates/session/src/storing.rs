@@ -12,12 +12,11 @@
 //! secrets as references.
 
 use crate::limits::{connections_max, within_limits};
-use crate::remote::command_note;
-use crate::{Console, Note, Observer, Redactor, RunContext, SessionError};
+use crate::{Console, Note, Observer, Redactor, SessionError};
 use drumfire_document::{Document, form};
-use drumfire_measure::{Changed, Ending, RunEvent, RunInfo, Summary};
+use drumfire_measure::{Ending, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
-use drumfire_plan::secret;
+use drumfire_plan::{Change, Command, secret};
 use drumfire_report::{Naming, json};
 use drumfire_store::{Beginning, Directory, Record, Recording, StoreError};
 use std::path::{Path, PathBuf};
@@ -154,7 +153,6 @@ pub struct Keeper {
     state: State,
     redactor: Redactor,
     console: Arc<dyn Console>,
-    info: Option<Arc<RunInfo>>,
 }
 
 /// The progress of the storing.
@@ -176,7 +174,6 @@ impl Keeper {
             state: State::Planned(storing),
             redactor: redactor.clone(),
             console,
-            info: None,
         }
     }
 
@@ -186,12 +183,8 @@ impl Keeper {
             let info = self.redactor.info(info);
             recording.start(&info, &json::facts(&info))?;
         }
-        if let (RunEvent::Changed(command), Some(info)) = (event, &self.info) {
-            let note = self
-                .redactor
-                .text(&command_note(command, info))
-                .into_owned();
-            recording.changed(&Changed::by(command, note))?;
+        if let RunEvent::Changed(command) = event {
+            recording.changed(&self.redacted(command))?;
         }
         if let RunEvent::IntervalClosed(interval) = event {
             if !self.redactor.has_secrets() {
@@ -205,6 +198,15 @@ impl Keeper {
             Some(line) => recording.event(&self.redactor.json(&line)),
             None => Ok(()),
         }
+    }
+
+    /// A command without the redactor's secrets, which may stand in the text of a mark.
+    fn redacted(&self, command: &Command) -> Command {
+        let mut command = command.clone();
+        if let Change::Mark { text } = &mut command.change {
+            *text = self.redactor.text(text).into_owned();
+        }
+        command
     }
 
     /// Stores the end of the run.
@@ -243,11 +245,6 @@ impl Observer for Keeper {
                 info.notes.push(note);
             }
         }
-        Ok(())
-    }
-
-    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        self.info = Some(Arc::clone(&run.info));
         Ok(())
     }
 

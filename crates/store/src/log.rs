@@ -1,9 +1,15 @@
-//! The log of a run: its facts, its intervals and its end, as frames.
+//! The log of a run: its facts, its intervals, commands and its end, as frames.
+//!
+//! A frame holds a value in the form that `measure` has for it: the forms in which a run's events
+//! travel to other processes, so that an event is written alike in the log, on the control socket
+//! and in the stream of events. Earlier programs stored the change that a command made in a form of
+//! its own, which is still read.
 
 use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
 use crate::own_file;
-use drumfire_measure::{Changed, CodecError, Ending, Interval, PoolInfo, RunInfo};
+use drumfire_measure::{Changed, CodecError, Ending, Interval, PoolInfo, RunInfo, decode_command};
+use drumfire_plan::Command;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
 use std::ops::Range;
@@ -21,8 +27,10 @@ pub(crate) enum FrameKind {
     Ending = 3,
     /// A text that the caller stored for itself.
     Caller = 4,
-    /// A command changed the part before it.
+    /// A change of the part before it, as earlier programs stored it.
     Changed = 5,
+    /// A command that changed the part before it.
+    Command = 6,
 }
 
 /// The content of one frame.
@@ -36,8 +44,10 @@ pub(crate) enum Entry {
     Ending(Box<Ending>),
     /// A text that the caller stored for itself.
     Caller(String),
-    /// A command changed the part.
+    /// A change of the part, as earlier programs stored it.
     Changed(Changed),
+    /// A command changed the part.
+    Command(Box<Command>),
 }
 
 /// Reads the entries of a log one by one, as far as it is whole.
@@ -120,6 +130,9 @@ impl<R: Read> Entries<R> {
         }
         if frame.kind == FrameKind::Ending as u8 {
             return Ok(Entry::Ending(Box::new(Ending::decode(payload)?)));
+        }
+        if frame.kind == FrameKind::Command as u8 {
+            return Ok(Entry::Command(Box::new(decode_command(payload)?)));
         }
         if frame.kind == FrameKind::Changed as u8 {
             return Ok(Entry::Changed(Changed::decode(payload)?));

@@ -155,6 +155,10 @@ impl Reader {
                 }
                 Entry::Caller(text) => reader.caller = text,
                 Entry::Changed(changed) => reader.change(changed),
+                Entry::Command(command) => {
+                    let info = &reader.reading.so_far().info;
+                    reader.change(Changed::of(&command, info));
+                }
                 Entry::Ending(ending) => reader.end_part(*ending),
             }
         }

@@ -5,7 +5,8 @@ use crate::StoreError;
 use crate::compaction::{self, Schedule};
 use crate::directory::Directory;
 use crate::log::{self, FrameKind, LogWriter};
-use drumfire_measure::{Changed, Ending, Interval, RunInfo};
+use drumfire_measure::{Ending, Interval, RunInfo, encode_command};
+use drumfire_plan::Command;
 use std::fs::File;
 use std::io::Write as _;
 use std::ops::Range;
@@ -118,12 +119,13 @@ impl Recording {
         self.log.follow()
     }
 
-    /// Adds a change by a command.
+    /// Adds a command that changed the run.
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn changed(&mut self, changed: &Changed) -> Result<(), StoreError> {
-        self.log.append(FrameKind::Changed, &changed.encode())
+    pub fn changed(&mut self, command: &Command) -> Result<(), StoreError> {
+        self.log
+            .append(FrameKind::Command, &encode_command(command))
     }
 
     /// Adds a line to what happened; it survives with the next interval.

@@ -198,8 +198,7 @@ impl Collector {
             }
             Message::Changed(command) => {
                 // The notes are made where the run is observed.
-                self.reading
-                    .note_change(&Changed::by(&command, String::new()));
+                self.reading.note_change(&Changed::by(&command));
                 return observer(RunEvent::Changed(command));
             }
             Message::Stopping { pool, stop } => {

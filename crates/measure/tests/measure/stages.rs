@@ -51,7 +51,7 @@ fn changed(at: u64, act: Act<'_>) -> Changed {
             Resume => Change::Resume,
         },
     };
-    Changed::by(&command, String::new())
+    Changed::by(&command)
 }
 
 fn info(law: &str) -> RunInfo {

@@ -2,8 +2,8 @@
 
 use crate::folder::Folder;
 use crate::runs;
-use drumfire_measure::{AskedLoad, Changed, RunInfo, Summary};
-use drumfire_plan::ChangeKind;
+use drumfire_measure::{AskedLoad, RunInfo, Summary};
+use drumfire_plan::{Change, Command};
 use drumfire_store::{Directory, Record, Recording, StoreError};
 use drumfire_units::Nanos;
 use std::fs;
@@ -89,11 +89,12 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     let mut recording = runs::begin(&path, &info);
     recording.interval(&first[0]).unwrap();
     recording
-        .changed(&Changed {
+        .changed(&Command {
+            at: Nanos(500_000_000),
             pool: Some(1),
-            kind: ChangeKind::Rate,
-            order: None,
-            note: "another rate".to_owned(),
+            change: Change::Rate {
+                law: "const(7/s)".parse().unwrap(),
+            },
         })
         .unwrap();
     drop(recording);
@@ -124,12 +125,44 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     assert_eq!((counts.intended, counts.in_flight), (80, 4));
     let notes = summary.info.notes.join("\n");
     let seam = "the run was cut off after 1s and was resumed 1m2s later, with the load of its plan";
-    assert!(notes.contains("another rate"), "{notes}");
+    let changed = "at 0.5 s the rate of ";
+    assert!(notes.contains(changed), "{notes}");
     assert!(notes.contains(seam), "{notes}");
     let rates = summary.info.pools.iter().map(|pool| pool.intended_rate);
     assert_eq!(rates.collect::<Vec<_>>(), [Some(100.0), None]);
     assert_eq!(Record::newest_id(&path).unwrap(), later.id);
     assert_eq!(summary.info.started_at_unix_ns, 100_000_000_000);
+}
+
+/// Earlier programs stored the change that a command made, and not the command.
+#[test]
+fn a_change_that_an_earlier_program_stored_is_read() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    let info = runs::info(100);
+    let mut recording = runs::begin(&path, &info);
+    recording.interval(&runs::intervals(&info, 1)[0]).unwrap();
+    drop(recording);
+    // Version 1, the second pool, the kind, the note.
+    let change = b"\x01\x02\x04rate\x0canother rate";
+    let mut frame = (change.len() as u32).to_le_bytes().to_vec();
+    frame.push(5);
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(&frame);
+    sum.update(change);
+    frame.extend(sum.finalize().to_le_bytes());
+    frame.extend(change);
+    let log = path.join("intervals.log");
+    let mut bytes = fs::read(&log).unwrap();
+    bytes.extend(frame);
+    fs::write(&log, &bytes).unwrap();
+    let record = Record::read(&path).unwrap();
+    assert_eq!(record.whole, bytes.len() as u64);
+    let info = record.summary.info;
+    let notes = info.notes.join("\n");
+    assert!(notes.contains("another rate"), "{notes}");
+    let rates = info.pools.iter().map(|pool| pool.intended_rate);
+    assert_eq!(rates.collect::<Vec<_>>(), [Some(100.0), None]);
 }
 
 /// Connections are opened before a run's load begins, and its facts are stored before that.
