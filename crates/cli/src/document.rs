@@ -57,9 +57,17 @@ impl From<Document> for Written {
     }
 }
 
+/// The place of a flag's value. A key without a flag in its row has none, and messages about the
+/// value would name nothing.
+fn at(key: &str) -> Place {
+    let place = flag(key);
+    debug_assert!(place != Place::Nowhere, "the row of `{key}` has no flag");
+    place
+}
+
 /// A flag's value, with the key that it sets.
 fn text(key: &str, value: &impl Display) -> Text {
-    Placed::new(value.to_string(), flag(key))
+    Placed::new(value.to_string(), at(key))
 }
 
 /// The same of a flag that may be missing.
@@ -74,12 +82,12 @@ fn texts<T: Display>(key: &str, values: &[T]) -> Vec<Text> {
 
 /// The value of a flag with a number.
 fn count<T: Into<u64>>(key: &str, value: Option<T>) -> Option<Count> {
-    value.map(|value| Placed::new(value.into(), flag(key)))
+    value.map(|value| Placed::new(value.into(), at(key)))
 }
 
 /// The value of a flag without an argument: `means` when it is given, none when it is not.
 fn switch(key: &str, given: bool, means: bool) -> Option<Switch> {
-    given.then(|| Placed::new(means, flag(key)))
+    given.then(|| Placed::new(means, at(key)))
 }
 
 /// `Name: value`.
@@ -94,7 +102,7 @@ fn field(key: &str, line: &str) -> Result<Field, Failure> {
             true => format!("`{shown}` names a file; write each field as `Name: value`"),
             false => format!("`{shown}` has no colon; write `Name: value`"),
         };
-        return Err(Failure::usage(Diagnostic::new(&flag(key), message)));
+        return Err(Failure::usage(Diagnostic::new(&at(key), message)));
     };
     let (name, value) = (&line[..start + at], &line[start + at + 1..]);
     Ok(Field {
@@ -114,7 +122,7 @@ fn payload(key: &str, value: &str) -> Result<Payload, Failure> {
     match value.strip_prefix('@') {
         None => Ok(Payload::Text(text(key, &value))),
         Some("-") => {
-            let place = match flag(key) {
+            let place = match at(key) {
                 Place::Flag { name } => Place::Stdin { flag: name },
                 place => place,
             };
@@ -141,19 +149,19 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     let Some((name, path)) = given.split_once('=') else {
         let shown = given.escape_default();
         let message = format!("`{shown}` is not NAME=FILE, such as users=users.csv");
-        return Err(Failure::usage(Diagnostic::new(&flag("feeds"), message)));
+        return Err(Failure::usage(Diagnostic::new(&at("feeds"), message)));
     };
     let file = text("feeds", &path);
     let extension = Path::new(path).extension().and_then(|e| e.to_str());
     let extension = extension.map(str::to_ascii_lowercase);
     let (order, at_end) = match order {
         None | Some("turn") => (None, None),
-        Some("random") => (Some(text("feed_order", &"random")), None),
-        Some("once") => (None, Some(text("feed_order", &"stop"))),
+        Some("random") => (Some(text("feeds.order", &"random")), None),
+        Some("once") => (None, Some(text("feeds.order", &"stop"))),
         Some(other) => {
             let shown = other.escape_default();
             let message = format!("`{shown}` is no order; write turn, random or once");
-            let place = flag("feed_order");
+            let place = at("feeds.order");
             return Err(Failure::usage(Diagnostic::new(&place, message)));
         }
     };
@@ -291,7 +299,7 @@ pub(crate) fn set_speed(document: &mut Document, speed: &str) -> Result<(), Fail
     let message = "the plan has no file of requests, whose timing it could be";
     match is_set {
         true => Ok(()),
-        false => Err(Failure::usage(Diagnostic::new(&flag("speed"), message))),
+        false => Err(Failure::usage(Diagnostic::new(&at("speed"), message))),
     }
 }
 

@@ -39,7 +39,8 @@ use crate::{Bare, Diagnostic, Environment};
 use crate::{
     Document, Expect, Generator, Outputs, Place, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
 };
-use fields::{Fields as _, fields};
+pub(crate) use fields::Fields;
+use fields::fields;
 use node::Node;
 use reference::References;
 pub use setting::Setting;

@@ -1,134 +1,67 @@
 //! The names of settings: the key in a plan file, and the flag on the command line.
 //!
 //! A message names a setting as its user knows it: by the flag on a command line, by the key in a
-//! file. The flags themselves are defined by the command line; a key that is not in the table here
-//! has none.
+//! file. The flags themselves are defined by the command line. Which of them sets a key stands in
+//! the key's row (`form/tables.rs`); a key without one there is set by none.
 
-use crate::Place;
+use crate::form::Fields as _;
+use crate::{
+    CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Load,
+    Outputs, Place, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
+};
 
-/// Every setting that a flag makes, by its key. `feed_order` and `reflect_metadata` stand for keys
-/// inside of others, whose own names are ambiguous.
-const FLAGS: &[(&str, &str)] = &[
-    ("abort", "--abort-on"),
-    ("after", "-z"),
-    ("arrivals", "--arrivals"),
-    ("authority", "--authority"),
-    ("binary", "--binary"),
-    ("body", "-d"),
-    ("body_lines", "--body-lines"),
-    ("brief", "--brief"),
-    ("cacert", "--cacert"),
-    ("call", "--call"),
-    ("cert", "--cert"),
-    ("compress", "--compress"),
-    ("compressed", "--compressed"),
-    ("connect_backoff", "--connect-backoff"),
-    ("connect_timeout", "--connect-timeout"),
-    ("connection_age", "--connection-age"),
-    ("connection_churn", "--connection-churn"),
-    ("connection_idle", "--connection-idle"),
-    ("connections", "-c"),
-    ("csv", "--csv"),
-    ("csv_intervals", "--csv-intervals"),
-    ("data", "-d"),
-    ("deadline", "--deadline"),
-    ("expect.body", "--expect-body"),
-    ("expect.body_hash", "--expect-hash"),
-    ("expect.header", "--expect-header"),
-    ("expect.status", "--expect-status"),
-    ("expect_continue", "--expect-continue"),
-    ("explain", "--explain"),
-    ("feed_order", "--feed-order"),
-    ("feeds", "--feed"),
-    ("full_handshakes", "--full-handshakes"),
-    ("github", "--no-github"),
-    ("head_timeout", "--head-timeout"),
-    ("headers", "-H"),
-    ("hlog", "--hlog"),
-    ("html", "--html"),
-    ("http", "--http2"),
-    ("i_own_this_target", "--i-own-this-target"),
-    ("import_path", "--import-path"),
-    ("influx", "--influx"),
-    ("insecure", "-k"),
-    ("interval", "--interval"),
-    ("iterations", "--iterations"),
-    ("json", "--json"),
-    ("json_lines", "--json-lines"),
-    ("junit", "--junit"),
-    ("keepalive", "--no-keepalive"),
-    ("key", "--key"),
-    ("late", "--late"),
-    ("lines", "--lines"),
-    ("live", "--no-tui"),
-    ("lookup", "--lookup"),
-    ("markdown", "--markdown"),
-    ("max_errors", "--max-errors"),
-    ("max_receive", "--max-receive"),
-    ("max_send", "--max-send"),
-    ("metadata", "-H"),
-    ("method", "-X"),
-    ("metrics", "--metrics"),
-    ("metrics_linger", "--metrics-linger"),
-    ("multipart", "-F"),
-    ("name_server", "--name-server"),
-    ("order", "--order"),
-    ("otlp", "--otlp"),
-    ("ping", "--ping"),
-    ("ping_timeout", "--ping-timeout"),
-    ("plaintext", "--plaintext"),
-    ("proto", "--proto"),
-    ("protoset", "--protoset"),
-    ("proxy", "-x"),
-    ("push_headers", "--push-header"),
-    ("quiet", "--quiet"),
-    ("rate", "-r"),
-    ("redirects", "-L"),
-    ("reflect_metadata", "--reflect-metadata"),
-    ("remote_write", "--remote-write"),
-    ("reply_check", "--no-reply-check"),
-    ("requests", "-n"),
-    ("requests_per_connection", "--requests-per-connection"),
-    ("resolve", "--resolve"),
-    ("respect_keepalive", "--respect-keepalive"),
-    ("resumption", "--tls-resumption"),
-    ("retry_reused", "--retry-reused"),
-    ("rows", "--rows"),
-    ("seed", "--seed"),
-    ("source_ip", "--source-ip"),
-    ("speed", "--speed"),
-    ("spin", "--spin"),
-    ("stream.count", "--stream-count"),
-    ("stream.duration", "--stream-duration"),
-    ("stream.interval", "--stream-interval"),
-    ("stream.receive", "--stream-receive"),
-    ("streams", "--streams"),
-    ("strict", "--strict"),
-    ("svg", "--svg"),
-    ("templates", "--no-templates"),
-    ("think", "--think-time"),
-    ("threads", "--threads"),
-    ("thresholds", "--threshold"),
-    ("timeout", "--timeout"),
-    ("tls_timeout", "--tls-timeout"),
-    ("traceparent", "--traceparent"),
-    ("unix_socket", "--unix-socket"),
-    ("users", "-u"),
-    ("warmup", "--warmup"),
+/// The tables of keys that flags set, each with the key that holds its keys where one of those has
+/// the name of another.
+const TABLES: &[(&str, &[(&str, &str)])] = &[
+    ("", OF_REQUESTS),
+    ("", CallOptions::FLAGS),
+    ("", CommonBody::FLAGS),
+    ("", CommonFields::FLAGS),
+    ("", Connections::FLAGS),
+    ("", Document::FLAGS),
+    ("", Generator::FLAGS),
+    ("", Http::FLAGS),
+    ("", Load::FLAGS),
+    ("", Outputs::FLAGS),
+    ("", Reach::FLAGS),
+    ("", Schema::FLAGS),
+    ("", Settings::FLAGS),
+    ("", Stop::FLAGS),
+    ("", Timeouts::FLAGS),
+    ("", Tls::FLAGS),
+    ("expect", Expect::FLAGS),
+    ("feeds", OF_FEEDS),
+    ("reflection", Reflection::FLAGS),
+    ("stream", Stream::FLAGS),
 ];
 
-/// Every flag that makes a setting.
-pub fn flags() -> impl Iterator<Item = &'static str> {
-    FLAGS.iter().map(|(_, flag)| *flag)
+/// Keys of requests, which are read by their kind and have no table.
+const OF_REQUESTS: &[(&str, &str)] = &[
+    ("binary", "--binary"),
+    ("body", "-d"),
+    ("call", "--call"),
+    ("data", "-d"),
+    ("method", "-X"),
+    ("multipart", "-F"),
+    ("speed", "--speed"),
+];
+
+/// Keys of a feed, which have no table either.
+const OF_FEEDS: &[(&str, &str)] = &[("order", "--feed-order")];
+
+/// The flag that sets a key, which has the key that holds it before a dot where its own name is
+/// another's too: `stream.interval`.
+fn flag_of(key: &str) -> Option<&'static str> {
+    let (holder, key) = key.rsplit_once('.').unwrap_or(("", key));
+    let tables = TABLES.iter().filter(|(name, _)| *name == holder);
+    let mut rows = tables.flat_map(|(_, rows)| *rows);
+    rows.find(|(known, _)| *known == key).map(|(_, flag)| *flag)
 }
 
 /// The place of a setting that a flag made; nowhere, where no flag does.
 #[must_use]
 pub fn flag(key: &str) -> Place {
-    match FLAGS.iter().find(|(known, _)| *known == key) {
-        Some((_, name)) => Place::Flag { name },
-        None => Place::Nowhere,
-    }
+    flag_of(key).map_or(Place::Nowhere, |name| Place::Flag { name })
 }
 
 /// A setting by its name at a place: its flag on the command line, its key in a file.
@@ -149,12 +82,12 @@ pub fn setting(place: &Place, key: &str, value: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{FLAGS, flag, name, setting};
+    use super::{TABLES, flag, name, setting};
     use crate::Place;
+    use std::collections::HashSet;
 
     #[test]
     fn a_setting_is_named_as_it_was_written() {
-        assert!(FLAGS.is_sorted());
         let file = Place::File {
             name: "p".into(),
             line: 1,
@@ -166,5 +99,21 @@ mod tests {
         assert_eq!(setting(&Place::Nowhere, "binary", "true"), "--binary");
         assert_eq!(setting(&file, "binary", "true"), "`binary: true`");
         assert_eq!(flag("nonsense"), Place::Nowhere);
+    }
+
+    /// A key that two tables have would get the flag of the first.
+    #[test]
+    fn a_key_has_one_row() {
+        let mut seen = HashSet::new();
+        for (holder, rows) in TABLES {
+            for (key, flag) in *rows {
+                assert!(seen.insert((holder, key)), "{holder} {key}");
+                assert!(flag.starts_with('-'), "{flag}");
+            }
+        }
+        let flag = |key: &str| super::flag_of(key);
+        assert_eq!(flag("interval"), Some("--interval"));
+        assert_eq!(flag("stream.interval"), Some("--stream-interval"));
+        assert_eq!(flag("pace"), None);
     }
 }

@@ -1,8 +1,8 @@
 //! The parts that `-F` names, in the form that curl has made known.
 
-use super::{some, text};
+use super::{at, some, text};
 use crate::exit::Failure;
-use drumfire_document::{Diagnostic, Part, PartContent, Payload, names::flag};
+use drumfire_document::{Diagnostic, Part, PartContent, Payload};
 
 /// The key of a body of several parts.
 const KEY: &str = "multipart";
@@ -18,7 +18,7 @@ pub(super) fn payload(given: &[String]) -> Result<Option<Payload>, Failure> {
 
 /// `NAME=VALUE`, or `NAME=@FILE;type=TYPE;filename=NAME`.
 fn part(given: &str) -> Result<Part, Failure> {
-    let wrong = |message: String| Failure::usage(Diagnostic::new(&flag(KEY), message));
+    let wrong = |message: String| Failure::usage(Diagnostic::new(&at(KEY), message));
     let Some((name, value)) = given.split_once('=') else {
         let shown = given.escape_default();
         return Err(wrong(format!(

@@ -25,7 +25,7 @@ pub(crate) fn of(flags: &GrpcFlags) -> Result<Document, Failure> {
                     .map(|path| text("protoset", &path.display())),
                 reflection: Reflection {
                     target: None,
-                    metadata: fields("reflect_metadata", &flags.reflect_metadata)?,
+                    metadata: fields("reflection.metadata", &flags.reflect_metadata)?,
                 },
             },
             fields: CommonFields {

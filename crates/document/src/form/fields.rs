@@ -37,6 +37,8 @@ pub(crate) trait Entry: Sized {
 
 /// A struct whose fields are keys of one mapping.
 pub(crate) trait Fields: Default + Layer {
+    /// The flags that set its own keys, each behind its key.
+    const FLAGS: &'static [(&'static str, &'static str)] = &[];
     /// Appends the names of its keys.
     fn keys(out: &mut Vec<&'static str>);
     /// Reads the value of a key that it has.
@@ -54,11 +56,11 @@ pub(crate) enum Known {
     No,
 }
 
-/// The keys of a struct in their order, each with the field that it sets and a description for
-/// editors: those of structs whose keys stand beside its own, its own,
+/// The keys of a struct in their order, each with the flag that sets it, where one does, the field
+/// that it sets, and a description for editors: those of structs whose keys stand beside its own, its own,
 /// and again those of such structs.
 macro_rules! fields {
-    ($type:ty [$($before:ident),*] { $($key:literal => $field:ident: $words:literal),* $(,)? } [$($after:ident),*]) => {
+    ($type:ty [$($before:ident),*] { $($key:literal $(/ $flag:literal)? => $field:ident: $words:literal),* $(,)? } [$($after:ident),*]) => {
         impl $crate::Layer for $type {
             fn fill(&mut self, below: &Self) {
                 use $crate::form::fields::Entry;
@@ -83,6 +85,8 @@ macro_rules! fields {
         }
 
         impl $crate::form::fields::Fields for $type {
+            const FLAGS: &'static [(&'static str, &'static str)] = &[$($(($key, $flag),)?)*];
+
             fn keys(out: &mut Vec<&'static str>) {
                 $($crate::form::fields::keys_of(|whole: &Self| &whole.$before, out);)*
                 out.extend([$($key),*] as [&str; _]);
