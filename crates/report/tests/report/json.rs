@@ -11,6 +11,7 @@ use drumfire_plan::{
     VariableId,
 };
 use drumfire_report::json;
+use drumfire_report::listing::{Labelled, Listed};
 use drumfire_units::Nanos;
 use serde_json::Value;
 
@@ -449,4 +450,28 @@ fn drift_is_told_by_figure() {
         self::document(&fixture::open())["drift"],
         Value::Array(Vec::new())
     );
+}
+
+/// A URL with a password may stand in any of them.
+#[test]
+fn the_words_of_users_are_masked() {
+    let words = format!("see https://u:{}@h/", fixture::CANARY);
+    let mut info = RunInfo::clone(&fixture::hostile().info);
+    info.pools[0].name.clone_from(&words);
+    let listed = Listed {
+        id: "r",
+        began: "",
+        labels: Ok(Labelled {
+            tags: std::slice::from_ref(&words),
+            note: &words,
+        }),
+        run: Err("none"),
+        exit: None,
+        is_elsewhere: false,
+    };
+    for bytes in [json::facts(&info), json::runs(&[listed])] {
+        let text = String::from_utf8(bytes).unwrap();
+        assert!(!text.contains(fixture::CANARY), "{text}");
+        assert!(text.contains("see https://"), "{text}");
+    }
 }

@@ -1,10 +1,12 @@
 //! The text summary: golden pages, and what holds for every page.
 
 use crate::fixture;
-use drumfire_measure::{AskedBody, AskedLoad, AskedSequence, Closing};
-use drumfire_plan::{Arrivals, Growth, LatePolicy, Pause, Users};
+use drumfire_measure::{
+    AskedBody, AskedLoad, AskedSequence, Closing, Outcome, Side, SlowRequest, Transcript,
+};
+use drumfire_plan::{Arrivals, Finding, Growth, LatePolicy, Pause, Users};
 use drumfire_report::style::{Color, Style, Unicode};
-use drumfire_report::text;
+use drumfire_report::{show, text};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use unicode_width::UnicodeWidthStr;
@@ -228,7 +230,7 @@ fn redirects_that_were_not_followed_are_named() {
     let mut run = fixture::closed();
     let sample = fixture::sample(Nanos::ZERO);
     for _ in 0..20 {
-        let redirect = fixture::ended(sample, drumfire_measure::Outcome::Ok, 302);
+        let redirect = fixture::ended(sample, Outcome::Ok, 302);
         run.total.record(&redirect);
     }
     let said = "20 redirects were not followed; -L N follows up to N of them";
@@ -424,10 +426,47 @@ proptest! {
             text: text.clone(),
             remedies: Vec::new(),
         }];
-        run.total.record_error_detail(drumfire_measure::Outcome::ConnectRefused, &text);
+        run.total.record_error_detail(Outcome::ConnectRefused, &text);
         for unicode in [Unicode::On, Unicode::Off] {
             let style = Style::new(width, Color::On, unicode);
             check_page("foreign", &text::summary_explained(&run, &style), &style);
         }
     }
+}
+
+/// Names are a plan's, traces may be a server's.
+#[test]
+fn names_and_traces_can_not_act_on_a_terminal() {
+    let escapes = "\u{1b}]0;owned\u{7}\u{202e}";
+    let mut run = fixture::pools();
+    run.slowest.add(SlowRequest {
+        trace: escapes.to_owned(),
+        pool: 0,
+        step: 0,
+        outcome: Outcome::Ok,
+        status: 200,
+        intended: Nanos::ZERO,
+        response_time: Nanos::from_secs(9),
+    });
+    let style = Style::new(80, Color::Off, Unicode::On);
+    check_page("traces", &text::summary(&run, &style), &style);
+    std::sync::Arc::make_mut(&mut run.info).pools[0].name = escapes.to_owned();
+    let transcript = Transcript {
+        pool: 0,
+        sample: fixture::sample(Nanos(1)),
+        request: Side::default(),
+        response: None,
+        detail: None,
+        findings: vec![Finding {
+            rule: "json $.a".to_owned(),
+            variable: Some(escapes.to_owned()),
+            result: Ok(Some("1".to_owned())),
+        }],
+    };
+    let shown = show::exchanges(&[transcript], &run, &style);
+    assert!(
+        !shown.contains(['\u{1b}', '\u{7}', '\u{202e}']),
+        "{shown:?}"
+    );
+    assert!(shown.contains("owned"), "{shown:?}");
 }
