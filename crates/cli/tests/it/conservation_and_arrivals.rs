@@ -410,6 +410,25 @@ fn proxies_get_whole_urls_and_make_tunnels() {
     assert!(farewell.starts_with("3 requests on "), "{farewell}");
 }
 
+/// The head of a refusal decides: the worker does not read a body without an end.
+#[test]
+fn a_proxy_that_streams_its_refusal_holds_nothing() {
+    let proxy = Script::new(|peer| {
+        if peer.request().is_some() && peer.send("HTTP/1.1 403 Forbidden\r\n\r\n") {
+            let part = vec![b'x'; 1 << 16];
+            while peer.send(&part) {}
+        }
+    });
+    let way = format!("127.0.0.1:{}", proxy.port());
+    let refused = load(&format!("-c 1 -n 1 -x {way} https://api.test/"));
+    assert_eq!(refused.n("requests.failed"), 1, "{:#}", refused.short());
+    let reasons = format!("{:#}", refused.json["errors"]);
+    assert!(
+        reasons.contains("the proxy answered with status 403"),
+        "{reasons}"
+    );
+}
+
 /// Variables of the environment, as curl reads them, and their effect on a request.
 #[test]
 fn the_environment_may_name_a_proxy() {
