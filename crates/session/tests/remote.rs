@@ -1,0 +1,117 @@
+//! The control socket of a run, before clients that are slow.
+#![expect(clippy::unwrap_used, reason = "a test may panic")]
+#![expect(clippy::disallowed_methods, reason = "the socket has a folder")]
+
+use drumfire_engine::Control;
+use drumfire_measure::{RunEvent, Summary};
+use drumfire_net::{ResolveError, Resolved};
+use drumfire_plan::{Change, Command, Reach, StopReason};
+use drumfire_session::{
+    Answer, Note, Observer, Question, Remote, RunContext, SOCKET_EXTENSION, Session, SessionError,
+    prepare,
+};
+use drumfire_target::{Listen, Options, Server};
+use drumfire_testkit::closed;
+use drumfire_units::Nanos;
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Two clients of a run's socket, the first of which sends a byte now and then, for ever.
+struct Clients {
+    folder: PathBuf,
+    second: Option<JoinHandle<io::Result<Answer>>>,
+}
+
+impl Observer for Clients {
+    /// Begins behind the socket, which is there by now.
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        let mut first = connect(&self.folder);
+        first.write_all(b"x").unwrap();
+        thread::spawn(move || drip(first));
+        let second = connect(&self.folder);
+        let control = run.control.clone();
+        self.second = Some(thread::spawn(move || stop(second, &control)));
+        Ok(())
+    }
+
+    fn observe(&mut self, _event: &RunEvent) {}
+
+    fn finish(mut self: Box<Self>, _summary: &Summary) -> Vec<Note> {
+        let answer = self.second.take().unwrap().join().unwrap();
+        assert!(matches!(answer, Ok(Answer::Done(_))), "{answer:?}");
+        Vec::new()
+    }
+}
+
+/// A connection to the one socket of a folder.
+fn connect(folder: &Path) -> UnixStream {
+    let mut entries = folder
+        .read_dir()
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let socket = entries.find(|path| path.extension().is_some_and(|it| it == SOCKET_EXTENSION));
+    UnixStream::connect(socket.unwrap()).unwrap()
+}
+
+/// Sends a byte after each wait for an answer, until the connection is closed.
+fn drip(mut stream: UnixStream) {
+    let wait = Some(Duration::from_millis(100));
+    stream.set_read_timeout(wait).unwrap();
+    while stream.write_all(b"x").is_ok() {
+        let waited = stream.read(&mut [0]);
+        if !waited.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+            return;
+        }
+    }
+}
+
+/// Asks for the end of a run, which ends in any case.
+fn stop(mut stream: UnixStream, control: &Control) -> io::Result<Answer> {
+    let reason = StopReason::Command;
+    let question = Question::Command(Command::soon(Change::Stop { reason }));
+    let mut answer = Vec::new();
+    let wait = Some(Duration::from_secs(10));
+    let read = stream
+        .set_read_timeout(wait)
+        .and_then(|()| stream.write_all(&question.encode()))
+        .and_then(|()| stream.shutdown(Shutdown::Write))
+        .and_then(|()| stream.read_to_end(&mut answer));
+    control.end(reason);
+    read?;
+    Answer::decode(&answer).map_err(|error| io::Error::other(error.to_string()))
+}
+
+fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
+    drumfire_net::resolve(host, 0, timeout)
+}
+
+#[test]
+fn a_client_that_drips_does_not_hold_up_the_next() {
+    let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let options = Options {
+        listen: vec![any],
+        ..Options::default()
+    };
+    let server = Server::start(options).unwrap();
+    let url = format!("http://{}/", server.tcp().unwrap());
+    let plan = closed(1).to(&[&url]).requests(u64::MAX).plan().unwrap();
+    let prepared = prepare(plan, Arc::new(never)).unwrap();
+    let folder = std::env::temp_dir().join(format!("drumfire-remote-{}", std::process::id()));
+    std::fs::create_dir(&folder).unwrap();
+    let clients = Clients {
+        folder: folder.clone(),
+        second: None,
+    };
+    let session = Session::of(prepared)
+        .observed_by(Remote::within(Ok(folder.clone())))
+        .observed_by(clients);
+    let outcome = session.run();
+    let _counters = server.stop();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
