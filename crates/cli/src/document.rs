@@ -14,8 +14,8 @@ use crate::input;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_document::{
-    Ask, Count, Document, Feed, FeedRows, Field, Generator, Outputs, Payload, Place, Placed, Pool,
-    Stop, Switch, Text,
+    Ask, Count, Document, Feed, FeedRows, Field, Generator, Monitoring, Outputs, Payload, Place,
+    Placed, Pool, Stop, Switch, Text,
 };
 use drumfire_document::{Diagnostic, Layer as _, names::flag};
 use drumfire_plan::secret;
@@ -252,13 +252,16 @@ fn file_outputs(files: &FileFlags, flags: &IntervalFlags) -> Outputs {
 
 /// The outputs with those of metrics added.
 fn with_metering(outputs: Outputs, flags: &MeteringFlags) -> Result<Outputs, Failure> {
-    Ok(Outputs {
+    let monitoring = Monitoring {
         metrics: some("metrics", flags.metrics.as_ref()),
         metrics_linger: some("metrics_linger", flags.metrics_linger.as_ref()),
         remote_write: some("remote_write", flags.remote_write.as_ref()),
         influx: some("influx", flags.influx.as_ref()),
         otlp: some("otlp", flags.otlp.as_ref()),
         push_headers: fields("push_headers", &flags.push_header)?,
+    };
+    Ok(Outputs {
+        monitoring,
         ..outputs
     })
 }
@@ -310,9 +313,9 @@ pub(crate) fn with_outputs(
     flags: &OutputFlags,
 ) -> Result<Document, Failure> {
     let mut outputs = outputs(flags)?;
-    let given = std::mem::take(&mut outputs.push_headers);
+    let given = std::mem::take(&mut outputs.monitoring.push_headers);
     outputs.fill(&document.outputs);
-    outputs.push_headers.extend(given);
+    outputs.monitoring.push_headers.extend(given);
     document.outputs = outputs;
     let interval = some("interval", flags.interval.as_ref());
     document.generator.interval = interval.or(document.generator.interval);

@@ -4,7 +4,7 @@
 //! each handshake fails by an unknown issuer, where the folders of `SSL_CERT_DIR` are there beside it.
 
 use crate::exit::Failure;
-use drumfire_document::Outputs;
+use drumfire_document::{Monitoring, Outputs};
 use drumfire_net::holds_certificate;
 use drumfire_plan::{Plan, Pool, Scheme, Verify};
 use std::path::PathBuf;
@@ -31,7 +31,13 @@ pub(crate) fn check_for_targets(plan: &Plan) -> Result<(), Failure> {
 
 /// Checks the file where receivers of metrics are verified by it.
 pub(crate) fn check_for_receivers(outputs: &Outputs) -> Result<(), Failure> {
-    let receivers = [&outputs.remote_write, &outputs.influx, &outputs.otlp];
+    let Monitoring {
+        remote_write,
+        influx,
+        otlp,
+        ..
+    } = &outputs.monitoring;
+    let receivers = [remote_write, influx, otlp];
     let mut urls = receivers.into_iter().flatten();
     let is_secure = |url: &str| {
         let scheme = url.get(..8);

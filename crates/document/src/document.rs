@@ -160,18 +160,6 @@ pub struct Outputs {
     pub csv_intervals: Option<Text>,
     /// A row for each request, while the run goes on.
     pub rows: Option<Text>,
-    /// The address at which the figures so far are served to monitoring.
-    pub metrics: Option<Text>,
-    /// The time for which they stay there after the end.
-    pub metrics_linger: Option<Text>,
-    /// The receiver of the figures so far by Prometheus' remote write.
-    pub remote_write: Option<Text>,
-    /// The same by InfluxDB's line protocol.
-    pub influx: Option<Text>,
-    /// The same by OpenTelemetry's protocol.
-    pub otlp: Option<Text>,
-    /// Header fields of what is sent to these.
-    pub push_headers: Vec<Field>,
     /// Whether each part of the summary is explained.
     pub explain: Option<Switch>,
     /// Whether the summary is one line.
@@ -184,6 +172,25 @@ pub struct Outputs {
     pub github: Option<Switch>,
     /// A run that is not valid ends with an exit code of its own.
     pub strict: Option<Switch>,
+    /// The figures for monitoring while the run goes on.
+    pub monitoring: Monitoring,
+}
+
+/// The figures for monitoring while a run goes on: where they are served, and where they are sent.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Monitoring {
+    /// The address at which the figures so far are served to monitoring.
+    pub metrics: Option<Text>,
+    /// The time for which they stay there after the end.
+    pub metrics_linger: Option<Text>,
+    /// The receiver of the figures so far by Prometheus' remote write.
+    pub remote_write: Option<Text>,
+    /// The same by InfluxDB's line protocol.
+    pub influx: Option<Text>,
+    /// The same by OpenTelemetry's protocol.
+    pub otlp: Option<Text>,
+    /// Header fields of what is sent to these.
+    pub push_headers: Vec<Field>,
 }
 
 /// The program that sends.

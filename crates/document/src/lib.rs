@@ -16,9 +16,9 @@ pub mod names;
 pub use diagnostic::{Diagnostic, Fault, Findings, Mark};
 pub use document::{
     Ammo, Ask, Branch, CallOptions, CommonBody, CommonFields, Connections, Count, Data, Document,
-    Expect, Feed, FeedRows, Field, Fields, Generator, Http, Kept, Load, Loop, Outputs, Part,
-    PartContent, Payload, Phase, Place, Placed, Pool, Reach, Reflection, Request, RequestStep,
-    Scenario, Schema, Settings, Step, Stop, Stream, Switch, Text, Timeouts, Tls,
+    Expect, Feed, FeedRows, Field, Fields, Generator, Http, Kept, Load, Loop, Monitoring, Outputs,
+    Part, PartContent, Payload, Phase, Place, Placed, Pool, Reach, Reflection, Request,
+    RequestStep, Scenario, Schema, Settings, Step, Stop, Stream, Switch, Text, Timeouts, Tls,
 };
 pub use environment::{Bare, Environment};
 pub use layer::Layer;

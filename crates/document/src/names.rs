@@ -7,7 +7,7 @@
 use crate::form::Fields as _;
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Load,
-    Outputs, Place, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
+    Monitoring, Outputs, Place, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
 };
 
 /// The tables of keys that flags set, each with the key that holds its keys where one of those has
@@ -22,6 +22,7 @@ const TABLES: &[(&str, &[(&str, &str)])] = &[
     ("", Generator::FLAGS),
     ("", Http::FLAGS),
     ("", Load::FLAGS),
+    ("", Monitoring::FLAGS),
     ("", Outputs::FLAGS),
     ("", Reach::FLAGS),
     ("", Schema::FLAGS),

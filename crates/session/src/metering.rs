@@ -94,7 +94,7 @@ impl Meter {
         };
         let receivers = receivers(outputs, &voice)?;
         let latest = Arc::new(Latest::default());
-        match &outputs.metrics {
+        match &outputs.monitoring.metrics {
             Some(address) => serve(address, &latest, &voice)?,
             None if receivers.is_empty() => return Ok(None),
             None => {}
@@ -218,11 +218,11 @@ fn serve(address: &Text, latest: &Arc<Latest>, voice: &Voice) -> Result<(), Mete
 /// The receivers that the outputs name.
 fn receivers(outputs: &Outputs, voice: &Voice) -> Result<Vec<Receiver>, MeteringError> {
     let named = [
-        (Push::RemoteWrite, &outputs.remote_write),
-        (Push::Influx, &outputs.influx),
-        (Push::Otlp, &outputs.otlp),
+        (Push::RemoteWrite, &outputs.monitoring.remote_write),
+        (Push::Influx, &outputs.monitoring.influx),
+        (Push::Otlp, &outputs.monitoring.otlp),
     ];
-    let fields = &outputs.push_headers;
+    let fields = &outputs.monitoring.push_headers;
     let named = named.into_iter();
     let named = named.filter_map(|(push, url)| Some((push, url.as_ref()?)));
     let receivers: Vec<Receiver> = named
@@ -238,7 +238,7 @@ fn receivers(outputs: &Outputs, voice: &Voice) -> Result<Vec<Receiver>, Metering
 
 /// The time for which the page stays, which needs a page.
 fn linger(outputs: &Outputs) -> Result<Nanos, MeteringError> {
-    let Some(Text { value, place, .. }) = &outputs.metrics_linger else {
+    let Some(Text { value, place, .. }) = &outputs.monitoring.metrics_linger else {
         return Ok(Nanos::ZERO);
     };
     let linger = value.parse::<Nanos>();
@@ -246,7 +246,7 @@ fn linger(outputs: &Outputs) -> Result<Nanos, MeteringError> {
         place: place.clone(),
         reason: error.to_string(),
     })?;
-    match outputs.metrics {
+    match outputs.monitoring.metrics {
         Some(_) => Ok(linger),
         None => Err(MeteringError::NoPage {
             place: place.clone(),

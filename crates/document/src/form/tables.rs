@@ -7,7 +7,8 @@
 use super::fields::{fields, nested};
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Kept,
-    Load, Outputs, Pool, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
+    Load, Monitoring, Outputs, Pool, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts,
+    Tls,
 };
 
 fields!(Load {
@@ -37,7 +38,7 @@ fields!(Stop {
         "Ends the whole run when more requests than this have failed",
 });
 
-fields!(Outputs {
+fields!(Outputs [] {
     "json" / "--json" => json:
         "The file to which the result is written as JSON; - is standard output",
     "csv" / "--csv" => csv:
@@ -60,6 +61,17 @@ fields!(Outputs {
         "The file to which each interval is written as a row of CSV; - is standard output",
     "rows" / "--rows" => rows:
         "The file to which each request is written as a row of CSV, or of JSON where the name ends in .jsonl; - is standard output",
+    "explain" / "--explain" => explain:
+        "Whether the report explains its parts and shows the first body of each kind of failure",
+    "brief" / "--brief" => brief: "Whether the report is one line",
+    "live" / "--no-tui" => live: "Whether figures are shown while the run lasts",
+    "github" / "--no-github" => github:
+        "Whether GitHub Actions, where it runs this, shows the result on the job's page and as annotations",
+    "quiet" / "--quiet" => quiet: "Whether the report is left out",
+    "strict" / "--strict" => strict: "Whether a suspect run fails, too",
+} [monitoring]);
+
+fields!(Monitoring {
     "metrics" / "--metrics" => metrics:
         "Where the figures so far are served to Prometheus, as HOST:PORT or :PORT",
     "metrics_linger" / "--metrics-linger" => metrics_linger:
@@ -70,14 +82,6 @@ fields!(Outputs {
     "otlp" / "--otlp" => otlp: "The URL to which they are sent by OpenTelemetry's protocol",
     "push_headers" / "--push-header" => push_headers:
         "Header fields of what is sent to these receivers",
-    "explain" / "--explain" => explain:
-        "Whether the report explains its parts and shows the first body of each kind of failure",
-    "brief" / "--brief" => brief: "Whether the report is one line",
-    "live" / "--no-tui" => live: "Whether figures are shown while the run lasts",
-    "github" / "--no-github" => github:
-        "Whether GitHub Actions, where it runs this, shows the result on the job's page and as annotations",
-    "quiet" / "--quiet" => quiet: "Whether the report is left out",
-    "strict" / "--strict" => strict: "Whether a suspect run fails, too",
 });
 
 fields!(Generator {

@@ -107,8 +107,9 @@ prop_compose! {
                  (explain, brief, live, github) in (switch(), switch(), switch(), switch()),
                  quiet in switch(), strict in switch())
         -> Outputs {
-        Outputs { json, csv, html, markdown, junit, hlog, svg, lines, json_lines, csv_intervals, rows, metrics, metrics_linger, remote_write, influx, otlp, push_headers,
-                  explain, brief, live, github, quiet, strict }
+        Outputs { json, csv, html, markdown, junit, hlog, svg, lines, json_lines, csv_intervals, rows,
+                  explain, brief, live, github, quiet, strict,
+                  monitoring: Monitoring { metrics, metrics_linger, remote_write, influx, otlp, push_headers } }
     }
 }
 
