@@ -10,6 +10,7 @@ use drumfire_measure::Summary;
 use drumfire_report::{Naming, github, markdown};
 use std::env;
 use std::fs::OpenOptions;
+use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -41,6 +42,27 @@ impl Github {
             summary: summary.map(PathBuf::from),
             annotates: env::var_os("GITHUB_ACTIONS").is_some_and(|on| on == "true"),
         }
+    }
+
+    /// Prints a report among whose lines none is a command to GitHub, whatever a server has put into
+    /// them: the log obeys lines that begin with `::`, also behind blanks, unless it was told a word
+    /// before that nothing in the report can know.
+    pub(crate) fn quoting<T>(
+        &self,
+        stdout: Stdout,
+        output: &Output,
+        report: impl FnOnce() -> T,
+    ) -> T {
+        if !self.annotates || stdout == Stdout::Taken {
+            return report();
+        }
+        // Its keys are the system's random numbers.
+        let word = format!("{:016x}", RandomState::new().hash_one(()));
+        // A closed standard output is complained of with the report.
+        let _closed = output.print(format!("::stop-commands::{word}\n").as_bytes());
+        let printed = report();
+        let _closed = output.print(format!("::{word}::\n").as_bytes());
+        printed
     }
 
     /// Shows a run behind its report. A summary that can't be written is a remark, for it was not

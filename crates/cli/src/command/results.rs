@@ -74,8 +74,11 @@ pub(crate) fn of_plan(
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
-    let results = destinations.write(summary, Report::of(outputs), &style, output);
-    Github::of(outputs).show(summary, style.naming, destinations.stdout(), output);
+    let github = Github::of(outputs);
+    let results = github.quoting(destinations.stdout(), output, || {
+        destinations.write(summary, Report::of(outputs), &style, output)
+    });
+    github.show(summary, style.naming, destinations.stdout(), output);
     results?;
     session::lacking(&outcome)?;
     Ok(session::exit_of(summary, is_on(&outputs.strict)))

@@ -62,8 +62,11 @@ fn go_on(
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
-    let results = destinations.write(&summary, Report::of(&outputs), &style, output);
-    Github::of(&outputs).show(&summary, naming, destinations.stdout(), output);
+    let github = Github::of(&outputs);
+    let results = github.quoting(destinations.stdout(), output, || {
+        destinations.write(&summary, Report::of(&outputs), &style, output)
+    });
+    github.show(&summary, naming, destinations.stdout(), output);
     results?;
     session::lacking(&outcome)?;
     Ok(session::exit_of(&summary, flags.report.strict))

@@ -137,6 +137,12 @@ fn github_shows_a_run() {
     assert_eq!((ran.code, pages), (Some(99), 1), "{ran:?}");
     let annotation = "\n::error title=drumfire%3A threshold failed<1%25::100 %25\n";
     assert!(ran.stdout.contains(annotation), "{}", ran.stdout);
+    // The report stands between two lines that keep GitHub from obeying it.
+    let (first, rest) = ran.stdout.split_once('\n').unwrap();
+    let word = first.strip_prefix("::stop-commands::").unwrap();
+    let (report, _) = rest.split_once(&format!("\n::{word}::\n")).unwrap();
+    assert!(report.contains("Verdict"), "{report}");
+    assert!(!report.contains(word), "{report}");
     let (ran, pages) = run(&format!("http --json - {line}"));
     assert_eq!(pages, 2, "{ran:?}");
     assert!(
