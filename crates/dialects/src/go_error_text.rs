@@ -5,6 +5,9 @@ use drumfire_measure::Outcome;
 /// The details of an outcome by which Go has another text for it.
 const CLOSED_IN_HANDSHAKE: &str = "the peer closed the connection within the handshake";
 const WAS_RESET: &str = "the connection was reset";
+/// The beginning of the detail of a redirect that leads nowhere: a redirect that Go's client gives
+/// up, and no field that it can't read.
+const LOCATION: &str = "Location: ";
 
 /// The text of an outcome with a detail, as far as it needs no status. `host` is the target's name,
 /// where all requests go to one.
@@ -20,6 +23,11 @@ pub(crate) fn error_text(outcome: Outcome, detail: &str, host: Option<&str>) -> 
         (Outcome::Truncated, WAS_RESET) => return "connection reset by peer".to_owned(),
         _ => {}
     }
+    let is_location = outcome == Outcome::ProtoHeader && detail.starts_with(LOCATION);
+    let outcome = match is_location {
+        true => Outcome::RedirectBlocked,
+        false => outcome,
+    };
     connection_text(outcome)
         .or_else(|| timeout_text(outcome))
         .or_else(|| protocol_text(outcome))
