@@ -166,7 +166,7 @@ pub(crate) fn wanted(outputs: &Outputs) -> impl Iterator<Item = (&'static Result
 const DOWNLOADS_MAX: usize = 1_100_000;
 
 /// The page, which has the documents of the run in itself.
-fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
+pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     let redactor = beside.redactor;
     let documents = [
         (

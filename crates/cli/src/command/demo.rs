@@ -5,12 +5,18 @@ use crate::exit::{Exit, Failure};
 use crate::flags::DemoFlags;
 use crate::host::Machine;
 use crate::output::Output;
+use crate::results::{Beside, page_of_html};
 use crate::{document, session, terminal};
 use clap::Parser as _;
 use drumfire_compile::compile;
+use drumfire_document::{Document, form};
+use drumfire_measure::Summary;
 use drumfire_report::{Naming, text};
 use drumfire_session::Shown;
 use drumfire_target::{Behaviour, Listen, Options, Server};
+use std::env;
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// Answers take some milliseconds, now and then a few more, as real ones do.
@@ -53,8 +59,30 @@ pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     let summary = session.run()?.summary;
     let style = terminal::stdout_style(flags.color);
     output.print(text::summary_explained(&summary, &style).as_bytes())?;
+    match write_page(&summary, &written.document, &output) {
+        Ok(path) => output.print(format!("\nThe same as a page: {path}\n").as_bytes())?,
+        // The report has been seen, and the page is a present.
+        Err(error) => output.complain(&format!("can't write the page of the demo: {error}")),
+    }
     let _final_count = server.stop();
     Ok(session::exit_of(&summary, false))
+}
+
+/// Writes the page of a run into a new file among the system's temporary ones; gives its path.
+fn write_page(summary: &Summary, document: &Document, output: &Output) -> io::Result<String> {
+    let beside = Beside {
+        naming: Naming::Flags,
+        plan: &form::print(document),
+        redactor: output.redactor(),
+    };
+    let page = page_of_html(summary, &beside);
+    let path = env::temp_dir().join(format!("drumfire-demo-{}.html", summary.info.id));
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .open(&path)?;
+    file.write_all(&output.redactor().markup(&page))?;
+    Ok(path.display().to_string())
 }
 
 /// The same flags as the command line that is shown.
