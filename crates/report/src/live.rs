@@ -11,7 +11,7 @@ use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
 use crate::quantity::{self, count, rate, span};
 use crate::style::Style;
-use drumfire_measure::{Histogram, Interval, Reading, RunState};
+use drumfire_measure::{Histogram, Interval, Reading, RunInfo, RunState};
 use drumfire_plan::{Plan, Pool};
 use drumfire_units::Nanos;
 
@@ -68,6 +68,28 @@ fn requests(pool: &Pool) -> Option<u64> {
     let round = pool.program.round(pool.requests.len());
     let rounds = rounds.map(|rounds| rounds.saturating_mul(round));
     [pool.stop.requests, rounds].into_iter().flatten().min()
+}
+
+/// Requests per second of the newest intervals, as many as the spark shows.
+#[derive(Clone, Debug, Default)]
+pub struct Rates(Vec<f64>);
+
+impl Rates {
+    /// Takes the next interval of a run; one that is cut short has no rate.
+    pub fn push(&mut self, interval: &Interval, info: &RunInfo) {
+        if let Some(length) = interval.whole_length(info) {
+            let sent = interval.total.counts.sent as f64;
+            self.0.push(sent / length.as_secs_f64());
+            let excess = self.0.len().saturating_sub(SPARK);
+            self.0.drain(..excess);
+        }
+    }
+
+    /// The rates, the oldest first.
+    #[must_use]
+    pub fn newest(&self) -> &[f64] {
+        &self.0
+    }
 }
 
 /// A run's progress, beside the figures of the interval.

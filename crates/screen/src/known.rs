@@ -7,7 +7,7 @@ use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunState, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Plan, StopReason};
-use drumfire_report::live::{Progress, Stage, Stops};
+use drumfire_report::live::{Progress, Rates, Stage, Stops};
 use drumfire_session::{Redactor, Steering};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
@@ -15,8 +15,6 @@ use std::sync::Arc;
 
 /// The number of newest intervals that can be shown alone.
 const RECENT: usize = 60;
-/// The number of rates behind the spark of the live row.
-const SPARK: usize = 20;
 /// The number of notes that are kept for the time after the screen.
 const NOTES_MAX: usize = 200;
 
@@ -28,7 +26,7 @@ pub(crate) struct Known {
     reading: Option<Reading>,
     control: Option<Control>,
     began: Option<Clock>,
-    rates: Vec<f64>,
+    rates: Rates,
     /// The newest interval.
     newest: Option<Arc<Interval>>,
     /// The books as of its end.
@@ -53,7 +51,7 @@ impl Known {
             reading: None,
             control: None,
             began: None,
-            rates: Vec::new(),
+            rates: Rates::default(),
             newest: None,
             summary: None,
             rows: VecDeque::new(),
@@ -102,12 +100,7 @@ impl Known {
         let Some(reading) = &mut self.reading else {
             return;
         };
-        if let Some(length) = interval.whole_length(&reading.so_far().info) {
-            let sent = interval.total.counts.sent as f64;
-            self.rates.push(sent / length.as_secs_f64());
-            let excess = self.rates.len().saturating_sub(SPARK);
-            self.rates.drain(..excess);
-        }
+        self.rates.push(interval, &reading.so_far().info);
         self.rows.extend(reading.take_window());
         let excess = self.rows.len().saturating_sub(RECENT);
         self.rows.drain(..excess);
@@ -134,7 +127,7 @@ impl Known {
             stage: Stage::at(interval.end, reading.state(), self.warmup),
             stops: self.stops,
             reading,
-            rates: &self.rates,
+            rates: self.rates.newest(),
         };
         Some((interval, progress))
     }

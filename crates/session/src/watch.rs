@@ -9,13 +9,10 @@ use drumfire_engine::Control;
 use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunState};
 use drumfire_plan::{Plan, StopReason};
 use drumfire_report::interval::sentence;
-use drumfire_report::live::{Progress, Stage, Stops, line};
+use drumfire_report::live::{Progress, Rates, Stage, Stops, line};
 use drumfire_report::{Naming, remedy};
 use drumfire_units::Nanos;
 use std::sync::Arc;
-
-/// The number of intervals that the spark shows.
-const SPARK: usize = 20;
 
 /// Shows a run in progress on its console.
 pub struct Watch {
@@ -28,7 +25,7 @@ pub struct Watch {
     reading: Option<Reading>,
     /// The time at which the next heartbeat is due.
     next_beat: Nanos,
-    rates: Vec<f64>,
+    rates: Rates,
     naming: Naming,
     console: Arc<dyn Console>,
     /// The control of the run, once it has begun.
@@ -59,7 +56,7 @@ impl Watch {
             warmup: plan.generator().warmup.span(),
             reading: None,
             next_beat: HEARTBEAT,
-            rates: Vec::new(),
+            rates: Rates::default(),
             naming: Naming::Flags,
             console,
             control: None,
@@ -104,13 +101,8 @@ impl Watch {
 
     fn show_live(&mut self, interval: &Interval) {
         let reading = self.reading.as_ref();
-        let info = reading.map(|reading| &reading.so_far().info);
-        if let Some(length) = info.and_then(|info| interval.whole_length(info)) {
-            let sent = interval.total.counts.sent as f64;
-            self.rates.push(sent / length.as_secs_f64());
-        }
-        if self.rates.len() > SPARK {
-            self.rates.remove(0);
+        if let Some(reading) = reading {
+            self.rates.push(interval, &reading.so_far().info);
         }
         if self.state() == RunState::Drain(StopReason::Signal) {
             return self.replace(&self.stopping());
@@ -122,7 +114,7 @@ impl Watch {
             stage: Stage::at(interval.end, self.state(), self.warmup),
             stops: self.stops,
             reading,
-            rates: &self.rates,
+            rates: self.rates.newest(),
         };
         let line = line(interval, &progress, &self.console.style());
         self.console.replace_line(line.trim_end());
