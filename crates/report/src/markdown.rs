@@ -13,8 +13,8 @@ use crate::style::Unicode;
 use crate::text::foreign;
 use drumfire_measure::{Histogram, Model, Step, Summary};
 
-/// The quantiles of each latency.
-const QUANTILES: [(&str, f64); 5] = [
+/// The quantiles of each latency, in Markdown and in the page's tables.
+pub(crate) const QUANTILES: [(&str, f64); 5] = [
     ("p50", 0.5),
     ("p90", 0.9),
     ("p99", 0.99),

@@ -3,6 +3,7 @@
 
 use super::grid::{self, Cell, Grid};
 use crate::figure::Sparks;
+use crate::markdown::QUANTILES;
 use crate::markup::Markup;
 use crate::quantity::{count, latency, latency_at_least, quantile, rate, share, span};
 use crate::secret;
@@ -15,14 +16,6 @@ use drumfire_measure::{Histogram, Outcome, SpreadTime, StageRow, Summary};
 const ROWS: usize = 60;
 /// The columns of a step's latency over time.
 const SPARK_COLUMNS: usize = 60;
-/// The quantiles of a row.
-const QUANTILES: [(&str, f64); 5] = [
-    ("p50", 0.5),
-    ("p90", 0.9),
-    ("p99", 0.99),
-    ("p99.9", 0.999),
-    ("max", 1.0),
-];
 
 /// Appends all tables of the run.
 pub(super) fn print(out: &mut Markup, summary: &Summary) {
