@@ -9,6 +9,7 @@
 //! single interval has every figure, with one point.
 
 mod axis;
+mod beside;
 mod heat;
 mod outcomes;
 mod over_time;
@@ -17,6 +18,7 @@ pub mod svg;
 mod tail;
 
 pub use axis::{Axis, Scale, Tick, Unit};
+pub use beside::beside;
 pub use heat::{Column, Heat};
 pub use spark::{Spark, Sparks};
 

@@ -7,18 +7,27 @@
 //! a mistake of ours let it out. It follows the reader's preference for dark or light, prints, and is
 //! read aloud in the order in which it is read.
 //!
-//! A part is a function that appends to the page; [`page`] is their order.
+//! A page is a [`Document`] of [`Part`]s, each an element with an id of its own, so that a page of a
+//! run that goes on can be given those anew that have changed. [`parts`] is their order.
 
 mod answers;
+mod compare;
+mod control;
+mod document;
 mod grid;
 mod numbers;
 mod origin;
+mod runs;
 mod table;
 mod tables;
 
+pub use compare::compare;
+pub use control::{control, progress};
+pub use document::{Document, Place};
 pub use origin::Origin;
+pub use runs::{StoredRun, runs};
 
-use crate::figure::svg::{STYLE as PICTURES, draw};
+use crate::figure::svg::draw;
 use crate::figure::{Figure, figures};
 use crate::markup::Markup;
 use crate::style::{Color, Style, Unicode};
@@ -28,60 +37,67 @@ use drumfire_measure::Summary;
 /// The width of the report as text, in columns.
 const COLUMNS: u16 = 110;
 
-/// Nothing may be loaded, run, framed or sent from the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; \
-                      base-uri 'none'; form-action 'none'";
-
-/// The page's own colours and measures.
-const SHEET: &str = include_str!("html/page.css");
+/// A part of a page: one element, whose id it has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The id, which no other part of the page has.
+    pub id: &'static str,
+    /// The element.
+    pub html: String,
+}
 
 /// The page of a run whose books are closed.
 #[must_use]
 pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
-    let naming = origin.naming;
-    let mut out = Markup::default();
-    out.raw("<!doctype html>\n");
-    out.open("html", &[("lang", "en")]);
-    head(&mut out, summary);
-    out.open("body", &[]);
-    out.open("main", &[]);
-    header(&mut out, summary);
-    answers::print(&mut out, summary, naming);
-    numbers::print(&mut out, summary);
-    for figure in figures(summary) {
-        picture(&mut out, &figure);
-    }
-    tables::print(&mut out, summary);
-    whole(&mut out, summary, naming);
-    origin::print(&mut out, summary, origin);
-    out.close("main");
-    out.close("body");
-    out.close("html");
-    out.finish().into_bytes()
+    let document = Document {
+        title: &title(summary),
+        place: Place::File,
+        parts: &parts(summary, origin),
+    };
+    document.print()
 }
 
-fn head(out: &mut Markup, summary: &Summary) {
-    out.open("head", &[]);
-    out.empty("meta", &[("charset", "utf-8")]);
-    let policy = ("http-equiv", "Content-Security-Policy");
-    out.empty("meta", &[policy, ("content", POLICY)]);
-    let width = "width=device-width, initial-scale=1";
-    out.empty("meta", &[("name", "viewport"), ("content", width)]);
-    out.empty(
-        "meta",
-        &[("name", "color-scheme"), ("content", "light dark")],
+/// The title of a run's page.
+#[must_use]
+pub fn title(summary: &Summary) -> String {
+    format!("drumfire: {}", target(summary))
+}
+
+/// The parts of the page of a run, in the order in which they are read. A part that has nothing to
+/// show is left out.
+#[must_use]
+pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
+    let naming = origin.naming;
+    let mut parts = vec![
+        part("about", |out| about(out, summary)),
+        part("answers", |out| answers::print(out, summary, naming)),
+        part("numbers", |out| numbers::print(out, summary)),
+    ];
+    let figures = figures(summary);
+    parts.extend(
+        figures
+            .iter()
+            .map(|figure| part(figure.name, |out| picture(out, figure))),
     );
-    out.element("title", &[], &format!("drumfire: {}", target(summary)));
-    out.open("style", &[]);
-    out.raw(PICTURES);
-    out.raw(SHEET);
-    out.close("style");
-    out.close("head");
+    parts.extend(tables::parts(summary));
+    parts.push(part("report", |out| whole(out, summary, naming)));
+    parts.extend(origin::parts(summary, origin));
+    parts
+}
+
+/// A part whose element is appended by `print`.
+fn part(id: &'static str, print: impl FnOnce(&mut Markup)) -> Part {
+    let mut out = Markup::default();
+    print(&mut out);
+    Part {
+        id,
+        html: out.finish(),
+    }
 }
 
 /// The target, the time and the run's name.
-fn header(out: &mut Markup, summary: &Summary) {
-    out.open("header", &[]);
+fn about(out: &mut Markup, summary: &Summary) {
+    out.open("header", &[("id", "about")]);
     out.element("h1", &[], &target(summary));
     let started = calendar::rfc3339_seconds(summary.info.started_at_unix_ns);
     let facts = format!("drumfire · {started} · run {}", summary.info.id);

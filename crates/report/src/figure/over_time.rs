@@ -228,7 +228,7 @@ pub(super) fn time(rows: &[IntervalRow]) -> Axis {
 }
 
 /// Every value of some series.
-fn values(series: &[Series]) -> Vec<f64> {
+pub(super) fn values(series: &[Series]) -> Vec<f64> {
     let points = series.iter().flat_map(|series| &series.points);
     points.filter_map(|point| point.y).collect()
 }

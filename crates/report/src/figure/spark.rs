@@ -91,6 +91,12 @@ fn merged(cells: impl Iterator<Item = Overview>, most: usize) -> Vec<Histogram> 
 }
 
 impl Spark {
+    /// A spark of these values, which are above 0, the first of them on the left.
+    #[must_use]
+    pub const fn new(columns: Vec<Option<f64>>) -> Self {
+        Self { columns }
+    }
+
     /// The columns as block characters, a letter each.
     #[must_use]
     pub fn blocks(&self) -> String {

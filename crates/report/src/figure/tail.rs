@@ -4,6 +4,9 @@
 use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
 use drumfire_measure::{Histogram, Summary};
 
+/// The name of the series.
+pub(super) const SERIES: &str = "this run";
+
 /// Points for each nine of the axis.
 const POINTS_PER_NINE: u32 = 24;
 
@@ -26,7 +29,7 @@ pub(super) fn latency(summary: &Summary) -> Figure {
         },
         y: Axis::log(over_time::model_words(summary), Unit::Time, values),
         plot: Plot::Lines(vec![Series {
-            name: "this run".to_owned(),
+            name: SERIES.to_owned(),
             role: Role::Rank(0),
             points,
         }]),

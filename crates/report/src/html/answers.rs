@@ -14,6 +14,7 @@ const BAD: &str = "is-bad";
 const OPEN: &str = "is-open";
 
 pub(super) fn print(out: &mut Markup, summary: &Summary, naming: Naming) {
+    out.open("section", &[("id", "answers")]);
     out.open("ul", &[("class", "answers")]);
     for Answer {
         grade,
@@ -32,6 +33,7 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, naming: Naming) {
     }
     out.close("ul");
     thresholds(out, summary);
+    out.close("section");
 }
 
 /// The reasons with their remedies, escaped.

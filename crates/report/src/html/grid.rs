@@ -1,5 +1,6 @@
 //! A table of a part of the page: names on the left, numbers on the right.
 
+use super::Part;
 use crate::figure::Spark;
 use crate::markup::Markup;
 
@@ -37,11 +38,13 @@ pub(super) struct Grid {
     pub(super) explanation: &'static str,
 }
 
-/// Appends a table; nothing where it has no row.
-pub(super) fn print(out: &mut Markup, grid: &Grid) {
-    if grid.rows.is_empty() {
-        return;
-    }
+/// The part of a table; none where it has no row.
+pub(super) fn part(grid: &Grid) -> Option<Part> {
+    let has_rows = !grid.rows.is_empty();
+    has_rows.then(|| super::part(grid.id, |out| print(out, grid)))
+}
+
+fn print(out: &mut Markup, grid: &Grid) {
     out.open("section", &[("id", grid.id)]);
     out.element("h2", &[], grid.title);
     let scroll = [("class", "scroll"), ("tabindex", "0")];

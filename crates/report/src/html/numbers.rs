@@ -25,7 +25,7 @@ pub(super) fn print(out: &mut Markup, summary: &Summary) {
         ("p99", time(0.99), None),
         ("Slowest", time(1.0), None),
     ];
-    out.open("dl", &[("class", "numbers")]);
+    out.open("dl", &[("id", "numbers"), ("class", "numbers")]);
     for (name, value, aside) in numbers {
         out.open("div", &[]);
         out.element("dt", &[], name);

@@ -2,6 +2,7 @@
 //! take away.
 
 use super::grid::explain;
+use super::{Part, part};
 use crate::NamedFile;
 use crate::markup::Markup;
 use crate::quantity::{busy, latency, span};
@@ -24,15 +25,16 @@ pub struct Origin<'a> {
     pub files: &'a [NamedFile],
 }
 
-/// Appends the environment, the plan with its command, and the downloads.
-pub(super) fn print(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
-    environment(out, summary);
+/// The environment, the plan with its command, and the downloads.
+pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
+    let mut parts = vec![part("environment", |out| environment(out, summary))];
     if !origin.plan.is_empty() {
-        plan(out, summary, origin.plan);
+        parts.push(part("plan", |out| plan(out, summary, origin.plan)));
     }
     if !origin.files.is_empty() {
-        downloads(out, origin.files);
+        parts.push(part("downloads", |out| downloads(out, origin.files)));
     }
+    parts
 }
 
 fn environment(out: &mut Markup, summary: &Summary) {
@@ -109,7 +111,7 @@ fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
 
 /// Links that have their data in themselves, so that the page still loads nothing.
 fn downloads(out: &mut Markup, files: &[NamedFile]) {
-    out.open("section", &[("id", "data"), ("class", "screen")]);
+    out.open("section", &[("id", "downloads"), ("class", "screen")]);
     out.element("h2", &[], "Data");
     out.open("ul", &[]);
     for NamedFile { name, bytes } in files {

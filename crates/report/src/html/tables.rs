@@ -1,10 +1,10 @@
 //! The tables of a run: its pools, steps, stages, failures and slowest requests. One that would have
 //! a single row, which the numbers above it have already, is left out.
 
+use super::Part;
 use super::grid::{self, Cell, Grid};
 use crate::figure::Sparks;
 use crate::markdown::QUANTILES;
-use crate::markup::Markup;
 use crate::quantity::{count, latency, latency_at_least, quantile, rate, share, span};
 use crate::secret;
 use crate::step_rows::{StepRows, step_rows};
@@ -17,13 +17,12 @@ const ROWS: usize = 60;
 /// The columns of a step's latency over time.
 const SPARK_COLUMNS: usize = 60;
 
-/// Appends all tables of the run.
-pub(super) fn print(out: &mut Markup, summary: &Summary) {
-    grid::print(out, &pools(summary));
-    grid::print(out, &steps(summary));
-    grid::print(out, &stages(summary));
-    grid::print(out, &failures(summary));
-    grid::print(out, &slowest(summary));
+/// All tables of the run.
+pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Part> {
+    let grids = [pools, steps, stages, failures, slowest];
+    grids
+        .into_iter()
+        .filter_map(|grid| grid::part(&grid(summary)))
 }
 
 fn pools(summary: &Summary) -> Grid {

@@ -202,7 +202,7 @@ fn a_page_has_its_plan_and_its_data() {
     let link =
         "<a download=\"summary.json\" href=\"data:application/octet-stream;base64,eyI8PiI6IDF9\">";
     assert!(page.contains(link));
-    for id in ["steps", "failures", "environment", "plan", "data"] {
+    for id in ["steps", "failures", "environment", "plan", "downloads"] {
         assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
 }

@@ -1,0 +1,107 @@
+//! Two runs in one picture: the same series of both over the same axes.
+//!
+//! Times count from each run's start, so that runs of different days lie over each other. The base
+//! has the colour of the least rank, the candidate that of a greater one.
+
+use super::{Axis, Figure, Plot, Role, Scale, Series, over_time, tail};
+use drumfire_measure::Summary;
+
+/// A picture that two runs share: a series of a figure of each.
+struct Shared {
+    /// The name of the picture.
+    name: &'static str,
+    /// What its heading has before that of the figure.
+    of: &'static str,
+    /// The series.
+    series: &'static str,
+    figures: [Figure; 2],
+}
+
+/// The pictures that two runs share.
+#[must_use]
+pub fn beside(base: &Summary, candidate: &Summary) -> Vec<Figure> {
+    let runs = [base, candidate];
+    let rows = runs.map(Summary::intervals);
+    let latency = || [0, 1].map(|run| over_time::latency(runs[run], &rows[run]));
+    let rate = [0, 1].map(|run| over_time::rate(runs[run], &rows[run]));
+    let shared = [
+        Shared {
+            name: "tail",
+            of: "",
+            series: tail::SERIES,
+            figures: runs.map(tail::latency),
+        },
+        Shared {
+            name: "median",
+            of: "Median: ",
+            series: "p50",
+            figures: latency(),
+        },
+        Shared {
+            name: "p99",
+            of: "p99: ",
+            series: "p99",
+            figures: latency(),
+        },
+        Shared {
+            name: "rate",
+            of: "Answered as the plan expects: ",
+            series: "good",
+            figures: rate,
+        },
+    ];
+    shared.into_iter().map(Shared::joined).collect()
+}
+
+impl Shared {
+    fn joined(self) -> Figure {
+        let Self {
+            name,
+            of,
+            series,
+            figures: [base, candidate],
+        } = self;
+        let both = [
+            ("base", Role::Rank(0), &base),
+            ("candidate", Role::Rank(3), &candidate),
+        ];
+        let both = both.into_iter().filter_map(|(run, role, figure)| {
+            let found = named(figure, series)?;
+            Some(Series {
+                name: run.to_owned(),
+                role,
+                points: found.points.clone(),
+            })
+        });
+        let all: Vec<Series> = both.collect();
+        let values = over_time::values(&all);
+        let y = match base.y.scale {
+            Scale::Log => Axis::log(base.y.title, base.y.unit, values),
+            Scale::Linear | Scale::Tail => Axis::linear(base.y.title, base.y.unit, values),
+        };
+        Figure {
+            name,
+            title: format!("{of}{}", base.title),
+            x: Axis {
+                from: base.x.from.min(candidate.x.from),
+                to: base.x.to.max(candidate.x.to),
+                ..base.x.clone()
+            },
+            y,
+            plot: Plot::Lines(all),
+            marks: Vec::new(),
+            note: None,
+            ..base
+        }
+    }
+}
+
+/// The series of this name.
+fn named<'a>(figure: &'a Figure, name: &str) -> Option<&'a Series> {
+    match &figure.plot {
+        Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
+            all.iter().find(|series| series.name == name)
+        }
+        Plot::Heat(_) | Plot::Bars(_) => None,
+    }
+}

@@ -1,0 +1,119 @@
+//! Two runs laid over each other: their numbers beside each other, and pictures of both.
+//!
+//! One pair of runs gets no verdict, and the page says so: two runs of the same program differ too.
+
+use super::grid::{self, Cell, Grid};
+use super::{Part, part, picture};
+use crate::answers::answers;
+use crate::figure::beside;
+use crate::markup::Markup;
+use crate::quantity::{count, latency, rate, share};
+use crate::style::Unicode;
+use crate::{calendar, secret};
+use drumfire_measure::Summary;
+
+/// The quantiles of the table.
+const QUANTILES: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p99.9", 0.999),
+    ("slowest", 1.0),
+];
+
+/// The parts of the page of two runs.
+#[must_use]
+pub fn compare(base: &Summary, candidate: &Summary) -> Vec<Part> {
+    let mut parts = vec![part("about", |out| about(out, base, candidate))];
+    parts.extend(grid::part(&numbers(base, candidate)));
+    for figure in beside(base, candidate) {
+        parts.push(part(figure.name, |out| picture(out, &figure)));
+    }
+    parts
+}
+
+fn about(out: &mut Markup, base: &Summary, candidate: &Summary) {
+    out.open("header", &[("id", "about")]);
+    out.element("h1", &[], "Two runs");
+    for (name, run) in [("Base", base), ("Candidate", candidate)] {
+        let target = secret::excerpt(&run.info.target);
+        let started = calendar::rfc3339_seconds(run.info.started_at_unix_ns);
+        let words: Vec<String> = answers(run).map(|answer| answer.text).into();
+        let words = words.join(" · ");
+        out.open("p", &[]);
+        out.element("strong", &[], name);
+        out.text(&format!(" {target} · {started} · run "));
+        let link = format!("run/{}/", run.info.id);
+        out.element("a", &[("href", &link)], &run.info.id);
+        out.text(&format!(" · {words}"));
+        out.close("p");
+    }
+    let note = "One pair of runs: what differs here can be chance. Equal programs differ from run to \
+                run as well.";
+    out.element("p", &[("class", "dim")], note);
+    out.close("header");
+}
+
+/// A row for each number of both runs.
+fn numbers(base: &Summary, candidate: &Summary) -> Grid {
+    let both = [base, candidate];
+    let mut rows = vec![
+        row(
+            "requests",
+            both.map(|run| {
+                let sent = run.total.counts.sent;
+                Some((sent as f64, count(sent)))
+            }),
+        ),
+        row(
+            "rate",
+            both.map(|run| {
+                let achieved = run.achieved_per_s();
+                Some((achieved, rate(achieved)))
+            }),
+        ),
+        row(
+            "failed",
+            both.map(|run| {
+                let counts = &run.total.counts;
+                Some((counts.failed as f64, share(counts.failed, counts.sent)))
+            }),
+        ),
+    ];
+    for (name, q) in QUANTILES {
+        rows.push(row(
+            name,
+            both.map(|run| {
+                let times = run.model().latency(&run.total.latency);
+                let time = times.quantile(q)?;
+                Some((time.0 as f64, latency(time, Unicode::On)))
+            }),
+        ));
+    }
+    Grid {
+        id: "compared",
+        title: "Numbers",
+        heads: ["", "base", "candidate", "candidate to base"]
+            .map(str::to_owned)
+            .to_vec(),
+        rows,
+        explanation: "Times are response times in the open model and service times in the closed \
+                      one, of ok responses and of timeouts. The last column has the candidate's \
+                      number as a multiple of the base's.",
+    }
+}
+
+fn row(name: &str, both: [Option<(f64, String)>; 2]) -> Vec<Cell> {
+    let ratio = match &both {
+        [Some((base, _)), Some((candidate, _))] if *base > 0.0 => {
+            Some(format!("{:.3}", candidate / base))
+        }
+        _ => None,
+    };
+    let shown = both.map(|number| Cell::number(number.map(|(_, text)| text)));
+    let mut cells = vec![Cell::Text(name.to_owned())];
+    cells.extend(shown);
+    cells.push(Cell::number(ratio));
+    cells
+}

@@ -1,0 +1,84 @@
+//! The parts that a page has while its run goes on: how far it is, whether the page is up to date, and
+//! the commands that the run takes.
+//!
+//! Commands need the page's program; the part is hidden without it. They stay as they are while
+//! other parts are given anew, so that nothing that is being typed is lost.
+
+use super::{Part, part};
+use crate::markup::Markup;
+use crate::secret;
+use crate::style::Unicode;
+use crate::text::foreign;
+use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
+
+/// The state of a run, in a line of words.
+#[must_use]
+pub fn progress(line: &str) -> Part {
+    part("progress", |out| {
+        out.element("p", &[("id", "progress"), ("role", "status")], line);
+    })
+}
+
+/// The commands that a run of these pools takes.
+#[must_use]
+pub fn control(info: &RunInfo) -> Part {
+    part("control", |out| {
+        out.open("section", &[("id", "control"), ("class", "screen")]);
+        out.element("p", &[("id", "connection"), ("class", "dim")], "");
+        out.open("div", &[("class", "forms")]);
+        let asked = |is_so: fn(&AskedLoad) -> bool| {
+            let loads = info.pools.iter().filter_map(|pool| pool.asked.as_ref());
+            loads.map(|asked| &asked.load).any(is_so)
+        };
+        plain(out, "pause", "Pause");
+        plain(out, "resume", "Go on");
+        if asked(|load| matches!(load, AskedLoad::Open { .. })) {
+            valued(out, "rate", "Rate", "500/s", &info.pools);
+        }
+        if asked(|load| !matches!(load, AskedLoad::Open { .. })) {
+            valued(out, "users", "Users", "50", &info.pools);
+        }
+        valued(out, "mark", "Mark", "deployed", &[]);
+        plain(out, "stop", "Stop the load");
+        out.close("div");
+        out.element("output", &[], "");
+        out.close("section");
+    })
+}
+
+fn plain(out: &mut Markup, command: &str, label: &str) {
+    out.open("form", &[("data-command", command)]);
+    out.element("button", &[], label);
+    out.close("form");
+}
+
+/// A command with a value, for one of several pools or for all.
+fn valued(out: &mut Markup, command: &str, label: &str, example: &str, pools: &[PoolInfo]) {
+    out.open("form", &[("data-command", command)]);
+    out.open("label", &[]);
+    out.text(&format!("{label} "));
+    let field = [
+        ("name", "value"),
+        ("placeholder", example),
+        ("required", ""),
+    ];
+    out.empty(
+        "input",
+        &[&field[..], &[("size", "10"), ("autocomplete", "off")]].concat(),
+    );
+    out.close("label");
+    if pools.len() > 1 {
+        out.open("label", &[]);
+        out.text("of ");
+        out.open("select", &[("name", "pool")]);
+        out.element("option", &[("value", "")], "all pools");
+        for pool in pools {
+            let shown = foreign(&secret::excerpt(&pool.name), Unicode::On);
+            out.element("option", &[("value", &pool.name)], &shown);
+        }
+        out.close("select");
+        out.close("label");
+    }
+    out.element("button", &[], "Set");
+    out.close("form");
+}

@@ -1,0 +1,91 @@
+//! The frame of a page: its head, what the browser may do with it, and its parts.
+
+use super::Part;
+use crate::figure::svg::STYLE as PICTURES;
+use crate::markup::Markup;
+
+/// The page's own colours and measures.
+const SHEET: &str = include_str!("page.css");
+
+/// A page of parts.
+#[derive(Clone, Copy, Debug)]
+pub struct Document<'a> {
+    /// The title, as browsers list it.
+    pub title: &'a str,
+    /// The place from which it is read.
+    pub place: Place,
+    /// The content, in the order in which it is read.
+    pub parts: &'a [Part],
+}
+
+/// The place from which a page is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// A file.
+    File,
+    /// A server, which has it whole.
+    Served,
+    /// A server that sends parts anew while a run goes on, by the path `events` beside the page, and
+    /// takes commands at `command`.
+    Live,
+}
+
+impl Document<'_> {
+    /// The page's bytes.
+    #[must_use]
+    pub fn print(&self) -> Vec<u8> {
+        let mut out = Markup::default();
+        out.raw("<!doctype html>\n");
+        out.open("html", &[("lang", "en")]);
+        self.print_head(&mut out);
+        match self.place {
+            Place::Live => {
+                let events = ("data-events", "events");
+                out.open("body", &[events, ("data-commands", "command")]);
+            }
+            Place::File | Place::Served => out.open("body", &[]),
+        }
+        out.open("main", &[]);
+        for part in self.parts {
+            out.raw(&part.html);
+        }
+        out.close("main");
+        out.close("body");
+        out.close("html");
+        out.finish().into_bytes()
+    }
+
+    fn print_head(&self, out: &mut Markup) {
+        out.open("head", &[]);
+        out.empty("meta", &[("charset", "utf-8")]);
+        let policy = ("http-equiv", "Content-Security-Policy");
+        out.empty("meta", &[policy, ("content", &self.place.policy())]);
+        let width = "width=device-width, initial-scale=1";
+        out.empty("meta", &[("name", "viewport"), ("content", width)]);
+        out.empty(
+            "meta",
+            &[("name", "color-scheme"), ("content", "light dark")],
+        );
+        out.element("title", &[], self.title);
+        out.open("style", &[]);
+        out.raw(PICTURES);
+        out.raw(SHEET);
+        out.close("style");
+        out.close("head");
+    }
+}
+
+impl Place {
+    /// The content security policy: a file loads and sends nothing. A served page speaks with its
+    /// own server alone.
+    fn policy(self) -> String {
+        let own = match self {
+            Self::File => "form-action 'none'",
+            Self::Served => "form-action 'self'",
+            Self::Live => "connect-src 'self'; form-action 'self'",
+        };
+        format!(
+            "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; {own}"
+        )
+    }
+}
