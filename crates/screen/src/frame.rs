@@ -17,6 +17,7 @@ use drumfire_report::glance;
 use drumfire_report::line::Ink;
 use drumfire_report::live;
 use drumfire_report::untrusted::Untrusted;
+use drumfire_session::Steering;
 use drumfire_units::Nanos;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
@@ -93,7 +94,7 @@ impl Frame<'_> {
     /// Before the first interval is over there are no figures.
     fn draw_start(&self, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
-        let clock = glance::clock(self.elapsed, self.known.load_end(), &style);
+        let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
         self.look.line(buffer, (area.x, area.y), area.width, &clock);
         let text = "the first interval is not over yet";
         self.row(buffer, area, 1, text, Ink::Dim);
@@ -117,7 +118,7 @@ impl Frame<'_> {
             reasons.truncate(most);
             rows.extend(reasons);
         }
-        if let Some((interval, progress)) = self.known.progress() {
+        if let Some((interval, progress)) = self.known.standing.progress() {
             rows.push(live::row(interval, &progress, &style));
         }
         if area.height >= LOAD_FROM {
@@ -138,7 +139,7 @@ impl Frame<'_> {
     /// The clock on the right stays whole, the title gives way.
     fn draw_title(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
-        let clock = glance::clock(self.elapsed, self.known.load_end(), &style);
+        let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
         let width = (clock.width() as u16).min(area.width);
         let title = area.width.saturating_sub(width + 2);
         self.look.line(
@@ -212,8 +213,8 @@ impl Frame<'_> {
         if let Some(message) = &self.choice.message {
             return Some((message.clone(), Ink::Plain));
         }
-        if let Some(reason) = self.known.drain() {
-            let in_flight = self.known.in_flight();
+        if let Some(reason) = self.known.standing.drain() {
+            let in_flight = self.known.standing.in_flight();
             let why = match reason {
                 StopReason::Signal | StopReason::Command => "stopping",
                 StopReason::Threshold => "a threshold ended the load",
@@ -222,12 +223,8 @@ impl Frame<'_> {
             let text = format!("{why}: waiting for {in_flight} in flight (q to report now)");
             return Some((text, Ink::Warn));
         }
-        let is_paused = self
-            .known
-            .steering
-            .as_ref()
-            .is_some_and(|load| load.is_paused());
-        if is_paused {
+        let load = self.known.standing.steering();
+        if load.is_some_and(Steering::is_paused) {
             return Some(("paused: p lets the load go on".to_owned(), Ink::Warn));
         }
         let note = self.known.notes.last()?;

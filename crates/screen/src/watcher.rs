@@ -13,13 +13,12 @@ use crate::key::keys;
 use crate::known::Known;
 use crate::look::Look;
 use crate::terminal::{self, Woken};
-use drumfire_engine::Control;
 use drumfire_measure::Summary;
 use drumfire_plan::{Change, Command};
 use drumfire_report::figure::{self, Figure};
 use drumfire_report::style::Style;
 use drumfire_report::{markdown, text};
-use drumfire_session::RunContext;
+use drumfire_session::{RunContext, Steering};
 use ratatui_core::terminal::Terminal;
 use rustix::fd::{AsFd as _, OwnedFd};
 use signal_hook::consts::{SIGCONT, SIGINT, SIGTSTP};
@@ -47,7 +46,6 @@ pub(crate) struct Flags {
 /// The thread's state.
 pub(crate) struct Watcher {
     shared: Shared,
-    control: Control,
     flags: Flags,
     waker: OwnedFd,
     look: Look,
@@ -76,7 +74,6 @@ impl Watcher {
         };
         Ok(Self {
             shared,
-            control: run.control.clone(),
             flags,
             waker,
             look,
@@ -138,7 +135,7 @@ impl Watcher {
             choice: &self.choice,
             figures: &self.figures,
             look: &self.look,
-            elapsed: known.elapsed(),
+            elapsed: known.standing.elapsed(),
         };
         let drawn = self
             .cells
@@ -169,7 +166,8 @@ impl Watcher {
 
     fn pause(&self) -> String {
         let known = lock(&self.shared);
-        let is_paused = known.steering.as_ref().is_some_and(|load| load.is_paused());
+        let load = known.standing.steering();
+        let is_paused = load.is_some_and(Steering::is_paused);
         drop(known);
         self.send(&Command::soon(match is_paused {
             true => Change::Resume,
@@ -179,7 +177,7 @@ impl Watcher {
 
     fn scale(&self, factor: f64) -> String {
         let known = lock(&self.shared);
-        let Some(steering) = &known.steering else {
+        let Some(steering) = known.standing.steering() else {
             return "the load has not begun".to_owned();
         };
         let commands = steering.scaled(self.choice.pool, factor);
@@ -196,14 +194,9 @@ impl Watcher {
 
     /// Gives a command to the run; gives the answer.
     fn send(&self, command: &Command) -> String {
-        match self.control.send(command.clone()) {
-            Ok(at) => {
-                let mut known = lock(&self.shared);
-                let answer = known.steering.as_mut().map(|load| load.note(command, at));
-                answer.unwrap_or_default()
-            }
-            Err(error) => error.to_string(),
-        }
+        let mut known = lock(&self.shared);
+        let carried_out = known.standing.carry_out(command);
+        carried_out.unwrap_or_else(|why| why)
     }
 
     /// The books so far.

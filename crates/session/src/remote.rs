@@ -122,7 +122,7 @@ fn remove_dead(folder: &Path) {
 
 /// Whether an entry of the folder is the socket of a run.
 #[must_use]
-pub fn is_socket(entry: &DirEntry) -> bool {
+pub(crate) fn is_socket(entry: &DirEntry) -> bool {
     let path = entry.path();
     let is_named = path
         .extension()
@@ -178,7 +178,10 @@ fn serve(
     (&mut client).take(MESSAGE_MAX).read_to_end(&mut message)?;
     let answer = match Question::decode(&message) {
         Ok(Question::About) => Answer::Facts(Box::new(info.clone())),
-        Ok(Question::Command(command)) => answer(printable(command), control, steering),
+        Ok(Question::Command(command)) => {
+            let carried_out = steering.carry_out(&printable(command), control);
+            carried_out.map_or_else(Answer::Refused, Answer::Done)
+        }
         Err(error) => Answer::Refused(error.to_string()),
     };
     client.write_all(&answer.encode())
@@ -218,18 +221,6 @@ impl Write for Client {
 
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
-    }
-}
-
-/// Carries a command out, and gives the words for it. A command that would change nothing is not
-/// sent.
-fn answer(command: Command, control: &Control, steering: &mut Steering) -> Answer {
-    if let Some(idle) = steering.idle(&command) {
-        return Answer::Done(idle);
-    }
-    match control.send(command.clone()) {
-        Ok(at) => Answer::Done(steering.note(&command, at)),
-        Err(error) => Answer::Refused(error.to_string()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The load of a run as commands have left it, for the answers to them.
 //!
-//! Each command is looked at before it is sent ([`Steering::idle`]): one that would change nothing
+//! Each command is looked at before it is sent ([`Steering::carry_out`]): one that would change nothing
 //! is not sent. One that was sent is noted ([`Steering::note`]), and gives the answer's words.
 //!
 //! It follows what its owner notes, in that order and not in that of the times from which commands
@@ -8,6 +8,7 @@
 //! words and for steps from where the load is ([`Steering::scaled`]), and decides about nothing but
 //! commands that are idle.
 
+use drumfire_engine::Control;
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 use drumfire_plan::{Change, Command, Sequence, Users};
 use drumfire_units::Nanos;
@@ -43,9 +44,21 @@ impl Steering {
         }
     }
 
+    /// Sends a command, unless it would change nothing; gives the answer in words.
+    ///
+    /// # Errors
+    /// When the run refuses it; the text has the reason.
+    pub fn carry_out(&mut self, command: &Command, control: &Control) -> Result<String, String> {
+        if let Some(idle) = self.idle(command) {
+            return Ok(idle);
+        }
+        let sent = control.send(command.clone());
+        let at = sent.map_err(|error| error.to_string())?;
+        Ok(self.note(command, at))
+    }
+
     /// The answer to a command that changes nothing.
-    #[must_use]
-    pub fn idle(&self, command: &Command) -> Option<String> {
+    fn idle(&self, command: &Command) -> Option<String> {
         let pools: Vec<&PoolLoad> = self.concerned(command).collect();
         let all = |is_so: &dyn Fn(&PoolLoad) -> bool| pools.iter().all(|pool| is_so(pool));
         let run = &self.run;

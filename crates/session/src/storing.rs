@@ -18,7 +18,7 @@ use drumfire_measure::{Ending, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Change, Command, secret};
 use drumfire_report::{Naming, json};
-use drumfire_store::{Beginning, Directory, Record, Recording, StoreError};
+use drumfire_store::{Beginning, Directory, Record, Recording, StoreError, read_plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -134,12 +134,19 @@ pub fn folder_of(plan: &str) -> PathBuf {
 }
 
 /// A stored plan without the line on its relative paths.
-#[must_use]
-pub fn without_folder(plan: &str) -> &str {
+fn without_folder(plan: &str) -> &str {
     match plan.split_once('\n') {
         Some((first, rest)) if first.starts_with(FOLDER) => rest,
         _ => plan,
     }
+}
+
+/// The plan of a stored run, without secrets and without the folder of its paths; empty where it can't
+/// be read, as the run's results can without it.
+#[must_use]
+pub fn stored_plan(run: &Path) -> String {
+    let plan = read_plan(run).unwrap_or_default();
+    without_folder(&String::from_utf8_lossy(&plan)).to_owned()
 }
 
 /// The summary of a stored run, as the run itself printed it.

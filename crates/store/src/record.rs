@@ -7,9 +7,12 @@ use crate::{StoreError, directory};
 use drumfire_measure::{Changed, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary};
 use drumfire_plan::Warmup;
 use drumfire_units::Nanos;
+use std::fs;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 const MILLISECOND: Nanos = Nanos::from_millis(1);
 
@@ -108,6 +111,17 @@ impl Record {
             newest = Some(info.id);
         }
         newest.ok_or(StoreError::Empty(log))
+    }
+
+    /// A number that differs after the record in a directory has grown or changed: of its log's length
+    /// and time. `None` where there is no log.
+    #[must_use]
+    pub fn version(path: &Path) -> Option<u64> {
+        let facts = fs::metadata(path.join(LOG)).ok()?;
+        let changed = facts.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        let mut hasher = DefaultHasher::new();
+        (facts.len(), changed).hash(&mut hasher);
+        Some(hasher.finish())
     }
 
     /// Whether the record of every part goes to its end.

@@ -5,10 +5,8 @@ use crate::exit::{Exit, Failure};
 use crate::flags::ReportFlags;
 use crate::output::Output;
 use crate::{document, intervals, runs_folder, session, terminal};
-use drumfire_session::{Note, Observer as _, naming_of, stored, without_folder};
-use drumfire_store::{PLAN, Record, StoreError};
-use std::fs;
-use std::path::Path;
+use drumfire_session::{Note, Observer as _, naming_of, stored, stored_plan};
+use drumfire_store::{Record, StoreError};
 
 /// Writes the results of a stored run, as the run itself did.
 pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure> {
@@ -29,12 +27,6 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
         }
     }
     Ok(session::exit_of(&summary, flags.strict))
-}
-
-/// The plan of a stored run; empty where it can't be read, as its results can without it.
-pub(super) fn stored_plan(run: &Path) -> String {
-    let plan = fs::read_to_string(run.join(PLAN)).unwrap_or_default();
-    without_folder(&plan).to_owned()
 }
 
 /// Why a stored run can't be used.

@@ -1,0 +1,96 @@
+//! A command in a person's words: an act, its argument and the pool's name, as `drumfire ctl` and the
+//! run's page take them.
+
+use drumfire_measure::RunInfo;
+use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
+
+/// A command in a person's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Order<'a> {
+    /// The kind of change.
+    pub act: ChangeKind,
+    /// The rate or the number of users, a law of either, or the text of a mark; `None` is none.
+    pub argument: Option<&'a str>,
+    /// The pool's name; `None` stands for all pools.
+    pub pool: Option<&'a str>,
+}
+
+impl Order<'_> {
+    /// The command, for the run with these facts.
+    ///
+    /// # Errors
+    /// When it means nothing for that run; the text says what would be right. Names of pools in it
+    /// are the run's own, unescaped.
+    pub fn command(&self, info: &RunInfo) -> Result<Command, String> {
+        let argument = self.checked_argument()?;
+        let texts = [self.pool.unwrap_or_default(), argument];
+        if texts.iter().any(|text| text.contains(['\t', '\n'])) {
+            return Err("a name or a text has no tabs and is one line".to_owned());
+        }
+        let pool = self.pool.map(|name| pool_of(name, info)).transpose()?;
+        Ok(Command {
+            pool,
+            ..Command::soon(change(self.act, argument)?)
+        })
+    }
+
+    fn checked_argument(&self) -> Result<&str, String> {
+        let missing = |what: &str| Err(what.to_owned());
+        match (self.act, self.argument) {
+            (ChangeKind::Rate, None) => missing("write the rate, such as 500/s"),
+            (ChangeKind::Users, None) => missing("write the number of users, such as 50"),
+            (ChangeKind::Mark, None) => missing("write the text of the mark"),
+            (ChangeKind::Pause | ChangeKind::Resume | ChangeKind::Stop, Some(text)) => {
+                let name = self.act.name();
+                Err(format!("{name} takes nothing behind it, and not `{text}`"))
+            }
+            (_, argument) => Ok(argument.unwrap_or_default()),
+        }
+    }
+}
+
+/// The number of the pool with this name.
+fn pool_of(name: &str, info: &RunInfo) -> Result<u16, String> {
+    let found = (0..).zip(&info.pools).find(|(_, pool)| pool.name == name);
+    found.map(|(number, _)| number).ok_or_else(|| {
+        let names: Vec<&str> = info.pools.iter().map(|pool| pool.name.as_str()).collect();
+        let names = names.join(", ");
+        format!("the run has no pool `{name}`; its pools are {names}")
+    })
+}
+
+fn change(act: ChangeKind, argument: &str) -> Result<Change, String> {
+    let law = || {
+        let law = argument.parse::<Sequence>();
+        law.map_err(|error| error.to_string())
+    };
+    Ok(match act {
+        ChangeKind::Rate if is_nothing(argument) => {
+            return Err("a rate is above 0; `pause` lets nothing become due".to_owned());
+        }
+        ChangeKind::Rate => Change::Rate { law: law()? },
+        ChangeKind::Users => Change::Users {
+            law: match argument.parse() {
+                Ok(count) => Users::constant(count),
+                Err(_) => Users::of_law(&law()?)?.0,
+            },
+        },
+        ChangeKind::Pause => Change::Pause,
+        ChangeKind::Resume => Change::Resume,
+        // It stands in a line of a report.
+        ChangeKind::Mark => Change::Mark {
+            text: argument.chars().filter(|c| !c.is_control()).collect(),
+        },
+        ChangeKind::Stop => Change::Stop {
+            reason: StopReason::Command,
+        },
+    })
+}
+
+/// Whether a rate is none.
+fn is_nothing(rate: &str) -> bool {
+    let number = rate
+        .trim()
+        .trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == '/');
+    number.parse() == Ok(0.0)
+}

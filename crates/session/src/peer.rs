@@ -1,0 +1,121 @@
+//! A run of this user that goes on in any process, as its socket has it ([`crate::message`]).
+
+use crate::message::{Answer, Question};
+use crate::remote::is_socket;
+use drumfire_measure::RunInfo;
+use drumfire_plan::Command;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The time that a run may take for its answer.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// A longer answer is none, in bytes: the facts of a run have the names of all its steps.
+const ANSWER_MAX: u64 = 1 << 24;
+
+/// A run that answers at its socket.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// The name by which it is commanded.
+    pub id: String,
+    /// The facts of the run.
+    pub info: RunInfo,
+    socket: PathBuf,
+}
+
+/// The runs of a user that go on.
+#[derive(Clone, Debug, Default)]
+pub struct Peers {
+    /// Those that answer, the newest first.
+    pub live: Vec<Peer>,
+    /// The ids of those that do not.
+    pub silent: Vec<String>,
+}
+
+impl Peers {
+    /// The runs whose sockets are in this folder. Sockets without a listener are removed: their runs
+    /// were killed.
+    ///
+    /// # Errors
+    /// When the folder can't be read.
+    pub fn within(folder: &Path) -> io::Result<Self> {
+        let mut peers = Self::default();
+        for entry in fs::read_dir(folder)? {
+            let entry = entry?;
+            if is_socket(&entry) {
+                peers.look_at(&entry.path())?;
+            }
+        }
+        peers
+            .live
+            .sort_by_key(|run| std::cmp::Reverse(run.info.started_at_unix_ns));
+        Ok(peers)
+    }
+
+    fn look_at(&mut self, socket: &Path) -> io::Result<()> {
+        let id = socket.file_stem().unwrap_or_default().to_string_lossy();
+        match ask(socket, &Question::About) {
+            Ok(Answer::Facts(info)) => self.live.push(Peer {
+                id: id.into_owned(),
+                info: *info,
+                socket: socket.to_owned(),
+            }),
+            Ok(Answer::Done(_) | Answer::Refused(_)) => {}
+            Err(error) => match error.kind() {
+                io::ErrorKind::ConnectionRefused => fs::remove_file(socket)?,
+                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
+                    self.silent.push(id.into_owned());
+                }
+                // It ends just now, or is of a version with other messages.
+                _ => {}
+            },
+        }
+        Ok(())
+    }
+}
+
+impl Peer {
+    /// The run with this id whose socket is in the folder; `None` where it does not go on.
+    #[must_use]
+    pub fn of_id(folder: &Path, id: &str) -> Option<Self> {
+        let peers = Peers::within(folder).ok()?;
+        peers.live.into_iter().find(|peer| peer.id == id)
+    }
+
+    /// Has the run carry out a command; gives its answer.
+    ///
+    /// # Errors
+    /// When it refuses, or does not answer; the text says so.
+    pub fn send(&self, command: Command) -> Result<String, PeerError> {
+        match ask(&self.socket, &Question::Command(command)) {
+            Ok(Answer::Done(what)) => Ok(what),
+            Ok(Answer::Refused(why)) => Err(PeerError::Refused(why)),
+            Ok(Answer::Facts(_)) => Err(PeerError::Silent(io::ErrorKind::InvalidData.into())),
+            Err(error) => Err(PeerError::Silent(error)),
+        }
+    }
+}
+
+/// Why a command was not carried out.
+#[derive(Debug)]
+pub enum PeerError {
+    /// The run refuses it, for this reason.
+    Refused(String),
+    /// The run gives no answer.
+    Silent(io::Error),
+}
+
+/// Asks a run, and takes its answer.
+fn ask(socket: &Path, question: &Question) -> io::Result<Answer> {
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    stream.write_all(&question.encode())?;
+    stream.shutdown(Shutdown::Write)?;
+    let mut answer = Vec::new();
+    stream.take(ANSWER_MAX).read_to_end(&mut answer)?;
+    Answer::decode(&answer).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}

@@ -1,0 +1,180 @@
+//! The standing of a run that goes on, for observers that show it: its books, the load as commands
+//! have left it, and its progress.
+//!
+//! [`Standing::begin`] takes the run's control once, [`Standing::observe`] each event once, in order.
+//! Between events the books can be read as they are ([`Standing::reading`]), or as if they were
+//! closed at the end of the newest interval ([`Standing::closed`]): that closes a copy, so that what
+//! an observer shows is the report's and the run's own books are not touched. A copy costs as much
+//! as the books are large, and is made for each call; observers call it at most once an interval.
+
+use crate::{Redactor, Steering};
+use drumfire_engine::Control;
+use drumfire_measure::{Interval, IntervalRow, Reading, RunEvent, RunInfo, RunState, Summary};
+use drumfire_net::Clock;
+use drumfire_plan::{Command, Plan, StopReason};
+use drumfire_report::live::{Progress, Rates, Stage, Stops};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+/// The standing of a run that goes on.
+pub struct Standing {
+    redactor: Redactor,
+    warmup: Nanos,
+    stops: Stops,
+    rates: Rates,
+    control: Option<Control>,
+    began: Option<Clock>,
+    reading: Option<Reading>,
+    newest: Option<Arc<Interval>>,
+    last: Option<Arc<Summary>>,
+    steering: Option<Steering>,
+}
+
+impl Standing {
+    /// That of a plan's run that has not begun.
+    #[must_use]
+    pub fn of(plan: &Plan, redactor: Redactor) -> Self {
+        Self {
+            redactor,
+            warmup: plan.generator().warmup.span(),
+            stops: Stops::of(plan),
+            rates: Rates::default(),
+            control: None,
+            began: None,
+            reading: None,
+            newest: None,
+            last: None,
+            steering: None,
+        }
+    }
+
+    /// Takes the control of the run that begins.
+    pub fn begin(&mut self, control: Control) {
+        self.control = Some(control);
+    }
+
+    /// Takes an event. The facts of the run are kept without secrets.
+    pub fn observe(&mut self, event: &RunEvent) {
+        if let Some(reading) = &mut self.reading {
+            reading.observe(event);
+        }
+        match event {
+            RunEvent::Started(info) => {
+                let info = Arc::new(self.redactor.info(info));
+                self.steering = Some(Steering::of(&info));
+                let thresholds = info.thresholds.clone();
+                self.reading = Some(Reading::new(info, &thresholds).with_windows());
+                self.began = Some(Clock::start());
+            }
+            RunEvent::IntervalClosed(interval) => {
+                if let Some(reading) = &self.reading {
+                    self.rates.push(interval, &reading.so_far().info);
+                }
+                self.newest = Some(Arc::clone(interval));
+                self.stops.duration = self.load_end();
+            }
+            RunEvent::Changed(command) => {
+                if let Some(steering) = &mut self.steering {
+                    // The words are for the one that sent it.
+                    let _words = steering.note(command, command.at);
+                }
+            }
+            RunEvent::Finished(summary) => self.last = Some(Arc::clone(summary)),
+            RunEvent::Stopping { .. } | RunEvent::Kept(_) | RunEvent::Transcripts(_) => {}
+        }
+    }
+
+    /// Sends a command to the run; gives its answer in words.
+    ///
+    /// # Errors
+    /// When the run has not begun, or refuses it; the text has the reason.
+    pub fn carry_out(&mut self, command: &Command) -> Result<String, String> {
+        match (&mut self.steering, &self.control) {
+            (Some(steering), Some(control)) => steering.carry_out(command, control),
+            _ => Err("the load has not begun".to_owned()),
+        }
+    }
+
+    /// The load as commands have left it, once the run has begun.
+    #[must_use]
+    pub const fn steering(&self) -> Option<&Steering> {
+        self.steering.as_ref()
+    }
+
+    /// The facts of the run without secrets, once it has begun.
+    #[must_use]
+    pub fn info(&self) -> Option<&Arc<RunInfo>> {
+        Some(&self.reading()?.so_far().info)
+    }
+
+    /// The books as they are, once the run has begun.
+    #[must_use]
+    pub const fn reading(&self) -> Option<&Reading> {
+        self.reading.as_ref()
+    }
+
+    /// The row of the interval that was closed last, once.
+    pub fn take_row(&mut self) -> Option<IntervalRow> {
+        self.reading.as_mut()?.take_window()
+    }
+
+    /// The books as if they were closed at the end of the newest interval, or as they were closed at
+    /// the run's end.
+    #[must_use]
+    pub fn closed(&self) -> Option<Arc<Summary>> {
+        if let Some(last) = &self.last {
+            return Some(Arc::clone(last));
+        }
+        let (reading, newest) = (self.reading.as_ref()?, self.newest.as_ref()?);
+        let mut now = reading.clone();
+        now.break_off();
+        let measured = newest.end - self.warmup.min(newest.end);
+        Some(Arc::new(now.close(measured, 0.0)))
+    }
+
+    /// Whether the books are closed.
+    #[must_use]
+    pub const fn is_over(&self) -> bool {
+        self.last.is_some()
+    }
+
+    /// The newest interval with the run's progress.
+    #[must_use]
+    pub fn progress(&self) -> Option<(&Interval, Progress<'_>)> {
+        let (interval, reading) = (self.newest.as_deref()?, self.reading.as_ref()?);
+        let progress = Progress {
+            stage: Stage::at(interval.end, reading.state(), self.warmup),
+            stops: self.stops,
+            reading,
+            rates: self.rates.newest(),
+        };
+        Some((interval, progress))
+    }
+
+    /// The time since the load began.
+    #[must_use]
+    pub fn elapsed(&self) -> Nanos {
+        self.began.as_ref().map_or(Nanos::ZERO, Clock::now)
+    }
+
+    /// The end of the load, where it is known.
+    #[must_use]
+    pub fn load_end(&self) -> Option<Nanos> {
+        self.control.as_ref().and_then(Control::load_end)
+    }
+
+    /// Why the load is over, if it is and requests are still under way.
+    #[must_use]
+    pub fn drain(&self) -> Option<StopReason> {
+        match self.reading()?.state() {
+            RunState::Drain(reason) => Some(reason),
+            RunState::Load | RunState::Over => None,
+        }
+    }
+
+    /// Requests under way.
+    #[must_use]
+    pub fn in_flight(&self) -> u64 {
+        self.reading().map_or(0, Reading::in_flight)
+    }
+}
