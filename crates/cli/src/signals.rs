@@ -14,7 +14,7 @@ use signal_hook::flag;
 use signal_hook::iterator::Signals as Iterator;
 use signal_hook::low_level;
 use std::io::{self, Write as _};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -24,6 +24,9 @@ const INTERRUPTED: i32 = 130;
 
 /// Exit code of a program in Go that SIGQUIT ends.
 const QUIT: i32 = 2;
+
+/// Whether SIGQUIT ends the program as it does one in Go. Signals are the whole process' too.
+static QUITS_AS_GO: AtomicBool = AtomicBool::new(false);
 
 /// The time that the report and the last results have after the second signal.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -97,6 +100,10 @@ impl Observer for Signals {
 impl State {
     fn take(&mut self, signal: i32) {
         if signal == SIGQUIT {
+            if QUITS_AS_GO.load(Ordering::Acquire) {
+                // Another thread takes it too, and ends the program.
+                return;
+            }
             drumfire_screen::restore();
             let _dead = low_level::emulate_default_handler(SIGQUIT);
         }
@@ -150,6 +157,7 @@ fn give_up() {
 /// # Errors
 /// When the system does not let the signal be watched for.
 pub(crate) fn quit_as_go() -> io::Result<()> {
+    QUITS_AS_GO.store(true, Ordering::Release);
     let mut signals = Iterator::new([SIGQUIT])?;
     thread::Builder::new()
         .name("quit".to_owned())
