@@ -18,3 +18,4 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod ui;

@@ -255,6 +255,7 @@ fn with_metering(outputs: Outputs, flags: &MeteringFlags) -> Result<Outputs, Fai
     let monitoring = Monitoring {
         metrics: some("metrics", flags.metrics.as_ref()),
         metrics_linger: some("metrics_linger", flags.metrics_linger.as_ref()),
+        ui: some("ui", flags.ui.as_ref()),
         remote_write: some("remote_write", flags.remote_write.as_ref()),
         influx: some("influx", flags.influx.as_ref()),
         otlp: some("otlp", flags.otlp.as_ref()),

@@ -8,6 +8,7 @@ mod intervals;
 mod metering;
 mod number;
 mod serve;
+mod ui;
 
 pub(crate) use data::DataFlags;
 pub(crate) use files::FileFlags;
@@ -16,6 +17,7 @@ pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 pub(crate) use intervals::IntervalFlags;
 pub(crate) use metering::MeteringFlags;
 pub(crate) use serve::ServeFlags;
+pub(crate) use ui::UiFlags;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgGroup, Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -100,6 +102,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         act: Option<RunsAct>,
     },
+    /// Show the stored runs in a browser, and command those that go on
+    Ui(UiFlags),
     /// Go on with the rest of a stored run's plan, and print the results of the whole
     Resume(ResumeFlags),
     /// Say everything that is wrong with a plan, or draw the load that it makes

@@ -117,6 +117,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Schema { contract } => command::schema::run(contract, output),
         Command::Import(flags) => command::import::run(&flags, output),
         Command::Serve(flags) => command::serve::run(&flags, output),
+        Command::Ui(flags) => command::ui::run(&flags, output),
         Command::Demo(flags) => command::demo::run(&flags, output),
         Command::Completions { shell } => command::install::completions(shell, output),
         Command::Man { folder } => command::install::man(&folder),

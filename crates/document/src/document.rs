@@ -176,13 +176,15 @@ pub struct Outputs {
     pub monitoring: Monitoring,
 }
 
-/// The figures for monitoring while a run goes on: where they are served, and where they are sent.
+/// The figures of a run while it goes on: where they are served, and where they are sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Monitoring {
     /// The address at which the figures so far are served to monitoring.
     pub metrics: Option<Text>,
     /// The time for which they stay there after the end.
     pub metrics_linger: Option<Text>,
+    /// The address of loopback at which the run's page is served while it goes on.
+    pub ui: Option<Text>,
     /// The receiver of the figures so far by Prometheus' remote write.
     pub remote_write: Option<Text>,
     /// The same by InfluxDB's line protocol.

@@ -1,5 +1,6 @@
 //! A run, and its results.
 
+use super::ui;
 use crate::display::Display;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
@@ -21,6 +22,7 @@ use drumfire_session::{
     IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
     Storing,
 };
+use drumfire_ui::RunPage;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -63,8 +65,10 @@ pub(crate) fn of_plan(
     }
     let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
     let output = &output;
+    let page = ui::page(outputs, &plan, destinations.plan(), written.naming, output)?;
     let observers = Observers {
         display,
+        page,
         intervals: intervals::open(outputs)?,
         rows: rows::open(outputs, output.redactor())?,
         meter: meter(outputs, output)?,
@@ -90,6 +94,7 @@ pub(super) struct Observers {
     pub(super) intervals: IntervalOutputs,
     pub(super) rows: Option<RequestRowsOutput>,
     pub(super) meter: Option<Meter>,
+    pub(super) page: Option<RunPage>,
     pub(super) storing: Option<Storing>,
 }
 
@@ -103,6 +108,9 @@ impl Observers {
         }
         if let Some(meter) = self.meter {
             session = session.observed_beside("metrics", meter);
+        }
+        if let Some(page) = self.page {
+            session = session.observed_beside("page", page);
         }
         if let Some(rows) = self.rows {
             session = session.observed_beside("rows", rows);
@@ -296,6 +304,11 @@ impl Destinations {
         let files = self.write_whole(summary, naming, output, Place::File);
         let folders = self.write_folders(summary, output);
         files.and(folders)
+    }
+
+    /// The plan of the run, without secrets; empty where it is not known.
+    pub(super) fn plan(&self) -> &str {
+        &self.plan
     }
 
     /// The use of standard output.

@@ -2,8 +2,9 @@
 
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::report::{failure, stored_plan};
+use super::report::failure;
 use super::results::{self, Destinations, Observers, Report, shown};
+use super::ui;
 use crate::display::Display;
 use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
@@ -13,7 +14,7 @@ use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_compile::{Host, compile_draft};
 use drumfire_measure::Figures;
 use drumfire_plan::{Done, Plan, rest};
-use drumfire_session::{Storing, naming_of, stored};
+use drumfire_session::{Storing, naming_of, stored, stored_plan};
 use drumfire_store::{Directory, Part, Record};
 use drumfire_units::Nanos;
 use std::path::Path;
@@ -51,8 +52,10 @@ fn go_on(
     let output = &output.colored(flags.report.color);
     let (display, output) = Display::of(&plan, shown(&outputs), naming, output);
     let output = &output;
+    let page = ui::page(&outputs, &plan, destinations.plan(), naming, output)?;
     let observers = Observers {
         display,
+        page,
         intervals: intervals::open(&outputs)?,
         rows: None,
         meter: results::meter(&outputs, output)?,

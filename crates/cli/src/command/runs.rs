@@ -127,7 +127,7 @@ fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
 }
 
 /// When a run began, as clocks show it here, with the zone.
-fn began(row: &RunRow) -> String {
+pub(super) fn began(row: &RunRow) -> String {
     let Some(unix_ns) = row.started_at_unix_ns() else {
         return String::new();
     };

@@ -12,6 +12,9 @@ pub(crate) struct MeteringFlags {
     /// Keep them there after the end until they were scraped, for this time at most
     #[arg(long, value_name = "TIME")]
     pub(crate) metrics_linger: Option<String>,
+    /// Serve the run's page while it goes on, with its figures and commands; ADDR is on loopback
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) ui: Option<String>,
     /// Send the figures so far to this URL by Prometheus' remote write
     #[arg(long, value_name = "URL")]
     pub(crate) remote_write: Option<String>,

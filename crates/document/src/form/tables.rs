@@ -76,6 +76,8 @@ fields!(Monitoring {
         "Where the figures so far are served to Prometheus, as HOST:PORT or :PORT",
     "metrics_linger" / "--metrics-linger" => metrics_linger:
         "How long they stay there after the end for a last scrape, such as 20s",
+    "ui" / "--ui" => ui:
+        "The address on this machine at which the run's page is served while it goes on, as HOST:PORT or :PORT",
     "remote_write" / "--remote-write" => remote_write:
         "The URL to which the figures so far are sent by Prometheus' remote write",
     "influx" / "--influx" => influx: "The URL to which they are sent by InfluxDB's line protocol",

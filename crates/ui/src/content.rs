@@ -1,0 +1,44 @@
+//! The content of an answer: whole, or a stream of events that ends with its sender.
+
+use bytes::Bytes;
+use hyper::body::{Body, Frame, SizeHint};
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::sync::mpsc::Receiver;
+
+/// The content of an answer.
+#[derive(Debug)]
+pub(crate) enum Content {
+    /// Bytes, until they were taken.
+    Whole(Option<Bytes>),
+    /// Events as they come.
+    Events(Receiver<Bytes>),
+}
+
+impl Body for Content {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = match self.get_mut() {
+            Self::Whole(bytes) => Poll::Ready(bytes.take()),
+            Self::Events(events) => events.poll_recv(context),
+        };
+        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self, Self::Whole(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Whole(bytes) => SizeHint::with_exact(bytes.as_ref().map_or(0, Bytes::len) as u64),
+            Self::Events(_) => SizeHint::default(),
+        }
+    }
+}

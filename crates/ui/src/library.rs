@@ -1,0 +1,227 @@
+//! The stored runs of a user, those that go on among them.
+
+use crate::look::Look;
+use drumfire_measure::Digest;
+use drumfire_report::figure::Spark;
+use drumfire_report::html::{self, Document, Origin, Place, StoredRun};
+use drumfire_report::listing::{Labelled, Listed};
+use drumfire_session::{Order, Peer, PeerError, Peers, naming_of, stored, stored_plan};
+use drumfire_store::{Index, Record, RunRow};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use twox_hash::XxHash3_64;
+
+/// Runs of one plan that a spark shows at most.
+const SPARK_RUNS: usize = 24;
+/// A spark of fewer shows nothing.
+const SPARK_RUNS_MIN: usize = 2;
+
+/// The stored runs of a user.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// The folder of runs.
+    pub runs: PathBuf,
+    /// The index of the runs, which is made where it is missing.
+    pub index: PathBuf,
+    /// The folder of the sockets of runs that go on; `None` where there is none.
+    pub sockets: Option<PathBuf>,
+    /// When a run began, as clocks show it here.
+    pub began: fn(&RunRow) -> String,
+    /// The exit code that a run ended with.
+    pub exit: fn(&Digest) -> u8,
+}
+
+/// A run that lies in the library.
+#[derive(Clone, Debug)]
+pub(crate) struct Shelved {
+    path: PathBuf,
+    sockets: Option<PathBuf>,
+}
+
+impl Library {
+    /// The run of this name; `None` where there is none.
+    pub(crate) fn find(&self, name: &str) -> Option<Shelved> {
+        let path = self.runs.join(name);
+        path.is_dir().then(|| Shelved {
+            path,
+            sockets: self.sockets.clone(),
+        })
+    }
+
+    /// The page of no runs.
+    pub(crate) fn empty_page() -> Vec<u8> {
+        runs_page(&[])
+    }
+
+    /// The page of all runs.
+    pub(crate) fn page(&self) -> Vec<u8> {
+        let rows = self.rows();
+        let peers = self.peers();
+        let began: Vec<String> = rows.iter().map(self.began).collect();
+        let sparks = self.sparks(&rows);
+        let stored = rows.iter().zip(&began).zip(sparks);
+        let stored = stored.map(|((row, began), spark)| StoredRun {
+            listed: self.listed(row, began),
+            is_live: self.is_live(row, &peers),
+            spark,
+        });
+        runs_page(&stored.collect::<Vec<_>>())
+    }
+
+    /// The page of two runs.
+    ///
+    /// # Errors
+    /// When one of them can't be read; the text says why.
+    pub(crate) fn compare(&self, base: &str, candidate: &str) -> Result<Vec<u8>, String> {
+        let read = |name: &str| {
+            let run = self.find(name).ok_or_else(|| missing(name))?;
+            let record = Record::read(&run.path).map_err(|error| error.to_string())?;
+            Ok::<_, String>(stored(record))
+        };
+        let (base, candidate) = (read(base)?, read(candidate)?);
+        let document = Document {
+            title: "drumfire: two runs",
+            place: Place::Served,
+            parts: &html::compare(&base, &candidate),
+        };
+        Ok(document.print())
+    }
+
+    /// The stored runs, the newest first.
+    fn rows(&self) -> Vec<RunRow> {
+        if !self.runs.is_dir() {
+            return Vec::new();
+        }
+        let index = Index::open(&self.index, &self.runs).and_then(|index| index.rows());
+        // The directories have all of it; reading them takes longer.
+        index.unwrap_or_else(|_| RunRow::all(&self.runs))
+    }
+
+    fn peers(&self) -> Peers {
+        let peers = self.sockets.as_deref().map(Peers::within);
+        peers.and_then(Result::ok).unwrap_or_default()
+    }
+
+    fn is_live(&self, row: &RunRow, peers: &Peers) -> bool {
+        let may_be = row.run.as_ref().is_ok_and(|run| !run.is_whole);
+        may_be && !peers.live.is_empty() && {
+            // A run that was resumed has another name than its directory.
+            let id = Record::newest_id(&self.runs.join(&row.id));
+            id.is_ok_and(|id| peers.live.iter().any(|peer| peer.id == id))
+        }
+    }
+
+    fn listed<'a>(&self, row: &'a RunRow, began: &'a str) -> Listed<'a> {
+        let run = row.run.as_ref().map_err(String::as_str);
+        let labels = row.labels.as_ref().map_err(String::as_str);
+        let whole = run.ok().filter(|run| run.is_whole);
+        Listed {
+            id: &row.id,
+            began,
+            labels: labels.map(|labels| Labelled {
+                tags: &labels.tags,
+                note: &labels.note,
+            }),
+            run,
+            exit: whole.map(self.exit),
+            is_elsewhere: row.is_elsewhere,
+        }
+    }
+
+    /// For each row, the p99 of the runs of its plan up to it.
+    fn sparks(&self, rows: &[RunRow]) -> Vec<Option<Spark>> {
+        let mut histories: HashMap<u64, Vec<Option<f64>>> = HashMap::new();
+        let mut sparks: Vec<Option<Spark>> = Vec::with_capacity(rows.len());
+        for row in rows.iter().rev() {
+            let spark = plan_of(&self.runs.join(&row.id)).and_then(|plan| {
+                let p99 = row.run.as_ref().ok().and_then(|run| run.p99);
+                let history = histories.entry(plan).or_default();
+                history.push(p99.map(|p99| p99.0 as f64));
+                let newest = history.len().saturating_sub(SPARK_RUNS);
+                let shown = &history[newest..];
+                (shown.len() >= SPARK_RUNS_MIN).then(|| Spark::new(shown.to_vec()))
+            });
+            sparks.push(spark);
+        }
+        sparks.reverse();
+        sparks
+    }
+}
+
+impl Shelved {
+    /// A number that differs when the record does; 0 where there is none.
+    pub(crate) fn version(&self) -> u64 {
+        Record::version(&self.path).unwrap_or(0)
+    }
+
+    /// The run as it is now.
+    ///
+    /// # Errors
+    /// When it can't be read; the text says why.
+    pub(crate) fn look(&self) -> Result<Look, String> {
+        let record = Record::read(&self.path).map_err(|error| error.to_string())?;
+        let is_whole = record.is_whole();
+        let peer = match is_whole {
+            true => None,
+            false => self.peer(),
+        };
+        let plan = stored_plan(&self.path);
+        let naming = naming_of(&record);
+        let summary = stored(record);
+        let origin = Origin {
+            naming,
+            plan: &plan,
+            files: &[],
+        };
+        let mut parts = html::parts(&summary, &origin);
+        if let Some(peer) = &peer {
+            let so_far = format!("goes on, {} of it are stored", summary.duration);
+            parts.insert(1, html::progress(&so_far));
+            parts.insert(2, html::control(&peer.info));
+        }
+        Ok(Look {
+            title: html::title(&summary),
+            parts,
+            is_live: peer.is_some(),
+        })
+    }
+
+    /// Has the run carry out a person's order; gives its answer.
+    ///
+    /// # Errors
+    /// When it does not go on, refuses or does not answer; the text has the reason.
+    pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
+        let peer = self.peer().ok_or("the run does not go on")?;
+        let command = order.command(&peer.info)?;
+        peer.send(command).map_err(|error| match error {
+            PeerError::Refused(why) => why,
+            PeerError::Silent(error) => format!("the run does not answer: {error}"),
+        })
+    }
+
+    /// The run in the process that carries it out.
+    fn peer(&self) -> Option<Peer> {
+        let id = Record::newest_id(&self.path).ok()?;
+        Peer::of_id(self.sockets.as_deref()?, &id)
+    }
+}
+
+fn runs_page(stored: &[StoredRun<'_>]) -> Vec<u8> {
+    let document = Document {
+        title: "drumfire: runs",
+        place: Place::Served,
+        parts: &html::runs(stored),
+    };
+    document.print()
+}
+
+/// What is said of a run that is not there.
+pub(crate) fn missing(name: &str) -> String {
+    format!("no run `{}` is stored", name.escape_default())
+}
+
+/// A digest of a run's plan; `None` where it has none.
+fn plan_of(run: &Path) -> Option<u64> {
+    let plan = stored_plan(run);
+    (!plan.is_empty()).then(|| XxHash3_64::oneshot(plan.as_bytes()))
+}

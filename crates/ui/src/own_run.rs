@@ -1,0 +1,158 @@
+//! The run of this process: an observer writes its standing, the server's threads read it.
+//!
+//! The observer holds the lock for the time of an event, a reader for that of a copy of the books.
+//! Nothing is drawn under it.
+
+use crate::look::Look;
+use drumfire_engine::Control;
+use drumfire_measure::{RunEvent, RunInfo, Summary};
+use drumfire_plan::Plan;
+use drumfire_report::html::{self, Origin, Part};
+use drumfire_report::style::Style;
+use drumfire_report::{Naming, live};
+use drumfire_session::{Order, Redactor, Standing};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The width of the line of progress.
+const LINE: u16 = 110;
+
+/// The run of this process.
+pub(crate) struct OwnRun {
+    state: Mutex<State>,
+    /// Grows with each change of what the page shows.
+    version: AtomicU64,
+    redactor: Redactor,
+    naming: Naming,
+    /// The plan without secrets.
+    plan: String,
+}
+
+struct State {
+    standing: Standing,
+    /// The books with the words of all observers, at the end.
+    last: Option<Arc<Summary>>,
+}
+
+/// The parts of the state that a page is made of.
+struct Seen {
+    info: Arc<RunInfo>,
+    summary: Option<Arc<Summary>>,
+    line: String,
+    is_over: bool,
+}
+
+impl OwnRun {
+    /// A plan's run that has not begun; `text` is the plan without secrets.
+    pub(crate) fn new(plan: &Plan, text: String, naming: Naming, redactor: &Redactor) -> Self {
+        Self {
+            state: Mutex::new(State {
+                standing: Standing::of(plan, redactor.clone()),
+                last: None,
+            }),
+            version: AtomicU64::new(0),
+            redactor: redactor.clone(),
+            naming,
+            plan: text,
+        }
+    }
+
+    /// Takes the control of the run that begins.
+    pub(crate) fn begin(&self, control: Control) {
+        self.lock().standing.begin(control);
+    }
+
+    /// Takes an event.
+    pub(crate) fn observe(&self, event: &RunEvent) {
+        self.lock().standing.observe(event);
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Takes the books of the run that has ended.
+    pub(crate) fn end(&self, summary: &Summary) {
+        self.lock().last = Some(Arc::new(summary.clone()));
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// A number that differs when the page does.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// The id of the run, once it has begun.
+    pub(crate) fn id(&self) -> Option<String> {
+        Some(self.lock().standing.info()?.id.clone())
+    }
+
+    /// The run as it is now; `None` before it has begun.
+    pub(crate) fn look(&self) -> Option<Look> {
+        let seen = self.seen()?;
+        let mut parts = Vec::new();
+        let mut title = "drumfire".to_owned();
+        if let Some(summary) = &seen.summary {
+            let origin = Origin {
+                naming: self.naming,
+                plan: &self.plan,
+                files: &[],
+            };
+            title = self.redactor.text(&html::title(summary)).into_owned();
+            parts = html::parts(summary, &origin);
+        }
+        // Behind the run's name.
+        let place = parts.len().min(1);
+        parts.insert(place, html::progress(&seen.line));
+        if !seen.is_over {
+            parts.insert(place + 1, html::control(&seen.info));
+        }
+        Some(Look {
+            title,
+            parts: parts.into_iter().map(|part| self.masked(part)).collect(),
+            is_live: !seen.is_over,
+        })
+    }
+
+    /// Carries out a person's order; gives the answer.
+    ///
+    /// # Errors
+    /// When the order means nothing for the run, or the run refuses it; the text has the reason.
+    pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
+        let mut state = self.lock();
+        let info = state.standing.info().map(Arc::clone);
+        let info = info.ok_or("the load has not begun")?;
+        let command = order.command(&info)?;
+        state.standing.carry_out(&command)
+    }
+
+    fn seen(&self) -> Option<Seen> {
+        let state = self.lock();
+        let standing = &state.standing;
+        let is_over = state.last.is_some();
+        let line = match (is_over, standing.progress()) {
+            (true, _) => "the run is over".to_owned(),
+            (false, None) => {
+                "the run has begun; its first figures come with its first interval".to_owned()
+            }
+            (false, Some((interval, progress))) => {
+                live::line(interval, &progress, &Style::default().of_width(LINE))
+            }
+        };
+        Some(Seen {
+            info: Arc::clone(standing.info()?),
+            summary: state.last.clone().or_else(|| standing.closed()),
+            line,
+            is_over,
+        })
+    }
+
+    fn masked(&self, part: Part) -> Part {
+        let html = self.redactor.markup(part.html.as_bytes());
+        Part {
+            html: String::from_utf8_lossy(&html).into_owned(),
+            ..part
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

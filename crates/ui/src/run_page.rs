@@ -1,0 +1,65 @@
+//! The observer that shows a run of this process in a browser while it goes on.
+
+use crate::library::Library;
+use crate::own_run::OwnRun;
+use crate::server::Server;
+use crate::site::Site;
+use drumfire_measure::{RunEvent, Summary};
+use drumfire_plan::Plan;
+use drumfire_report::Naming;
+use drumfire_session::{Console, Note, Observer, Redactor, RunContext, SessionError};
+use std::io;
+use std::sync::Arc;
+
+/// The page of a run while it goes on.
+pub struct RunPage {
+    run: Arc<OwnRun>,
+    server: Server,
+    console: Arc<dyn Console>,
+}
+
+impl RunPage {
+    /// Listens at an address of loopback for those who want to see a plan's run, and the stored runs
+    /// beside it. `text` is the plan without secrets; the console is given the page's address when
+    /// the run begins.
+    ///
+    /// # Errors
+    /// When the address is none of loopback, or can't be listened on.
+    pub fn open(
+        address: &str,
+        plan: &Plan,
+        text: String,
+        naming: Naming,
+        redactor: &Redactor,
+        library: Option<Library>,
+        console: Arc<dyn Console>,
+    ) -> io::Result<Self> {
+        let run = Arc::new(OwnRun::new(plan, text, naming, redactor));
+        let site = Site::of_own(Arc::clone(&run), library);
+        Ok(Self {
+            run,
+            server: Server::start(address, site)?,
+            console,
+        })
+    }
+}
+
+impl Observer for RunPage {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.run.begin(run.control.clone());
+        let (url, id) = (self.server.url(), &run.info.id);
+        self.console
+            .note(&format!("the run's page is {url}run/{id}/"));
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        self.run.observe(event);
+    }
+
+    fn finish(self: Box<Self>, summary: &Summary) -> Vec<Note> {
+        self.run.end(summary);
+        self.server.close();
+        Vec::new()
+    }
+}
