@@ -14,6 +14,7 @@ mod habits;
 mod host;
 mod input;
 mod intervals;
+mod local_time;
 mod names;
 mod output;
 mod output_folder;

@@ -29,6 +29,7 @@ mod server;
 mod site;
 
 pub use library::Library;
+pub use own_run::Subject;
 pub use run_page::RunPage;
 pub use server::Server;
 pub use site::Site;

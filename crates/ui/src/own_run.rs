@@ -17,6 +17,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The width of the line of progress.
 const LINE: u16 = 110;
 
+/// The run that a page is of, before it begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Subject<'a> {
+    /// What is run.
+    pub plan: &'a Plan,
+    /// The plan in YAML, without secrets; empty where it is not known.
+    pub text: &'a str,
+    /// The way in which the run's caller names settings.
+    pub naming: Naming,
+    /// The secrets that the page does not show.
+    pub redactor: &'a Redactor,
+}
+
 /// The run of this process.
 pub(crate) struct OwnRun {
     state: Mutex<State>,
@@ -43,17 +56,17 @@ struct Seen {
 }
 
 impl OwnRun {
-    /// A plan's run that has not begun; `text` is the plan without secrets.
-    pub(crate) fn new(plan: &Plan, text: String, naming: Naming, redactor: &Redactor) -> Self {
+    /// A run that has not begun.
+    pub(crate) fn new(subject: &Subject<'_>) -> Self {
         Self {
             state: Mutex::new(State {
-                standing: Standing::of(plan, redactor.clone()),
+                standing: Standing::of(subject.plan, subject.redactor.clone()),
                 last: None,
             }),
             version: AtomicU64::new(0),
-            redactor: redactor.clone(),
-            naming,
-            plan: text,
+            redactor: subject.redactor.clone(),
+            naming: subject.naming,
+            plan: subject.text.to_owned(),
         }
     }
 

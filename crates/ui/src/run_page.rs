@@ -1,13 +1,11 @@
 //! The observer that shows a run of this process in a browser while it goes on.
 
 use crate::library::Library;
-use crate::own_run::OwnRun;
+use crate::own_run::{OwnRun, Subject};
 use crate::server::Server;
 use crate::site::Site;
 use drumfire_measure::{RunEvent, Summary};
-use drumfire_plan::Plan;
-use drumfire_report::Naming;
-use drumfire_session::{Console, Note, Observer, Redactor, RunContext, SessionError};
+use drumfire_session::{Console, Note, Observer, RunContext, SessionError};
 use std::io;
 use std::sync::Arc;
 
@@ -19,22 +17,18 @@ pub struct RunPage {
 }
 
 impl RunPage {
-    /// Listens at an address of loopback for those who want to see a plan's run, and the stored runs
-    /// beside it. `text` is the plan without secrets; the console is given the page's address when
-    /// the run begins.
+    /// Listens at an address of loopback for those who want to see a run, and the stored runs beside
+    /// it. The console is given the page's address when the run begins.
     ///
     /// # Errors
     /// When the address is none of loopback, or can't be listened on.
     pub fn open(
         address: &str,
-        plan: &Plan,
-        text: String,
-        naming: Naming,
-        redactor: &Redactor,
+        subject: &Subject<'_>,
         library: Option<Library>,
         console: Arc<dyn Console>,
     ) -> io::Result<Self> {
-        let run = Arc::new(OwnRun::new(plan, text, naming, redactor));
+        let run = Arc::new(OwnRun::new(subject));
         let site = Site::of_own(Arc::clone(&run), library);
         Ok(Self {
             run,

@@ -22,7 +22,7 @@ use drumfire_session::{
     IntervalOutputs, IntervalShape, Keeper, Meter, Observer, RequestRowsOutput, Session, Shown,
     Storing,
 };
-use drumfire_ui::RunPage;
+use drumfire_ui::{RunPage, Subject};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -65,7 +65,13 @@ pub(crate) fn of_plan(
     }
     let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
     let output = &output;
-    let page = ui::page(outputs, &plan, destinations.plan(), written.naming, output)?;
+    let subject = Subject {
+        plan: &plan,
+        text: destinations.plan(),
+        naming: written.naming,
+        redactor: output.redactor(),
+    };
+    let page = ui::page(outputs, &subject, output)?;
     let observers = Observers {
         display,
         page,

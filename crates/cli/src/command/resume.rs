@@ -16,6 +16,7 @@ use drumfire_measure::Figures;
 use drumfire_plan::{Done, Plan, rest};
 use drumfire_session::{Storing, naming_of, stored, stored_plan};
 use drumfire_store::{Directory, Part, Record};
+use drumfire_ui::Subject;
 use drumfire_units::Nanos;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,7 +53,13 @@ fn go_on(
     let output = &output.colored(flags.report.color);
     let (display, output) = Display::of(&plan, shown(&outputs), naming, output);
     let output = &output;
-    let page = ui::page(&outputs, &plan, destinations.plan(), naming, output)?;
+    let subject = Subject {
+        plan: &plan,
+        text: destinations.plan(),
+        naming,
+        redactor: output.redactor(),
+    };
+    let page = ui::page(&outputs, &subject, output)?;
     let observers = Observers {
         display,
         page,

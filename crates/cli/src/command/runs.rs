@@ -3,6 +3,7 @@
 use super::report::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::{ListFlags, PruneFlags, RunsAct};
+use crate::local_time::began;
 use crate::output::{Destination, Output};
 use crate::{runs_folder, terminal};
 use drumfire_net::Clock;
@@ -11,8 +12,6 @@ use drumfire_report::listing::{self, Labelled, Listed};
 use drumfire_report::style::Style;
 use drumfire_store::{Directory, Index, Labels, RunRow};
 use drumfire_units::Nanos;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use std::fs;
 use std::path::Path;
 
@@ -124,16 +123,6 @@ fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
             .map(|run| u8::from(Exit::of(run, false))),
         is_elsewhere: row.is_elsewhere,
     }
-}
-
-/// When a run began, as clocks show it here, with the zone.
-pub(super) fn began(row: &RunRow) -> String {
-    let Some(unix_ns) = row.started_at_unix_ns() else {
-        return String::new();
-    };
-    let stamp = Timestamp::from_nanosecond(i128::from(unix_ns)).unwrap_or(Timestamp::UNIX_EPOCH);
-    let zoned = stamp.to_zoned_datetime(TimeZone::system());
-    zoned.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
 }
 
 /// A count with its noun.

@@ -1,14 +1,11 @@
 //! `drumfire ui`, and the page of a run that goes on.
 
-use super::runs;
 use crate::exit::{Exit, Failure};
 use crate::flags::UiFlags;
 use crate::output::Output;
-use crate::runs_folder;
-use drumfire_document::Outputs;
-use drumfire_plan::Plan;
-use drumfire_report::Naming;
-use drumfire_ui::{Library, RunPage, Server, Site};
+use crate::{local_time, runs_folder};
+use drumfire_document::{Outputs, Text};
+use drumfire_ui::{Library, RunPage, Server, Site, Subject};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::io;
@@ -32,29 +29,18 @@ pub(crate) fn run(flags: &UiFlags, output: &Output) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// The page of a plan's run, where outputs ask for one; `text` is the plan without secrets. Without
-/// a console its address is not shown, so that a quiet run has none.
+/// The page of a run, where outputs ask for one.
 pub(super) fn page(
     outputs: &Outputs,
-    plan: &Plan,
-    text: &str,
-    naming: Naming,
+    subject: &Subject<'_>,
     output: &Output,
 ) -> Result<Option<RunPage>, Failure> {
-    let Some(address) = &outputs.monitoring.ui else {
+    let Some(Text { value, place, .. }) = &outputs.monitoring.ui else {
         return Ok(None);
     };
-    let page = RunPage::open(
-        &address.value,
-        plan,
-        text.to_owned(),
-        naming,
-        output.redactor(),
-        library(),
-    );
-    let page =
-        page.map_err(|error| unserved(&address.place.to_string(), &address.value, &error))?;
-    Ok(Some(page.announced_by(output.console())))
+    let page = RunPage::open(value, subject, library(), output.console());
+    page.map(Some)
+        .map_err(|error| unserved(&place.to_string(), value, &error))
 }
 
 /// The stored runs of this user; `None` where there is no home.
@@ -64,7 +50,7 @@ fn library() -> Option<Library> {
         index: runs_folder::index(&folder),
         runs: folder,
         sockets: runs_folder::sockets().ok(),
-        began: runs::began,
+        began: local_time::began,
         exit: |run| u8::from(Exit::of(run, false)),
     })
 }
