@@ -35,8 +35,8 @@ const MARK_LETTERS: usize = 24;
 pub(crate) const STYLE: &str = "\
 svg{background:#fff;color:#1c1c1c;font:12px system-ui,sans-serif}\
 text{fill:currentColor}.title{font-size:15px;font-weight:600}.dim{opacity:.66}\
-.grid{stroke:currentColor;opacity:.14}.mark{stroke:currentColor;opacity:.5;stroke-dasharray:2 3}\
-.line{fill:none;stroke-width:1.6;stroke-linejoin:round}.area{opacity:.28;stroke:none}\
+line.grid{stroke:currentColor;opacity:.14}.mark{stroke:currentColor;opacity:.5;stroke-dasharray:2 3}\
+.line{fill:none;stroke-width:1.8;stroke-linejoin:round;vector-effect:non-scaling-stroke}.area{opacity:.28;stroke:none}\
 .asked{color:#6e6e6e}.good{color:#0072b2}.bad{color:#d55e00}.lost{color:#a0306e}\
 .r0{color:#0072b2}.r1{color:#009e73}.r2{color:#b8860b}.r3{color:#d55e00}.r4{color:#a0306e}\
 .line.asked{stroke-dasharray:6 3}.line.r1{stroke-dasharray:7 2}.line.r2{stroke-dasharray:2 2}\
@@ -121,6 +121,7 @@ fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
     text(out, "title", (12.0, 22.0), "start", &figure.title);
     text(out, "dim", (12.0, 40.0), "start", figure.question);
     frame.draw_axes(out, figure);
+    frame.open_plot(out);
     match &figure.plot {
         Plot::Lines(all) => shapes::lines(out, &frame, all),
         Plot::Bands(all) => shapes::bands(out, &frame, all),
@@ -128,12 +129,20 @@ fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
         Plot::Heat(heat) => shapes::heat(out, &frame, heat),
         Plot::Bars(bars) => shapes::bars(out, &frame, bars),
     }
-    figure
-        .marks
-        .iter()
-        .for_each(|mark| frame.draw_mark(out, mark));
-    draw_legend(out, &figure.plot);
     out.close("svg");
+    group(out, "marks", |out| {
+        let marks = figure.marks.iter();
+        marks.for_each(|mark| frame.draw_mark(out, mark));
+    });
+    group(out, "legend", |out| draw_legend(out, &figure.plot));
+    out.close("svg");
+}
+
+/// The plot's place in the picture, by which the page's program finds the values again: left, top,
+/// width and height in the units of the picture.
+pub(crate) fn place(figure: &Figure) -> [f64; 4] {
+    let frame = Frame::of(figure);
+    [frame.left, frame.top, frame.width, frame.height]
 }
 
 /// The plot's place in the picture, and its axes.
@@ -177,6 +186,24 @@ impl<'a> Frame<'a> {
         self.top + self.height
     }
 
+    /// Begins the room of the shapes: a picture in the picture, with the same coordinates. The page's
+    /// program narrows its view to a part of the run's time, and every shape stretches with it.
+    fn open_plot(&self, out: &mut Markup) {
+        let ends = [self.left, self.top, self.width, self.height].map(|end| end.to_string());
+        let [x, y, width, height] = &ends;
+        let attributes = [
+            ("class", "plot"),
+            ("x", x),
+            ("y", y),
+            ("width", width),
+            ("height", height),
+            ("viewBox", &*ends.join(" ")),
+            ("preserveAspectRatio", "none"),
+            ("overflow", "visible"),
+        ];
+        out.open("svg", &attributes);
+    }
+
     fn draw_axes(&self, out: &mut Markup, figure: &Figure) {
         let (left, right) = (self.left, self.left + self.width);
         for tick in self.y.ticks(TICKS.1) {
@@ -184,11 +211,13 @@ impl<'a> Frame<'a> {
             line(out, "grid", (left, y), (right, y));
             text(out, "dim", (left - 6.0, y + 4.0), "end", &tick.label);
         }
-        for tick in self.x.ticks(TICKS.0) {
-            let x = left + tick.place * self.width;
-            line(out, "grid", (x, self.top), (x, self.bottom()));
-            text(out, "dim", (x, self.bottom() + 16.0), "middle", &tick.label);
-        }
+        group(out, "ticks", |out| {
+            for tick in self.x.ticks(TICKS.0) {
+                let x = left + tick.place * self.width;
+                line(out, "grid", (x, self.top), (x, self.bottom()));
+                text(out, "dim", (x, self.bottom() + 16.0), "middle", &tick.label);
+            }
+        });
         let below = (right, self.bottom() + 34.0);
         text(out, "dim", below, "end", figure.x.title);
         text(out, "dim", (left, self.top - 8.0), "start", figure.y.title);
@@ -228,7 +257,7 @@ fn draw_legend(out: &mut Markup, plot: &Plot) {
 }
 
 /// The class of a role's colour.
-const fn class(role: Role) -> &'static str {
+pub(crate) const fn class(role: Role) -> &'static str {
     match role {
         Role::Asked => "asked",
         Role::Good => "good",
@@ -240,6 +269,13 @@ const fn class(role: Role) -> &'static str {
         Role::Rank(3) => "r3",
         Role::Rank(_) => "r4",
     }
+}
+
+/// Elements that belong together, under a name.
+fn group(out: &mut Markup, class: &str, content: impl FnOnce(&mut Markup)) {
+    out.open("g", &[("class", class)]);
+    content(out);
+    out.close("g");
 }
 
 fn line(out: &mut Markup, class: &str, from: (f64, f64), to: (f64, f64)) {

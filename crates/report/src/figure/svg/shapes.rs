@@ -1,6 +1,6 @@
 //! The shapes of each kind of plot.
 
-use super::{BAR, Frame, class, path, text};
+use super::{BAR, Frame, class, group, path, text};
 use crate::figure::{Bar, Heat, Point, Series};
 use crate::markup::Markup;
 use drumfire_units::rounded;
@@ -15,7 +15,7 @@ const THICKNESS: f64 = 0.72;
 /// Lines that break where there is no value.
 pub(super) fn lines(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for series in all {
-        line(out, frame, series);
+        group(out, "series", |out| line(out, frame, series));
     }
 }
 
@@ -23,32 +23,38 @@ pub(super) fn lines(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
 pub(super) fn bands(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for pair in all.windows(2) {
         let [lower, upper] = pair else { continue };
-        let both = lower.points.iter().zip(&upper.points);
-        let both: Vec<_> = both
-            .map(|(low, high)| Some((low.x, low.y?, high.y?)))
-            .collect();
-        for run in both.split(Option::is_none) {
-            let run: Vec<(f64, f64, f64)> = run.iter().copied().flatten().collect();
-            if run.len() < 2 {
-                continue;
-            }
-            let there = run.iter().map(|(x, _, high)| (*x, *high));
-            let back = run.iter().rev().map(|(x, low, _)| (*x, *low));
-            let outline: Vec<(f64, f64)> = there.chain(back).collect();
-            let area = format!("area {}", class(upper.role));
-            path(out, &area, &(through(frame, &outline) + "z"));
-        }
+        group(out, "between", |out| between(out, frame, lower, upper));
     }
     lines(out, frame, all);
+}
+
+/// The space between two neighbours, as far as both are known.
+fn between(out: &mut Markup, frame: &Frame<'_>, lower: &Series, upper: &Series) {
+    let both = lower.points.iter().zip(&upper.points);
+    let both: Vec<_> = both
+        .map(|(low, high)| Some((low.x, low.y?, high.y?)))
+        .collect();
+    for run in both.split(Option::is_none) {
+        let run: Vec<(f64, f64, f64)> = run.iter().copied().flatten().collect();
+        if run.len() < 2 {
+            continue;
+        }
+        let there = run.iter().map(|(x, _, high)| (*x, *high));
+        let back = run.iter().rev().map(|(x, low, _)| (*x, *low));
+        let outline: Vec<(f64, f64)> = there.chain(back).collect();
+        let area = format!("area {}", class(upper.role));
+        path(out, &area, &(through(frame, &outline) + "z"));
+    }
 }
 
 /// The points alone.
 pub(super) fn points(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for series in all {
         let class = class(series.role);
-        for point in &series.points {
-            dot(out, frame, class, point);
-        }
+        group(out, "series", |out| {
+            let points = series.points.iter();
+            points.for_each(|point| dot(out, frame, class, point));
+        });
     }
 }
 
@@ -74,7 +80,7 @@ fn through(frame: &Frame<'_>, places: &[(f64, f64)]) -> String {
         .iter()
         .zip(std::iter::once('M').chain(std::iter::repeat('L')));
     steps
-        .map(|((x, y), step)| format!("{step}{:.1} {:.1}", frame.across(*x), frame.down(*y)))
+        .map(|((x, y), step)| format!("{step}{:.2} {:.1}", frame.across(*x), frame.down(*y)))
         .collect()
 }
 
