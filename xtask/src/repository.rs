@@ -11,6 +11,8 @@ const MADE: &[&str] = &[
     "fuzz/target",
     "fuzz/corpus",
     "fuzz/artifacts",
+    "web/node_modules",
+    "web/out",
 ];
 
 /// Every file of the repository by its path from the root, with `/` between the parts. A file that

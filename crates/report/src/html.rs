@@ -2,10 +2,11 @@
 //! numbers as a table; tables of pools, steps, stages, failures and the slowest requests; the whole
 //! report as text; and what the run was made from, with its data to take away.
 //!
-//! The page is a file of its own. It loads nothing and runs nothing, and its content security policy
-//! says so to the browser: a text that a server has chosen stays a text ([`crate::markup`]) even where
-//! a mistake of ours let it out. It follows the reader's preference for dark or light, prints, and is
-//! read aloud in the order in which it is read.
+//! The page is a file of its own. It loads nothing and runs no program but its own (`web/`), and its
+//! content security policy says so to the browser: a text that a server has chosen stays a text
+//! ([`crate::markup`]) even where a mistake of ours let it out. Everything is there without the
+//! program, which adds a cursor, zoom and sorting. The page follows the reader's preference for dark
+//! or light, prints, and is read aloud in the order in which it is read.
 //!
 //! A page is a [`Document`] of [`Part`]s, each an element with an id of its own, so that a page of a
 //! run that goes on can be given those anew that have changed. [`parts`] is their order.
@@ -13,10 +14,12 @@
 mod answers;
 mod compare;
 mod control;
+mod data;
 mod document;
 mod grid;
 mod numbers;
 mod origin;
+mod program;
 mod runs;
 mod table;
 mod tables;
@@ -82,6 +85,7 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     parts.extend(tables::parts(summary));
     parts.push(part("report", |out| whole(out, summary, naming)));
     parts.extend(origin::parts(summary, origin));
+    parts.push(part("data", |out| data::print(out, &figures)));
     parts
 }
 

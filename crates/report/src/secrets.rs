@@ -27,6 +27,8 @@ use std::borrow::Cow;
 const PART_MIN: usize = 8;
 /// The least length of the beginning of a secret that is masked before the mark of a cut.
 const CUT_MIN: usize = 4;
+/// The beginning of a block of JSON in a page; what else is in a script is a program.
+const JSON_BLOCK: &str = "<script type=\"application/json\"";
 /// The marks that stand where a text was cut.
 const CUTS: [&str; 3] = ["…", "...", "~"];
 
@@ -128,11 +130,20 @@ impl Secrets {
         out
     }
 
-    /// A page of HTML with [`MASK`] in the place of every secret that stands in its texts. Tags and
-    /// style sheets stay, which are ours; texts have no `<`, which is escaped in them.
+    /// A page of HTML with [`MASK`] in the place of every secret that stands in its texts. Tags,
+    /// style sheets and programs stay, which are ours; texts have no `<`, which is escaped in them.
+    /// A block of JSON stays JSON of the same form.
     #[must_use]
     pub fn masked_markup(&self, html: &str) -> String {
-        self.masked_around(html, |out, markup| out.push_str(markup))
+        self.masked_around(html, |out, markup| {
+            match markup.starts_with(JSON_BLOCK).then(|| markup.find('>')) {
+                Some(Some(end)) => {
+                    let (tag, json) = markup.split_at(end);
+                    out.extend([tag, &*self.masked_json(json)]);
+                }
+                _ => out.push_str(markup),
+            }
+        })
     }
 
     /// XML with [`MASK`] in the place of every secret that stands in its texts and in the values of
@@ -180,11 +191,13 @@ impl Secrets {
 }
 
 /// The length of the markup that a text of HTML begins with: a tag, and behind that of a style sheet
-/// the sheet.
+/// or a script all of that.
 fn end_of_markup(text: &str) -> usize {
-    let end = match text.starts_with("<style>") {
-        true => text.find("</style>"),
-        false => text.find('>').map(|at| at + 1),
+    let whole = [("<style>", "</style>"), ("<script", "</script>")];
+    let whole = whole.iter().find(|(begin, _)| text.starts_with(begin));
+    let end = match whole {
+        Some((_, end)) => text.find(end),
+        None => text.find('>').map(|at| at + 1),
     };
     end.unwrap_or(text.len())
 }

@@ -3,7 +3,7 @@
 //! One pair of runs gets no verdict, and the page says so: two runs of the same program differ too.
 
 use super::grid::{self, Cell, Grid};
-use super::{Part, part, picture};
+use super::{Part, data, part, picture};
 use crate::answers::answers;
 use crate::figure::beside;
 use crate::markup::Markup;
@@ -27,9 +27,11 @@ const QUANTILES: [(&str, f64); 6] = [
 pub fn compare(base: &Summary, candidate: &Summary) -> Vec<Part> {
     let mut parts = vec![part("about", |out| about(out, base, candidate))];
     parts.extend(grid::part(&numbers(base, candidate)));
-    for figure in beside(base, candidate) {
-        parts.push(part(figure.name, |out| picture(out, &figure)));
+    let figures = beside(base, candidate);
+    for figure in &figures {
+        parts.push(part(figure.name, |out| picture(out, figure)));
     }
+    parts.push(part("data", |out| data::print(out, &figures)));
     parts
 }
 

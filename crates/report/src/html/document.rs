@@ -1,6 +1,6 @@
 //! The frame of a page: its head, what the browser may do with it, and its parts.
 
-use super::Part;
+use super::{Part, program};
 use crate::figure::svg::STYLE as PICTURES;
 use crate::markup::Markup;
 
@@ -50,6 +50,7 @@ impl Document<'_> {
             out.raw(&part.html);
         }
         out.close("main");
+        program::print(&mut out);
         out.close("body");
         out.close("html");
         out.finish().into_bytes()
@@ -76,16 +77,18 @@ impl Document<'_> {
 }
 
 impl Place {
-    /// The content security policy: a file loads and sends nothing. A served page speaks with its
-    /// own server alone.
+    /// The content security policy: no program runs but the page's own, which is known by its digest.
+    /// A file loads and sends nothing. A served page speaks with its own server alone.
     fn policy(self) -> String {
         let own = match self {
             Self::File => "form-action 'none'",
             Self::Served => "form-action 'self'",
             Self::Live => "connect-src 'self'; form-action 'self'",
         };
+        let digest = program::digest();
         format!(
-            "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; {own}"
+            "default-src 'none'; script-src '{digest}'; style-src 'unsafe-inline'; img-src data:; \
+             base-uri 'none'; {own}"
         )
     }
 }

@@ -50,7 +50,7 @@ fn print(out: &mut Markup, grid: &Grid) {
     let scroll = [("class", "scroll"), ("tabindex", "0")];
     let named = [("role", "region"), ("aria-label", grid.title)];
     out.open("div", &[scroll, named].concat());
-    out.open("table", &[]);
+    out.open("table", &[("class", "grid")]);
     out.open("thead", &[]);
     out.open("tr", &[]);
     for head in &grid.heads {

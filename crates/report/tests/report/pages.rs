@@ -2,10 +2,14 @@
 //! chose is more than a text in them.
 
 use crate::fixture;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use drumfire_measure::{Model, Summary};
-use drumfire_report::figure::{NAMES, Plot, figures, svg};
+use drumfire_report::figure::{Axis, NAMES, Plot, Scale, Unit, figures, svg};
 use drumfire_report::html::Origin;
 use drumfire_report::{NamedFile, Naming, Secrets, html, json, markdown, sentence};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 use uppsala::parse;
 
 fn runs() -> impl Iterator<Item = Summary> {
@@ -24,12 +28,30 @@ fn origin(naming: Naming) -> Origin<'static> {
     }
 }
 
-/// HTML in which all elements are closed is XML but for its first line.
+/// HTML in which all elements are closed is XML but for its first line and for programs.
 fn assert_well_formed(markup: &str) {
     let xml = markup.strip_prefix("<!doctype html>").unwrap_or(markup);
+    let (xml, _) = without_program(xml);
     if let Err(error) = parse(xml.trim()) {
         panic!("{error:?} in {markup}");
     }
+}
+
+/// A page without its program, and the program.
+fn without_program(page: &str) -> (String, &str) {
+    let Some((before, rest)) = page.split_once("<script>") else {
+        return (page.to_owned(), "");
+    };
+    let (program, behind) = rest.split_once("</script>").unwrap();
+    (format!("{before}{behind}"), program)
+}
+
+/// The block of JSON in a page.
+fn data(page: &str) -> Value {
+    let (_, rest) = page
+        .split_once("<script type=\"application/json\" id=\"data\">")
+        .unwrap();
+    serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
 #[test]
@@ -44,11 +66,14 @@ fn pages_and_pictures_are_well_formed() {
 
 /// Links, scripts, pictures and frames are the ways in which a page loads anything.
 #[test]
-fn a_page_loads_nothing_and_runs_nothing() {
+fn a_page_loads_nothing_and_runs_its_own_program_alone() {
     for run in runs() {
         let page = page(&run);
+        let (page, program) = without_program(&page);
+        assert!(!program.is_empty() && program.is_ascii());
+        assert_eq!(page.matches("<script").count(), 1, "the block of JSON");
         for way in [
-            "<script", "<link", "<img", "<iframe", " src=", " href=", "url(", "@import", " on",
+            "<link", "<img", "<iframe", " src=", " href=", "url(", "@import", " on",
         ] {
             let found = page
                 .split('<')
@@ -60,7 +85,93 @@ fn a_page_loads_nothing_and_runs_nothing() {
             assert_eq!(found, None, "{way}");
         }
         assert!(page.contains("default-src 'none'"));
+        let digest = STANDARD.encode(Sha256::digest(program));
+        assert!(page.contains(&format!("script-src 'sha256-{digest}';")));
     }
+}
+
+/// The program reads the numbers of the figures, and of each picture the place of its plot.
+#[test]
+fn a_page_has_the_numbers_of_its_pictures() {
+    for run in runs() {
+        let page = page(&run);
+        let data = data(&page);
+        let figures = figures(&run);
+        let written = data["figures"].as_array().unwrap();
+        assert_eq!(written.len(), figures.len());
+        for (figure, written) in figures.iter().zip(written) {
+            assert_eq!(written["name"], figure.name);
+            let number = |value: &Value| value.as_f64();
+            match &figure.plot {
+                Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
+                    for (number_of, series) in all.iter().enumerate() {
+                        let ys = written["series"][number_of]["ys"].as_array().unwrap();
+                        let points = series.points.iter().map(|point| point.y);
+                        assert!(ys.iter().map(number).eq(points), "{}", figure.name);
+                    }
+                }
+                Plot::Heat(heat) => {
+                    let columns = written["columns"].as_array().unwrap();
+                    assert_eq!(columns.len(), heat.columns.len());
+                    for (written, column) in columns.iter().zip(&heat.columns) {
+                        let cells = written["cells"].as_array().unwrap();
+                        let counts = cells.iter().map(|cell| cell[1].as_u64().unwrap());
+                        assert!(counts.eq(column.cells.iter().map(|cell| cell.2)));
+                    }
+                }
+                Plot::Bars(bars) => {
+                    let values = written["bars"].as_array().unwrap();
+                    let values = values.iter().map(|bar| number(&bar["value"]));
+                    assert!(values.eq(bars.iter().map(|bar| Some(bar.value))));
+                }
+            }
+        }
+    }
+}
+
+/// Values as the page's tables and its program write them. The program's tests read the same file.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "golden files are on disk")]
+fn labels_are_those_of_the_program() {
+    let units = [
+        ("run_time", Unit::RunTime),
+        ("time", Unit::Time),
+        ("per_second", Unit::PerSecond),
+        ("count", Unit::Count),
+        ("bytes", Unit::Bytes),
+    ];
+    let mut dice = fixture::Dice::new(7);
+    let mut rows = Vec::new();
+    for (name, unit) in units {
+        let axis = Axis {
+            title: "",
+            unit,
+            scale: Scale::Linear,
+            from: 0.0,
+            to: 1.0,
+        };
+        let edges = [
+            0.0, 1.0, 12.5, 999.4, 999.5, 1e3, 12.25e6, 2.125e6, 59.95e9, 60e9,
+        ];
+        let spread = (0..60).map(|_| 10_f64.powf(dice.roll() * 14.5 - 0.5));
+        for value in edges.into_iter().chain(spread.collect::<Vec<f64>>()) {
+            rows.push(json!([name, value, axis.label(value)]));
+        }
+    }
+    let path = format!("{}/tests/golden/labels.json", env!("CARGO_MANIFEST_DIR"));
+    let rows: Vec<String> = rows.iter().map(Value::to_string).collect();
+    let text = format!("[\n{}\n]\n", rows.join(",\n"));
+    if std::env::var("DRUMFIRE_BLESS").is_ok() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap_or_default(), text);
+}
+
+/// Keeps a page beside the tests' other files, for the tests in a browser.
+fn keep(name: &str, page: &str) {
+    let folder = format!("{}/pages", env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(format!("{folder}/{name}.html"), page).unwrap();
 }
 
 /// A picture of its own says how large it is, and lies on paper in the reader's colours.
@@ -135,6 +246,7 @@ fn figures_have_the_numbers_of_the_rows() {
 #[test]
 fn hostile_texts_stay_texts() {
     let page = page(&fixture::hostile());
+    keep("hostile", &page);
     assert_well_formed(&page);
     assert!(!page.contains(fixture::CANARY));
     let is_dangerous =
@@ -153,6 +265,11 @@ fn secrets_are_masked_in_texts_alone() {
         assert_eq!(
             masked.matches("<svg ").count(),
             page.matches("<svg ").count()
+        );
+        assert_eq!(without_program(&masked).1, without_program(&page).1);
+        assert_eq!(
+            data(&masked)["figures"].as_array().unwrap().len(),
+            figures(&run).len()
         );
     }
     let masked = Secrets::new(&["127.0.0.1:8080".to_owned()]).masked_markup(&page);
@@ -211,7 +328,9 @@ fn a_page_has_its_plan_and_its_data() {
 #[test]
 fn a_page_of_a_long_run_is_small() {
     let run = fixture::long();
-    let (page, summary) = (page(&run).len(), json::summary(&run).len());
-    assert!(page < 400_000, "{page}");
+    let page = page(&run);
+    keep("long", &page);
+    let (page, summary) = (page.len(), json::summary(&run).len());
+    assert!(page < 480_000, "{page}");
     assert!(summary < 700_000, "{summary}");
 }

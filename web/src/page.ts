@@ -1,0 +1,80 @@
+// The page: what the program adds to it, once to each element. Whatever a reader chose is kept here,
+// for a live page replaces its parts.
+
+import { addCopying } from "./copying.js";
+import { type Figure, figures, isOverTime } from "./figure.js";
+import { type LeftOut, Picture } from "./picture.js";
+import { Choices, Sheet } from "./sheet.js";
+import { View } from "./view.js";
+
+/** The parts whose tables may have many rows. */
+const FILTERED: ReadonlySet<string> = new Set(["steps"]);
+
+export class Page {
+  readonly #overTime = new View();
+  readonly #views = new Map<string, View>();
+  readonly #leftOut: LeftOut = new Set();
+  readonly #choices = new Choices();
+  /** The elements that have what the program adds. */
+  readonly #done = new WeakSet<Element>();
+
+  constructor() {
+    document.documentElement.classList.add("script");
+    // Paper has no cursor, and shows the whole run.
+    addEventListener("beforeprint", () => this.#print(true));
+    addEventListener("afterprint", () => this.#print(false));
+  }
+
+  /** Adds what is missing. */
+  enhance(): void {
+    const data = document.getElementById("data");
+    const all = data === null ? [] : figures(data.textContent ?? "");
+    for (const figure of all) {
+      this.#once(`figure[id="${figure.name}"]`, (root) => {
+        Picture.add(root, figure, this.#viewOf(figure), this.#leftOut);
+      });
+    }
+    this.#once("table.grid", (table) => {
+      const key = table.closest("[id]")?.id ?? "";
+      if (table instanceof HTMLTableElement) {
+        Sheet.add(table, key, this.#choices, FILTERED.has(key));
+      }
+    });
+    this.#once("input[data-filter]", (field) => {
+      const name = field instanceof HTMLInputElement ? (field.dataset["filter"] ?? "") : "";
+      const table = document.getElementById(name);
+      if (field instanceof HTMLInputElement && table instanceof HTMLTableElement) {
+        Sheet.filterBy(field, table, this.#choices);
+      }
+    });
+    this.#once("pre", (text) => {
+      if (text instanceof HTMLElement) {
+        addCopying(text);
+      }
+    });
+  }
+
+  #once(selector: string, add: (element: Element) => void): void {
+    document.querySelectorAll(selector).forEach((element) => {
+      if (!this.#done.has(element)) {
+        this.#done.add(element);
+        add(element);
+      }
+    });
+  }
+
+  #viewOf(figure: Figure): View {
+    if (isOverTime(figure)) {
+      return this.#overTime;
+    }
+    const view = this.#views.get(figure.name) ?? new View();
+    this.#views.set(figure.name, view);
+    return view;
+  }
+
+  #print(isWhole: boolean): void {
+    [this.#overTime, ...this.#views.values()].forEach((view) => {
+      view.isWhole = isWhole;
+    });
+  }
+}

@@ -1,0 +1,117 @@
+// The pictures of the manual, made anew: `make pictures`. A shop with a second mode and a stall is
+// under load for half a minute, on a terminal and then on the page.
+
+import { execFileSync, spawn } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import type { Browser, Page } from "playwright-core";
+import { DRUMFIRE, FOLDER, served } from "./made.js";
+import { launched } from "./reader.js";
+import { terminal } from "./terminal.js";
+
+const PICTURES = fileURLToPath(new URL("../../../../docs/pictures/", import.meta.url));
+/** The most bytes of a picture: who clones the repository gets all of them. */
+const BYTES_MAX = 150_000;
+const LOAD = ["-r", "const(300,10s) line(300,600,12s) const(450,8s)"];
+const STEPS = [
+  "/list?delay=lognormal:4ms,0.4",
+  "/search?delay=lognormal:70ms,0.15",
+  "/pay?delay=lognormal:5ms,0.6&status=503:0.01",
+];
+
+const browser = await launched();
+mkdirSync(PICTURES, { recursive: true });
+const { server, url } = await served(["--stall", "600ms/11s"]);
+const page = join(FOLDER, "shop.html");
+const svgs = join(FOLDER, "svgs");
+try {
+  const urls = STEPS.map((step) => url + step);
+  const shown = await onTerminal([...["http", ...LOAD, "--html", page, "--svg", svgs], ...urls]);
+  await picture(browser, "terminal.png", async (page) => {
+    await page.setContent(
+      '<body style="margin:0"><pre style="margin:0;display:inline-block;padding:14px 18px;' +
+        "background:#16181c;color:#d8d8d8;font:13px/1.2 'DejaVu Sans Mono',monospace\">" +
+        `${terminal(shown)}</pre>`,
+    );
+    return page.locator("pre").screenshot();
+  });
+} finally {
+  server.kill();
+}
+for (const name of ["latency", "heat"]) {
+  copyFileSync(join(svgs, `${name}.svg`), join(PICTURES, `${name}.svg`));
+}
+for (const colorScheme of ["light", "dark"] as const) {
+  await picture(browser, `page-${colorScheme}.png`, async (of) => {
+    await of.emulateMedia({ colorScheme });
+    await of.goto(pathToFileURL(page).href);
+    await of.locator("#rate .stage").focus();
+    for (let point = 0; point < 12; point += 1) {
+      await of.keyboard.press("ArrowRight");
+    }
+    await of.evaluate(() => (document.activeElement as HTMLElement).blur());
+    return of.screenshot();
+  });
+}
+await picture(browser, "page-zoom.png", async (of) => {
+  await of.goto(pathToFileURL(page).href);
+  const box = await of.locator("#latency .stage").boundingBox();
+  if (box === null) {
+    throw new Error("no picture");
+  }
+  const down = box.y + box.height / 2;
+  await of.mouse.move(box.x + box.width * 0.3, down);
+  await of.mouse.down();
+  await of.mouse.move(box.x + box.width * 0.65, down);
+  await of.mouse.up();
+  await of.mouse.move(box.x + box.width * 0.55, down);
+  const [first, last] = [of.locator("#latency"), of.locator("#heat")];
+  const [top, end] = [await first.boundingBox(), await last.boundingBox()];
+  if (top === null || end === null) {
+    throw new Error("no pictures");
+  }
+  const clip = { x: top.x, y: top.y, width: top.width, height: end.y + end.height - top.y };
+  return of.screenshot({ fullPage: true, clip });
+});
+await browser.close();
+
+/** Makes a picture on a page of a browser, and refuses one that is too large. */
+async function picture(
+  browser: Browser,
+  name: string,
+  make: (page: Page) => Promise<Buffer>,
+): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 1080 } });
+  const bytes = await make(await context.newPage());
+  await context.close();
+  writeFileSync(join(PICTURES, name), bytes);
+  console.log(`${name}: ${bytes.length} bytes`);
+  if (bytes.length > BYTES_MAX) {
+    throw new Error(`${name} has ${bytes.length} bytes, more than ${BYTES_MAX}`);
+  }
+}
+
+/** Runs drumfire on a terminal of tmux to its end, and gives what the terminal showed before it. */
+async function onTerminal(args: readonly string[]): Promise<string> {
+  const socket = join(FOLDER, "tmux");
+  const tmux = (...of: readonly string[]) => execFileSync("tmux", ["-S", socket, ...of]).toString();
+  const quoted = [DRUMFIRE, ...args].map((arg) => `'${arg}'`).join(" ");
+  const command = `XDG_STATE_HOME='${FOLDER}' TERM=xterm-256color LC_ALL=C.UTF-8 ${quoted}`;
+  tmux("-u", "new-session", "-d", "-x", "120", "-y", "40", command);
+  try {
+    await waited(26_000);
+    const shown = tmux("capture-pane", "-e", "-p");
+    while (!existsSync(page)) {
+      await waited(250);
+    }
+    await waited(1_000);
+    return shown;
+  } finally {
+    spawn("tmux", ["-S", socket, "kill-server"]);
+  }
+}
+
+function waited(milliseconds: number): Promise<void> {
+  return new Promise((done) => setTimeout(done, milliseconds));
+}
