@@ -15,7 +15,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: demo install test peers suites receivers platforms format lint unit dialects bench faults soak fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites receivers platforms format lint unit web page pictures dialects bench faults soak fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile optimises
 # nothing, which costs a tenth of a millisecond of a core for each request.
@@ -38,7 +38,7 @@ install:
 	$(BIN_DIR)/drumfire completions fish > $(SHARE_DIR)/fish/vendor_completions.d/drumfire.fish
 
 # What must pass before a change is merged.
-test: format lint deny platforms peers suites unit
+test: format lint deny platforms peers suites unit web
 
 format:
 	cargo fmt --all -- --check
@@ -77,6 +77,19 @@ receivers:
 
 unit:
 	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast
+
+# The page's program, and pages in a browser. `make unit` makes what they need: the debug binary and pages.
+web:
+	tools/test-web.sh
+
+# The page's program as the report crate includes it, from its source in web/.
+page:
+	tools/test-web.sh build
+
+# The manual's pictures of the page and of the screen, from a run of half a minute in tmux.
+pictures:
+	cargo build --locked --package drumfire
+	tools/test-web.sh pictures
 
 # drumfire beside the tools that it stands in for. ghz comes from Go's module proxy. GO_WRK is the
 # path of a go-wrk program, commit 806f06b, PANDORA that of a pandora program, v0.5.29, built from its

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Sees to it that the real servers are there that some tests speak to, and the tools with which
-# tests break networks and system calls, from Debian's packages.
+# Sees to it that the real servers are there that some tests speak to, the tools with which tests
+# break networks and system calls, and a browser for the page, from Debian's packages.
 # Nothing is started: the tests start what they need, on ports of their own.
 #
 # What is missing is installed when this may be done without a question (root, or sudo without a
@@ -16,10 +16,11 @@ declare -A package_of=(
   [vde_switch]=vde-switch [wirefilter]=vde-wirefilter [ping]=iputils-ping
   [prometheus]=prometheus [promtool]=prometheus [influxd]=influxdb
   [faketime]=faketime
+  [node]=nodejs [npm]=npm [chromium]=chromium
 )
 # Debian's Python, whatever else is on the PATH, for it has Debian's packages.
 package_of[python3-grpc]=python3-grpcio
-peers=(python3-grpc nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool influxd faketime)
+peers=(python3-grpc nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool influxd faketime node npm chromium)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
