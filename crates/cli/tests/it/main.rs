@@ -14,6 +14,7 @@
 
 mod ammo;
 mod answers;
+mod browser;
 mod c_core;
 mod check;
 mod conservation_and_arrivals;

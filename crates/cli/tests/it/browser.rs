@@ -1,0 +1,271 @@
+//! Runs in a browser: the pages that `drumfire ui` and `--ui` serve, by requests as a browser sends
+//! them. Pages in a real browser are tested in web/tests.
+
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Serve, Signal, drumfire, wait_until};
+use serde_json::Value;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::Duration;
+
+/// The folders of a user of the test's own.
+struct User {
+    folder: Folder,
+}
+
+/// An address as a program has printed it.
+struct Url {
+    authority: String,
+    path: String,
+}
+
+impl User {
+    fn new() -> Self {
+        let folder = Folder::new();
+        let private = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(folder.path(), private).unwrap();
+        Self { folder }
+    }
+
+    fn start(&self, args: &[&str]) -> Process {
+        let mut command = drumfire(args);
+        command.env("XDG_RUNTIME_DIR", self.folder.path());
+        command.env("XDG_STATE_HOME", self.folder.path());
+        Process::start(&mut command)
+    }
+
+    /// A run of ten requests that is stored.
+    fn run(&self, url: &str) {
+        let run = self.start(&["http", "-n", "10", "-r", "100", url]);
+        assert_eq!(run.finish(LIMIT).code, Some(0));
+    }
+}
+
+impl Url {
+    /// The first address in a text, once it is there whole.
+    fn within(what: &str, mut text: impl FnMut() -> String) -> Self {
+        let mut found = None;
+        wait_until(what, || {
+            let text = text();
+            let (_, behind) = text.split_once("http://127.0.0.1:").unwrap_or_default();
+            found = behind
+                .split_once('\n')
+                .map(|(url, _)| format!("127.0.0.1:{url}"));
+            found.is_some()
+        });
+        let url = found.unwrap();
+        let (authority, path) = url.split_once('/').unwrap();
+        Self {
+            authority: authority.to_owned(),
+            path: format!("/{path}"),
+        }
+    }
+
+    fn open(&self, request: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(&self.authority).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    }
+
+    /// The answer to a request for a page below this one.
+    fn get(&self, below: &str) -> String {
+        let (authority, path) = (&self.authority, &self.path);
+        self.ask(&format!(
+            "GET {path}{below} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n\r\n"
+        ))
+    }
+
+    /// The answer to a command from this origin.
+    fn post(&self, below: &str, origin: &str, body: &str) -> String {
+        let (authority, path, length) = (&self.authority, &self.path, body.len());
+        self.ask(&format!(
+            "POST {path}{below} HTTP/1.1\r\nHost: {authority}\r\nOrigin: {origin}\r\n\
+             Content-Type: application/json\r\nContent-Length: {length}\r\n\
+             Connection: close\r\n\r\n{body}"
+        ))
+    }
+
+    fn ask(&self, request: &str) -> String {
+        let mut answer = String::new();
+        self.open(request).read_to_string(&mut answer).unwrap();
+        answer
+    }
+}
+
+/// The data of events of this name.
+fn events(stream: &str, name: &str) -> Vec<Value> {
+    let event = format!("event: {name}\ndata: ");
+    let found = stream.split(&event).skip(1);
+    found
+        .map(|rest| serde_json::from_str(rest.lines().next().unwrap()).unwrap())
+        .collect()
+}
+
+/// A page follows its run to the end, with the figures of the report, and commands it.
+#[test]
+fn the_page_of_a_run_follows_and_commands_it() {
+    let (user, serve) = (User::new(), Serve::new(""));
+    let address = [
+        "http",
+        "-r",
+        "50",
+        "-z",
+        "1h",
+        "--interval",
+        "200ms",
+        "--ui",
+        ":0",
+        "--header",
+        "Authorization: Bearer hunter2hunter2",
+        "--json",
+        "-",
+    ];
+    let run = user.start(&[&address[..], &[&serve.url]].concat());
+    let url = Url::within("the page's address", || run.stderr());
+    serve.await_requests(20);
+    let page = url.get("");
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
+    for words in [
+        "data-events=\"events\"",
+        "data-command=\"rate\"",
+        &serve.url,
+    ] {
+        assert!(page.contains(words), "{words} in {page}");
+    }
+    assert!(!page.contains("hunter2"), "{page}");
+
+    let (authority, path) = (&url.authority, &url.path);
+    let mut watched = url.open(&format!(
+        "GET {path}events HTTP/1.1\r\nHost: {authority}\r\n\r\n"
+    ));
+    let own = format!("http://{authority}");
+    let said = url.post("command", &own, r#"{"command":"mark","value":"seen"}"#);
+    assert!(said.contains("\"answer\":\"marked at "), "{said}");
+    let said = url.post("command", &own, r#"{"command":"rate","value":"much"}"#);
+    assert!(
+        said.contains(" 400 ") && said.contains("neither a rate nor a law"),
+        "{said}"
+    );
+    let said = url.post("command", &own, r#"{"command":"dance"}"#);
+    assert!(said.contains("no command is named"), "{said}");
+    let said = url.post("command", "http://evil.example", r#"{"command":"stop"}"#);
+    assert!(said.contains(" 403 "), "{said}");
+    let large = format!(r#"{{"command":"mark","value":"{}"}}"#, "x".repeat(10_000));
+    assert!(url.post("command", &own, &large).contains(" 413 "));
+    serve.await_requests(serve.count("requests") + 20);
+    let said = url.post("command", &own, r#"{"command":"stop"}"#);
+    assert!(said.contains("load ends at "), "{said}");
+
+    let run = run.finish(LIMIT);
+    let mut stream = String::new();
+    // The connection may be cut where its chunks should end.
+    let _cut = watched.read_to_string(&mut stream);
+    assert_eq!(events(&stream, "end").len(), 1, "{stream}");
+    let parts = events(&stream, "part");
+    let newest = |id: &str| parts.iter().rfind(|part| part["id"] == id).unwrap();
+    let report: Value = serde_json::from_str(&run.stdout).unwrap();
+    let sent = report["counts"]["sent"].to_string();
+    let numbers = newest("numbers")["html"].as_str().unwrap();
+    assert!(numbers.contains(&sent), "{sent} in {numbers}");
+    assert!(parts.iter().filter(|part| part["id"] == "rate").count() > 1);
+    assert!(
+        newest("report")["html"]
+            .as_str()
+            .unwrap()
+            .contains("marked"),
+        "{stream}"
+    );
+    assert!(!stream.contains("hunter2"), "{stream}");
+}
+
+/// Stored runs have a list and a page each, and one that goes on is commanded through its socket.
+#[test]
+fn stored_runs_are_listed_shown_and_compared() {
+    let (user, serve) = (User::new(), Serve::new(""));
+    user.run(&serve.url);
+    user.run(&serve.url);
+    let server = user.start(&["ui", "--listen", ":0"]);
+    let url = Url::within("the list's address", || server.stdout());
+    let list = url.get("");
+    let names: Vec<&str> = list.split("href=\"run/").skip(1).collect();
+    let names: Vec<&str> = names
+        .iter()
+        .map(|rest| &rest[..rest.find('/').unwrap()])
+        .collect();
+    assert_eq!(names.len(), 2, "{list}");
+    assert_eq!(list.matches("class=\"spark\"").count(), 1, "{list}");
+    let page = url.get(&format!("run/{}/", names[0]));
+    assert!(
+        page.contains("figure id=\"latency\"") && !page.contains("data-events"),
+        "{page}"
+    );
+    let both = url.get(&format!("compare?base={}&candidate={}", names[1], names[0]));
+    assert!(
+        both.contains("One pair of runs") && both.contains("id=\"tail\""),
+        "{both}"
+    );
+    for (below, status) in [
+        ("run/nothing/", " 404 "),
+        ("run/../", " 404 "),
+        ("compare?base=a&candidate=b", " 404 "),
+        ("elsewhere", " 404 "),
+        (&format!("run/{}", names[0]), " 308 "),
+    ] {
+        let answer = url.get(below);
+        assert!(
+            answer.lines().next().unwrap().contains(status),
+            "{below}: {answer}"
+        );
+    }
+    let stranger = url.ask("GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n");
+    assert!(stranger.starts_with("HTTP/1.1 421 "), "{stranger}");
+
+    let run = user.start(&["http", "-r", "20", "-z", "1h", &serve.url]);
+    serve.await_requests(serve.count("requests") + 5);
+    let mut live = String::new();
+    wait_until("the run in the list", || {
+        let list = url.get("");
+        let row = list.split("<tr>").find(|row| row.contains("goes on"));
+        let name = row.and_then(|row| row.split("href=\"run/").nth(1));
+        live = name
+            .unwrap_or_default()
+            .split('/')
+            .next()
+            .unwrap()
+            .to_owned();
+        !live.is_empty()
+    });
+    let page = url.get(&format!("run/{live}/"));
+    assert!(page.contains("data-events=\"events\""), "{page}");
+    let own = format!("http://{}", url.authority);
+    let said = url.post(
+        &format!("run/{live}/command"),
+        &own,
+        r#"{"command":"stop"}"#,
+    );
+    assert!(said.contains("load ends at "), "{said}");
+    run.finish(LIMIT);
+    server.signal(Signal::TERM);
+    assert_eq!(server.finish(Duration::from_secs(10)).code, Some(0));
+}
+
+#[test]
+fn pages_are_on_loopback_alone() {
+    for (address, words) in [
+        ("192.0.2.1:80", "on loopback only"),
+        ("[::]:0", "on loopback only"),
+        ("7070", "write HOST:PORT"),
+        ("localhost:99999", "write HOST:PORT"),
+    ] {
+        let run = User::new().start(&["ui", "-l", address]).finish(LIMIT);
+        assert_eq!(run.code, Some(2), "{address}: {}", run.stderr);
+        assert!(run.stderr.contains(words), "{address}: {}", run.stderr);
+        let line = ["http", "-n", "1", "--ui", address, "127.0.0.1:9"];
+        let run = User::new().start(&line).finish(LIMIT);
+        assert_eq!(run.code, Some(2), "{address}: {}", run.stderr);
+        assert!(run.stderr.contains("--ui"), "{address}: {}", run.stderr);
+    }
+}
