@@ -175,7 +175,7 @@ impl Shelved {
         };
         let mut parts = html::parts(&summary, &origin);
         if let Some(peer) = &peer {
-            let so_far = format!("goes on, {} of it are stored", summary.duration);
+            let so_far = format!("goes on: {} are stored", summary.duration);
             parts.insert(1, html::progress(&so_far));
             parts.insert(2, html::control(&peer.info));
         }
