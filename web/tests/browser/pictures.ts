@@ -30,7 +30,8 @@ try {
   const shown = await onTerminal([...["http", ...LOAD, "--html", page, "--svg", svgs], ...urls]);
   await picture(browser, "terminal.png", async (page) => {
     await page.setContent(
-      '<body style="margin:0"><pre style="margin:0;display:inline-block;padding:14px 18px;' +
+      "<style>b{display:inline-block;width:1ch;font-weight:inherit;line-height:1}</style>" +
+        '<body style="margin:0"><pre style="margin:0;display:inline-block;padding:14px 18px;' +
         "background:#16181c;color:#d8d8d8;font:13px/1.2 'DejaVu Sans Mono',monospace\">" +
         `${terminal(shown)}</pre>`,
     );
@@ -39,9 +40,7 @@ try {
 } finally {
   server.kill();
 }
-for (const name of ["latency", "heat"]) {
-  copyFileSync(join(svgs, `${name}.svg`), join(PICTURES, `${name}.svg`));
-}
+copyFileSync(join(svgs, "heat.svg"), join(PICTURES, "heat.svg"));
 for (const colorScheme of ["light", "dark"] as const) {
   await picture(browser, `page-${colorScheme}.png`, async (of) => {
     await of.emulateMedia({ colorScheme });

@@ -38,6 +38,8 @@ export function terminal(captured: string): string {
     .join("");
 }
 
+/** A text of HTML. Letters outside ASCII come from other fonts: each has a cell of its own width. */
 function escaped(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+  const plain = text.replace(/&/g, "&amp;").replace(/</g, "&lt;");
+  return plain.replace(/[^\x00-\x7f]/gu, (letter) => `<b>${letter}</b>`);
 }
