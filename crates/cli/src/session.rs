@@ -19,30 +19,40 @@ use std::sync::Arc;
 /// A further remedy for a name that has no address.
 pub(crate) const RESOLVE: &str = ", or give an address with --resolve HOST:PORT:ADDRESS";
 
-/// A session of a plan, whose report has these notes: signals command it, and its certificates are
-/// read again. A command adds observers of its own.
+/// A session of a plan, whose report has these notes: the command's signals command it, and its
+/// certificates are read again. A command adds observers of its own.
 pub(crate) fn of_dialect<'a>(
     plan: Plan,
     notes: &[String],
+    signals: &Signals,
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
     let prepared = prepare(plan, Arc::new(names::resolve))?;
-    let signals = Signals::watch()
+    signals
+        .watch()
         .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
+    if signals.have_come() {
+        return Err(Failure {
+            exit: Exit::CutShort,
+            ..Failure::failed("the run was interrupted before its load; no load was sent")
+        });
+    }
     let certificates = Certificates::of(&prepared, output.console());
     let session = Session::of(prepared).noted(notes);
-    Ok(session.observed_by(signals).observed_by(certificates))
+    let session = session.observed_by(signals.clone());
+    Ok(session.observed_by(certificates))
 }
 
 /// The same, which other processes command too.
 pub(crate) fn of<'a>(
     plan: Plan,
     notes: &[String],
+    signals: &Signals,
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
     trust::check_for_targets(&plan)?;
     let remote = Remote::within(runs_folder::sockets());
-    Ok(of_dialect(plan, notes, output)?.observed_by(remote))
+    Ok(of_dialect(plan, notes, signals, output)?.observed_by(remote))
 }
 
 /// The first of the results that an outcome lacks.

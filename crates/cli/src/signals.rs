@@ -34,33 +34,54 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The time that its message then has.
 const LAST_WORD: Duration = Duration::from_millis(200);
 
-/// Signals of the whole process, from now until its end.
+/// Signals of the whole process, from the first [`Signals::watch`] until its end.
+///
+/// A command has one watch for all its runs: the setup of a plan, its load, its teardown. A signal
+/// that came before a run begins counts for that run, so that none is lost between two of them; the
+/// teardown alone begins with none ([`Signals::afresh`]), for it follows a load that a signal
+/// ended. The program counts them all: two in the load leave a teardown [`PATIENCE`], and the third
+/// signal ends the program wherever it comes.
 ///
 /// A terminal that goes away (SIGHUP) stops the load too, unless the program was started with
 /// nohup. The kernel and the shell may each send one for the same terminal, so only the first
 /// SIGHUP counts, whatever came before it.
 /// SIGQUIT keeps its default, the end at once, but leaves a screen before.
+#[derive(Clone, Default)]
 pub(crate) struct Signals {
     state: Arc<Mutex<State>>,
+    /// The number of signals that the next run passes over.
+    passed: u32,
 }
 
 #[derive(Default)]
 struct State {
+    is_watching: bool,
     /// The number of signals that asked for an end.
     count: u32,
     /// Whether a SIGHUP is among them.
     is_hung_up: bool,
-    run: Option<(Control, EndRequests)>,
+    /// The run that began last.
+    run: Option<Commanded>,
+}
+
+/// A run that signals command.
+struct Commanded {
+    control: Control,
+    end_requests: EndRequests,
+    /// The number of signals that it passes over.
+    passed: u32,
 }
 
 impl Signals {
     /// Watches for signals on a thread of its own, which does nothing else: a signal is taken even
-    /// while the program is busy.
+    /// while the program is busy. Does nothing where they are watched for.
     ///
     /// # Errors
     /// When the system does not let signals be watched for.
-    pub(crate) fn watch() -> io::Result<Self> {
-        let state: Arc<Mutex<State>> = Arc::default();
+    pub(crate) fn watch(&self) -> io::Result<()> {
+        if std::mem::replace(&mut lock(&self.state).is_watching, true) {
+            return Ok(());
+        }
         let mut watched = vec![SIGINT, SIGTERM, SIGQUIT];
         if !ignores_hangup() {
             watched.push(SIGHUP);
@@ -73,7 +94,7 @@ impl Signals {
         }
         let mut signals = Iterator::new(watched)?;
         let body = {
-            let state = Arc::clone(&state);
+            let state = Arc::clone(&self.state);
             move || {
                 for signal in signals.forever() {
                     lock(&state).take(signal);
@@ -83,7 +104,19 @@ impl Signals {
         thread::Builder::new()
             .name("signals".to_owned())
             .spawn(body)?;
-        Ok(Self { state })
+        Ok(())
+    }
+
+    /// Whether a signal asked for an end so far.
+    pub(crate) fn have_come(&self) -> bool {
+        lock(&self.state).count > self.passed
+    }
+
+    /// The same watch for a run that those before do not end.
+    pub(crate) fn afresh(&self) -> Self {
+        let passed = lock(&self.state).count;
+        let state = Arc::clone(&self.state);
+        Self { state, passed }
     }
 }
 
@@ -91,7 +124,11 @@ impl Observer for Signals {
     /// Lets signals end the run, also those that came before.
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         let mut state = lock(&self.state);
-        state.run = Some((run.control.clone(), run.end_requests.clone()));
+        state.run = Some(Commanded {
+            control: run.control.clone(),
+            end_requests: run.end_requests.clone(),
+            passed: self.passed,
+        });
         state.act();
         Ok(())
     }
@@ -111,8 +148,8 @@ impl State {
             return self.act();
         }
         self.count += 1;
-        if let Some((_, end_requests)) = &self.run {
-            end_requests.add();
+        if let Some(run) = &self.run {
+            run.end_requests.add();
         }
         self.act();
         if self.count == 2 {
@@ -123,15 +160,19 @@ impl State {
         }
     }
 
+    /// Carries out the signals so far.
     fn act(&self) {
-        match (self.count, &self.run) {
-            (0, _) | (1 | 2, None) => {}
-            (1, Some((control, _))) => control.stop(StopReason::Signal),
-            (2, Some((control, _))) => control.end(StopReason::Signal),
-            _ => {
-                drumfire_screen::restore();
-                low_level::exit(INTERRUPTED)
-            }
+        if self.count >= 3 {
+            drumfire_screen::restore();
+            low_level::exit(INTERRUPTED);
+        }
+        let Some(run) = &self.run else {
+            return;
+        };
+        match self.count.saturating_sub(run.passed) {
+            0 => {}
+            1 => run.control.stop(StopReason::Signal),
+            _ => run.control.end(StopReason::Signal),
         }
     }
 }

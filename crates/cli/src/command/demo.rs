@@ -6,6 +6,7 @@ use crate::flags::DemoFlags;
 use crate::host::Machine;
 use crate::output::Output;
 use crate::results::{Beside, page_of_html};
+use crate::signals::Signals;
 use crate::{document, session, terminal};
 use clap::Parser as _;
 use drumfire_compile::compile;
@@ -55,7 +56,7 @@ pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     };
     let output = &output.colored(flags.color);
     let (display, output) = Display::of(&plan, shown, Naming::Flags, output);
-    let session = display.attached_to(session::of(plan, &[], &output)?);
+    let session = display.attached_to(session::of(plan, &[], &Signals::default(), &output)?);
     let summary = session.run()?.summary;
     let style = terminal::stdout_style(flags.color);
     output.print(text::summary_explained(&summary, &style).as_bytes())?;

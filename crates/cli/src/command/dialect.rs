@@ -3,7 +3,8 @@
 use crate::exit::{Exit, Failure};
 use crate::host::Machine;
 use crate::output::{Destination, Output};
-use crate::{session, signals, spool, streams};
+use crate::signals::{self, Signals};
+use crate::{session, spool, streams};
 use drumfire_dialects::{Dialect, Outcome, Presentation, Stream, parse};
 use drumfire_document::form;
 use drumfire_engine::Control;
@@ -89,7 +90,7 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
     );
     let mut end_requests = EndRequests::default();
     let showing = Showing::of(presentation, &streams, &mut end_requests, output)?;
-    let outcome = session::of_dialect(plan, &[], output)?
+    let outcome = session::of_dialect(plan, &[], &Signals::default(), output)?
         .observed_by(showing)
         .run()?;
     session::lacking(&outcome)?;

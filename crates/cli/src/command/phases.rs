@@ -9,6 +9,7 @@ use super::results::{Transcribed, is_quiet};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::session;
+use crate::signals::Signals;
 use drumfire_compile::{Host, PhasePlan, compile_phase};
 use drumfire_document::Phase;
 use drumfire_document::form::Draft;
@@ -44,36 +45,55 @@ enum Acknowledged {
     No,
 }
 
+/// The way in which a phase is gone through.
+#[derive(Clone, Copy)]
+struct Way<'a> {
+    phases: Phases,
+    signals: &'a Signals,
+    acknowledged: Acknowledged,
+}
+
 /// Runs what `load` does between the setup and the teardown of a file's plan, as `read` reads it
-/// with what the host knows.
+/// with what the host knows. All three are under one watch of signals.
 pub(crate) fn around(
     file: &PlanFile,
     phases: Phases,
     output: &Output,
     read: impl Fn(&Arc<dyn Host>) -> Result<Compiled, Failure>,
-    load: impl FnOnce(Compiled) -> Result<Exit, Failure>,
+    load: impl FnOnce(Compiled, &Signals) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
+    let signals = Signals::default();
     let mut host = file.host(output);
     let mut compiled = read(&host)?;
     if phases == Phases::Skip {
-        return load(compiled);
+        return load(compiled, &signals);
     }
-    let signals = match is_quiet(&compiled.draft.document.outputs) {
+    let acknowledged = match is_quiet(&compiled.draft.document.outputs) {
         true => Acknowledged::No,
         false => Acknowledged::Yes,
     };
-    let go_through = |phase, plan| run(phase, plan, phases, signals, output);
+    let go_through = |phase, plan, signals: &Signals| {
+        let way = Way {
+            phases,
+            signals,
+            acknowledged,
+        };
+        run(phase, plan, way, output)
+    };
     if let Some(setup) = plan_of(Phase::Setup, file, &compiled, &host)? {
-        let taken = go_through(Phase::Setup, setup)?;
+        let taken = go_through(Phase::Setup, setup, &signals)?;
         host = file.host_with(taken, output);
         compiled = read(&host)?;
     }
     let teardown = plan_of(Phase::Teardown, file, &compiled, &host)?;
-    let ended = load(compiled);
+    let ended = load(compiled, &signals);
     let Some(teardown) = teardown else {
         return ended;
     };
-    match (ended, go_through(Phase::Teardown, teardown)) {
+    match (
+        ended,
+        go_through(Phase::Teardown, teardown, &signals.afresh()),
+    ) {
         (ended, Ok(_)) => ended,
         (Ok(Exit::Done), Err(failure)) => Err(failure),
         (ended, Err(failure)) => {
@@ -98,17 +118,21 @@ fn plan_of(
 fn run(
     phase: Phase,
     planned: PhasePlan,
-    phases: Phases,
-    signals: Acknowledged,
+    way: Way<'_>,
     output: &Output,
 ) -> Result<BTreeMap<String, String>, Failure> {
     let PhasePlan { plan, taken } = planned;
+    let Way {
+        phases,
+        signals,
+        acknowledged,
+    } = way;
     let mut transcripts = Vec::new();
-    let session = session::of_dialect(plan, &[], output)?;
+    let session = session::of_dialect(plan, &[], signals, output)?;
     let came = Arc::new(AtomicBool::new(false));
     let interruption = Interruption {
         phase,
-        console: (signals == Acknowledged::Yes).then(|| output.console()),
+        console: (acknowledged == Acknowledged::Yes).then(|| output.console()),
         came: Arc::clone(&came),
     };
     let session = session.observed_by(Transcribed(&mut transcripts));

@@ -9,6 +9,7 @@ use crate::github::{Github, Stdout};
 use crate::output::{Destination, Output};
 use crate::output_folder::OutputFolder;
 use crate::results::{self, Beside, Content, ResultRow};
+use crate::signals::Signals;
 use crate::streams::{STDERR, STDOUT};
 use crate::{intervals, rows, session, store_place, terminal, trust};
 use drumfire_compile::{Host, compile};
@@ -36,7 +37,8 @@ pub(crate) fn of(
     output: &Output,
 ) -> Result<Exit, Failure> {
     let plan = compile(&written.document, host).map_err(|found| Failure::of(&found))?;
-    of_plan(plan, written, flags, print_plan, output)
+    let signals = Signals::default();
+    of_plan(plan, written, flags, print_plan, &signals, output)
 }
 
 /// The same of a document that was compiled.
@@ -45,6 +47,7 @@ pub(crate) fn of_plan(
     written: &Written,
     flags: &OutputFlags,
     print_plan: bool,
+    signals: &Signals,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let document = &written.document;
@@ -61,7 +64,7 @@ pub(crate) fn of_plan(
     }
     let output = &output.colored(flags.color);
     if flags.show {
-        return show_once(plan, written, &destinations, output);
+        return show_once(plan, written, &destinations, signals, output);
     }
     let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
     let output = &output;
@@ -80,7 +83,7 @@ pub(crate) fn of_plan(
         meter: meter(outputs, output)?,
         storing: store_place::storing(flags, written)?,
     };
-    let session = session::of(plan, &written.notes, output)?;
+    let session = session::of(plan, &written.notes, signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
@@ -151,10 +154,11 @@ fn show_once(
     plan: Plan,
     written: &Written,
     destinations: &Destinations,
+    signals: &Signals,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let mut transcripts = Vec::new();
-    let session = session::of(plan, &written.notes, output)?;
+    let session = session::of(plan, &written.notes, signals, output)?;
     let session = session.observed_by(Transcribed(&mut transcripts));
     let summary = session.run()?.summary;
     transcripts.sort_by_key(|transcript| transcript.sample.end);

@@ -10,6 +10,7 @@ use crate::exit::{Exit, Failure};
 use crate::flags::ResumeFlags;
 use crate::github::Github;
 use crate::output::Output;
+use crate::signals::Signals;
 use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_compile::{Host, compile_draft};
 use drumfire_measure::Figures;
@@ -33,8 +34,8 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
         rest.draft.document.outputs = outputs.clone();
         Ok(rest)
     };
-    phases::around(&file, Phases::Run, output, read, |rest| {
-        go_on(rest.plan, directory, &path, flags, output)
+    phases::around(&file, Phases::Run, output, read, |rest, signals| {
+        go_on(rest.plan, directory, &path, flags, signals, output)
     })
 }
 
@@ -44,6 +45,7 @@ fn go_on(
     directory: Directory,
     path: &Path,
     flags: &ResumeFlags,
+    signals: &Signals,
     output: &Output,
 ) -> Result<Exit, Failure> {
     let outputs = document::resume_outputs(flags)?;
@@ -68,7 +70,7 @@ fn go_on(
         meter: results::meter(&outputs, output)?,
         storing: Some(Storing::resumed(directory, record)),
     };
-    let session = session::of(plan, &[], output)?;
+    let session = session::of(plan, &[], signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);

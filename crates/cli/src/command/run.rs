@@ -20,7 +20,7 @@ pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
         (false, false) => Phases::Run,
     };
     let read = |host: &Arc<dyn Host>| compiled(&file, host, flags, output);
-    phases::around(&file, phases, output, read, |compiled| {
+    phases::around(&file, phases, output, read, |compiled, signals| {
         let written = Written {
             naming: Naming::Keys,
             folder: file.folder.clone(),
@@ -31,6 +31,7 @@ pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
             &written,
             &flags.output,
             flags.print_plan,
+            signals,
             output,
         )
     })

@@ -4,6 +4,7 @@ use crate::support::process::Signal;
 use crate::support::program::{LIMIT, words};
 use crate::support::{Folder, Process, Report, Run, Serve, drumfire, wait_until};
 use std::fs;
+use std::process::Command;
 
 const PLAN: &str = r#"
 drumfire: 1
@@ -138,6 +139,35 @@ fn no_load_follows_a_setup_in_which_a_signal_came() {
     let said = "the setup was interrupted; no load was sent";
     assert!(ended.stderr.contains(said), "{}", ended.stderr);
     assert_eq!(load.count("requests"), 0);
+}
+
+/// Nor does one follow where the signal comes between the two, here while a pipe for the lines waits
+/// for its reader.
+#[test]
+fn a_signal_between_a_setup_and_its_load_is_not_lost() {
+    let (server, folder) = (Serve::new(""), Folder::new());
+    let text = format!(
+        "drumfire: 1\ndefaults: {{ target: \"{}\" }}\nsetup: [ {{ get: /setup }} ]\n\
+         pools: {{ p: {{ users: 1, requests: [ {{ get: /load }} ] }} }}\nstop: {{ after: 5m }}\n",
+        server.url.trim_end_matches('/')
+    );
+    folder.write("plan.yaml", text);
+    for pipe in ["lines", "points"] {
+        let made = Command::new("mkfifo").arg(folder.at(pipe)).status();
+        assert!(made.unwrap().success());
+    }
+    let mut command = drumfire(words(
+        "run plan.yaml --no-store --json-lines lines --csv-intervals points",
+    ));
+    command.current_dir(folder.at("."));
+    let process = Process::start(&mut command);
+    // It returns when the setup is over, and the program then waits for the other reader.
+    let _lines = fs::File::open(folder.at("lines")).unwrap();
+    process.signal(Signal::INT);
+    let _points = fs::File::open(folder.at("points")).unwrap();
+    let ended = process.finish(LIMIT);
+    // A signal that is taken only when the load has begun ends it, perhaps before its first request.
+    assert!(matches!(ended.code, Some(1 | 4)), "{ended:?}");
 }
 
 /// A value that the setup takes has no form before: what is made of it is tried behind the setup.
