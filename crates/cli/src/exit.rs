@@ -2,6 +2,7 @@
 
 use drumfire_document::{Diagnostic, Fault};
 use drumfire_measure::{Digest, Validity};
+use drumfire_store::TeardownFailure;
 use std::fmt;
 use std::process::ExitCode;
 
@@ -37,6 +38,15 @@ impl Exit {
             Self::CutShort
         } else {
             Self::Done
+        }
+    }
+
+    /// The same where the teardown of a stored run failed: a failure of the load says more.
+    pub(crate) fn with_teardown(self, failure: Option<&TeardownFailure>) -> Self {
+        match (self, failure) {
+            (Self::Done, Some(failure)) if failure.is_cut_short => Self::CutShort,
+            (Self::Done, Some(_)) => Self::Failed,
+            (exit, _) => exit,
         }
     }
 

@@ -15,6 +15,7 @@
 use crate::{EndRequests, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A follower of a run, or a source of commands for it: the store, metrics, lines, the live line,
@@ -68,4 +69,6 @@ pub enum Note {
     Report(String),
     /// A result that was asked for and is lacking: the command has failed.
     Failure(String),
+    /// The run is stored in this directory, to its end.
+    Stored(PathBuf),
 }

@@ -21,6 +21,7 @@ use crate::{EndRequests, Note, Observer, RunContext, SessionError};
 use drumfire_engine::{Events, Prepared, Run, Shares};
 use drumfire_measure::Summary;
 use drumfire_plan::StopReason;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -39,6 +40,8 @@ pub struct Outcome {
     pub summary: Arc<Summary>,
     /// The results that are lacking, in the order in which their observers were attached.
     pub failures: Vec<String>,
+    /// The directory in which the run is stored to its end.
+    pub stored: Option<PathBuf>,
 }
 
 /// An observer with its own thread.
@@ -140,6 +143,7 @@ impl<'a> Session<'a> {
         let mut outcome = Outcome {
             summary: within_limits(summary, connections_max()),
             failures: Vec::new(),
+            stored: None,
         };
         for observer in self.here.into_iter().rev() {
             outcome.finish(observer);
@@ -207,6 +211,7 @@ impl Outcome {
             match note {
                 Note::Report(text) => notes.push(text),
                 Note::Failure(text) => self.failures.push(text),
+                Note::Stored(path) => self.stored = Some(path),
             }
         }
         if !notes.is_empty() {

@@ -216,8 +216,8 @@ impl Keeper {
         command
     }
 
-    /// Stores the end of the run.
-    fn end(&self, recording: Recording, summary: &Summary) -> Result<(), StoreError> {
+    /// Stores the end of the run; gives its directory.
+    fn end(&self, recording: Recording, summary: &Summary) -> Result<PathBuf, StoreError> {
         let ending = summary.ending(connections_max());
         let masked = |text: &str| self.redactor.text(text).into_owned();
         let ending = without_bodies(ending, &masked).with_texts(&masked);
@@ -227,7 +227,8 @@ impl Keeper {
             false => json::summary(summary),
             true => json::summary(&stored(Record::read(directory.path())?)),
         };
-        directory.write_summary(&self.redactor.json(&json))
+        directory.write_summary(&self.redactor.json(&json))?;
+        Ok(directory.path().to_owned())
     }
 
     /// Shows that nothing more is stored.
@@ -272,18 +273,17 @@ impl Observer for Keeper {
 
     fn finish(mut self: Box<Self>, summary: &Summary) -> Vec<Note> {
         let ended = match std::mem::replace(&mut self.state, State::Skipped) {
-            State::Planned(_) | State::Skipped => Ok(()),
+            State::Planned(_) | State::Skipped => return Vec::new(),
             State::Failed(error) => Err(error),
             State::Recording(recording) => {
                 let ended = self.end(*recording, summary);
                 ended.inspect_err(|error| self.report(error))
             }
         };
-        let failure = ended.err();
-        failure
-            .iter()
-            .map(|error| Note::Report(note(error)))
-            .collect()
+        vec![match ended {
+            Ok(path) => Note::Stored(path),
+            Err(error) => Note::Report(note(&error)),
+        }]
     }
 }
 

@@ -6,7 +6,7 @@
 //! differs is read again, so nothing has to announce a run here.
 
 use crate::directory::{self, LABELS, LOG};
-use crate::{Labels, RunRow, StoreError};
+use crate::{Labels, RunRow, StoreError, TeardownFailure};
 use drumfire_measure::{Digest, TargetState, Validity};
 use drumfire_units::Nanos;
 use rusqlite::{Connection, Row, params};
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The version of the tables; another one is made again.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 /// The separator of a run's tags.
 const BLANK: char = ' ';
@@ -49,12 +49,14 @@ const TABLES: &str = "
         ok INTEGER,
         failed INTEGER,
         is_cut_short INTEGER,
-        is_whole INTEGER
+        is_whole INTEGER,
+        teardown_error TEXT,
+        teardown_is_cut_short INTEGER
     );";
 
 /// A row of the table, its columns in their order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24)";
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26)";
 
 /// An index of the runs in a folder.
 #[derive(Debug)]
@@ -168,6 +170,7 @@ fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()>
     let none = Labels::default();
     let labels = row.labels.as_ref().unwrap_or(&none);
     let run = row.run.as_ref().ok();
+    let teardown = row.teardown.as_ref();
     table.execute(
         INSERT,
         params![
@@ -195,6 +198,8 @@ fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()>
             run.map(|run| signed(run.failed)),
             run.map(|run| run.is_cut_short),
             run.map(|run| run.is_whole),
+            teardown.map(|failure| &failure.message),
+            teardown.map(|failure| failure.is_cut_short),
         ],
     )?;
     Ok(())
@@ -214,7 +219,18 @@ fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
             Some(error) => Err(error),
             None => Ok(digest(row)?),
         },
+        teardown: teardown(row)?,
     })
+}
+
+fn teardown(row: &Row<'_>) -> rusqlite::Result<Option<TeardownFailure>> {
+    let Some(message) = row.get("teardown_error")? else {
+        return Ok(None);
+    };
+    Ok(Some(TeardownFailure {
+        is_cut_short: row.get("teardown_is_cut_short")?,
+        message,
+    }))
 }
 
 fn labels(row: &Row<'_>) -> rusqlite::Result<Labels> {

@@ -15,6 +15,7 @@ mod log;
 mod own_file;
 mod record;
 mod recording;
+mod teardown;
 
 pub use directory::{Directory, PLAN, read_plan};
 pub use error::StoreError;
@@ -23,4 +24,5 @@ pub use index::Index;
 pub use labels::Labels;
 pub use listing::RunRow;
 pub use record::{Part, Record};
-pub use recording::{Beginning, Recording};
+pub use recording::{Beginning, Recording, add_teardown_failure};
+pub use teardown::TeardownFailure;

@@ -1,6 +1,6 @@
 //! The runs in a folder, as a list has them.
 
-use crate::{Labels, Record, directory};
+use crate::{Labels, Record, TeardownFailure, directory};
 use drumfire_measure::Digest;
 use std::cmp::Reverse;
 use std::fs;
@@ -17,6 +17,8 @@ pub struct RunRow {
     pub labels: Result<Labels, String>,
     /// What is known of the run, or why its record can't be read.
     pub run: Result<Digest, String>,
+    /// The failure of its teardown, where its record has one.
+    pub teardown: Option<TeardownFailure>,
 }
 
 impl RunRow {
@@ -39,12 +41,17 @@ impl RunRow {
     #[must_use]
     pub fn read(id: &str, path: &Path) -> Self {
         let text = |error: crate::StoreError| error.to_string();
-        let record = Record::read(path).map_err(text);
+        let mut record = Record::read(path).map_err(text);
+        let teardown = record
+            .as_mut()
+            .ok()
+            .and_then(|record| record.teardown.take());
         Self {
             id: id.to_owned(),
             is_elsewhere: path.is_symlink(),
             labels: Labels::read(path).map_err(text),
             run: record.map(|record| Digest::of(&record.summary, record.is_whole())),
+            teardown,
         }
     }
 

@@ -8,6 +8,7 @@
 use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
 use crate::own_file;
+use crate::teardown::TeardownFailure;
 use drumfire_measure::{Changed, CodecError, Ending, Interval, PoolInfo, RunInfo, decode_command};
 use drumfire_plan::Command;
 use std::fs::File;
@@ -31,6 +32,8 @@ pub(crate) enum FrameKind {
     Changed = 5,
     /// A command that changed the part before it.
     Command = 6,
+    /// The failure of the teardown of the part before it.
+    Teardown = 7,
 }
 
 /// The content of one frame.
@@ -48,6 +51,8 @@ pub(crate) enum Entry {
     Changed(Changed),
     /// A command changed the part.
     Command(Box<Command>),
+    /// The teardown behind the part has failed.
+    Teardown(TeardownFailure),
 }
 
 /// Reads the entries of a log one by one, as far as it is whole.
@@ -137,6 +142,9 @@ impl<R: Read> Entries<R> {
         if frame.kind == FrameKind::Changed as u8 {
             return Ok(Entry::Changed(Changed::decode(payload)?));
         }
+        if frame.kind == FrameKind::Teardown as u8 {
+            return Ok(Entry::Teardown(TeardownFailure::decode(payload)?));
+        }
         if frame.kind == FrameKind::Caller as u8 {
             let text = std::str::from_utf8(payload);
             let text = text.map_err(|_| CodecError::Malformed("a text is not UTF-8"))?;
@@ -203,6 +211,16 @@ impl LogWriter {
             log.write(&MAGIC)?;
         }
         Ok(log)
+    }
+
+    /// The log that is there, to be gone on with behind its whole frames.
+    pub(crate) fn reopen_whole(path: &Path) -> Result<Self, StoreError> {
+        let wrong = StoreError::read(path);
+        let file = own_file::read(path).map_err(&wrong)?;
+        let frames = Frames::open(BufReader::new(file)).map_err(&wrong)?;
+        let mut frames = frames.ok_or_else(|| StoreError::NoRun(path.to_owned()))?;
+        while frames.next().map_err(&wrong)?.is_some() {}
+        Self::reopen(path, frames.whole())
     }
 
     /// Goes on in the file that was put in this one's place.

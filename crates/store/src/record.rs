@@ -3,6 +3,7 @@
 use crate::directory::LOG;
 use crate::frame::{Break, BreakKind};
 use crate::log::{Entries, Entry};
+use crate::teardown::TeardownFailure;
 use crate::{StoreError, directory};
 use drumfire_measure::{Changed, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary};
 use drumfire_plan::Warmup;
@@ -31,6 +32,8 @@ pub struct Record {
     pub intervals: u64,
     /// The text that the caller stored for itself.
     pub caller: String,
+    /// The failure of the last part's teardown.
+    pub teardown: Option<TeardownFailure>,
 }
 
 /// One part of a run.
@@ -146,6 +149,7 @@ struct Reader {
     other_load: bool,
     intervals: u64,
     caller: String,
+    teardown: Option<TeardownFailure>,
 }
 
 impl Reader {
@@ -174,6 +178,7 @@ impl Reader {
                     reader.change(Changed::of(&command, info));
                 }
                 Entry::Ending(ending) => reader.end_part(*ending),
+                Entry::Teardown(failure) => reader.teardown = Some(failure),
             }
         }
         Ok(Some(reader))
@@ -190,6 +195,7 @@ impl Reader {
             other_load: false,
             intervals: 0,
             caller: String::new(),
+            teardown: None,
             reading: Reading::new(Arc::new(info), &thresholds),
         }
     }
@@ -251,6 +257,8 @@ impl Reader {
             last.end
         ));
         self.parts.push(Part::new(info));
+        // The rest of a run has a teardown of its own.
+        self.teardown = None;
     }
 
     /// The record of what was read, from a directory or from bytes alone.
@@ -264,6 +272,7 @@ impl Reader {
             changes,
             intervals,
             caller,
+            teardown,
             ..
         } = self;
         let last = endings.last().cloned();
@@ -299,6 +308,7 @@ impl Reader {
             whole,
             intervals,
             caller,
+            teardown,
         }
     }
 }

@@ -5,11 +5,13 @@ use crate::StoreError;
 use crate::compaction::{self, Schedule};
 use crate::directory::Directory;
 use crate::log::{self, FrameKind, LogWriter};
+use crate::teardown::TeardownFailure;
 use drumfire_measure::{Ending, Interval, RunInfo, encode_command};
 use drumfire_plan::Command;
 use std::fs::File;
 use std::io::Write as _;
 use std::ops::Range;
+use std::path::Path;
 
 /// The facts that are written of a run before its first interval.
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +161,16 @@ impl Recording {
         self.log.append(FrameKind::Ending, &ending.encode())?;
         Ok(self.directory)
     }
+}
+
+/// Adds the failure of its teardown to the run in a directory, whose end is stored.
+///
+/// # Errors
+/// When there is no run, another program has it, or it can't be written.
+pub fn add_teardown_failure(path: &Path, failure: &TeardownFailure) -> Result<(), StoreError> {
+    let directory = Directory::open(path)?;
+    let mut log = LogWriter::reopen_whole(&directory.log())?;
+    log.append(FrameKind::Teardown, &failure.encode())
 }
 
 /// The open files of a run that begins.

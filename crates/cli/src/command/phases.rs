@@ -5,7 +5,7 @@
 //! succeeded, however the load ended.
 
 use super::plan_file::PlanFile;
-use super::results::{Transcribed, is_quiet};
+use super::results::{Carried, Transcribed, is_quiet};
 use crate::exit::{Exit, Failure};
 use crate::output::Output;
 use crate::session;
@@ -17,6 +17,7 @@ use drumfire_measure::{Digest, Outcome, RunEvent, Summary, Transcript};
 use drumfire_plan::{Plan, StopReason};
 use drumfire_report::show;
 use drumfire_session::{Console, Observer};
+use drumfire_store::{TeardownFailure, add_teardown_failure};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,13 +61,13 @@ pub(crate) fn around(
     phases: Phases,
     output: &Output,
     read: impl Fn(&Arc<dyn Host>) -> Result<Compiled, Failure>,
-    load: impl FnOnce(Compiled, &Signals) -> Result<Exit, Failure>,
+    load: impl FnOnce(Compiled, &Signals) -> Result<Carried, Failure>,
 ) -> Result<Exit, Failure> {
     let signals = Signals::default();
     let mut host = file.host(output);
     let mut compiled = read(&host)?;
     if phases == Phases::Skip {
-        return load(compiled, &signals);
+        return load(compiled, &signals)?.ended;
     }
     let acknowledged = match is_quiet(&compiled.draft.document.outputs) {
         true => Acknowledged::No,
@@ -86,17 +87,36 @@ pub(crate) fn around(
         compiled = read(&host)?;
     }
     let teardown = plan_of(Phase::Teardown, file, &compiled, &host)?;
-    let ended = load(compiled, &signals);
+    let carried = load(compiled, &signals);
+    let carried = carried.unwrap_or_else(|failure| Carried::of(Err(failure)));
     let Some(teardown) = teardown else {
-        return ended;
+        return carried.ended;
     };
-    match (
-        ended,
-        go_through(Phase::Teardown, teardown, &signals.afresh()),
-    ) {
-        (ended, Ok(_)) => ended,
-        (Ok(Exit::Done), Err(failure)) => Err(failure),
-        (ended, Err(failure)) => {
+    match go_through(Phase::Teardown, teardown, &signals.afresh()) {
+        Ok(_) => carried.ended,
+        Err(failure) => with_failed_teardown(carried, failure, output),
+    }
+}
+
+/// The end of a load whose teardown failed, which is added to its stored run.
+fn with_failed_teardown(
+    carried: Carried,
+    failure: Failure,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let Carried { ended, stored } = carried;
+    if let Some(run) = stored {
+        let failure = TeardownFailure {
+            is_cut_short: failure.exit == Exit::CutShort,
+            message: output.redactor().text(&failure.message).into_owned(),
+        };
+        if let Err(error) = add_teardown_failure(&run, &failure) {
+            output.note(&format!("the teardown's failure is not stored: {error}"));
+        }
+    }
+    match ended {
+        Ok(Exit::Done) => Err(failure),
+        ended => {
             output.note(&failure.message);
             ended
         }

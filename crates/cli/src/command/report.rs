@@ -19,6 +19,7 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     // Lines on standard output stand above the report.
     let streamed = intervals.finish(&record.summary);
     let style = terminal::stdout_style(flags.color).naming(naming_of(&record));
+    let teardown = record.teardown.clone();
     let summary = stored(record);
     destinations.write(&summary, Report::of(&outputs), &style, output)?;
     for note in streamed {
@@ -26,7 +27,11 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
             return Err(Failure::failed(failure));
         }
     }
-    Ok(session::exit_of(&summary, flags.strict))
+    if let Some(failure) = &teardown {
+        output.complain(&failure.message);
+    }
+    let exit = session::exit_of(&summary, flags.strict);
+    Ok(exit.with_teardown(teardown.as_ref()))
 }
 
 /// Why a stored run can't be used.

@@ -24,7 +24,7 @@ use drumfire_session::{
     Storing,
 };
 use drumfire_ui::{RunPage, Subject};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Runs a document and writes its outputs, or prints it with `--print-plan`. A document that can't
@@ -38,7 +38,7 @@ pub(crate) fn of(
 ) -> Result<Exit, Failure> {
     let plan = compile(&written.document, host).map_err(|found| Failure::of(&found))?;
     let signals = Signals::default();
-    of_plan(plan, written, flags, print_plan, &signals, output)
+    of_plan(plan, written, flags, print_plan, &signals, output)?.ended
 }
 
 /// The same of a document that was compiled.
@@ -49,7 +49,7 @@ pub(crate) fn of_plan(
     print_plan: bool,
     signals: &Signals,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<Carried, Failure> {
     let document = &written.document;
     let outputs = &document.outputs;
     let destinations = Destinations::of(outputs)?.of_plan(form::print_without_secrets(document));
@@ -60,11 +60,12 @@ pub(crate) fn of_plan(
     }
     if print_plan {
         output.print_plan(&form::print(document))?;
-        return Ok(Exit::Done);
+        return Ok(Carried::of(Ok(Exit::Done)));
     }
     let output = &output.colored(flags.color);
     if flags.show {
-        return show_once(plan, written, &destinations, signals, output);
+        let shown = show_once(plan, written, &destinations, signals, output);
+        return Ok(Carried::of(shown));
     }
     let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
     let output = &output;
@@ -92,9 +93,28 @@ pub(crate) fn of_plan(
         destinations.write(summary, Report::of(outputs), &style, output)
     });
     github.show(summary, style.naming, destinations.stdout(), output);
-    results?;
-    session::lacking(&outcome)?;
-    Ok(session::exit_of(summary, is_on(&outputs.strict)))
+    let lacking = || session::lacking(&outcome);
+    let exit = || session::exit_of(summary, is_on(&outputs.strict));
+    Ok(Carried {
+        ended: results.and_then(|()| lacking()).map(|()| exit()),
+        stored: outcome.stored.clone(),
+    })
+}
+
+/// A load that was carried out.
+pub(super) struct Carried {
+    /// The end of the command as far as the load goes.
+    pub(super) ended: Result<Exit, Failure>,
+    /// The directory in which its run is stored.
+    pub(super) stored: Option<PathBuf>,
+}
+
+impl Carried {
+    /// One that is not stored.
+    pub(super) fn of(ended: Result<Exit, Failure>) -> Self {
+        let stored = None;
+        Self { ended, stored }
+    }
 }
 
 /// The observers that outputs ask for.

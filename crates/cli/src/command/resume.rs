@@ -3,7 +3,7 @@
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
 use super::report::failure;
-use super::results::{self, Destinations, Observers, Report, shown};
+use super::results::{self, Carried, Destinations, Observers, Report, shown};
 use super::ui;
 use crate::display::Display;
 use crate::exit::{Exit, Failure};
@@ -47,7 +47,7 @@ fn go_on(
     flags: &ResumeFlags,
     signals: &Signals,
     output: &Output,
-) -> Result<Exit, Failure> {
+) -> Result<Carried, Failure> {
     let outputs = document::resume_outputs(flags)?;
     let destinations = Destinations::of(&outputs)?.of_plan(stored_plan(path));
     let record = Record::read(path).map_err(failure)?;
@@ -79,9 +79,12 @@ fn go_on(
         destinations.write(&summary, Report::of(&outputs), &style, output)
     });
     github.show(&summary, naming, destinations.stdout(), output);
-    results?;
-    session::lacking(&outcome)?;
-    Ok(session::exit_of(&summary, flags.report.strict))
+    let lacking = || session::lacking(&outcome);
+    let exit = || session::exit_of(&summary, flags.report.strict);
+    Ok(Carried {
+        ended: results.and_then(|()| lacking()).map(|()| exit()),
+        stored: outcome.stored.clone(),
+    })
 }
 
 /// What is left of a stored plan.

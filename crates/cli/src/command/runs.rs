@@ -117,10 +117,11 @@ fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
             note: &labels.note,
         }),
         run,
-        exit: run
-            .ok()
-            .filter(|run| run.is_whole)
-            .map(|run| u8::from(Exit::of(run, false))),
+        exit: run.ok().filter(|run| run.is_whole).map(|run| {
+            Exit::of(run, false)
+                .with_teardown(row.teardown.as_ref())
+                .into()
+        }),
         is_elsewhere: row.is_elsewhere,
     }
 }

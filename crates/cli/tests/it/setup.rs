@@ -108,11 +108,15 @@ fn a_phase_that_fails_says_where() {
     plan(&folder, &server, |plan| {
         plan.replace("status: 204", "status: 418")
     });
-    let failed = run(&folder, "run plan.yaml");
-    assert_eq!(failed.code, Some(1), "{failed:?}");
-    assert!(failed.stdout.contains("12 ok"), "{}", failed.stdout);
-    let text = &failed.stderr;
-    assert!(text.contains("the teardown failed at `empty`"), "{text}");
+    let failed = run(&folder, "run plan.yaml -o stored");
+    // The stored run has the same end.
+    let reported = run(&folder, "report stored");
+    for ended in [failed, reported] {
+        assert_eq!(ended.code, Some(1), "{ended:?}");
+        assert!(ended.stdout.contains("12 ok"), "{}", ended.stdout);
+        let text = &ended.stderr;
+        assert!(text.contains("the teardown failed at `empty`"), "{text}");
+    }
 }
 
 /// A signal in a setup ends the run, also where the setup's last request is answered.
