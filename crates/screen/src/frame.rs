@@ -227,7 +227,7 @@ impl Frame<'_> {
         if load.is_some_and(Steering::is_paused) {
             return Some(("paused: p lets the load go on".to_owned(), Ink::Warn));
         }
-        let note = self.known.notes.last()?;
+        let note = self.known.notes.newest()?;
         Some((Untrusted::new(note).escaped_lines(), Ink::Warn))
     }
 

@@ -4,6 +4,7 @@
 //! [`Known::observe`] takes each event once, on the observer's thread; a frame reads. Books are
 //! closed once an interval, on a copy.
 
+use crate::notes::Notes;
 use drumfire_engine::Control;
 use drumfire_measure::{IntervalRow, RunEvent, Summary};
 use drumfire_plan::Plan;
@@ -13,8 +14,6 @@ use std::sync::Arc;
 
 /// The number of newest intervals that can be shown alone.
 const RECENT: usize = 60;
-/// The number of notes that are kept for the time after the screen.
-const NOTES_MAX: usize = 200;
 
 /// A run as a screen knows it.
 pub(crate) struct Known {
@@ -26,8 +25,8 @@ pub(crate) struct Known {
     pub(crate) rows: VecDeque<IntervalRow>,
     /// Grows with each change of what pictures show.
     pub(crate) generation: u64,
-    /// Messages of the session, the newest last.
-    pub(crate) notes: Vec<String>,
+    /// Messages of the session.
+    pub(crate) notes: Notes,
 }
 
 impl Known {
@@ -38,7 +37,7 @@ impl Known {
             summary: None,
             rows: VecDeque::new(),
             generation: 0,
-            notes: Vec::new(),
+            notes: Notes::default(),
         }
     }
 
@@ -69,12 +68,5 @@ impl Known {
     fn close(&mut self) {
         self.summary = self.standing.closed();
         self.generation += 1;
-    }
-
-    /// Takes a message of the session.
-    pub(crate) fn note(&mut self, message: &str) {
-        if self.notes.len() < NOTES_MAX {
-            self.notes.push(message.to_owned());
-        }
     }
 }

@@ -27,6 +27,7 @@ mod heat;
 mod key;
 mod known;
 mod look;
+mod notes;
 mod place;
 mod prompt;
 mod raster;

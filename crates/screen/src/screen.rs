@@ -116,7 +116,8 @@ impl Observer for Screen {
 
     fn finish(mut self: Box<Self>, _summary: &Summary) -> Vec<Note> {
         self.hide();
-        for note in std::mem::take(&mut lock(&self.shared).notes) {
+        let notes = std::mem::take(&mut lock(&self.shared).notes);
+        for note in notes.into_messages() {
             self.console.note(&note);
         }
         Vec::new()

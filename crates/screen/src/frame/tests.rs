@@ -279,7 +279,7 @@ fn the_state_of_the_load_stands_above_the_keys() {
     assert!(shown(&known, &choice).contains("paused: p lets the load go on"));
     known.observe(&RunEvent::Changed(Arc::new(Command::soon(Change::Resume))));
     assert!(!shown(&known, &choice).contains("paused"));
-    known.note("the disk is full\u{1b}[2J");
+    known.notes.add("the disk is full\u{1b}[2J");
     assert!(shown(&known, &choice).contains("the disk is full"));
     let reason = StopReason::Signal;
     known.observe(&RunEvent::Stopping { reason });

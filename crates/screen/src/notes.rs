@@ -1,0 +1,70 @@
+//! Messages of a session while a screen covers the terminal.
+
+/// The number of messages that are kept for the time after the screen.
+const NOTES_MAX: usize = 200;
+
+/// The messages so far: the first ones for the time after the screen, the newest for the screen.
+#[derive(Default)]
+pub(crate) struct Notes {
+    kept: Vec<String>,
+    newest: Option<String>,
+    left_out: u64,
+}
+
+impl Notes {
+    /// Adds a message. One that has no room is counted.
+    pub(crate) fn add(&mut self, message: &str) {
+        self.newest = Some(message.to_owned());
+        match self.kept.len() < NOTES_MAX {
+            true => self.kept.push(message.to_owned()),
+            false => self.left_out += 1,
+        }
+    }
+
+    /// The newest message.
+    pub(crate) fn newest(&self) -> Option<&str> {
+        self.newest.as_deref()
+    }
+
+    /// The messages that were kept, in their order, and behind them the number of the others.
+    pub(crate) fn into_messages(self) -> Vec<String> {
+        let mut messages = self.kept;
+        match self.left_out {
+            0 => {}
+            1 => messages.push("1 more message came while the screen was shown".to_owned()),
+            more => messages.push(format!(
+                "{more} more messages came while the screen was shown"
+            )),
+        }
+        messages
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NOTES_MAX, Notes};
+
+    #[test]
+    fn messages_without_room_are_counted_and_the_newest_is_shown() {
+        let mut notes = Notes::default();
+        let add = |notes: &mut Notes, count: usize| {
+            for number in 0..count {
+                notes.add(&format!("message {number}"));
+            }
+        };
+        add(&mut notes, NOTES_MAX);
+        assert_eq!(notes.newest(), Some("message 199"));
+        notes.add("one");
+        notes.add("two");
+        assert_eq!(notes.newest(), Some("two"));
+        let messages = notes.into_messages();
+        assert_eq!(messages.len(), NOTES_MAX + 1);
+        assert_eq!(
+            messages[NOTES_MAX],
+            "2 more messages came while the screen was shown"
+        );
+        let mut few = Notes::default();
+        add(&mut few, 1);
+        assert_eq!(few.into_messages(), ["message 0"]);
+    }
+}
