@@ -34,17 +34,21 @@ pub fn bar(part: u64, whole: u64, columns: usize, style: &Style) -> String {
 /// One character for each value, as high as its share of `top`; a blank for 0 and below.
 #[must_use]
 pub fn spark(values: &[f64], top: f64, style: &Style) -> String {
-    let levels = match style.unicode {
+    let of_value = |value: f64| match top <= 0.0 || value <= 0.0 {
+        true => ' ',
+        false => level(value / top, style.unicode),
+    };
+    values.iter().map(|&value| of_value(value)).collect()
+}
+
+/// The character that is as high as a share from 0 to 1: the lowest one for 0.
+#[must_use]
+pub fn level(share: f64, unicode: Unicode) -> char {
+    let levels = match unicode {
         Unicode::On => LEVELS,
         Unicode::Off => LEVELS_ASCII,
     };
-    let level = |value: f64| {
-        if top <= 0.0 || value <= 0.0 {
-            return ' ';
-        }
-        levels[((value / top * 8.0).ceil() as usize).clamp(1, 8) - 1]
-    };
-    values.iter().map(|&value| level(value)).collect()
+    levels[((share * 8.0).ceil() as usize).clamp(1, 8) - 1]
 }
 
 #[cfg(test)]

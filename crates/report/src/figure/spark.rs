@@ -4,15 +4,15 @@
 //! stands below a stall; the height is that of the step's own greatest column, which the table names
 //! beside it. A column without requests, or with too few for the quantile, is a gap.
 
+use crate::bar::level;
 use crate::markup::Markup;
+use crate::style::Unicode;
 use drumfire_measure::{Histogram, Overview, Summary};
 
 /// The quantiles that may be drawn, the one that says most first, with their names.
 const QUANTILES: [(f64, &str); 3] = [(0.99, "p99"), (0.9, "p90"), (0.5, "p50")];
 /// Fewer columns than this show no course.
 const COLUMNS_MIN: usize = 3;
-/// Blocks by their height.
-const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// The size of a picture in CSS pixels.
 const WIDTH: f64 = 160.0;
 const HEIGHT: f64 = 22.0;
@@ -39,10 +39,30 @@ impl Sparks {
     /// one with too little time or too few requests to show anything.
     #[must_use]
     pub fn of(summary: &Summary, steps: &[(usize, usize)], columns: usize) -> Option<Self> {
-        let merged: Vec<Option<Vec<Histogram>>> = steps
-            .iter()
-            .map(|(pool, step)| Some(merged(summary.step_over_time(*pool, *step)?, columns)))
-            .collect();
+        let of_step = |(pool, step): &(usize, usize)| {
+            let cells = summary.step_over_time(*pool, *step)?;
+            Some(merged(cells, columns))
+        };
+        Self::of_columns(steps.iter().map(of_step).collect())
+    }
+
+    /// The one spark of all requests, which are those of the only step of a run.
+    #[must_use]
+    pub fn of_run(summary: &Summary, columns: usize) -> Option<Self> {
+        Self::of_columns(vec![Some(merged(summary.over_time(), columns))])
+    }
+
+    /// The heading of the sparks in a table.
+    #[must_use]
+    pub fn heading(&self) -> &'static str {
+        match self.quantile {
+            "p99" => "p99 over time",
+            "p90" => "p90 over time",
+            _ => "p50 over time",
+        }
+    }
+
+    fn of_columns(merged: Vec<Option<Vec<Histogram>>>) -> Option<Self> {
         let all = || merged.iter().flatten().flatten();
         let counted = all().filter(|column| !column.is_empty()).count();
         let longest = merged.iter().flatten().map(Vec::len).max();
@@ -97,14 +117,11 @@ impl Spark {
         Self { columns }
     }
 
-    /// The columns as block characters, a letter each.
+    /// The columns as block characters or their like in ASCII, a letter each.
     #[must_use]
-    pub fn blocks(&self) -> String {
+    pub fn blocks(&self, unicode: Unicode) -> String {
         let most = self.most();
-        let block = |value: f64| {
-            let height = (value / most * BLOCKS.len() as f64).ceil() as usize;
-            BLOCKS[height.clamp(1, BLOCKS.len()) - 1]
-        };
+        let block = |value: f64| level(value / most, unicode);
         let columns = self.columns.iter();
         columns.map(|column| column.map_or(' ', block)).collect()
     }
@@ -149,13 +166,15 @@ impl Spark {
 mod tests {
     use super::Spark;
     use crate::markup::Markup;
+    use crate::style::Unicode;
 
     #[test]
     fn a_gap_is_no_zero() {
         let spark = Spark {
             columns: vec![Some(8.0), None, Some(4.0), Some(0.0), Some(1.0)],
         };
-        assert_eq!(spark.blocks(), "█ ▄▁▁");
+        assert_eq!(spark.blocks(Unicode::On), "█ ▄▁▁");
+        assert_eq!(spark.blocks(Unicode::Off), "# -__");
         let mut out = Markup::default();
         spark.draw(&mut out, "p99 of a step");
         let svg = out.finish();

@@ -1,12 +1,12 @@
 //! The table of pools and steps on a screen: every row, in the order that a person chose.
 
-use crate::bar::spark;
+use crate::figure::{Spark, Sparks};
 use crate::line::{Ink, Line};
 use crate::quantity::{count, latency_at_least, quantile};
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
 use crate::text::foreign;
-use drumfire_measure::{Counts, Histogram, IntervalRow, Summary};
+use drumfire_measure::{Counts, Histogram, Summary};
 use drumfire_plan::secret;
 use std::cmp::Reverse;
 
@@ -58,13 +58,15 @@ struct Row {
     name: String,
     counts: Counts,
     times: Histogram,
-    over_time: Vec<IntervalRow>,
+    /// Its pool's number and its own.
+    place: (usize, usize),
 }
 
 /// A heading and a row for each step whose name contains `filter`, without regard to case.
 #[must_use]
 pub fn steps(summary: &Summary, order: Order, filter: &str, style: &Style) -> Vec<Line> {
     let mut rows = rows(summary, style);
+    let is_only = rows.len() == 1;
     let filter = filter.to_lowercase();
     rows.retain(|row| row.name.to_lowercase().contains(&filter));
     match order {
@@ -73,10 +75,15 @@ pub fn steps(summary: &Summary, order: Order, filter: &str, style: &Style) -> Ve
         Order::Failed => rows.sort_by_key(|row| Reverse(row.counts.failed)),
         Order::Sent => rows.sort_by_key(|row| Reverse(row.counts.sent)),
     }
+    let places: Vec<_> = rows.iter().map(|row| row.place).collect();
+    let sparks = match is_only {
+        true => Sparks::of_run(summary, SPARK),
+        false => Sparks::of(summary, &places, SPARK),
+    };
     let mut table = Table::new([
         Column::names("Steps"),
         Column {
-            heading: "p99 over time",
+            heading: sparks.as_ref().map_or("over time", Sparks::heading),
             side: Side::Left,
             dispensable: 6,
         },
@@ -87,39 +94,31 @@ pub fn steps(summary: &Summary, order: Order, filter: &str, style: &Style) -> Ve
         Column::numbers("p99", 0),
         Column::numbers("max", 2),
     ]);
-    for row in &rows {
-        table.row(cells(row, style));
+    for (number, row) in rows.iter().enumerate() {
+        let spark = sparks.as_ref().and_then(|all| all.steps[number].as_ref());
+        table.row(cells(row, spark, style));
     }
     table.lines(style.width())
 }
 
-/// Every step of every pool. Steps of which no rows are kept have no spark.
+/// Every step of every pool.
 fn rows(summary: &Summary, style: &Style) -> Vec<Row> {
     let mut rows = Vec::new();
-    let whole = summary.intervals();
-    let is_alone = summary.info.pools.len() == 1;
     for (pool_number, (pool, figures)) in summary.pools().enumerate() {
         let steps = summary.steps_of(pool, figures);
-        let is_only = is_alone && steps.len() == 1;
         for (number, step) in steps.into_iter().enumerate() {
-            let over_time = match is_only {
-                true => whole.clone(),
-                false => summary
-                    .intervals_of_step(pool_number, number)
-                    .unwrap_or_default(),
-            };
             rows.push(Row {
                 name: foreign(&secret::url(&step.name), style.unicode),
                 times: pool.model.step_latency(&step).clone(),
                 counts: step.counts,
-                over_time,
+                place: (pool_number, number),
             });
         }
     }
     rows
 }
 
-fn cells(row: &Row, style: &Style) -> Vec<Line> {
+fn cells(row: &Row, spark: Option<&Spark>, style: &Style) -> Vec<Line> {
     let mut name = Line::plain(row.name.clone());
     name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));
     let failed = match row.counts.failed {
@@ -139,7 +138,7 @@ fn cells(row: &Row, style: &Style) -> Vec<Line> {
     };
     vec![
         name,
-        Line::plain(tail_spark(&row.over_time, style)),
+        Line::plain(spark.map_or_else(String::new, |spark| spark.blocks(style.unicode))),
         Line::plain(count(row.counts.sent)),
         Line::of(count(row.counts.failed), failed),
         time(0.5),
@@ -147,17 +146,4 @@ fn cells(row: &Row, style: &Style) -> Vec<Line> {
         time(0.99),
         max,
     ]
-}
-
-/// The p99 of the newest rows beside each other, or their greatest time where the count supports
-/// no p99.
-fn tail_spark(rows: &[IntervalRow], style: &Style) -> String {
-    let newest = &rows[rows.len().saturating_sub(SPARK)..];
-    let tail = |row: &IntervalRow| {
-        let time = row.latency.p99.or(row.latency.max);
-        time.map_or(0.0, |time| time.time.0 as f64)
-    };
-    let values: Vec<f64> = newest.iter().map(tail).collect();
-    let top = values.iter().copied().fold(0.0, f64::max);
-    spark(&values, top, style)
 }

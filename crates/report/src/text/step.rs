@@ -6,7 +6,7 @@
 
 use super::foreign;
 use super::latency::quantile_cell;
-use crate::figure::{Spark, Sparks};
+use crate::figure::Sparks;
 use crate::line::{Ink, Line};
 use crate::page::Page;
 use crate::quantity::{count, counted};
@@ -46,7 +46,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         Column::numbers("max", 2),
     ];
     columns.extend(sparks.as_ref().map(|sparks| Column {
-        heading: over_time(sparks.quantile),
+        heading: sparks.heading(),
         side: Side::Left,
         dispensable: 6,
     }));
@@ -57,7 +57,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         let mut cells = cells(name, &row.step, row.model, style);
         cells.extend(sparks.as_ref().map(|sparks| {
             let spark = sparks.steps[number].as_ref();
-            Line::plain(spark.map_or_else(String::new, Spark::blocks))
+            Line::plain(spark.map_or_else(String::new, |spark| spark.blocks(Unicode::On)))
         }));
         table.row(cells);
     }
@@ -87,15 +87,6 @@ fn sparks(summary: &Summary, rows: &[StepRow], style: &Style) -> Option<Sparks> 
     match style.unicode {
         Unicode::On => Sparks::of(summary, &steps, SPARK_COLUMNS),
         Unicode::Off => None,
-    }
-}
-
-/// The heading of a quantile's column.
-fn over_time(quantile: &str) -> &'static str {
-    match quantile {
-        "p99" => "p99 over time",
-        "p90" => "p90 over time",
-        _ => "p50 over time",
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::fixture;
 use drumfire_measure::{Interval, Model, Reading, Summary};
-use drumfire_report::figure::{Spark, Sparks};
+use drumfire_report::figure::Sparks;
+use drumfire_report::style::Unicode;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -40,7 +41,10 @@ fn run(seconds: u64, requests: u64) -> Summary {
 fn blocks(run: &Summary, columns: usize) -> (&'static str, Vec<String>) {
     let sparks = Sparks::of(run, &[(0, 0), (0, 1)], columns).unwrap();
     let steps = sparks.steps.iter().flatten();
-    (sparks.quantile, steps.map(Spark::blocks).collect())
+    (
+        sparks.quantile,
+        steps.map(|spark| spark.blocks(Unicode::On)).collect(),
+    )
 }
 
 #[test]
@@ -59,4 +63,15 @@ fn a_run_too_short_has_none() {
     assert_eq!(Sparks::of(&run(2, 40), &[(0, 0), (0, 1)], 24), None);
     assert_eq!(Sparks::of(&run(8, 2), &[(0, 0), (0, 1)], 24), None);
     assert_eq!(Sparks::of(&fixture::open(), &[(0, 0)], 24), None);
+}
+
+/// The only step of a run has no timeline of its own: its requests are the run's.
+#[test]
+fn a_run_has_a_spark_of_its_own() {
+    let run = run(8, 40);
+    let sparks = Sparks::of_run(&run, 24).unwrap();
+    assert_eq!(sparks.heading(), "p90 over time");
+    let spark = sparks.steps[0].as_ref().unwrap();
+    assert_eq!(spark.blocks(Unicode::On).chars().count(), 8);
+    assert_eq!(spark.blocks(Unicode::Off).chars().count(), 8);
 }
