@@ -164,15 +164,20 @@ fn table(out: &mut String, heads: &[&str], rows: Vec<Vec<String>>) {
     out.push('\n');
 }
 
-/// A text that others wrote, which means nothing to Markdown.
+/// A text that others wrote, which means nothing to Markdown, nor to GitHub's search for users.
 fn escaped(text: &str) -> String {
     let text = foreign(text, Unicode::On);
     let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if MEANT.contains(letter) {
-            out.push('\\');
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let mut is_named = || letters.peek().is_some_and(|next| next.is_alphanumeric());
+        match letter {
+            // GitHub looks for names of users in what was rendered, where no escape is left: only
+            // code keeps it from them.
+            '@' if is_named() => out.push_str("`@`"),
+            _ if MEANT.contains(letter) => out.extend(['\\', letter]),
+            _ => out.push(letter),
         }
-        out.push(letter);
     }
     out
 }

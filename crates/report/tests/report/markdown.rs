@@ -18,6 +18,12 @@ const HOSTILE: [&str; 8] = [
     "| --- | --- |",
 ];
 
+/// Whether a text has a sign before a name.
+fn names_a_user(text: &str) -> bool {
+    let mut behind = text.split('@').skip(1);
+    behind.any(|name| name.starts_with(char::is_alphanumeric))
+}
+
 /// The tables of a document: rows of cells, each its text.
 fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
     let mut tables = Vec::new();
@@ -33,7 +39,10 @@ fn tables(text: &str) -> Vec<Vec<Vec<String>>> {
                 let row = tables.last_mut().and_then(|table| table.last_mut());
                 row.unwrap().push(cell.take().unwrap());
             }
+            // A sign before a name is code, in which GitHub looks for no user.
+            Event::Code(text) if &*text == "@" => cell.iter_mut().for_each(|cell| cell.push('@')),
             Event::Text(text) => {
+                assert!(!names_a_user(&text), "{text}");
                 if let Some(cell) = &mut cell {
                     cell.push_str(&text);
                 }
@@ -86,4 +95,21 @@ fn hostile_texts_are_cells() {
     }
     let row = rows.iter().find(|row| row[0].starts_with(HOSTILE[0]));
     assert!(row.is_some(), "a step's name in {rows:?}");
+}
+
+/// GitHub tells a user of a text with their name, unless it is code.
+#[test]
+fn no_text_names_a_user() {
+    let texts = [
+        "@octocat broke it",
+        "ask @octocat",
+        "@@all `@b` @",
+        "a @\\b",
+    ];
+    let run = fixture::with_errors(Outcome::ProtoNotHttp, &texts);
+    let text = text_of(&run);
+    assert!(text.contains("`@`octocat"), "{text}");
+    let tables = tables(&text);
+    let mut cells = tables.iter().flatten().flatten();
+    assert!(cells.any(|cell| cell.ends_with("@octocat")), "{tables:?}");
 }
