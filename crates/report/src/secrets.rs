@@ -103,7 +103,8 @@ impl Secrets {
     }
 
     /// A text of JSON with [`MASK`] in the place of every secret that stands in a string that is a
-    /// value. Keys and numbers stay, so that it is JSON of the same form.
+    /// value. Keys, numbers and the payloads of histograms stay, so that it is JSON of the same
+    /// form.
     #[must_use]
     pub fn masked_json(&self, json: &str) -> String {
         let mut out = String::with_capacity(json.len());
@@ -116,7 +117,7 @@ impl Secrets {
             let is_key = behind
                 .get(1..)
                 .is_some_and(|rest| rest.trim_start().starts_with(':'));
-            match is_key {
+            match is_key || is_payload(json, json.len() - rest.len() + at, text) {
                 true => out.push_str(text),
                 false => out.push_str(&self.masked(text)),
             }
@@ -188,6 +189,18 @@ impl Secrets {
         out.push_str(&self.masked(rest));
         out
     }
+}
+
+/// Whether the string of JSON at this place is the payload of a histogram: the value of the key of
+/// these, in the letters of base64.
+fn is_payload(json: &str, at: usize, text: &str) -> bool {
+    const KEY: &str = "\"histogram\"";
+    let is_of_histogram = || {
+        let before = json[..at].trim_end().strip_suffix(':');
+        before.is_some_and(|before| before.trim_end().ends_with(KEY))
+    };
+    // The cookie that each begins with, as base64 has it: so does no text that others wrote.
+    text.starts_with("HISTFAAA") && is_of_histogram()
 }
 
 /// The length of the markup that a text of HTML begins with: a tag, and behind that of a style sheet
@@ -535,6 +548,26 @@ mod tests {
             secrets.masked_log(log),
             "#[a, ***]\nTag=step:***,0.000,1.000,2.000,HISTFAAA\nTag=***,0.0"
         );
+    }
+
+    /// A secret that happens to stand in a payload does not damage it, and is masked elsewhere.
+    #[test]
+    fn payloads_of_histograms_stay() {
+        let secrets = secrets(&["AAAA"]);
+        for (json, masked) in [
+            (
+                r#"{"histogram": "HISTFAAAAB9AAAA=", "a": "AAAA"}"#,
+                r#"{"histogram": "HISTFAAAAB9AAAA=", "a": "***"}"#,
+            ),
+            (r#"{"histogram":"AAAA"}"#, r#"{"histogram":"***"}"#),
+            (
+                r#"{"body":"{\"histogram\":\"HISTFAAAAB9\"}"}"#,
+                r#"{"body":"{\"histogram\":\"HISTF***B9\"}"}"#,
+            ),
+            (r#"["HISTFAAAAB9"]"#, r#"["HISTF***B9"]"#),
+        ] {
+            assert_eq!(secrets.masked_json(json), masked);
+        }
     }
 
     #[test]
