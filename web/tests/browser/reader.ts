@@ -47,7 +47,7 @@ export class Reader {
    * their data in themselves are no requests. */
   async close(): Promise<void> {
     assert.deepEqual(this.#trouble, []);
-    const others = this.#requests.slice(1).filter((url) => !url.startsWith("data:"));
+    const others = this.#requests.filter((url) => url !== this.#requests[0] && !url.startsWith("data:"));
     assert.deepEqual(others, []);
     await this.page.context().close();
   }
