@@ -7,7 +7,9 @@ use drumfire_data::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls, Precedence, ReadAt, Storage, Timing,
 };
-use drumfire_plan::{Header, Method, Pick, RenderedFields, RequestContext, RequestData};
+use drumfire_plan::{
+    Header, HttpVersion, Method, Pick, RenderedFields, RequestContext, RequestData,
+};
 use libfuzzer_sys::fuzz_target;
 use std::sync::{Arc, LazyLock};
 
@@ -68,6 +70,7 @@ fn options(choice: u8) -> AmmoOptions {
     let is_odd = choice >= 128;
     AmmoOptions {
         format,
+        version: HttpVersion::Http1,
         chosen: Vec::new(),
         fields: match is_odd {
             true => vec![

@@ -102,6 +102,7 @@ fuzz_target!(|body: Body| {
         persistence: Persistence::KeepAlive,
         limits,
         end: StreamEnd::Open,
+        at_once: false,
     };
     let mut shared = Shared::new(limits);
     let size = usize::from(body.piece) + 1;

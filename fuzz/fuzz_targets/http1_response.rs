@@ -48,6 +48,7 @@ fn setting(choice: u8) -> Setting {
             2 => StreamEnd::Rst,
             _ => StreamEnd::Open,
         },
+        at_once: choice & 64 != 0,
     }
 }
 

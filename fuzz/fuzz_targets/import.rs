@@ -37,6 +37,7 @@ fuzz_target!(|input: &[u8]| {
     let wishes = Wishes {
         target: (*choice >= 128).then(|| "http://127.0.0.1:8080".to_owned()),
         keeps_pauses: choice & 64 != 0,
+        keeps_all: choice & 32 != 0,
     };
     if let Ok(imported) = import(form, text, &wishes) {
         let printed = form::print(&imported.document);
