@@ -111,12 +111,13 @@ impl Feeds {
                 let began = clock.now();
                 shown = Some(run.version());
                 let look = look(run.clone()).await;
-                let is_over = is_ending || !look.as_ref().is_some_and(|look| look.is_live);
-                let events = look.map(|look| Events::of(&look));
+                let events = look.as_ref().map(Events::of);
+                let is_over = look.as_ref().is_some_and(|look| !look.is_live);
                 viewers.retain_mut(|viewer| viewer.is_sent(events.as_ref(), is_over));
                 spoke = clock.now();
-                rest = rest.max(Duration::from_nanos((clock.now() - began).0) * REST);
-                if is_over {
+                rest = rest.max(Duration::from_nanos((spoke - began).0) * REST);
+                // Of a run that can't be read any more nothing follows either.
+                if is_ending || is_over || look.is_none() {
                     self.lock().remove(&name);
                     return;
                 }
@@ -181,8 +182,8 @@ impl Events {
 }
 
 impl Viewer {
-    /// Sends the events of the parts that it has not seen, and of the end. Whether it goes on to be
-    /// there.
+    /// Sends the events of the parts that it has not seen, and of the run's end. Whether its queue had
+    /// room for them.
     fn is_sent(&mut self, events: Option<&Events>, is_over: bool) -> bool {
         let mut all = Vec::new();
         for (id, digest, event) in events.iter().flat_map(|events| &events.0) {
@@ -198,7 +199,6 @@ impl Viewer {
         }
         all.into_iter()
             .all(|event| self.queue.try_send(event).is_ok())
-            && !is_over
     }
 }
 
