@@ -167,7 +167,7 @@ fn the_page_of_a_run_follows_and_commands_it() {
     let parts = events(&stream, "part");
     let newest = |id: &str| parts.iter().rfind(|part| part["id"] == id).unwrap();
     let report: Value = serde_json::from_str(&run.stdout).unwrap();
-    let sent = report["counts"]["sent"].to_string();
+    let sent = report["requests"]["sent"].to_string();
     let numbers = newest("numbers")["html"].as_str().unwrap();
     assert!(numbers.contains(&sent), "{sent} in {numbers}");
     assert!(parts.iter().filter(|part| part["id"] == "rate").count() > 1);
