@@ -171,13 +171,8 @@ fn the_page_of_a_run_follows_and_commands_it() {
     let numbers = newest("numbers")["html"].as_str().unwrap();
     assert!(numbers.contains(&sent), "{sent} in {numbers}");
     assert!(parts.iter().filter(|part| part["id"] == "rate").count() > 1);
-    assert!(
-        newest("report")["html"]
-            .as_str()
-            .unwrap()
-            .contains("marked"),
-        "{stream}"
-    );
+    let report = newest("report")["html"].as_str().unwrap();
+    assert!(report.contains(" s: seen"), "{report}");
     assert!(!stream.contains("hunter2"), "{stream}");
 }
 

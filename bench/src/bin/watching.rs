@@ -1,0 +1,202 @@
+//! The cost of being watched: a run with the screen, and one whose page ten browsers follow, beside
+//! the same run that shows nothing. Ends with 1 when a target is missed.
+//!
+//! Every run has a terminal of 120 × 40, made by script(1), whose own small cost is in all of them.
+
+use clap::Parser;
+use drumfire_bench::floor::Scheme;
+use drumfire_bench::machine;
+use drumfire_bench::process::{Watch, pinned, run};
+use drumfire_bench::server::{Kind, Server};
+use drumfire_bench::summary::Summary;
+use drumfire_bench::table::Spread;
+use drumfire_bench::tool::Programs;
+use drumfire_units::Nanos;
+use std::fs;
+use std::io::{Error, Read as _, Result, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+/// The core of the client; the server and those who watch have the other one.
+const CLIENT_CORE: u32 = 1;
+/// The browsers that follow a page.
+const VIEWERS: usize = 10;
+/// At most this much of the CPU time of a request that nobody watches.
+const CPU_MAX: f64 = 1.02;
+/// At most this much of its lag at p99.
+const LAG_MAX: f64 = 1.05;
+
+/// Measure what a screen and a page cost the run that they show
+#[derive(Debug, Parser)]
+struct Watching {
+    /// Runs of each kind, made alternately
+    #[arg(long, default_value_t = 7)]
+    rounds: u32,
+    /// Length of a run
+    #[arg(long, default_value_t = 5)]
+    seconds: u32,
+    /// Requests per second
+    #[arg(long, default_value_t = 20_000)]
+    rate: u64,
+    /// The program to measure [default: the one beside this program]
+    #[arg(long, value_name = "FILE")]
+    drumfire: Option<PathBuf>,
+}
+
+/// The way in which a run is watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watched {
+    Not,
+    Screen,
+    Page,
+}
+
+const ALL: [(Watched, &str); 3] = [
+    (Watched::Not, "nothing shown"),
+    (Watched::Screen, "screen"),
+    (Watched::Page, "page, ten viewers"),
+];
+
+/// The figures of one run.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// CPU time for a request, in microseconds.
+    cpu: f64,
+    /// p99 of the lag, in microseconds.
+    lag: f64,
+}
+
+fn main() -> Result<ExitCode> {
+    let flags = Watching::parse();
+    let programs = Programs::find(flags.drumfire.clone(), None)?;
+    let server = Server::start(Kind::Serve, Scheme::Plain, &programs)?;
+    let mut costs = vec![Vec::new(); ALL.len()];
+    for _ in 0..flags.rounds.max(1) {
+        for (costs, (watched, _)) in costs.iter_mut().zip(ALL) {
+            costs.push(flags.measure(watched, &server, &programs)?);
+        }
+    }
+    flags.print(&costs)
+}
+
+impl Watching {
+    fn measure(&self, watched: Watched, server: &Server, programs: &Programs) -> Result<Cost> {
+        let json = server.folder().join("watched.json");
+        let port = free_port()?;
+        let mut line = format!(
+            "stty cols 120 rows 40; exec {} http -q -r {} -z {}s --threads 1 --no-store --json {}",
+            programs.drumfire.display(),
+            self.rate,
+            self.seconds,
+            json.display()
+        );
+        match watched {
+            Watched::Not => line.push_str(" --no-tui"),
+            // It is shown in place of the report that -q leaves out.
+            Watched::Screen => line = line.replace(" -q", ""),
+            Watched::Page => line.push_str(&format!(" --no-tui --ui 127.0.0.1:{port}")),
+        }
+        line.push_str(&format!(" {}", server.url("/")));
+        let mut command = pinned(CLIENT_CORE, "script");
+        command.args(["-qefc", &line, "/dev/null"]);
+        command
+            .env("TERM", "xterm-256color")
+            .env("HOME", server.folder());
+        let typescript = server.folder().join("watched.txt");
+        command.stdout(fs::File::create(&typescript)?);
+        let is_over = Arc::new(AtomicBool::new(false));
+        let viewers = (watched == Watched::Page).then(|| {
+            let is_over = Arc::clone(&is_over);
+            thread::spawn(move || watch(&typescript, &is_over))
+        });
+        let limit = Nanos::from_secs(u64::from(self.seconds) + 30);
+        let finished = run(&mut command, limit, Watch::Nothing);
+        is_over.store(true, Ordering::Relaxed);
+        let seen = viewers.map(|viewers| viewers.join());
+        let finished = finished?;
+        if let Some(seen) = seen {
+            let seen = seen.map_err(|_| Error::other("a viewer panicked"))??;
+            if seen == 0 {
+                return Err(Error::other("no viewer saw anything"));
+            }
+        }
+        let summary = Summary::parse(&fs::read_to_string(&json)?)?;
+        let sent = summary.count("sent")?;
+        Ok(Cost {
+            cpu: finished.cpu().0 as f64 / 1e3 / sent as f64,
+            lag: summary.micros("lag", "0.99")?,
+        })
+    }
+
+    fn print(&self, costs: &[Vec<Cost>]) -> Result<ExitCode> {
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "{}\n", machine::describe())?;
+        writeln!(
+            out,
+            "{}/s, {} rounds of {} s\n\n| watched by | CPU a request, µs | to nothing | lag p99, µs | to nothing |\n|---|---|---|---|---|",
+            self.rate, self.rounds, self.seconds
+        )?;
+        let median =
+            |costs: &[Cost], figure: fn(&Cost) -> f64| Spread::of(costs.iter().map(figure)).median;
+        let mut is_met = true;
+        for (costs_of, (watched, name)) in costs.iter().zip(ALL) {
+            let (cpu, lag) = (median(costs_of, |it| it.cpu), median(costs_of, |it| it.lag));
+            let cpu_ratio = cpu / median(&costs[0], |it| it.cpu);
+            let lag_ratio = lag / median(&costs[0], |it| it.lag);
+            writeln!(
+                out,
+                "| {name} | {cpu:.2} | {cpu_ratio:.3} | {lag:.1} | {lag_ratio:.3} |"
+            )?;
+            let has_limit = watched != Watched::Not;
+            is_met &= !has_limit || lag_ratio <= LAG_MAX;
+            is_met &= watched != Watched::Screen || cpu_ratio <= CPU_MAX;
+        }
+        Ok(match is_met {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+}
+
+/// A port that is free now.
+fn free_port() -> Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?
+        .local_addr()?
+        .port())
+}
+
+/// Follows the page whose address a run prints, as ten browsers do; gives the bytes that they saw.
+fn watch(typescript: &PathBuf, is_over: &AtomicBool) -> Result<usize> {
+    let url = loop {
+        let text = String::from_utf8_lossy(&fs::read(typescript)?).into_owned();
+        let behind = text.split_once("page is http://").map(|(_, rest)| rest);
+        let url = behind.and_then(|rest| rest.split_once(char::is_whitespace));
+        if let Some((url, _)) = url {
+            break url.to_owned();
+        }
+        if is_over.load(Ordering::Relaxed) {
+            return Err(Error::other("the run has printed no address"));
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    let (authority, path) = url.split_once('/').ok_or_else(|| Error::other("no path"))?;
+    let request = format!("GET /{path}events HTTP/1.1\r\nHost: {authority}\r\n\r\n");
+    let mut viewers = Vec::new();
+    for _ in 0..VIEWERS {
+        let mut stream = TcpStream::connect(authority)?;
+        stream.write_all(request.as_bytes())?;
+        viewers.push(thread::spawn(move || {
+            let mut seen = Vec::new();
+            // The run's end cuts the stream.
+            let _cut = stream.read_to_end(&mut seen);
+            seen.len()
+        }));
+    }
+    let seen = viewers.into_iter().map(|viewer| viewer.join().unwrap_or(0));
+    Ok(seen.min().unwrap_or(0))
+}
