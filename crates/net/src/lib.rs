@@ -25,7 +25,7 @@ pub use dns::{NameServers, in_hosts};
 pub use error::{Fault, IoError};
 pub use io::{Address, Io, Readiness, Slot, ThreadTimes};
 pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
-pub use page_server::{Page, PageRequest, PageServer, Pages};
+pub use page_server::{Page, PageRequest, PageServer, Pages, host_and_port};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{
     StealTimes, descriptor_limit, ephemeral_ports, raise_descriptor_limit, resident_memory,

@@ -122,12 +122,20 @@ fn spawn(body: impl FnOnce() + Send + 'static) -> io::Result<()> {
         .map(drop)
 }
 
-/// Listens on every address that a text means.
-fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
+/// The host, which may be empty, and the port of an address to listen at: `HOST:PORT` or `:PORT`.
+///
+/// # Errors
+/// When the text is neither.
+pub fn host_and_port(address: &str) -> io::Result<(&str, u16)> {
     let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "write HOST:PORT, or :PORT");
     let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
-    let port: u16 = port.parse().map_err(|_| wrong())?;
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let port = port.parse().map_err(|_| wrong())?;
+    Ok((host.trim_start_matches('[').trim_end_matches(']'), port))
+}
+
+/// Listens on every address that a text means.
+fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
+    let (host, port) = host_and_port(address)?;
     if host.is_empty() {
         // A socket of IPv6 takes clients of IPv4 as well, where there is IPv6 at all.
         return match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)) {

@@ -15,7 +15,7 @@ use drumfire_units::rounded;
 
 /// The least and the greatest number of characters of a target.
 const TARGET_LEAST: usize = 16;
-const TARGET_MOST: usize = 60;
+pub(crate) const TARGET_MOST: usize = 60;
 
 /// A run in a list.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +106,7 @@ fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
 }
 
 /// The cells of a run's figures, from its length to its p99.
-fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
+pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
     let unicode = style.unicode;
     let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
     let target = foreign(&secret::url(&run.target), room, style);
@@ -165,7 +165,7 @@ fn foreign(text: &str, room: usize, style: &Style) -> String {
 
 /// Tags, and the note in brackets. Labels are read apart from the record, and either may be lost
 /// alone.
-fn labels(listed: &Listed<'_>, style: &Style) -> Line {
+pub(crate) fn labels(listed: &Listed<'_>, style: &Style) -> Line {
     let shown = |text: &str| Untrusted::new(text).escaped(style.unicode);
     let mut words = Vec::new();
     match listed.labels {

@@ -1,7 +1,7 @@
 //! A run of this user that goes on in any process, as its socket has it ([`crate::message`]).
 
 use crate::message::{Answer, Question};
-use crate::remote::is_socket;
+use crate::remote::{SOCKET_EXTENSION, is_socket};
 use drumfire_measure::RunInfo;
 use drumfire_plan::Command;
 use std::fs;
@@ -81,8 +81,10 @@ impl Peer {
     /// The run with this id whose socket is in the folder; `None` where it does not go on.
     #[must_use]
     pub fn of_id(folder: &Path, id: &str) -> Option<Self> {
-        let peers = Peers::within(folder).ok()?;
-        peers.live.into_iter().find(|peer| peer.id == id)
+        let socket = folder.join(id).with_extension(SOCKET_EXTENSION);
+        let mut peers = Peers::default();
+        peers.look_at(&socket).ok()?;
+        peers.live.pop()
     }
 
     /// Has the run carry out a command; gives its answer.

@@ -94,6 +94,20 @@ impl Index {
         }
     }
 
+    /// The runs in a folder, the newest first, from the index at this path, which is made where it is
+    /// missing. Where the index fails the runs themselves are read, which takes longer, and the
+    /// error says why.
+    #[must_use]
+    pub fn rows_of(path: &Path, runs: &Path) -> (Vec<RunRow>, Option<StoreError>) {
+        if !runs.is_dir() {
+            return (Vec::new(), None);
+        }
+        match Self::open(path, runs).and_then(|index| index.rows()) {
+            Ok(rows) => (rows, None),
+            Err(error) => (RunRow::all(runs), Some(error)),
+        }
+    }
+
     /// All runs, the newest first.
     ///
     /// # Errors

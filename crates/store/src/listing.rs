@@ -1,6 +1,6 @@
 //! The runs in a folder, as a list has them.
 
-use crate::{Labels, Record, TeardownFailure, directory};
+use crate::{Labels, Record, StoreError, TeardownFailure, directory};
 use drumfire_measure::Digest;
 use std::cmp::Reverse;
 use std::fs;
@@ -40,7 +40,7 @@ impl RunRow {
     /// The run in a directory of this name.
     #[must_use]
     pub fn read(id: &str, path: &Path) -> Self {
-        let text = |error: crate::StoreError| error.to_string();
+        let text = |error: StoreError| error.to_string();
         let mut record = Record::read(path).map_err(text);
         let teardown = record
             .as_mut()

@@ -1,10 +1,9 @@
 //! The stored runs of a user, those that go on among them.
 
 use crate::look::Look;
-use drumfire_measure::Digest;
 use drumfire_report::figure::Spark;
 use drumfire_report::html::{self, Document, Origin, Place, StoredRun};
-use drumfire_report::listing::{Labelled, Listed};
+use drumfire_report::listing::Listed;
 use drumfire_session::{Order, Peer, PeerError, Peers, naming_of, stored, stored_plan};
 use drumfire_store::{Index, Record, RunRow};
 use std::collections::HashMap;
@@ -27,8 +26,8 @@ pub struct Library {
     pub sockets: Option<PathBuf>,
     /// When a run began, as clocks show it here.
     pub began: fn(&RunRow) -> String,
-    /// The exit code that a run ended with.
-    pub exit: fn(&Digest) -> u8,
+    /// The row of a run that began at this time.
+    pub listed: for<'a> fn(&'a RunRow, &'a str) -> Listed<'a>,
 }
 
 /// A run that lies in the library.
@@ -61,7 +60,7 @@ impl Library {
         let sparks = self.sparks(&rows);
         let stored = rows.iter().zip(&began).zip(sparks);
         let stored = stored.map(|((row, began), spark)| StoredRun {
-            listed: self.listed(row, began),
+            listed: (self.listed)(row, began),
             is_live: self.is_live(row, &peers),
             spark,
         });
@@ -89,12 +88,9 @@ impl Library {
 
     /// The stored runs, the newest first.
     fn rows(&self) -> Vec<RunRow> {
-        if !self.runs.is_dir() {
-            return Vec::new();
-        }
-        let index = Index::open(&self.index, &self.runs).and_then(|index| index.rows());
-        // The directories have all of it; reading them takes longer.
-        index.unwrap_or_else(|_| RunRow::all(&self.runs))
+        // What is wrong with the index is said by `drumfire runs`; a page has the runs in any case.
+        let (rows, _unindexed) = Index::rows_of(&self.index, &self.runs);
+        rows
     }
 
     fn peers(&self) -> Peers {
@@ -108,23 +104,6 @@ impl Library {
             // A run that was resumed has another name than its directory.
             let id = Record::newest_id(&self.runs.join(&row.id));
             id.is_ok_and(|id| peers.live.iter().any(|peer| peer.id == id))
-        }
-    }
-
-    fn listed<'a>(&self, row: &'a RunRow, began: &'a str) -> Listed<'a> {
-        let run = row.run.as_ref().map_err(String::as_str);
-        let labels = row.labels.as_ref().map_err(String::as_str);
-        let whole = run.ok().filter(|run| run.is_whole);
-        Listed {
-            id: &row.id,
-            began,
-            labels: labels.map(|labels| Labelled {
-                tags: &labels.tags,
-                note: &labels.note,
-            }),
-            run,
-            exit: whole.map(self.exit),
-            is_elsewhere: row.is_elsewhere,
         }
     }
 

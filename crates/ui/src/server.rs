@@ -14,7 +14,7 @@ use crate::feed::Feeds;
 use crate::route::Route;
 use crate::site::{Run, Site};
 use bytes::Bytes;
-use drumfire_net::yield_to_others;
+use drumfire_net::{host_and_port, yield_to_others};
 use drumfire_plan::ChangeKind;
 use drumfire_session::Order;
 use http_body_ext::{BodyExt as _, Limited};
@@ -161,13 +161,7 @@ impl Server {
 /// The address of loopback that a text means.
 fn loopback(address: &str) -> io::Result<SocketAddr> {
     let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, why);
-    let (host, port) = address
-        .rsplit_once(':')
-        .ok_or_else(|| wrong("write HOST:PORT, or :PORT"))?;
-    let port: u16 = port
-        .parse()
-        .map_err(|_| wrong("write HOST:PORT, or :PORT"))?;
-    let host = host.trim_start_matches('[').trim_end_matches(']');
+    let (host, port) = host_and_port(address)?;
     let found = match host {
         "" => IpAddr::V4(Ipv4Addr::LOCALHOST),
         host => {

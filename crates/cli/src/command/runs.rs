@@ -3,12 +3,12 @@
 use super::report::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::{ListFlags, PruneFlags, RunsAct};
-use crate::local_time::began;
 use crate::output::{Destination, Output};
+use crate::stored_run::{began, listed_of};
 use crate::{runs_folder, terminal};
 use drumfire_net::Clock;
 use drumfire_report::json;
-use drumfire_report::listing::{self, Labelled, Listed};
+use drumfire_report::listing::{self, Listed};
 use drumfire_report::style::Style;
 use drumfire_store::{Directory, Index, Labels, RunRow};
 use drumfire_units::Nanos;
@@ -58,15 +58,11 @@ fn rows(output: &Output) -> Result<Vec<RunRow>, Failure> {
             "there is no folder of runs without a home: neither XDG_STATE_HOME nor HOME is set",
         ));
     };
-    if !runs.is_dir() {
-        return Ok(Vec::new());
-    }
-    let index = Index::open(&runs_folder::index(&runs), &runs).and_then(|index| index.rows());
-    Ok(index.unwrap_or_else(|error| {
-        // The directories have all of it; reading them takes longer.
+    let (rows, error) = Index::rows_of(&runs_folder::index(&runs), &runs);
+    if let Some(error) = error {
         output.complain(&format!("{error}; the list is read from the runs"));
-        RunRow::all(&runs)
-    }))
+    }
+    Ok(rows)
 }
 
 /// Prints the newest runs, on a terminal at most as many as it shows at a time.
@@ -103,26 +99,6 @@ fn style(output: &Output) -> Style {
     match terminal::rows() {
         Some(_) => style,
         None => style.of_width(u16::MAX),
-    }
-}
-
-fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
-    let labels = row.labels.as_ref().map_err(String::as_str);
-    let run = row.run.as_ref().map_err(String::as_str);
-    Listed {
-        id: &row.id,
-        began,
-        labels: labels.map(|labels| Labelled {
-            tags: &labels.tags,
-            note: &labels.note,
-        }),
-        run,
-        exit: run.ok().filter(|run| run.is_whole).map(|run| {
-            Exit::of(run, false)
-                .with_teardown(row.teardown.as_ref())
-                .into()
-        }),
-        is_elsewhere: row.is_elsewhere,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::flags::UiFlags;
 use crate::output::Output;
-use crate::{local_time, runs_folder};
+use crate::{runs_folder, stored_run};
 use drumfire_document::{Outputs, Text};
 use drumfire_ui::{Library, RunPage, Server, Site, Subject};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -50,8 +50,8 @@ fn library() -> Option<Library> {
         index: runs_folder::index(&folder),
         runs: folder,
         sockets: runs_folder::sockets().ok(),
-        began: local_time::began,
-        exit: |run| u8::from(Exit::of(run, false)),
+        began: stored_run::began,
+        listed: stored_run::listed_of,
     })
 }
 

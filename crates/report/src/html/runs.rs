@@ -5,13 +5,11 @@
 
 use super::{Part, part};
 use crate::figure::Spark;
-use crate::listing::Listed;
+use crate::line::{Ink, Line};
+use crate::listing::{self, Listed};
 use crate::markup::Markup;
-use crate::quantity::{latency, latency_at_least, rate, share, share_of, span};
-use crate::secret;
-use crate::style::Unicode;
+use crate::style::{Style, Unicode};
 use crate::text::foreign;
-use drumfire_measure::{Digest, TargetState, Validity};
 
 /// A run that is stored.
 #[derive(Clone, Debug)]
@@ -24,21 +22,24 @@ pub struct StoredRun<'a> {
     pub spark: Option<Spark>,
 }
 
-/// The headings of the table, from the run's answers on.
-const HEADS: [&str; 13] = [
+/// The headings of the table.
+const HEADS: [&str; 16] = [
     "base",
     "candidate",
-    "run",
+    "id",
     "began",
     "lasted",
     "target",
+    "run",
+    "load",
     "answers",
     "rules",
+    "exit",
     "rate",
     "failed",
     "p99",
     "p99 of this plan",
-    "tags and note",
+    "tags",
 ];
 
 /// The parts of the page, the newest run first.
@@ -96,6 +97,7 @@ fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
 
 fn row(out: &mut Markup, run: &StoredRun<'_>) {
     let listed = &run.listed;
+    let style = Style::default();
     out.open("tr", &[]);
     for side in ["base", "candidate"] {
         out.open("td", &[]);
@@ -112,10 +114,14 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
     out.close("th");
     out.element("td", &[], listed.began);
     match listed.run {
-        Ok(digest) => figures(out, digest),
+        Ok(digest) => {
+            for line in listing::cells(digest, listed.exit, &style, listing::TARGET_MOST) {
+                cell(out, &line);
+            }
+        }
         Err(why) => {
             let why = foreign(why, Unicode::On);
-            out.element("td", &[("colspan", "7"), ("class", "is-bad")], &why);
+            out.element("td", &[("colspan", "10"), ("class", "is-bad")], &why);
         }
     }
     out.open("td", &[]);
@@ -123,59 +129,13 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
         spark.draw(out, "p99 of the runs of this plan up to this one");
     }
     out.close("td");
-    let labels = match listed.labels {
-        Ok(labels) => {
-            let words = labels.tags.iter().map(String::as_str);
-            let words: Vec<&str> = words.chain([labels.note]).collect();
-            foreign(words.join(" ").trim(), Unicode::On)
-        }
-        Err(why) => foreign(why, Unicode::On),
-    };
-    out.element("td", &[], &labels);
+    cell(out, &listing::labels(listed, &style));
     out.close("tr");
 }
 
-/// The cells from the run's length to its p99.
-fn figures(out: &mut Markup, run: &Digest) {
-    let unicode = Unicode::On;
-    let mut cell = |text: &str, is_bad: bool| match is_bad {
-        true => out.element("td", &[("class", "is-bad")], text),
-        false => out.element("td", &[], text),
-    };
-    cell(&span(run.duration, unicode), false);
-    cell(&foreign(&secret::url(&run.target), unicode), false);
-    let is_good = run.validity == Validity::Valid
-        && run.load_kept
-        && !matches!(
-            run.target_state,
-            TargetState::Failed | TargetState::Degraded
-        );
-    let validity = match run.is_whole {
-        true => run.validity.name(),
-        false => "cut off",
-    };
-    let load = match run.load_kept {
-        true => "kept".to_owned(),
-        false => format!("{} sent", share_of(run.sent_share)),
-    };
-    let state = run.target_state.name();
-    let answers = format!("run {validity} · load {load} · target {state}");
-    cell(&answers, !is_good);
-    match (run.thresholds_failed, run.thresholds) {
-        (_, 0) => cell("", false),
-        (0, all) => cell(&format!("✓ {all}"), false),
-        (failed, all) => cell(&format!("✗ {failed} of {all}"), true),
-    }
-    cell(&rate(run.achieved_per_s), false);
-    let failed = match run.failed {
-        0 => "0 %".to_owned(),
-        failed => share(failed, run.requests),
-    };
-    cell(&failed, run.failed > 0);
-    let p99 = match (run.p99, run.p99_is_at_least) {
-        (None, _) => "–".to_owned(),
-        (Some(p99), false) => latency(p99, unicode),
-        (Some(p99), true) => latency_at_least(p99, unicode),
-    };
-    cell(&p99, false);
+/// A cell of the table in the terminal, whose words are escaped already. What is bad stands out.
+fn cell(out: &mut Markup, line: &Line) {
+    let is_bad = line.pieces().any(|(_, ink)| ink == Ink::Bad);
+    let class = [("class", "is-bad")];
+    out.element("td", if is_bad { &class } else { &[] }, &line.text());
 }

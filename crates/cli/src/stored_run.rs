@@ -1,0 +1,38 @@
+//! A stored run as lists have it, in the terminal and in a browser.
+
+use crate::exit::Exit;
+use drumfire_report::listing::{Labelled, Listed};
+use drumfire_store::RunRow;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+/// When a run began, as clocks show it here, with the zone.
+pub(crate) fn began(row: &RunRow) -> String {
+    let Some(unix_ns) = row.started_at_unix_ns() else {
+        return String::new();
+    };
+    let stamp = Timestamp::from_nanosecond(i128::from(unix_ns)).unwrap_or(Timestamp::UNIX_EPOCH);
+    let zoned = stamp.to_zoned_datetime(TimeZone::system());
+    zoned.strftime("%Y-%m-%d %H:%M:%S %Z").to_string()
+}
+
+/// The row of a run that began at this time, with the exit code that it ended with.
+pub(crate) fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
+    let labels = row.labels.as_ref().map_err(String::as_str);
+    let run = row.run.as_ref().map_err(String::as_str);
+    Listed {
+        id: &row.id,
+        began,
+        labels: labels.map(|labels| Labelled {
+            tags: &labels.tags,
+            note: &labels.note,
+        }),
+        run,
+        exit: run.ok().filter(|run| run.is_whole).map(|run| {
+            Exit::of(run, false)
+                .with_teardown(row.teardown.as_ref())
+                .into()
+        }),
+        is_elsewhere: row.is_elsewhere,
+    }
+}
