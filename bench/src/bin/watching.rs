@@ -97,18 +97,19 @@ impl Watching {
         );
         match watched {
             Watched::Not => line.push_str(" --no-tui"),
-            // It is shown in place of the report that -q leaves out.
+            // -q leaves out the screen.
             Watched::Screen => line = line.replace(" -q", ""),
             Watched::Page => line.push_str(&format!(" --no-tui --ui 127.0.0.1:{port}")),
         }
         line.push_str(&format!(" {}", server.url("/")));
         let mut command = pinned(CLIENT_CORE, "script");
-        command.args(["-qefc", &line, "/dev/null"]);
+        let typescript = server.folder().join("watched.txt");
+        // Of the run before: its address leads nowhere now.
+        fs::write(&typescript, "")?;
+        command.args(["-qefc", &line]).arg(&typescript);
         command
             .env("TERM", "xterm-256color")
             .env("HOME", server.folder());
-        let typescript = server.folder().join("watched.txt");
-        command.stdout(fs::File::create(&typescript)?);
         let is_over = Arc::new(AtomicBool::new(false));
         let viewers = (watched == Watched::Page).then(|| {
             let is_over = Arc::clone(&is_over);
