@@ -6,6 +6,7 @@ use crate::look::Look;
 use crate::terminal;
 use crate::watcher::{Flags, Watcher, register};
 use drumfire_measure::{RunEvent, Summary};
+use drumfire_net::yield_to_others;
 use drumfire_plan::Plan;
 use drumfire_report::Naming;
 use drumfire_session::{Console, Note, Observer, Redactor, RunContext, SessionError};
@@ -76,7 +77,10 @@ impl Screen {
         )?;
         terminal::enter()?;
         let thread = thread::Builder::new().name("screen".to_owned());
-        let thread = thread.spawn(move || watcher.watch())?;
+        let thread = thread.spawn(move || {
+            yield_to_others();
+            watcher.watch();
+        })?;
         Ok(Shown {
             thread,
             waker,
@@ -111,6 +115,10 @@ impl Observer for Screen {
     }
 
     fn observe(&mut self, event: &RunEvent) {
+        if matches!(event, RunEvent::Started(_)) {
+            // Closing the books on a worker's core would make its requests late.
+            yield_to_others();
+        }
         lock(&self.shared).observe(event);
     }
 
