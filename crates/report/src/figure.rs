@@ -24,28 +24,37 @@ pub use spark::{Spark, Sparks};
 
 use drumfire_measure::{IntervalRow, Summary};
 
-/// A picture of a run.
+/// A picture of a run, as values in the units of its axes.
+///
+/// A drawing must show everything that is in it and may add nothing: no value is computed behind
+/// this type. It holds no reference to the summary, so that a page can keep the figures of a run
+/// while the run goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name in files and links: small letters and hyphens.
+    /// Its name in files and links, of small letters and hyphens; one of [`NAMES`], or a name of
+    /// [`beside`] for a picture of two runs.
     pub name: &'static str,
     /// Its heading.
     pub title: String,
-    /// The question that it answers.
+    /// The question that the picture answers, printed beneath its heading.
     pub question: &'static str,
-    /// From left to right.
+    /// The axis from left to right.
     pub x: Axis,
-    /// From the bottom to the top.
+    /// The axis from the bottom to the top. Bars have none: its `to` is then their number.
     pub y: Axis,
     /// What is drawn over the axes.
     pub plot: Plot,
-    /// Moments and values that the picture names.
+    /// Moments along the x axis that the picture names, such as the end of the warm-up.
     pub marks: Vec<Mark>,
-    /// What must be known to read it.
+    /// A sentence without which the picture would be misread, printed beneath it; `None` where the
+    /// heading and the axes suffice.
     pub note: Option<String>,
 }
 
-/// The content of a figure.
+/// The content of a figure: one kind of shape, with the values that it is made from.
+///
+/// A drawing matches on it once. Values lie within the figure's axes, but for logarithmic ones:
+/// there a value of 0 has no place of its own and is drawn at the axis' beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
     /// Lines beside each other.
@@ -60,7 +69,11 @@ pub enum Plot {
     Bars(Vec<Bar>),
 }
 
-/// Points that belong together.
+/// Points that belong together and are joined by a line where the plot has lines.
+///
+/// The series of one run have their points at the same places, one for each row; where a series has
+/// no value at a place, it has a point without one. In a picture of two runs each has the places of
+/// its own run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// Its name in the legend.
@@ -93,16 +106,17 @@ pub struct Bar {
     pub value: f64,
 }
 
-/// The meaning of a series or a bar.
+/// The meaning of a series or a bar, from which a drawing takes its colour and its dashes. Two
+/// series of one figure have different roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// What the plan asked for.
+    /// The load that the plan asked for.
     Asked,
-    /// What met the plan.
+    /// Requests that met the plan's expectations.
     Good,
-    /// What the target did wrong.
+    /// Requests that the target answered, but not as the plan expects.
     Bad,
-    /// What did not come to pass: no answer, nothing sent.
+    /// Requests without an answer: failed on the way, dropped, never sent, or still in flight.
     Lost,
     /// One of several equals, from the least to the greatest.
     Rank(u8),
@@ -117,7 +131,8 @@ pub struct Mark {
     pub name: String,
 }
 
-/// The names of all figures that a run may have.
+/// The names of all figures that a run may have, in the order in which a report shows them. A run
+/// lacks `memory` where the system does not tell it; it has all others, even without a request.
 pub const NAMES: [&str; 9] = [
     "rate",
     "latency",
@@ -130,7 +145,10 @@ pub const NAMES: [&str; 9] = [
     "memory",
 ];
 
-/// Every figure of a run, in the order in which a report shows them: that of [`NAMES`].
+/// Every figure of a run, in the order of [`NAMES`].
+///
+/// The summary may be of a run under way, with its books closed as if it ended now: the last
+/// interval is then a part of one, and the figures of rates leave it out.
 #[must_use]
 pub fn figures(summary: &Summary) -> Vec<Figure> {
     let rows = summary.intervals();

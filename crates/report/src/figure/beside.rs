@@ -1,7 +1,13 @@
 //! Two runs in one picture: the same series of both over the same axes.
 //!
+//! The figures of each run are made first, as for its own page, and one series of each is then
+//! taken out by name and put into a figure with both (`Shared`). So a picture of two runs can't
+//! differ from the two pictures of one, and a figure that changes its series' name loses it here,
+//! which the tests find.
+//!
 //! Times count from each run's start, so that runs of different days lie over each other. The base
-//! has the colour of the least rank, the candidate that of a greater one.
+//! has the colour of the least rank, the candidate that of a greater one. The x axis holds both
+//! runs; marks are left out, for they would be of one run and look as if they were of both.
 
 use super::{Axis, Figure, Plot, Role, Scale, Series, over_time, tail};
 use drumfire_measure::Summary;
@@ -10,14 +16,18 @@ use drumfire_measure::Summary;
 struct Shared {
     /// The name of the picture.
     name: &'static str,
-    /// What its heading has before that of the figure.
+    /// The words before the figure's own heading, such as `p99: `; empty where that suffices.
     of: &'static str,
-    /// The series.
+    /// The name of the series that is taken out of each run's figure.
     series: &'static str,
+    /// The figures of the base and of the candidate.
     figures: [Figure; 2],
 }
 
-/// The pictures that two runs share.
+/// The pictures that two runs share: tail, median, p99 over time and the rate of good answers.
+///
+/// A run without the series leaves its line out; both runs may be of different models, and the
+/// heading is then that of the base's.
 #[must_use]
 pub fn beside(base: &Summary, candidate: &Summary) -> Vec<Figure> {
     let runs = [base, candidate];
@@ -54,6 +64,8 @@ pub fn beside(base: &Summary, candidate: &Summary) -> Vec<Figure> {
 }
 
 impl Shared {
+    /// The one figure with both series. Its y axis is made anew over the values of both, by the
+    /// scale of the base's.
     fn joined(self) -> Figure {
         let Self {
             name,
@@ -96,7 +108,8 @@ impl Shared {
     }
 }
 
-/// The series of this name.
+/// The series of this name; none in a plot of cells or bars, which have no lines to lay over each
+/// other.
 fn named<'a>(figure: &'a Figure, name: &str) -> Option<&'a Series> {
     match &figure.plot {
         Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {

@@ -53,6 +53,9 @@ pub(super) fn latency(summary: &Summary) -> Figure {
     }
 }
 
+/// The column of one cell of the timeline. Buckets of the histogram are finer than the cells of a
+/// picture; each bucket counts whole in the cell in which its middle lies, and neighbours in one
+/// cell are added up. Buckets ascend, so that only the last cell has to be looked at.
 fn column(overview: &Overview) -> Column {
     let mut cells: Vec<(f64, f64, u64)> = Vec::new();
     for (low, high, count) in overview.latency().buckets() {

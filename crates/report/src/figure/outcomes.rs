@@ -1,4 +1,9 @@
-//! Requests by what became of them.
+//! Requests by what became of them, each outcome as a bar.
+//!
+//! Together the bars are all requests that became due: ok and failed by kind, dropped, due and not
+//! sent, and in flight at the end. Kinds of failures are ordered by their counts and bounded; the
+//! rarest share a bar, so that the sum stays whole. Bars without a request are left out, but for
+//! that of ok ones, whose absence would look like a mistake of the picture.
 
 use super::{Axis, Bar, Figure, Plot, Role, Unit};
 use drumfire_measure::{Outcome, Summary};
@@ -7,7 +12,9 @@ use std::cmp::Reverse;
 /// The most kinds of failures with a bar each; the rarest share one.
 const KINDS: usize = 8;
 
-/// A bar for each outcome, for what was not sent and for what did not end.
+/// A bar for each outcome, for what was not sent and for what did not end. A failure that is an
+/// answer has another colour than one without: the first is the target's, the second may be the
+/// network's or our own.
 pub(super) fn outcomes(summary: &Summary) -> Figure {
     let counts = &summary.total.counts;
     let mut bars = vec![bar("ok", Role::Good, counts.ok)];

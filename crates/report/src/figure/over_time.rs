@@ -1,13 +1,34 @@
 //! The figures of a run over time, and of its latency over its rate: a point for each row.
+//!
+//! Each function takes the rows that it draws beside the summary, for two callers: `figures` gives
+//! all rows of a run, `recent` the newest ones at full resolution, which the summary has merged
+//! with others. From the summary come the facts that rows lack: the model, the warm-up, the length
+//! of a whole interval, and the stages.
+//!
+//! A point stands in the middle of its row's span, not at its end: a stall then lies where it was,
+//! whatever the row's length. Values are not smoothed, and a row without a value is a point without
+//! one, so that all series of a figure have equally many points.
+//!
+//! All of them share their helpers with the other figures: `title` and `model_words` name the
+//! latency that the run's model has, `values` gives an axis its range, and `marks` the moments that
+//! every picture over time names.
 
 use super::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
 use drumfire_measure::{IntervalRow, Model, SpreadTime, Summary};
 use drumfire_units::Nanos;
 
-/// The quantiles over time, from the lowest band to the highest.
+/// The quantiles over time, from the lowest band to the highest. The number of each is its rank, by
+/// which a drawing chooses its colour; `knee` uses those of p50 and p99.
 const QUANTILES: [&str; 5] = ["p50", "p90", "p95", "p99", "max"];
 
-/// What the plan asked for, what was answered and what was not.
+/// The rates at which requests became due and ended, in 1/s: asked, good, bad and failed.
+///
+/// Three kinds of rows have no rate: those within the warm-up, whose requests are in no count;
+/// those without a length; and those shorter than an interval, in which a handful of requests would
+/// be an extreme rate. A run that is shorter than one interval has a single row, and shows it.
+///
+/// A series that is zero throughout is left out, but for the good ones: a run without failures
+/// needs no line along the bottom, while one without a good answer must show that.
 pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let (whole, warmup) = (summary.info.interval, summary.info.warmup.span());
     // What lasts some milliseconds is no rate, and the warm-up is in no count.
@@ -45,7 +66,10 @@ pub(super) fn rate(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// Quantiles of the latency.
+/// Quantiles of the latency that the run's model has, as bands from p50 to the greatest value.
+///
+/// A quantile that a row's count can't support is a gap in its band, so that with few requests the
+/// upper bands break first. A failure or a timeout makes a value a lower bound, which is marked.
 pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let quantile = |(rank, name): (u8, &&str)| {
         of_rows(name, Role::Rank(rank), rows, |row| {
@@ -71,7 +95,12 @@ pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The latency at each rate that the run had.
+/// The latency at each rate that the run had: p50 and p99 of each row over its rate of ended
+/// requests.
+///
+/// The points have no order in time and are not joined: a run that goes up and down again passes
+/// each rate twice, and two clouds at one rate show that the target recovered slowly. Rows that are
+/// cut short are left out, since their rate is not that of the load.
 pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     // The end of a run cuts its last interval short, and a drain answers what was asked before.
     let whole = || {
@@ -109,7 +138,8 @@ pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// Requests under way.
+/// The requests under way at each row's end. A line that keeps rising says that the target does not
+/// keep up, before any timeout does.
 pub(super) fn in_flight(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let all = vec![of_rows("in flight", Role::Rank(0), rows, |row| {
         (Some(row.in_flight as f64), false)
@@ -126,7 +156,8 @@ pub(super) fn in_flight(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The generator's own lateness.
+/// The generator's own lateness: p99 of the time from due to sent in each row, on a logarithmic
+/// scale. It is a property of this machine, and stands apart from the latencies for that reason.
 pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     let all = vec![of_rows("lag p99", Role::Rank(0), rows, |row| {
         (row.lag_p99.map(|lag| lag.0 as f64), false)
@@ -143,7 +174,11 @@ pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The generator's memory, where the system tells it.
+/// The generator's resident memory over the cells of the summary's timeline; `None` where the
+/// system does not tell it, as cells then have 0.
+///
+/// It reads the timeline and not the rows, which have no memory, so that its x axis begins at the
+/// run's start.
 pub(super) fn memory(summary: &Summary) -> Option<Figure> {
     let cells = summary.over_time().filter(|cell| cell.memory() > 0);
     let points: Vec<Point> = cells
@@ -187,7 +222,8 @@ pub(super) fn model_words(summary: &Summary) -> &'static str {
     }
 }
 
-/// A series with a point in the middle of each row.
+/// A series with a point in the middle of each row. `value` gives the row's value in the unit of
+/// the y axis, `None` for a gap, and whether it is only a lower bound.
 fn of_rows(
     name: &str,
     role: Role,
@@ -209,10 +245,12 @@ fn of_rows(
     }
 }
 
+/// A quantile of a row as a point's value in nanoseconds, and whether it is a lower bound.
 fn spread_time(time: Option<SpreadTime>) -> (Option<f64>, bool) {
     time.map_or((None, false), |of| (Some(of.time.0 as f64), of.is_at_least))
 }
 
+/// The middle of a span, in nanoseconds since the run's start.
 fn middle(start: Nanos, end: Nanos) -> f64 {
     f64::midpoint(start.0 as f64, end.0 as f64)
 }
@@ -227,13 +265,14 @@ pub(super) fn time(rows: &[IntervalRow]) -> Axis {
     }
 }
 
-/// Every value of some series.
+/// Every known value of some series: the range that the y axis must hold.
 pub(super) fn values(series: &[Series]) -> Vec<f64> {
     let points = series.iter().flat_map(|series| &series.points);
     points.filter_map(|point| point.y).collect()
 }
 
-/// The moments that pictures over time name: the warm-up's end, and the stages of a pool's load.
+/// The moments that pictures over time name: the warm-up's end, and the beginnings of the stages of
+/// a pool's load. A stage that begins with the run has no mark, since the axis begins there.
 pub(super) fn marks(summary: &Summary) -> Vec<Mark> {
     let warmup = summary.info.warmup.span();
     let settled = (warmup > Nanos::ZERO).then(|| Mark {

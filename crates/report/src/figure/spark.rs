@@ -3,6 +3,10 @@
 //! The columns of all steps in a table are of one quantile and one span of time, so that a stall
 //! stands below a stall; the height is that of the step's own greatest column, which the table names
 //! beside it. A column without requests, or with too few for the quantile, is a gap.
+//!
+//! [`Sparks::of`] makes those of a table's steps at once, for the quantile is chosen for all of
+//! them: the greatest one that at least half of the columns that count anything can support. A
+//! [`Spark`] is then printed as letters ([`Spark::blocks`]) or drawn for a page.
 
 use crate::bar::level;
 use crate::markup::Markup;
@@ -62,6 +66,9 @@ impl Sparks {
         }
     }
 
+    /// The sparks of these distributions, by the greatest quantile that at least half of all
+    /// columns with requests support. `None` where there are no requests, or too few columns for a
+    /// course.
     fn of_columns(merged: Vec<Option<Vec<Histogram>>>) -> Option<Self> {
         let all = || merged.iter().flatten().flatten();
         let counted = all().filter(|column| !column.is_empty()).count();
@@ -155,7 +162,8 @@ impl Spark {
         out.close("svg");
     }
 
-    /// The greatest column.
+    /// The greatest column, by which the heights are scaled; at least 1, so that nothing is divided
+    /// by 0.
     fn most(&self) -> f64 {
         let known = self.columns.iter().flatten();
         known.fold(1.0, |most, value| most.max(*value))

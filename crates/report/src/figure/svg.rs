@@ -7,6 +7,12 @@
 //!
 //! A picture stands alone ([`svg`], [`files`]), on paper of its own, or within a page, which has
 //! the style sheet and the paper once ([`STYLE`], `draw`).
+//!
+//! `draw_in` is the one way in which a picture is made: it computes the `Frame` (the plot's place
+//! and the scales), draws the axes, then the shapes of the plot (`shapes`) in a nested picture of
+//! their own, then marks and legend over them. The order is that of the eye: what is drawn later
+//! lies above. Positions are rounded to a tenth of a pixel, and in lines to a hundredth along x, for
+//! the page's program may stretch that axis.
 
 mod shapes;
 
@@ -15,8 +21,9 @@ use crate::NamedFile;
 use crate::markup::Markup;
 use drumfire_measure::Summary;
 
-/// The width of a picture in CSS pixels, and its height, which bars have by their number.
+/// The width of a picture in CSS pixels.
 const WIDTH: f64 = 760.0;
+/// The height of a picture in CSS pixels. A picture of bars is as high as their number asks.
 const HEIGHT: f64 = 320.0;
 /// The place of a bar, from the top of one to that of the next.
 const BAR: f64 = 26.0;
@@ -24,9 +31,11 @@ const BAR: f64 = 26.0;
 const MARGIN: (f64, f64, f64, f64) = (76.0, 66.0, 18.0, 44.0);
 /// The space for names beside bars.
 const NAMES_WIDTH: f64 = 190.0;
-/// Some number of ticks along each axis.
+/// The number of ticks along the x axis and the y axis, which [`Axis::ticks`] takes as a wish.
 const TICKS: (usize, usize) = (8, 5);
-/// The width of a letter of the legend, at most.
+/// The width of a letter of the legend in CSS pixels, at most. The width of a text is not known
+/// where there is no font; the legend is laid out by this estimate, from the right edge on, so that
+/// an error leaves a gap and no overlap.
 const LETTER: f64 = 6.6;
 /// Names of marks are cut at this many letters.
 const MARK_LETTERS: usize = 24;
@@ -70,7 +79,7 @@ pub fn is_file_name(name: &str) -> bool {
     figure.is_some_and(|figure| NAMES.contains(&figure))
 }
 
-/// The picture as an SVG file.
+/// The picture as an SVG file, with its style sheet and its paper within.
 #[must_use]
 pub fn svg(figure: &Figure) -> String {
     let mut out = Markup::default();
@@ -92,6 +101,11 @@ enum Place {
     Page,
 }
 
+/// Appends the picture as one `svg` element.
+///
+/// Ids are made from the figure's name, so that the title and the description of one picture are
+/// not those of another on the same page. Alone, the picture has a size in pixels; in a page it has
+/// its proportions alone, and the page's sheet sets its width.
 fn draw_in(out: &mut Markup, figure: &Figure, place: Place) {
     let frame = Frame::of(figure);
     let height = frame.bottom() + MARGIN.3;
@@ -145,7 +159,10 @@ pub(crate) fn place(figure: &Figure) -> [f64; 4] {
     [frame.left, frame.top, frame.width, frame.height]
 }
 
-/// The plot's place in the picture, and its axes.
+/// The plot's place in the picture in CSS pixels, and the axes whose values it holds.
+///
+/// [`Frame::across`] and [`Frame::down`] are the only ways from a value to a place. y grows
+/// downwards in SVG and upwards in a figure; `down` turns it round.
 struct Frame<'a> {
     x: &'a Axis,
     y: &'a Axis,
@@ -156,6 +173,8 @@ struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// The frame of a figure. Bars need room for their names on the left, and as much height as
+    /// there are bars.
     fn of(figure: &'a Figure) -> Self {
         let (left, top, right, bottom) = MARGIN;
         let (left, height) = match &figure.plot {
@@ -204,6 +223,8 @@ impl<'a> Frame<'a> {
         out.open("svg", &attributes);
     }
 
+    /// Draws the grid, the ticks with their labels, and the axes' titles. The ticks of the x axis
+    /// are a group of their own, which the page's program replaces when it zooms.
     fn draw_axes(&self, out: &mut Markup, figure: &Figure) {
         let (left, right) = (self.left, self.left + self.width);
         for tick in self.y.ticks(TICKS.1) {
@@ -223,6 +244,7 @@ impl<'a> Frame<'a> {
         text(out, "dim", (left, self.top - 8.0), "start", figure.y.title);
     }
 
+    /// Draws a mark as a line through the plot with its name at the top, cut to a bounded length.
     fn draw_mark(&self, out: &mut Markup, mark: &Mark) {
         let x = self.across(mark.x);
         line(out, "mark", (x, self.top), (x, self.bottom()));
@@ -236,7 +258,9 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Writes the names of the series from the right edge on.
+/// Writes the names of the series from the right edge on, the last series first, each behind a
+/// piece of its line. A figure with one unnamed rank needs none: its heading says what the line is.
+/// Neither bars nor cells have a legend.
 fn draw_legend(out: &mut Markup, plot: &Plot) {
     let (Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all)) = plot else {
         return;
@@ -256,7 +280,7 @@ fn draw_legend(out: &mut Markup, plot: &Plot) {
     }
 }
 
-/// The class of a role's colour.
+/// The class of a role's colour in [`STYLE`]. Ranks beyond the palette share its last colour.
 pub(crate) const fn class(role: Role) -> &'static str {
     match role {
         Role::Asked => "asked",

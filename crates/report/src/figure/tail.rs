@@ -1,5 +1,9 @@
-//! The tail: each latency over the share of requests that took no longer, every further nine as wide
-//! as the one before.
+//! The tail: each latency over the share of requests that took no longer, every further nine as
+//! wide as the one before.
+//!
+//! It is drawn over 1/(1 − share) on a logarithmic scale, on which a memoryless service gives a
+//! straight line, and a pause, a retry or a second mode shows as a step. The axis ends where the
+//! count supports no further point, so that its length says how much is known.
 
 use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
 use drumfire_measure::{Histogram, Summary};
@@ -40,6 +44,9 @@ pub(super) fn latency(summary: &Summary) -> Figure {
     }
 }
 
+/// The points of the curve, at equal distances along the axis, from the least latency on. The
+/// quantiles refuse a share that the count can't support, and the first that is refused ends the
+/// curve; twelve nines bound it for counts that no run reaches.
 fn points(times: &Histogram) -> Vec<Point> {
     let shares = (0..).map(|step: u32| {
         let nines = f64::from(step) / f64::from(POINTS_PER_NINE);

@@ -1,4 +1,12 @@
-//! The shapes of each kind of plot.
+//! The shapes of each kind of plot, drawn into a frame whose axes and ticks are there already.
+//!
+//! There is a function for each variant of `Plot`, and each is called once a picture. They look up
+//! places through the frame and nothing else, so that a change of scale needs no change here. A
+//! series is drawn as a group with the class of its role; colours, dashes and widths are those of
+//! the style sheet.
+//!
+//! A gap in the values is a gap in the drawing: paths are cut into runs without a gap (`line`,
+//! `between`), and a run of a single point becomes a dot, since a path of one point draws nothing.
 
 use super::{BAR, Frame, class, group, path, text};
 use crate::figure::{Bar, Heat, Point, Series};
@@ -7,19 +15,21 @@ use drumfire_units::rounded;
 
 /// The radius of a point.
 const DOT: &str = "2.4";
-/// Degrees of darkness in a heat map.
+/// Degrees of darkness in a heat map: as many as can be told apart, and each is one path, which
+/// keeps the file small however many cells there are.
 const DEGREES: usize = 8;
 /// The part of a bar's place that the bar fills.
 const THICKNESS: f64 = 0.72;
 
-/// Lines that break where there is no value.
+/// Draws each series as a line that breaks where there is no value.
 pub(super) fn lines(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for series in all {
         group(out, "series", |out| line(out, frame, series));
     }
 }
 
-/// The lines, with the space between neighbours filled.
+/// Draws the series as lines, with the space between neighbours filled. The areas come first, so
+/// that no line is covered by the area of another pair.
 pub(super) fn bands(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for pair in all.windows(2) {
         let [lower, upper] = pair else { continue };
@@ -28,7 +38,8 @@ pub(super) fn bands(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     lines(out, frame, all);
 }
 
-/// The space between two neighbours, as far as both are known.
+/// Fills the space between two neighbours, as far as both are known: there along the upper one and
+/// back along the lower one. Where either has a gap, so has the area.
 fn between(out: &mut Markup, frame: &Frame<'_>, lower: &Series, upper: &Series) {
     let both = lower.points.iter().zip(&upper.points);
     let both: Vec<_> = both
@@ -47,7 +58,7 @@ fn between(out: &mut Markup, frame: &Frame<'_>, lower: &Series, upper: &Series) 
     }
 }
 
-/// The points alone.
+/// Draws the points alone, without a line: their order means nothing.
 pub(super) fn points(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     for series in all {
         let class = class(series.role);
@@ -58,6 +69,7 @@ pub(super) fn points(out: &mut Markup, frame: &Frame<'_>, all: &[Series]) {
     }
 }
 
+/// Draws one series as runs of neighbouring values, with an arrow above each lower bound.
 fn line(out: &mut Markup, frame: &Frame<'_>, series: &Series) {
     let class = class(series.role);
     for run in series.points.split(|point| point.y.is_none()) {
@@ -74,7 +86,7 @@ fn line(out: &mut Markup, frame: &Frame<'_>, series: &Series) {
     }
 }
 
-/// A path through places of the axes.
+/// The commands of a path through places of the axes, the first of which it moves to.
 fn through(frame: &Frame<'_>, places: &[(f64, f64)]) -> String {
     let steps = places
         .iter()
@@ -84,6 +96,7 @@ fn through(frame: &Frame<'_>, places: &[(f64, f64)]) -> String {
         .collect()
 }
 
+/// Draws a point; nothing where it has no value.
 fn dot(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     let Some(y) = point.y else { return };
     let (x, y) = (
@@ -99,7 +112,7 @@ fn dot(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     out.empty("circle", &attributes);
 }
 
-/// An arrow upwards: the true value lies above.
+/// Draws an arrow upwards above a point: the true value lies above.
 fn at_least(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     let Some(y) = point.y else { return };
     let arrow = format!(
@@ -110,8 +123,11 @@ fn at_least(out: &mut Markup, frame: &Frame<'_>, class: &str, point: &Point) {
     path(out, &format!("dot {class}"), &arrow);
 }
 
-/// Rectangles, one path for each degree of darkness. The degree grows with the root of the count
-/// per time: a few requests beside many must be seen.
+/// Draws the cells as rectangles, one path for each degree of darkness.
+///
+/// The degree grows with the root of the count per time: a few requests beside many must be seen.
+/// It is the count per time and not the count, since columns may be of unequal length: the last one
+/// of a run is mostly shorter.
 pub(super) fn heat(out: &mut Markup, frame: &Frame<'_>, heat: &Heat) {
     let mut degrees: [String; DEGREES] = Default::default();
     for column in &heat.columns {
@@ -138,7 +154,8 @@ pub(super) fn heat(out: &mut Markup, frame: &Frame<'_>, heat: &Heat) {
     }
 }
 
-/// A bar for each value, below each other, with its name and its count.
+/// Draws a bar for each value, below each other, with its name on the left and its count behind it.
+/// A bar of a small value is one pixel long, so that a single failure among millions is there.
 pub(super) fn bars(out: &mut Markup, frame: &Frame<'_>, bars: &[Bar]) {
     for (number, bar) in bars.iter().enumerate() {
         let top = frame.top + number as f64 * BAR;
