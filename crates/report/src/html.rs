@@ -45,11 +45,12 @@ const COLUMNS: u16 = 110;
 pub struct Part {
     /// The id, which no other part of the page has.
     pub id: &'static str,
-    /// The element.
+    /// The element as markup, from its first tag to its last, with everything in it escaped
+    /// already.
     pub html: String,
 }
 
-/// The page of a run whose books are closed.
+/// The page of a run whose books are closed, as the bytes of a file that stands alone.
 #[must_use]
 pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
     let document = Document {
@@ -60,7 +61,8 @@ pub fn page(summary: &Summary, origin: &Origin<'_>) -> Vec<u8> {
     document.print()
 }
 
-/// The title of a run's page.
+/// The title of a run's page, which names the target. It has no escapes yet: [`Document`] prints it
+/// as a text.
 #[must_use]
 pub fn title(summary: &Summary) -> String {
     format!("drumfire: {}", target(summary))
@@ -68,6 +70,9 @@ pub fn title(summary: &Summary) -> String {
 
 /// The parts of the page of a run, in the order in which they are read. A part that has nothing to
 /// show is left out.
+///
+/// Ids do not depend on the run's content but for what is there, so that the server of a run under
+/// way compares the parts of two moments by their ids and sends those whose markup has changed.
 #[must_use]
 pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     let naming = origin.naming;
@@ -109,6 +114,7 @@ fn about(out: &mut Markup, summary: &Summary) {
     out.close("header");
 }
 
+/// The target as a text without secrets, cut where it is long.
 fn target(summary: &Summary) -> String {
     secret::excerpt(&summary.info.target)
 }

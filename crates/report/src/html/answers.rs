@@ -1,4 +1,9 @@
 //! The three answers with their reasons, and the thresholds: what a reader sees first.
+//!
+//! The words are those of the terminal's page ([`crate::answers`]), so that both can be searched
+//! for the same sentence; here each answer is an item of a list, coloured by its grade. The colour
+//! is never the only sign of it: the text of an answer says how good it is, and a threshold has its
+//! mark.
 
 use crate::answers::{Answer, Grade, answers, rule};
 use crate::markup::Markup;
@@ -7,12 +12,16 @@ use crate::style::Unicode;
 use crate::text::foreign;
 use drumfire_measure::{Reason, Summary};
 
-/// The colour of an answer, by how good it is.
+/// The class of what is as it should be; the page's sheet gives it a colour.
 const GOOD: &str = "is-good";
+/// The class of what is in between, as a suspect run.
 const FAIR: &str = "is-fair";
+/// The class of what is not as it should be.
 const BAD: &str = "is-bad";
+/// The class of an answer that can't be given, as that on a target without a request.
 const OPEN: &str = "is-open";
 
+/// Appends the part `answers`: an item for each answer in their own order, then the thresholds.
 pub(super) fn print(out: &mut Markup, summary: &Summary, naming: Naming) {
     out.open("section", &[("id", "answers")]);
     out.open("ul", &[("class", "answers")]);
@@ -44,6 +53,7 @@ fn sentences(reasons: &[Reason], naming: Naming) -> Vec<String> {
         .collect()
 }
 
+/// Appends one answer, each of its reasons in a paragraph beneath.
 fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.open("li", &[("class", colour)]);
     out.element("strong", &[], text);
@@ -53,6 +63,8 @@ fn answer(out: &mut Markup, colour: &str, text: &str, reasons: &[String]) {
     out.close("li");
 }
 
+/// Appends an item for each threshold in the plan's order, with the figure that was measured;
+/// nothing for a plan without thresholds.
 fn thresholds(out: &mut Markup, summary: &Summary) {
     if summary.thresholds.is_empty() {
         return;

@@ -1,6 +1,11 @@
 //! Two runs laid over each other: their numbers beside each other, and pictures of both.
 //!
 //! One pair of runs gets no verdict, and the page says so: two runs of the same program differ too.
+//!
+//! The page has parts of the same kinds as that of one run, in the same frame. Each run's number is
+//! computed by its own summary and its own model; only the ratio of the two is computed here, and
+//! only where both are known and the base's is above 0. Whether the two plans are alike is for the
+//! reader to see: nothing is refused here.
 
 use super::grid::{self, Cell, Grid};
 use super::{Part, data, part, picture};
@@ -12,7 +17,7 @@ use crate::style::Unicode;
 use crate::{calendar, secret};
 use drumfire_measure::Summary;
 
-/// The quantiles of the table.
+/// The quantiles of the table: name and q.
 const QUANTILES: [(&str, f64); 6] = [
     ("p50", 0.5),
     ("p90", 0.9),
@@ -22,7 +27,9 @@ const QUANTILES: [(&str, f64); 6] = [
     ("slowest", 1.0),
 ];
 
-/// The parts of the page of two runs.
+/// The parts of the page of two runs, in the order in which they are read: their names, their
+/// numbers, and the pictures that both have ([`beside`]). Links are relative to the page of all
+/// runs.
 #[must_use]
 pub fn compare(base: &Summary, candidate: &Summary) -> Vec<Part> {
     let mut parts = vec![part("about", |out| about(out, base, candidate))];
@@ -35,6 +42,8 @@ pub fn compare(base: &Summary, candidate: &Summary) -> Vec<Part> {
     parts
 }
 
+/// Appends the heading, a line for each run with its answers, and the caution that one pair can
+/// differ by chance.
 fn about(out: &mut Markup, base: &Summary, candidate: &Summary) {
     out.open("header", &[("id", "about")]);
     out.element("h1", &[], "Two runs");
@@ -57,7 +66,8 @@ fn about(out: &mut Markup, base: &Summary, candidate: &Summary) {
     out.close("header");
 }
 
-/// A row for each number of both runs.
+/// A row for each number of both runs. Each value is paired with its text, since the ratio is that
+/// of the values and not of the rounded texts.
 fn numbers(base: &Summary, candidate: &Summary) -> Grid {
     let both = [base, candidate];
     let mut rows = vec![
@@ -106,6 +116,8 @@ fn numbers(base: &Summary, candidate: &Summary) -> Grid {
     }
 }
 
+/// The cells of a row: name, both texts, and the candidate's value as a multiple of the base's. A
+/// value that either run lacks is a dash, and so is the ratio then.
 fn row(name: &str, both: [Option<(f64, String)>; 2]) -> Vec<Cell> {
     let ratio = match &both {
         [Some((base, _)), Some((candidate, _))] if *base > 0.0 => {

@@ -3,6 +3,10 @@
 //!
 //! Commands need the page's program; the part is hidden without it. They stay as they are while
 //! other parts are given anew, so that nothing that is being typed is lost.
+//!
+//! A form names its command in `data-command`, and its fields are the command's value and pool. The
+//! program sends it and shows the answer in `output`; how a command is written and whether it is
+//! taken is decided by the run, not here.
 
 use super::{Part, part};
 use crate::markup::Markup;
@@ -11,7 +15,7 @@ use crate::style::Unicode;
 use crate::text::foreign;
 use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 
-/// The state of a run, in a line of words.
+/// The state of a run, in a line of words that readers of screens announce when it changes.
 #[must_use]
 pub fn progress(line: &str) -> Part {
     part("progress", |out| {
@@ -19,7 +23,9 @@ pub fn progress(line: &str) -> Part {
     })
 }
 
-/// The commands that a run of these pools takes.
+/// The commands that a run of these pools takes. Only commands that can have an effect are there: a
+/// rate where a pool has one law for all, a number of users where any pool has users by itself or a
+/// law for each.
 #[must_use]
 pub fn control(info: &RunInfo) -> Part {
     part("control", |out| {
@@ -46,6 +52,7 @@ pub fn control(info: &RunInfo) -> Part {
     })
 }
 
+/// Appends a command without a value, as a button.
 fn plain(out: &mut Markup, command: &str, label: &str) {
     out.open("form", &[("data-command", command)]);
     out.element("button", &[], label);

@@ -3,6 +3,11 @@
 //! The pictures are drawn without it. The program finds the value under its cursor here, and the
 //! tests in a browser compare what is drawn with it. Texts are escaped as they are in the pictures;
 //! what could end the block or begin another element is spelled with a number, which JSON allows.
+//!
+//! The block mirrors [`Figure`] in fewer bytes, for it may be the larger part of a page. Each type
+//! here is one object of it: series that have the same places name them once ([`Values`]), and
+//! cells of a heat map are the numbers of their spans, which are listed once ([`Cells`]). Names of
+//! fields are read by `web/src/figure.ts`, and a change of either is a change of both.
 
 use crate::figure::svg::{class, place};
 use crate::figure::{Axis, Bar, Figure, Heat, Mark, Plot, Scale, Series, Unit};
@@ -14,7 +19,7 @@ use serde::{Serialize, Serializer};
 /// Numbers up to this are whole in JSON, too, where they are whole.
 const WHOLE_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Appends the block.
+/// Appends the block as a `script` element of a type that no browser runs.
 pub(super) fn print(out: &mut Markup, figures: &[Figure]) {
     let block = Block {
         figures: figures.iter().map(Picture::of).collect(),
@@ -32,6 +37,7 @@ fn json(block: &Block<'_>) -> String {
     text.replace('&', "\\u0026")
 }
 
+/// The whole block: the figures in the order of the page.
 #[derive(Serialize)]
 struct Block<'a> {
     figures: Vec<Picture<'a>>,
@@ -51,12 +57,16 @@ struct Picture<'a> {
     content: Content<'a>,
 }
 
+/// The values of a plot. The field's name tells the program which kind it is, beside `kind`, which
+/// tells the plots with series apart.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Content<'a> {
     Series {
         series: Vec<Values<'a>>,
     },
+    /// Cells: `spans` are all spans of latency that occur, in ascending order, and a cell has the
+    /// number of its own.
     Heat {
         spans: Vec<[Number; 2]>,
         columns: Vec<Cells>,
@@ -76,6 +86,7 @@ struct Line<'a> {
     to: Number,
 }
 
+/// A mark: a moment along the x axis, and its name.
 #[derive(Serialize)]
 struct Moment<'a> {
     x: Number,
@@ -103,6 +114,7 @@ struct Cells {
     cells: Vec<(usize, u64)>,
 }
 
+/// A bar: its name, the class of its colour, and its length in the unit of the x axis.
 #[derive(Serialize)]
 struct Value<'a> {
     name: Text<'a>,
@@ -111,6 +123,8 @@ struct Value<'a> {
 }
 
 impl<'a> Picture<'a> {
+    /// The picture of a figure. The place of its plot is computed by the drawing itself, so that
+    /// values and pixels can't come apart.
     fn of(figure: &'a Figure) -> Self {
         let (kind, content) = match &figure.plot {
             Plot::Lines(all) => ("lines", series(all)),
@@ -136,6 +150,8 @@ impl<'a> Picture<'a> {
     }
 }
 
+/// An axis with its unit and scale by name. The names are spelled here, not derived, since the
+/// program matches them.
 fn line(axis: &Axis) -> Line<'_> {
     Line {
         title: axis.title,
@@ -158,6 +174,7 @@ fn line(axis: &Axis) -> Line<'_> {
     }
 }
 
+/// The series, each with its places only where they differ from those of the one before.
 fn series(all: &[Series]) -> Content<'_> {
     let mut series: Vec<Values<'_>> = Vec::with_capacity(all.len());
     let mut before = None;
@@ -177,6 +194,8 @@ fn series(all: &[Series]) -> Content<'_> {
     Content::Series { series }
 }
 
+/// The cells of a heat map over a list of spans. Cells of all columns have the same edges, which
+/// are computed by one function, so that equal spans are equal to the bit.
 fn heat(heat: &Heat) -> Content<'_> {
     let cells = heat.columns.iter().flat_map(|column| &column.cells);
     let mut spans: Vec<(f64, f64)> = cells.map(|(from, to, _)| (*from, *to)).collect();
@@ -201,6 +220,7 @@ fn heat(heat: &Heat) -> Content<'_> {
     }
 }
 
+/// The bars in their order from the top.
 fn bars(all: &[Bar]) -> Content<'_> {
     let bars = all.iter().map(|Bar { name, role, value }| Value {
         name: Text(name),

@@ -1,4 +1,9 @@
 //! The frame of a page: its head, what the browser may do with it, and its parts.
+//!
+//! [`Document::print`] is the only way to a whole page. It puts the style sheets and the program
+//! into the page and joins the parts' markup as it is, so that whoever makes a part escapes its
+//! texts. The three places differ in two things alone: the content security policy, and the two
+//! attributes by which the program finds the events and the commands of a run under way.
 
 use super::{Part, program};
 use crate::figure::svg::STYLE as PICTURES;
@@ -31,7 +36,7 @@ pub enum Place {
 }
 
 impl Document<'_> {
-    /// The page's bytes.
+    /// The page's bytes: HTML in UTF-8, with nothing to load.
     #[must_use]
     pub fn print(&self) -> Vec<u8> {
         let mut out = Markup::default();
@@ -56,6 +61,8 @@ impl Document<'_> {
         out.finish().into_bytes()
     }
 
+    /// Appends the head. The policy comes first of all that a browser obeys, since it holds only
+    /// for what follows it.
     fn print_head(&self, out: &mut Markup) {
         out.open("head", &[]);
         out.empty("meta", &[("charset", "utf-8")]);

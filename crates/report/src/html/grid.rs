@@ -1,4 +1,9 @@
 //! A table of a part of the page: names on the left, numbers on the right.
+//!
+//! A table of a run is made as a [`Grid`], by a function that looks at the summary alone, and
+//! printed by [`part`], which alone knows the markup. A table without rows is no part. Texts in
+//! cells are escaped by the markup; what a table says of the target is escaped for a terminal
+//! before, as in the page of text.
 
 use super::Part;
 use crate::figure::Spark;
@@ -29,12 +34,18 @@ impl Cell {
     }
 }
 
-/// A table with its heading, and how to read it.
+/// A table with its heading, and how to read it. Each row has as many cells as there are heads, the
+/// first of them the row's name.
 pub(super) struct Grid {
+    /// The id of the part, which no other part of the page has.
     pub(super) id: &'static str,
+    /// The heading, which also names the scrollable region for readers of screens.
     pub(super) title: &'static str,
+    /// The headings of the columns.
     pub(super) heads: Vec<String>,
+    /// The rows from the top.
     pub(super) rows: Vec<Vec<Cell>>,
+    /// The sentence that says how to read it, folded beneath.
     pub(super) explanation: &'static str,
 }
 
@@ -44,6 +55,8 @@ pub(super) fn part(grid: &Grid) -> Option<Part> {
     has_rows.then(|| super::part(grid.id, |out| print(out, grid)))
 }
 
+/// Appends the table in a region that scrolls by itself, so that a wide table does not widen the
+/// page.
 fn print(out: &mut Markup, grid: &Grid) {
     out.open("section", &[("id", grid.id)]);
     out.element("h2", &[], grid.title);
@@ -67,6 +80,7 @@ fn print(out: &mut Markup, grid: &Grid) {
     out.close("section");
 }
 
+/// Appends a row; its first text is its heading.
 fn print_row(out: &mut Markup, row: &[Cell]) {
     out.open("tr", &[]);
     for (number, cell) in row.iter().enumerate() {

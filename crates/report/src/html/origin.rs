@@ -1,5 +1,12 @@
-//! What a run was made from: its environment, its plan, the command that repeats it, and its data to
-//! take away.
+//! What a run was made from: its environment, its plan, the command that repeats it, and its data
+//! to take away.
+//!
+//! The summary does not have the plan's text, nor the files of a stored run; the caller gives them
+//! as an [`Origin`]. All of it is written into the page as it is, so that it must have no secrets:
+//! a plan comes in the form in which it was stored, with references in their place.
+//!
+//! Each of these is a part of its own, since they do not change while a run goes on, and a page
+//! that follows the run need not be sent them again.
 
 use super::grid::explain;
 use super::{Part, part};
@@ -25,7 +32,8 @@ pub struct Origin<'a> {
     pub files: &'a [NamedFile],
 }
 
-/// The environment, the plan with its command, and the downloads.
+/// The environment, the plan with its command, and the downloads; the last two only where the
+/// caller gave them.
 pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     let mut parts = vec![part("environment", |out| environment(out, summary))];
     if !origin.plan.is_empty() {
@@ -37,6 +45,9 @@ pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     parts
 }
 
+/// Appends the facts of the generator that decide whether two runs can be compared, and how busy it
+/// was. A fact that is not known, such as the check of certificates in a run without TLS, is left
+/// out.
 fn environment(out: &mut Markup, summary: &Summary) {
     let (info, generator) = (&summary.info, &summary.generator);
     let warmup = match info.warmup {
@@ -109,7 +120,8 @@ fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
     out.close("section");
 }
 
-/// Links that have their data in themselves, so that the page still loads nothing.
+/// Appends links that have their data in themselves, so that the page still loads nothing. The data
+/// is in base64, four bytes for each three. Paper has no use for links, and leaves the part out.
 fn downloads(out: &mut Markup, files: &[NamedFile]) {
     out.open("section", &[("id", "downloads"), ("class", "screen")]);
     out.element("h2", &[], "Data");

@@ -2,6 +2,10 @@
 //! laid over each other.
 //!
 //! Without its program the page has everything but the search. Links are relative to the page.
+//!
+//! A row has the cells of the list in the terminal ([`listing`]) behind a pair of buttons: one run
+//! is chosen as the base and one as the candidate, and the form's address is the page that compares
+//! them. Runs come in the order in which they are to be shown; nothing is sorted or read here.
 
 use super::{Part, part};
 use crate::figure::Spark;
@@ -16,9 +20,10 @@ use crate::text::foreign;
 pub struct StoredRun<'a> {
     /// Its row in a list.
     pub listed: Listed<'a>,
-    /// Whether it goes on.
+    /// Whether the run goes on, so that its page follows it.
     pub is_live: bool,
-    /// p99 of the runs of the same plan up to this one.
+    /// p99 of the runs of the same plan up to this one, the oldest on the left; `None` where there
+    /// are too few.
     pub spark: Option<Spark>,
 }
 
@@ -42,7 +47,8 @@ const HEADS: [&str; 16] = [
     "tags",
 ];
 
-/// The parts of the page, the newest run first.
+/// The parts of the page, in the order of `stored`: the heading with their number, and the table
+/// where there is any run.
 #[must_use]
 pub fn runs(stored: &[StoredRun<'_>]) -> Vec<Part> {
     let head = part("about", |out| {
@@ -62,6 +68,8 @@ pub fn runs(stored: &[StoredRun<'_>]) -> Vec<Part> {
     }
 }
 
+/// Appends the search field, the table, and the button that opens the two chosen runs. The field is
+/// of use only with the page's program, which hides rows by their text.
 fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.open("section", &[("id", "list")]);
     out.open("p", &[("class", "screen")]);
@@ -95,6 +103,8 @@ fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.close("section");
 }
 
+/// Appends a run. One whose record can't be read keeps its row, with the reason across the columns
+/// of its figures.
 fn row(out: &mut Markup, run: &StoredRun<'_>) {
     let listed = &run.listed;
     let style = Style::default();

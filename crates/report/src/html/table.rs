@@ -1,11 +1,17 @@
 //! The numbers of a picture as a table: for readers of screens, for copying, and for doubts.
+//!
+//! It is made from the figure and not from the summary, so that a number beside a picture is the
+//! number that the picture shows. Values are labelled as on the axes; those that are only lower
+//! bounds have a `≥`.
 
 use crate::figure::{Axis, Bar, Figure, Heat, Plot, Point, Series};
 use crate::markup::Markup;
 
-/// The most rows of a table.
+/// The most rows of a table, which is more than a figure over time has: its rows are bounded by the
+/// timeline.
 const ROWS: usize = 300;
 
+/// Appends the table in the form that the figure's plot asks for.
 pub(super) fn print(out: &mut Markup, figure: &Figure) {
     out.open("div", &[("class", "scroll"), ("tabindex", "0")]);
     out.open("table", &[]);
@@ -18,6 +24,7 @@ pub(super) fn print(out: &mut Markup, figure: &Figure) {
     out.close("div");
 }
 
+/// Appends the row of headings.
 fn heading(out: &mut Markup, names: &[&str]) {
     out.open("thead", &[]);
     out.open("tr", &[]);
@@ -28,6 +35,7 @@ fn heading(out: &mut Markup, names: &[&str]) {
     out.close("thead");
 }
 
+/// Appends a row of cells, escaped.
 fn row(out: &mut Markup, cells: &[String]) {
     out.open("tr", &[]);
     for cell in cells {
@@ -54,6 +62,7 @@ fn series(out: &mut Markup, figure: &Figure, all: &[Series]) {
     out.close("tbody");
 }
 
+/// A point's value as a text; a dash where there is no point or no value.
 fn value(axis: &Axis, point: Option<&Point>) -> String {
     let Some((y, is_at_least)) = point.and_then(|point| Some((point.y?, point.is_at_least))) else {
         return "–".to_owned();
@@ -86,6 +95,7 @@ fn cells(out: &mut Markup, figure: &Figure, heat: &Heat) {
     out.close("tbody");
 }
 
+/// A row for each bar: its name and its value.
 fn bars(out: &mut Markup, figure: &Figure, all: &[Bar]) {
     heading(out, &["outcome", figure.x.title]);
     out.open("tbody", &[]);

@@ -1,5 +1,14 @@
-//! The tables of a run: its pools, steps, stages, failures and slowest requests. One that would have
-//! a single row, which the numbers above it have already, is left out.
+//! The tables of a run: its pools, steps, stages, failures and slowest requests. One that would
+//! have a single row, which the numbers above it have already, is left out.
+//!
+//! Each function makes one [`Grid`] from the summary and nothing else; [`parts`] calls them in the
+//! order of the page, and a grid without rows gives no part. A new table is a function in that
+//! list.
+//!
+//! Numbers are rounded by [`crate::quantity`] as in the terminal, and a table has the same
+//! quantiles as Markdown, so that a number can be found again in any of the three. Failures are
+//! marked where there are any. Lists that a server or a plan may make long are bounded; the JSON
+//! has them whole.
 
 use super::Part;
 use super::grid::{self, Cell, Grid};
@@ -17,7 +26,7 @@ const ROWS: usize = 60;
 /// The columns of a step's latency over time.
 const SPARK_COLUMNS: usize = 60;
 
-/// All tables of the run.
+/// All tables of the run that have rows, in the order of the page.
 pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Part> {
     let grids = [pools, steps, stages, failures, slowest];
     grids
@@ -25,6 +34,8 @@ pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Part> {
         .filter_map(|grid| grid::part(&grid(summary)))
 }
 
+/// The table of pools, where there are several. Each pool's times are those of its own model; the
+/// rate that was asked for is a dash in a closed one.
 fn pools(summary: &Summary) -> Grid {
     let several = summary.info.pools.len() > 1;
     let rows = summary.pools().filter(|_| several).map(|(pool, figures)| {
@@ -53,6 +64,8 @@ fn pools(summary: &Summary) -> Grid {
     }
 }
 
+/// The table of steps, where there are several, with each step's latency over time where its
+/// timeline has enough requests. Beyond the bound those with the greatest times are kept.
 fn steps(summary: &Summary) -> Grid {
     let StepRows { rows: steps, total } = step_rows(summary, ROWS);
     let places: Vec<_> = steps.iter().map(|row| row.place).collect();
@@ -90,6 +103,8 @@ fn steps(summary: &Summary) -> Grid {
     }
 }
 
+/// The table of the parts of a load, one row for each stage of each pool; empty where no load has
+/// stages.
 fn stages(summary: &Summary) -> Grid {
     let several = summary.info.pools.len() > 1;
     let stages = summary.stages();
@@ -109,6 +124,8 @@ fn stages(summary: &Summary) -> Grid {
     }
 }
 
+/// The cells of a stage. Its rate is over the part of it that was measured; times that a failure or
+/// a timeout made too small are marked as lower bounds.
 fn stage_row(stage: &StageRow<'_>, several: bool) -> Vec<Cell> {
     let row = &stage.row;
     let name = match several {
@@ -140,6 +157,7 @@ fn stage_row(stage: &StageRow<'_>, several: bool) -> Vec<Cell> {
     ]
 }
 
+/// The table of failures: each kind with one message, the most frequent first.
 fn failures(summary: &Summary) -> Grid {
     let errors = summary.total.errors();
     let rows = errors.iter().take(ROWS).map(|error| {
@@ -161,6 +179,8 @@ fn failures(summary: &Summary) -> Grid {
     }
 }
 
+/// The table of the slowest requests, with the trace by which a request can be found in the
+/// target's own records. A request without an answer has its failure in place of a status.
 fn slowest(summary: &Summary) -> Grid {
     let rows = summary.slowest.iter().map(|slow| {
         let pool = summary.info.pools.get(usize::from(slow.pool));
@@ -192,15 +212,18 @@ fn slowest(summary: &Summary) -> Grid {
     }
 }
 
+/// The headings of a table: its own, then those that it shares with others.
 fn heads(first: &[&str], more: &[String]) -> Vec<String> {
     let first = first.iter().map(|head| (*head).to_owned());
     first.chain(more.iter().cloned()).collect()
 }
 
+/// The headings of the quantiles.
 fn quantile_names() -> Vec<String> {
     QUANTILES.map(|(name, _)| name.to_owned()).to_vec()
 }
 
+/// The cells of the quantiles, a dash where the count supports none.
 fn quantiles(times: &Histogram) -> impl Iterator<Item = Cell> {
     let cell = |(_, q)| Cell::number(quantile(times, q, Unicode::On));
     QUANTILES.map(cell).into_iter()
