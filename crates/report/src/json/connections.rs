@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 #[derive(Serialize)]
 pub(super) struct Connections {
     opened: u64,
-    /// Those of the warm-up that were open at its end.
+    /// The connections that were opened in the warm-up and open at its end.
     #[serde(skip_serializing_if = "is_zero")]
     open_before: u64,
     open_at_end: u64,
@@ -36,7 +36,8 @@ struct Address {
     requests: u64,
 }
 
-/// The connections to all addresses beyond those that are listed.
+/// The connections to all addresses beyond those that are listed, which `measure` has summed
+/// already.
 #[derive(Serialize)]
 struct Others {
     opened: u64,
@@ -53,11 +54,15 @@ struct Each {
     max: u64,
 }
 
+/// Whether a count is zero, for a key that only runs with a warm-up have.
 const fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
 impl Connections {
+    /// The lives of a run's or a pool's connections. `measure` has those of the warm-up as a signed
+    /// difference, since a part of it may close more than it opens; over a whole run it is a count,
+    /// and 0 is printed for anything less.
     pub(super) fn of(lives: &Lives) -> Self {
         let closed = Closing::ALL.iter();
         let closed = closed.map(|why| (why.name(), lives.closed_by(*why)));
@@ -86,6 +91,7 @@ impl Connections {
     }
 }
 
+/// The counts of one address as an object.
 const fn address(row: &AddressRow) -> Address {
     Address {
         address: row.address,

@@ -16,6 +16,16 @@
 //!
 //! Texts of the plan, of servers and of stored runs pass [`prose`] or [`secret::url`] and are not
 //! escaped for a terminal: JSON's own escapes suffice, and a program wants the text.
+//!
+//! `Document::of` is the only way in. It calls the constructors of the objects, each of which reads
+//! the summary and computes no figure of its own: a value is a field of `measure`, or a method that
+//! the page of text calls too. A constructor may leave out, mask, and replace a number that JSON
+//! lacks (`finite`); it rounds nothing.
+//!
+//! Three rules say when a key is absent. An object that only some runs have, such as `messages`, is
+//! an `Option` of its own type. A list that is empty in most runs is left out when it is empty; the
+//! others are there, so that a reader can iterate without a question. A number that could not be
+//! measured is `null`, since 0 would be a measurement.
 
 use super::connections::Connections;
 use super::distribution::Distribution;
@@ -36,7 +46,11 @@ use drumfire_units::Nanos;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The whole document.
+/// The whole document, in the order in which a reader asks: the run, its three answers, the counts,
+/// then the distributions and the parts.
+///
+/// `transport`, `failures` and `parts` are no keys of the document: they are flattened, and exist
+/// so that this type has no more fields than a head can hold.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     schema: &'static str,
@@ -67,18 +81,25 @@ pub(super) struct Document<'a> {
     notes: Vec<String>,
 }
 
-/// The same figures of parts of the run: of time, of pools, of steps.
+/// The same figures of parts of the run: of time, of pools, of steps. Pools and intervals add up to
+/// the run. Steps have no intended or dropped requests, since arrivals have no step before they are
+/// sent, and there are stages only where a load has any.
 #[derive(Serialize)]
 struct Parts {
     /// One entry for each stage of a load that has any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     stages: Vec<Stage>,
+    /// The run over time in at most 300 entries; of a longer run, each is the merge of several
+    /// intervals.
     intervals: Vec<Interval>,
     pools: Vec<PoolFigures>,
     steps: Vec<StepFigures>,
 }
 
 /// The facts of the run: identity, time, seed and plan, by which it can be made again.
+///
+/// `duration_ns` is the measured span, without the warm-up; `plan` is a map of texts and not the
+/// document that was written, for a program compares runs by it and does not run it.
 #[derive(Serialize)]
 struct Run<'a> {
     id: &'a str,
@@ -94,6 +115,10 @@ struct Run<'a> {
 }
 
 /// The answer on the load: whether it was kept, and why not.
+///
+/// Kept means that at least 99 % of what became due was sent; a closed model asks for no more than
+/// it sends and always keeps its load. `connections_needed` is an estimate by Little's law from the
+/// rate and the mean service time, and is `null` where these say nothing.
 #[derive(Serialize)]
 struct Load {
     kept: bool,
@@ -102,14 +127,17 @@ struct Load {
     connections_needed: Option<u64>,
 }
 
-/// The answer on the target.
+/// The answer on the target: `ok`, `degraded`, `failed`, or `unknown` where nothing was asked of
+/// it.
 #[derive(Serialize)]
 struct Target {
     state: &'static str,
     reasons: Vec<String>,
 }
 
-/// The answer on the measurement, and the thresholds in the plan's order.
+/// The answer on the measurement: whether the figures are the target's or the generator's, with the
+/// thresholds in the plan's order. Validity says nothing of the target, and a threshold nothing of
+/// validity; a reader needs both.
 #[derive(Serialize)]
 struct Verdict {
     validity: &'static str,
@@ -118,19 +146,23 @@ struct Verdict {
 }
 
 /// One threshold: its rule, and the figure that was seen.
+///
+/// `actual` has the unit of the rule's metric, and is `null` where the rule can't be evaluated,
+/// which fails a rule and passes a condition. `actual_text` says the same in words, or why there is
+/// none.
 #[derive(Serialize)]
 struct Threshold {
     expression: String,
     passed: bool,
     actual: Option<f64>,
-    /// Only where that is a bound of the figure.
+    /// `at_least` or `at_most`, only where `actual` is no more than that bound of the figure.
     #[serde(skip_serializing_if = "Option::is_none")]
     actual_is: Option<&'static str>,
     actual_text: String,
-    /// Only of a condition that ends the run.
+    /// True of a condition that ends the run, and absent of a rule.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_condition: bool,
-    /// Only where it ended the run.
+    /// The end of the interval that showed the violation, only of a condition that ended the run.
     #[serde(skip_serializing_if = "Option::is_none")]
     ended_run_at_ns: Option<u64>,
 }
@@ -154,22 +186,24 @@ struct Requests {
     retried: u64,
 }
 
-/// Requests per second over the measured span: as the schedule asked for, and as they ended. Of a
-/// closed model nothing was asked for.
+/// Requests per second over the measured span: as the schedule asked for, and as they ended, ok or
+/// failed. Of a closed model nothing was asked for, which is `null` and not absent, since every run
+/// has the key.
 #[derive(Serialize)]
 struct Rate {
     intended_per_s: Option<f64>,
     achieved_per_s: f64,
 }
 
-/// The keys that tell of transport.
+/// The keys on connections and their bytes, which the document and nothing else has at its top.
 #[derive(Serialize)]
 struct Transport {
     bytes: Bytes,
     connections: Connections,
 }
 
-/// Bytes as written to and read from connections, within TLS.
+/// Bytes as written to and read from connections, within TLS, heads included. Retransmissions and
+/// TLS' own bytes are below what the program sees.
 #[derive(Serialize)]
 struct Bytes {
     sent: u64,
@@ -177,6 +211,11 @@ struct Bytes {
 }
 
 /// The distributions of time; in each the times are nanoseconds.
+///
+/// Ok and failed requests are kept apart, for a target that fails fast must not look fast. A
+/// request whose end was not seen (timed out, in flight, due and not sent) stands among the ok ones
+/// as "at least this long". `response_time` runs from due to end, `service_time` from sent to end;
+/// the difference is `waiting`, which the target caused, and `lag`, which we did.
 #[derive(Serialize)]
 struct Latency {
     response_time: Distribution,
@@ -206,12 +245,13 @@ struct Iterations {
     rate: Rate,
     time: Distribution,
     time_failed: Distribution,
-    /// Of a pool with several scenarios.
+    /// The iterations of each scenario, of a pool that has several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     scenarios: Vec<Scenario>,
 }
 
-/// The iterations of a scenario.
+/// The iterations of a scenario, in the order of the plan. Its share of the arrivals is the plan's
+/// choice, so that it has achieved figures and none that was intended.
 #[derive(Serialize)]
 struct Scenario {
     name: String,
@@ -225,14 +265,16 @@ struct Scenario {
     time_failed: Distribution,
 }
 
-/// Requests that waited for streams which servers did not allow; absent where none did.
+/// Requests that waited because a server allows fewer streams than the plan has (RFC 9113 section
+/// 6.5.2); absent where none did.
 #[derive(Serialize)]
 struct HeldBack {
     requests: u64,
     streams_allowed: u32,
 }
 
-/// Messages of gRPC calls; absent where there are none.
+/// Messages of gRPC calls; absent where there are none. `unsent` are messages that a call had still
+/// to send when it ended; `first` and `gap` are only of calls that the server streams.
 #[derive(Serialize)]
 struct Messages {
     sent: u64,
@@ -242,7 +284,8 @@ struct Messages {
     gap: Distribution,
 }
 
-/// Failures of one kind with one message. `kind` is stable, `message` is not.
+/// Failures of one kind with one message. `kind` and `blame` are stable and may be matched;
+/// `message` is for people, bounded, and may change with any version.
 #[derive(Serialize)]
 struct Error {
     blame: &'static str,
@@ -251,7 +294,8 @@ struct Error {
     count: u64,
 }
 
-/// The failures of the run: their kinds, their first bodies, and the slowest requests.
+/// The failures of the run: their kinds, their first bodies, and the slowest requests. Kinds are
+/// bounded in `measure`, and their counts add up to `requests.failed`.
 #[derive(Serialize)]
 struct Failures {
     errors: Vec<Error>,
@@ -261,7 +305,9 @@ struct Failures {
     slowest: Vec<Slow>,
 }
 
-/// One of the slowest requests: of the measured ones, whatever their outcome.
+/// One of the slowest requests: of the measured ones, whatever their outcome. `trace_id` is that of
+/// the traceparent that it carried (W3C Trace Context), by which the target's records are searched;
+/// `status` is 0 where no response came.
 #[derive(Serialize)]
 struct Slow {
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -274,7 +320,8 @@ struct Slow {
     status: u16,
 }
 
-/// One of the first bodies of a kind of failure.
+/// One of the first bodies of a kind of failure: enough to see what the target said. `bytes` is the
+/// length of the whole decoded body, of which `body` is the beginning.
 #[derive(Serialize)]
 struct FailedBody {
     kind: &'static str,
@@ -287,6 +334,7 @@ struct FailedBody {
 }
 
 /// The requests that the warm-up left out of everything else; `end` says how its end was found.
+/// They are counted, so that all requests that were sent can be accounted for, and have no times.
 #[derive(Serialize)]
 struct Warmup {
     duration_ns: u64,
@@ -297,6 +345,9 @@ struct Warmup {
 }
 
 /// The figures of one pool, over the whole run's span.
+///
+/// A pool has answers of its own by the run's rules, so that one pool's failure can be told from
+/// another's success. It has no verdict: whether the generator kept up is a question of the run.
 #[derive(Serialize)]
 struct PoolFigures {
     name: String,
@@ -331,7 +382,8 @@ struct StepFigures {
     errors: Vec<Error>,
 }
 
-/// The requests of a step, by how they ended.
+/// The requests of a step, by how they ended. `sent` may be more than `ok` and `failed` together,
+/// by those that were in flight at the end.
 #[derive(Serialize)]
 struct StepRequests {
     sent: u64,
@@ -340,13 +392,15 @@ struct StepRequests {
     timed_out: u64,
 }
 
-/// Requests of a step per second of the run's span.
+/// Requests of a step per second of the run's span, which is the same for all steps: their rates
+/// add up to the run's.
 #[derive(Serialize)]
 struct StepRate {
     achieved_per_s: f64,
 }
 
-/// The distributions of time that are kept for single steps.
+/// The distributions of time that are kept for single steps: the two from which the latency of a
+/// model is taken. The others would cost memory for each of thousands of steps.
 #[derive(Serialize)]
 struct StepLatency {
     response_time: Distribution,
@@ -354,6 +408,10 @@ struct StepLatency {
 }
 
 /// The generator's own health, by which the verdict is explained.
+///
+/// Where workers spin before a due time, their share of a core is near 1 by design, and `spin` says
+/// so. `limited_by` names what the machine ran out of by outcomes, as they stand among the
+/// failures.
 #[derive(Serialize)]
 struct Generator {
     threads: u32,
@@ -370,7 +428,8 @@ struct Generator {
 }
 
 impl<'a> Document<'a> {
-    /// The document of a finished run.
+    /// The document of a run whose books are closed; one that goes on may be printed as if it ended
+    /// now.
     pub(super) fn of(summary: &'a Summary) -> Self {
         let total = &summary.total;
         Self {
@@ -422,7 +481,7 @@ impl<'a> Document<'a> {
 }
 
 /// The way in which the warm-up's end was set: given by the plan, or found in the figures, or why
-/// it was not found.
+/// it was not found. `given` also stands for a plan without a warm-up, which has a length of 0.
 const fn warmup_end(summary: &Summary) -> &'static str {
     match summary.settling {
         None => "given",
@@ -433,6 +492,8 @@ const fn warmup_end(summary: &Summary) -> &'static str {
 }
 
 impl<'a> Run<'a> {
+    /// The facts of a run. Its connections are the greatest number that may be open at a time, over
+    /// all pools.
     fn of(summary: &'a Summary) -> Self {
         let info: &RunInfo = &summary.info;
         let connections = info.pools.iter().map(|pool| pool.connections);
@@ -464,6 +525,7 @@ impl Load {
 }
 
 impl Target {
+    /// The answer of the whole run, or of one pool by the same rules.
     fn of(answer: &TargetAnswer) -> Self {
         Self {
             state: answer.state.name(),
@@ -473,6 +535,8 @@ impl Target {
 }
 
 impl Verdict {
+    /// The verdict with every threshold. A figure that JSON lacks, such as an infinite one, is
+    /// `null` here and stands in words beside.
     fn of(summary: &Summary) -> Self {
         let thresholds = summary.thresholds.iter().map(|threshold| Threshold {
             expression: prose(&threshold.expression),
@@ -496,6 +560,7 @@ impl Verdict {
 }
 
 impl Requests {
+    /// The counts of a run or of a pool, taken as they are: the two sums hold in `measure`.
     fn of(total: &Figures) -> Self {
         let counts = &total.counts;
         Self {
@@ -514,6 +579,7 @@ impl Requests {
 }
 
 impl Transport {
+    /// Bytes and connections of the whole run.
     fn of(total: &Figures) -> Self {
         Self {
             bytes: Bytes {
@@ -526,6 +592,8 @@ impl Transport {
 }
 
 impl Latency {
+    /// The distributions of a run or of a pool. Openings of connections are times of connections,
+    /// not of requests, and stand here since a reader looks for all times in one place.
     fn of(total: &Figures) -> Self {
         Self {
             response_time: Distribution::of(&total.latency.response_time),
@@ -609,6 +677,7 @@ impl Scenario {
 }
 
 impl HeldBack {
+    /// The requests that were held back; `None` where no server allowed too few streams.
     fn of(total: &Figures) -> Option<Self> {
         total.held_back.allowed.map(|streams_allowed| Self {
             requests: total.held_back.requests,
@@ -618,6 +687,7 @@ impl HeldBack {
 }
 
 impl Messages {
+    /// The messages; `None` of a run without calls.
     fn of(total: &Figures) -> Option<Self> {
         let messages = &total.messages;
         messages.any().then(|| Self {
@@ -631,6 +701,8 @@ impl Messages {
 }
 
 impl FailedBody {
+    /// The bodies that were kept, by kind of failure. They were cut and masked when they were kept,
+    /// and are laid out as the page does it, for a body is read by a person in either.
     fn of_run(summary: &Summary) -> Vec<Self> {
         let steps = |pool: usize| summary.info.pools.get(pool);
         let bodies = summary.failed_bodies.iter();
@@ -652,6 +724,8 @@ impl FailedBody {
 }
 
 impl Slow {
+    /// The slowest requests, the slowest first. A stored run whose facts lack the pool or the step
+    /// has empty names there.
     fn of_run(summary: &Summary) -> Vec<Self> {
         let slowest = summary.slowest.iter();
         slowest
@@ -694,7 +768,8 @@ impl Error {
     }
 }
 
-/// The figures of each pool, over the whole run's span.
+/// The figures of each pool in the plan's order, over the whole run's span: rates of pools then add
+/// up to the run's.
 fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
     let pools = summary.pools();
     pools
@@ -722,7 +797,7 @@ fn pool_figures(summary: &Summary) -> Vec<PoolFigures> {
         .collect()
 }
 
-/// The figures of steps, over the whole run's span.
+/// The figures of steps in the plan's order, over the whole run's span.
 fn step_figures(steps: Vec<Step>, duration: Nanos) -> Vec<StepFigures> {
     let steps = steps.iter();
     steps.map(|step| StepFigures::of(step, duration)).collect()
@@ -781,7 +856,8 @@ impl Generator {
     }
 }
 
-/// Counts by status, under three digits or gRPC's word.
+/// Counts by status, under three digits or gRPC's word, in the order of these texts: a document of
+/// the same run is the same to the byte.
 fn statuses(counts: impl Iterator<Item = (u16, u64)>) -> BTreeMap<String, u64> {
     counts
         .map(|(status, n)| (status_name(status).into_owned(), n))
@@ -796,7 +872,9 @@ fn sentences(reasons: &[Reason]) -> Vec<String> {
     sentences.map(prose).collect()
 }
 
-/// A number that JSON has: infinity and NaN, as of a rate over no time, become 0.
+/// A number that JSON has: infinity and NaN, as of a rate over no time, become 0. It is used where
+/// there is nothing to count, so that 0 is the truth; a figure that is unknown is an `Option`
+/// before.
 fn finite(value: f64) -> f64 {
     if value.is_finite() { value } else { 0.0 }
 }

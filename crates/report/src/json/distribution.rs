@@ -23,7 +23,8 @@ const QUANTILES: [(&str, f64); 8] = [
     ("0.99999", 0.99999),
 ];
 
-/// A distribution: an empty one has the count 0 and no other key.
+/// A distribution: an empty one has the count 0 and no other key, since every figure of no samples
+/// would be a number without a meaning.
 #[derive(Serialize)]
 pub(super) struct Distribution {
     count: u64,
@@ -76,7 +77,8 @@ impl Distribution {
     }
 }
 
-/// The names of the figures that are lower bounds.
+/// The names of the figures that are lower bounds. The mean is one as soon as any sample is; a
+/// quantile only from the least such sample on, since those below it are exact.
 fn at_least(histogram: &Histogram) -> Vec<&'static str> {
     if histogram.at_least_from().is_none() {
         return Vec::new();

@@ -70,6 +70,7 @@ impl Drift {
 }
 
 impl Change {
+    /// A change at its time, with the figure's medians before and after.
     fn of(point: &ChangePoint) -> Self {
         Self {
             at_ns: point.at.0,

@@ -46,7 +46,9 @@ impl Stage {
     }
 }
 
-/// The figures of an interval. Times are nanoseconds.
+/// The figures of an interval. Times are nanoseconds, and are those of the latency that the run's
+/// model has; counts are of exchanges that ended within the interval, `goal` of requests that
+/// became due within it.
 #[derive(Serialize)]
 pub(super) struct Interval {
     at: String,
@@ -72,6 +74,7 @@ pub(super) struct Interval {
 }
 
 impl<'a> Line<'a> {
+    /// The line of an interval, which names its run: files of several runs may be joined.
     pub(super) fn of(row: &IntervalRow, info: &'a RunInfo) -> Self {
         Self {
             schema: INTERVAL_SCHEMA,
@@ -82,6 +85,8 @@ impl<'a> Line<'a> {
 }
 
 impl Interval {
+    /// The figures of a row. Times keep the names that every output has for them, from the row
+    /// itself, so that a new quantile needs no change here.
     pub(super) fn of(row: &IntervalRow) -> Self {
         let times = row.latency.named();
         let known = times

@@ -18,14 +18,15 @@ use serde::Serialize;
 /// The name and version of the form.
 const SCHEMA: &str = "drumfire.runs.v1";
 
-/// The document: its form, and the runs in the order given.
+/// The document: its form, and the runs in the order given, which is the caller's choice.
 #[derive(Serialize)]
 struct List<'a> {
     schema: &'static str,
     runs: Vec<Row<'a>>,
 }
 
-/// A run. What is not known of it is absent.
+/// A run. What is not known of it is absent. A run whose record can't be read has its id, its
+/// labels where these can be read, and its errors.
 #[derive(Serialize)]
 struct Row<'a> {
     id: &'a str,
@@ -43,7 +44,8 @@ struct Row<'a> {
     errors: Vec<&'a str>,
 }
 
-/// Its figures: the words are those of `drumfire.summary.v1`.
+/// Its figures: the words and units are those of `drumfire.summary.v1`, but that answers are
+/// flattened, for a list is filtered by them.
 #[derive(Serialize)]
 struct Figures {
     started_at: String,
@@ -66,7 +68,8 @@ struct Figures {
     p99_is_at_least: Option<bool>,
 }
 
-/// Runs as one JSON object, indented, with a line feed at its end; described in the manual.
+/// Runs as one JSON object, indented, with a line feed at its end; described in the manual. An
+/// empty list is an object with no runs, and no error.
 #[must_use]
 #[expect(
     clippy::expect_used,

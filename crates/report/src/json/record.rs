@@ -18,7 +18,8 @@ use drumfire_measure::{RunEvent, RunInfo};
 use drumfire_plan::{Change, StopReason};
 use serde::Serialize;
 
-/// The facts of a run that are known when it begins.
+/// The facts of a run that are known when it begins. The keys are those of `run` in the summary,
+/// where they mean the same; figures are not among them, as there are none yet.
 #[derive(Serialize)]
 struct Facts<'a> {
     schema: &'static str,
@@ -63,6 +64,9 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
 }
 
 /// A line about an event: the time at which it was published, and the event.
+///
+/// The time is that of the writer's clock and orders the lines; `at_ns` of a change is the run's
+/// own time, at which workers carry it out.
 #[derive(Serialize)]
 struct Line<'a> {
     time: String,
@@ -70,7 +74,7 @@ struct Line<'a> {
     event: Event<'a>,
 }
 
-/// The events that have a line; the content of others is in the log.
+/// The events that have a line, by the stable name in `event`; the content of others is in the log.
 #[derive(Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 enum Event<'a> {
@@ -90,7 +94,7 @@ enum Event<'a> {
     Finished,
 }
 
-/// A command, by its kind.
+/// A command by the stable name of its kind in `change`, with its values in the words of a plan.
 #[derive(Serialize)]
 #[serde(tag = "change", rename_all = "snake_case")]
 enum Changed {
@@ -102,7 +106,8 @@ enum Changed {
     Stop { reason: &'static str },
 }
 
-/// A number of users from a time on, counted from the order's own.
+/// A number of users from a time on, counted from the order's own: a law of users is a list of
+/// them, whose times ascend.
 #[derive(Serialize)]
 struct UsersFrom {
     from_ns: u64,
