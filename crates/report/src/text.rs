@@ -5,9 +5,9 @@
 //! looks at what another printed, so that parts can be moved, added and left out one by one. Every
 //! text that came from a server or a file passes `foreign` on its way to the page.
 //!
-//! A new part is a file with a `print` of this form and a name in [`Part`]; each has
-//! at most one explanation, with which `--explain` says how to read it. The golden files of the
-//! tests are whole pages.
+//! A new part is a file with a `print` of this form and a name in [`Part`]; each has at most one
+//! explanation, with which `--explain` says how to read it. The golden files of the tests are whole
+//! pages. The order of the page is that of [`Part::ALL`] and nowhere else.
 
 mod asked;
 mod distribution;

@@ -18,11 +18,15 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, LatePolicy};
 use drumfire_units::Nanos;
 
-/// The greatest number of characters of a law; a law of many pieces is in the JSON as a whole, and
+/// The greatest number of characters of a law. A law of many pieces is in the JSON as a whole, and
 /// its pieces are the rows of the table of stages.
 const LAW_MAX: usize = 60;
 
 /// The words of one pool's plan; none where its facts are not known.
+///
+/// Each method gives the words of one subject, in the order in which a line has them, and nothing
+/// where the plan has its default. The printers of the page choose the places: [`print_target`]
+/// here, the line of the load in `run`.
 pub(super) struct AskedWords<'a> {
     pool: &'a PoolInfo,
     asked: Option<&'a Asked>,
@@ -69,8 +73,8 @@ impl<'a> AskedWords<'a> {
         words
     }
 
-    /// The rate of an open model, or the law that it follows. A rate of iterations says so, lest it
-    /// be compared with the requests below it.
+    /// The rate of an open model, or the law that it follows; nothing of a closed one. A rate of
+    /// iterations says so, lest it be compared with the requests below it.
     fn rate(&self) -> Option<String> {
         let load = self.asked.map(|asked| &asked.load);
         match (self.pool.model, self.pool.intended_rate, load) {
@@ -91,7 +95,7 @@ impl<'a> AskedWords<'a> {
         }
     }
 
-    /// Whether the number of users changes during the run.
+    /// True of a pool whose number of users changes during the run.
     pub(super) fn users_change(&self) -> bool {
         let users = self.asked.and_then(|asked| asked.users.as_ref());
         users.is_some_and(|users| users.changes().len() > 1)
@@ -150,7 +154,7 @@ impl<'a> AskedWords<'a> {
     }
 }
 
-/// A law cut to [`LAW_MAX`] characters.
+/// A law cut to [`LAW_MAX`] characters, the last of which then says so.
 fn shortened(law: &AskedSequence) -> String {
     let law = law.to_string();
     if law.chars().count() <= LAW_MAX {

@@ -40,14 +40,16 @@ const COUNTS_LEAST: usize = 5;
 /// Quantiles marked beside the row that holds them.
 const MARKS: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// Values below `bound` and not below the row before; the last row has no bound.
+/// Values below `bound` and not below the bound of the row before; the last row has no bound. Rows
+/// follow each other without a gap, so that their counts add up to that of the histogram.
 #[derive(Debug, PartialEq, Eq)]
 struct Row {
     bound: Option<u64>,
     count: u64,
 }
 
-/// Prints the bars.
+/// Prints the bars under a heading that says which requests they count. Those whose end was not
+/// seen are among them, each at the time that was seen, and the heading has their number.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let (name, histogram) = main_latency(summary);
     if histogram.count() == 0 {
@@ -72,6 +74,11 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 
 /// The rows of a histogram: at most [`ROWS_MAX`], fewer where there are few values, for two samples
 /// to a row have no shape.
+///
+/// The number aimed at is twice the square root of the count. The body lies between the quantiles
+/// of [`BODY`], but reaches no further than the longest time whose end was seen. Of the scales in
+/// [`PER_DECADE`] the finest is taken that needs fewer rows for it; each bucket then counts in the
+/// row that holds its upper bound.
 fn rows(histogram: &Histogram) -> Vec<Row> {
     let count = histogram.count();
     let low = histogram.quantile_unchecked(BODY.0).0;
@@ -125,7 +132,8 @@ fn bounds(per_decade: u32, low: u64, high: u64) -> Vec<u64> {
     bounds
 }
 
-/// The rows as bars with their share, their count, and the quantiles that lie in them.
+/// The rows as bars with their share, their count, and the quantiles that lie in them. On a narrow
+/// page marks give way first and counts next; the bars keep at least their label and their share.
 fn bars(rows: &[Row], histogram: &Histogram, style: &Style, room: usize) -> Vec<Line> {
     let total = histogram.count();
     let largest = rows.iter().map(|row| row.count).max().unwrap_or(0);

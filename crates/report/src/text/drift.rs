@@ -6,6 +6,11 @@
 //! A sentence has the size of the movement, its unit, its time, and the values on both sides:
 //! enough to look for the cause elsewhere (a deployment, a log) without the figures themselves.
 //! Times of the day are in UTC and as exact as the length of the run lets them matter.
+//!
+//! Whether a figure moved is decided in `measure`, with its level and its correction for several
+//! tests. This file chooses words: [`print`] sorts figures into those that moved and those that did
+//! not, and [`Words`] makes a sentence of each movement. A movement for the worse has the colour of
+//! a warning; none of them changes an answer or an exit code.
 
 use crate::calendar::rfc3339_seconds;
 use crate::line::{Ink, Line, wrap};
@@ -84,7 +89,8 @@ fn is_worse(drift: &Drift) -> bool {
     grew != (drift.figure == DriftFigure::Rate)
 }
 
-/// The facts of the run by which times and figures are written.
+/// The facts of the run by which times and figures are written: its start, the length of the judged
+/// span, and the letters of the terminal.
 struct Words {
     started_at_unix_ns: u64,
     span: Nanos,
@@ -108,6 +114,11 @@ impl Words {
 
     /// A trend as a clause: by how much, for a unit of time that it lasted, and from when to when
     /// where that is not the whole span.
+    ///
+    /// The present tense says that it went on to the end, which a reader must know first: what
+    /// grows will go on growing. A trend is given per hour or per minute, whichever it lasted at
+    /// least once, and never extrapolated beyond its length. A share of failures moves by
+    /// percentage points, all others in percent of their value at the trend's beginning.
     fn trend(&self, name: &str, drift: &Drift, trend: &Trend) -> String {
         let goes_on = trend.until >= drift.span.end;
         let plural = drift.figure == DriftFigure::Failed;
@@ -169,7 +180,8 @@ impl Words {
         enumerated(&changes)
     }
 
-    /// A value of a figure with its unit.
+    /// A value of a figure with its unit: figures come as numbers in nanoseconds, shares, 1/s or
+    /// bytes.
     fn value(&self, figure: DriftFigure, value: f64) -> String {
         match figure {
             DriftFigure::P50 | DriftFigure::P99 => latency_f64(value, self.unicode),
@@ -194,8 +206,8 @@ impl Words {
     }
 }
 
-/// A number of percent with two significant digits; a smaller one than a hundredth is said to be
-/// one, since 0.00 would read as nothing.
+/// A number of percent with two significant digits; a smaller one than a hundredth is written as
+/// `<0.01`, since 0.00 would read as nothing.
 fn percent(percent: f64) -> String {
     match percent {
         0.0 => "0".to_owned(),

@@ -8,6 +8,10 @@
 //! The words are those of requests, and so is the sum: what was due has completed, has failed, was
 //! dropped, or is one of the rest. Rows of pools and scenarios have started ones first, since a
 //! long iteration may be in flight for most of a run.
+//!
+//! [`print`] is called below the line of requests, [`print_pools`] below the table of pools, and
+//! [`print_scenarios`] has a place of its own on the page; all three print nothing where there are
+//! no iterations of several requests.
 
 use super::latency::quantile_cell;
 use super::{foreign, tally};
@@ -21,6 +25,10 @@ use drumfire_measure::{Iterations, Summary};
 const NAME_MAX: usize = 24;
 
 /// Prints the counts and the rate of the iterations of all pools that have them.
+///
+/// Completed ones come first and started ones are left out, for an iteration is worth something
+/// when it has ended. The share beside the intended rate is one of rates; that of requests is one
+/// of counts.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let Some(iterations) = &summary.total.iterations else {
         return;
@@ -104,7 +112,8 @@ struct Row<'a> {
     iterations: &'a Iterations,
 }
 
-/// Prints a table of iterations under this title.
+/// Prints a table of iterations under this title, which is the heading of its first column. On a
+/// narrow page it keeps the name and p99.
 fn print_rows(title: &'static str, rows: &[Row<'_>], summary: &Summary, page: &mut Page<'_>) {
     let mut table = Table::new([
         Column::names(title),

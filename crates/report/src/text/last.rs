@@ -76,6 +76,7 @@ fn quantile_of(name: &str) -> f64 {
     }
 }
 
+/// The number of failures, in the colour of bad news where there are any.
 fn failures(summary: &Summary) -> Line {
     let failed = summary.total.counts.failed;
     let ink = if failed > 0 { Ink::Bad } else { Ink::Plain };

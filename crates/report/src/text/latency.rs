@@ -26,7 +26,8 @@ const QUANTILES: [(&str, f64, u8); 5] = [
     ("p99.9", 0.999, 1),
 ];
 
-/// Prints the table and the notes on it.
+/// Prints the table and the notes on it; a run in which nothing was measured says so in a row, so
+/// that an empty table is not taken for a fault of the page.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let rows = rows(summary);
     if rows.is_empty() {
@@ -57,7 +58,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// The kinds of latency that have samples, the main one first. Waiting and service time are told
-/// apart only in an open model.
+/// apart only in an open model: in a closed one a user waits for nothing but the answer. Gaps
+/// between messages are left out where all are zero.
 fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     let latency = &summary.total.latency;
     let mut rows = vec![main_latency(summary)];
@@ -78,7 +80,8 @@ fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     rows
 }
 
-/// The quantiles up to p99, and p99.9 where any row supports it.
+/// The quantiles up to p99, and p99.9 where any row supports it: a column of dashes would say
+/// nothing, but p99 must be seen to be missing.
 fn quantiles(rows: &[(&str, &Histogram)]) -> Vec<(&'static str, f64, u8)> {
     let supported = |q: f64| rows.iter().any(|(_, times)| times.quantile(q).is_some());
     let shown = QUANTILES.into_iter();
@@ -88,7 +91,8 @@ fn quantiles(rows: &[(&str, &Histogram)]) -> Vec<(&'static str, f64, u8)> {
 }
 
 /// The columns: the name, the extremes, the mean and the quantiles. The mean gives way before most
-/// quantiles, since a few slow requests decide it.
+/// quantiles, since a few slow requests decide it. The greatest value stays on any width: it is the
+/// one that a quantile hides.
 fn columns(quantiles: &[(&'static str, f64, u8)]) -> Vec<Column> {
     let mut columns = vec![Column::names("Latency")];
     columns.extend([Column::numbers("min", 5), Column::numbers("mean", 3)]);
@@ -98,7 +102,8 @@ fn columns(quantiles: &[(&'static str, f64, u8)]) -> Vec<Column> {
     columns
 }
 
-/// One row's cells; a quantile that the count cannot support is a dash.
+/// One row's cells: the name, the least time, the mean, the quantiles, the greatest time. A
+/// quantile that the count cannot support is a dash.
 fn cells(
     name: &str,
     histogram: &Histogram,

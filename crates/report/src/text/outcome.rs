@@ -6,6 +6,15 @@
 //!
 //! Counts come first and add up: everything that was due appears once in the line of requests.
 //! Lists are bounded, and a last row says what was left out.
+//!
+//! The printers of this file stand at different places of the page, and each is called once:
+//! [`print_requests`] under the plan, [`print_status`], [`print_errors`] and [`print_forgiven`]
+//! near its end. The first also calls those of iterations and messages, whose counts have the same
+//! form and follow from the same arrivals.
+//!
+//! A table gives its columns the same widths in all rows; what belongs to one row and is longer
+//! than a cell (a message, a remedy, a body) is put below it by [`described`] and [`below`],
+//! indented to the column in which the name begins.
 
 use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};
@@ -23,7 +32,7 @@ use drumfire_measure::{
 use std::cmp::Reverse;
 use unicode_width::UnicodeWidthStr;
 
-/// The most statuses that are shown; the rarest give way.
+/// The most statuses that are shown; the rarest give way to one row with their sum.
 const STATUS_MAX: usize = 12;
 /// The most messages of one kind of failure that are shown; the rarest give way.
 const MESSAGES_MAX: usize = 3;
@@ -32,7 +41,8 @@ const MESSAGES_MAX: usize = 3;
 /// and little of a page's markup.
 const BODY_LINES: usize = 12;
 
-/// A column without a heading that never gives way.
+/// A column without a heading that never gives way: lists of a few cells have no headings, and each
+/// of their cells is needed.
 const fn column(side: Side) -> Column {
     Column {
         heading: "",
@@ -41,7 +51,12 @@ const fn column(side: Side) -> Column {
     }
 }
 
-/// Prints the number of requests by what became of them, and their rate.
+/// Prints the number of requests by what became of them, and their rate; then iterations and
+/// messages, where the run has any.
+///
+/// The counts that must always be there (sent, ok, failed, dropped, in flight) are printed with a
+/// 0, dim; timed out and pending ones only where there are any. A colour marks each kind of loss,
+/// and the sum is what was due.
 pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     let counts = &summary.total.counts;
     let mut failed = format!("{} failed", count(counts.failed));
@@ -97,8 +112,9 @@ fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     page.items("Rate", items);
 }
 
-/// Prints the numbers of messages that were sent and received, and their rates. An exchange of HTTP
-/// has none. Unsent messages are those that calls were to send and did not.
+/// Prints the numbers of messages that were sent and received, and their rates over the measured
+/// span. An exchange of HTTP has none. Unsent messages are those that calls were to send and did
+/// not.
 fn print_messages(summary: &Summary, page: &mut Page<'_>) {
     let messages = &summary.total.messages;
     if !messages.any() {
@@ -123,7 +139,9 @@ fn print_messages(summary: &Summary, page: &mut Page<'_>) {
 /// Prints the number of responses with each status, and a hint on redirects that were not followed.
 ///
 /// Statuses beyond the most frequent ones share a row, with their number, so that the rows always
-/// add up to the responses. A target that answers at random can't fill the page.
+/// add up to the responses. A target that answers at random can't fill the page. The hint is there
+/// only where the plan follows none at all: a run that follows some has its own failures for the
+/// rest.
 pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     let mut statuses: Vec<(u16, u64)> = summary.total.status().collect();
     let whole = statuses.iter().map(|(_, n)| n).sum();
@@ -185,10 +203,17 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// Failures of one kind, with their details.
+///
+/// `measure` has a row for each message of a kind, and the page a block for each kind; this is the
+/// sum of a kind's rows, made by [`kinds`] and printed by [`kind_lines`].
 struct FailureKind {
+    /// The outcome that all of them have.
     outcome: Outcome,
+    /// The party to blame for it, by which the kinds are grouped.
     blame: Blame,
+    /// The number of requests that ended so, over all messages.
     count: u64,
+    /// The messages with their counts, in the order of `measure`: the most frequent first.
     messages: Vec<ErrorRow>,
     /// The statuses of responses that failed by them, the most frequent first.
     statuses: Vec<String>,
@@ -222,7 +247,8 @@ fn failing_statuses(summary: &Summary, style: &Style) -> Vec<String> {
 /// The kinds of failure by blame, and within a blame the most frequent first.
 ///
 /// Rows of one outcome come with one message each and are gathered; a step's rows have none. Kinds
-/// of equal blame and count keep the order of [`Outcome`].
+/// of equal blame and count keep the order in which `measure` has them. The statuses of failing
+/// responses are looked up for one kind only, for the others have no response that could tell more.
 fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
     let mut kinds: Vec<FailureKind> = Vec::new();
     for row in summary.total.errors() {
@@ -249,6 +275,10 @@ fn kinds(summary: &Summary, style: &Style) -> Vec<FailureKind> {
 
 /// Prints each kind of failure under the party to blame, with its remedy; with explanations also
 /// its bodies.
+///
+/// The heads of all kinds are laid out as one table first, so that counts and names line up, and
+/// each head is then followed by the lines of its kind. A blame is named once, above the first of
+/// its kinds.
 pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
     let kinds = kinds(summary, page.style);
     let mut table = Table::new([Side::Left, Side::Right, Side::Left].map(column));
@@ -394,10 +424,10 @@ fn below(text: &str, indent: usize, mark: &str, ink: Ink, page: &Page<'_>) -> Ve
     lines.collect()
 }
 
-/// Prints the leniencies that responses were granted, by name.
+/// Prints the leniencies that responses were granted, by name, with a sentence on each.
 ///
 /// They stand apart from errors: such a response is ok, and the list is for those who write the
-/// server.
+/// server. Nothing is printed of those that did not occur.
 pub(super) fn print_forgiven(summary: &Summary, page: &mut Page<'_>) {
     let mut table = Table::new([Side::Right, Side::Left].map(column));
     let counts = summary.total.leniencies.iter().zip(Leniency::ALL);

@@ -3,6 +3,9 @@
 //! Each row has the figures of the page's head, over the same span, with *the* latency of the
 //! pool's own model: two pools may be of different models, and a table of one kind of time would be
 //! wrong for one of them. Names are clipped; a column that does not fit gives way.
+//!
+//! The rows stand in the plan's order, and the run's own figures, at the page's head, are their
+//! sum: counts add up, and distributions are merged. Rates add up too, for all are over one span.
 
 use super::latency::quantile_cell;
 use super::{foreign, iteration};
@@ -12,10 +15,11 @@ use crate::quantity::{count, rate};
 use crate::table::{Column, Table};
 use drumfire_measure::{Figures, PoolInfo, Summary};
 
-/// The greatest width of a name, in columns.
+/// The greatest width of a name, in columns: two or three words, beside eight columns of numbers.
 const NAME_MAX: usize = 24;
 
-/// Prints a row for each pool.
+/// Prints a row for each pool in the plan's order, and below it the iterations of those pools that
+/// have any. A run of one pool has no such table: its row would be the head of the page.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     if summary.info.pools.len() < 2 {
         return;
@@ -44,7 +48,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// One pool's cells. A closed pool has no intended rate, which a dash says: a 0 would be a load
-/// that asked for nothing.
+/// that asked for nothing. Failures are marked where there are any, dim where there are none.
 fn cells(summary: &Summary, pool: &PoolInfo, figures: &Figures, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let histogram = pool.model.latency(&figures.latency);

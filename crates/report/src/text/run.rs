@@ -7,6 +7,11 @@
 //! stream that is the only one, the reasons for closing that the plan itself asks for. A line is
 //! left out, not printed with a zero, where nothing of its kind happened; so an addition here shows
 //! up only in runs that it concerns.
+//!
+//! [`print_plan`] stands at the top of the page and [`print_transport`] and [`print_notes`] at its
+//! end. What a pool was asked for comes from [`AskedWords`], which knows the plan; what is added
+//! here is what the run made of it: the orders that changed it, the warm-up that was left out, the
+//! connections that were opened.
 
 use super::asked::{AskedWords, print_target};
 use super::foreign;
@@ -25,6 +30,10 @@ use drumfire_units::{ByteSize, Nanos};
 
 /// Prints the target and the load: of one pool as items, of several as a line for each. Orders that
 /// changed a load are counted beside it.
+///
+/// With several pools the length, the threads and the seed are a line of their own, since they are
+/// the run's. The warm-up has a label of its own, because it changes what every figure below
+/// counts.
 pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     let info = &summary.info;
     let unicode = page.style.unicode;
@@ -81,7 +90,8 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
 }
 
 /// The beginning that the warm-up left out, if there was one, or the reason for which none was
-/// found.
+/// found. A warm-up of a given length needs no reason; one that was to be found in the latencies
+/// may have found that there is none, and a reader who asked for it must learn which.
 fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
     let how = match summary.settling {
         Some(Settling::Never) => {
@@ -107,7 +117,8 @@ fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
 }
 
 /// The number of orders that changed a load, and the time of the first, to tenths of a second; the
-/// notes have each of them.
+/// notes have each of them. The rate that stands beside it is then that of the plan alone, and the
+/// table of stages has the others.
 fn changed(orders: LoadOrders, page: &Page<'_>) -> Option<String> {
     const TENTH: u64 = 100_000_000;
     let first = Nanos((orders.first.0 + TENTH / 2) / TENTH * TENTH);
@@ -119,7 +130,7 @@ fn changed(orders: LoadOrders, page: &Page<'_>) -> Option<String> {
     }
 }
 
-/// A pool's load in words.
+/// A pool's load in words, in two parts between which a run of one pool has its length.
 struct Loads {
     /// The model, and the rate or the users.
     model: Vec<String>,
@@ -163,7 +174,8 @@ fn loads(pool: &PoolInfo, figures: &Figures, asked: &AskedWords<'_>, page: &Page
     Loads { model, carried }
 }
 
-/// Prints bytes, connections and the generator's own health.
+/// Prints bytes, connections and the generator's own health: what a run cost on either side. The
+/// throughput of what was received is over the measured span, as every rate of the page is.
 pub(super) fn print_transport(summary: &Summary, page: &mut Page<'_>) {
     let bytes = &summary.total.bytes;
     let received = throughput(bytes.received, summary.duration);
@@ -182,6 +194,10 @@ pub(super) fn print_transport(summary: &Summary, page: &mut Page<'_>) {
 
 /// Prints the number of connections, the times of their opening, and the reasons for which they
 /// were closed.
+///
+/// The median is left out where the count does not support it, the maximum never: a single slow
+/// handshake is what a reader looks for here. Warnings are for two things that lower a load without
+/// a failure: streams that the server does not allow, and addresses that get unequal shares.
 fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     let total = &summary.total;
     let mut items = vec![Line::plain(format!(
@@ -227,9 +243,10 @@ fn print_connections(summary: &Summary, page: &mut Page<'_>) {
     page.items("Connections", items);
 }
 
-/// The factor between two addresses of a name beyond which their load counts as uneven.
+/// The factor between the loads of two addresses beyond which they count as uneven.
 const SKEW_MAX: u64 = 2;
-/// The number of requests on each address from which on such a factor is no chance.
+/// The number of requests on each address from which on such a factor is no chance. Fewer may
+/// differ by a factor of two where connections are spread evenly.
 const SKEW_FROM: u64 = 100;
 
 /// The shares of the requests over several addresses of a name, with a warning where they are
@@ -311,6 +328,9 @@ fn closings(connections: &Connections) -> Vec<String> {
 
 /// Prints the generator's own load and lateness, with more of it where an explanation is asked for
 /// or the run is in doubt.
+///
+/// The busiest thread counts, not the mean: one that is late makes its share of the requests late.
+/// A share of 0 is a dash, since it means that nothing was measured.
 fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     let generator = &summary.generator;
     let text = |nanos| latency(nanos, page.style.unicode);
@@ -341,7 +361,8 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     page.items("Generator", items.into_iter().map(Line::plain).collect());
 }
 
-/// Prints the notes that qualify the numbers.
+/// Prints the notes that qualify the numbers, each behind a bullet, in the order in which they came
+/// up. A note may quote a plan or a server and is escaped as a whole.
 pub(super) fn print_notes(summary: &Summary, page: &mut Page<'_>) {
     let style = page.style;
     let mut rows = Vec::new();

@@ -13,7 +13,8 @@ use crate::quantity::latency;
 use crate::secret;
 use drumfire_measure::{Outcome, SlowRequest, Summary};
 
-/// The number of requests that are shown; the JSON has all that were kept, twice as many.
+/// The number of requests that are shown; the JSON has all that were kept, twice as many. A list of
+/// more would push the statuses and errors, which explain more, off the screen.
 const SHOWN: usize = 5;
 
 /// Prints a line for each of the slowest requests: its time, its start, its trace, its step, and

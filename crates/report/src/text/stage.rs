@@ -18,7 +18,8 @@ use drumfire_measure::{SpreadTime, StageRow, Summary};
 /// The greatest width of a name, in columns.
 const NAME_MAX: usize = 40;
 
-/// Prints a row for each stage.
+/// Prints a row for each stage, pool by pool; nothing where no load has several. With several pools
+/// a stage's name has its pool's before it.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let stages = summary.stages();
     if stages.is_empty() {

@@ -17,9 +17,9 @@ use crate::table::{Column, Side, Table};
 use drumfire_measure::{Model, Step, Summary};
 use unicode_width::UnicodeWidthStr as _;
 
-/// The most rows.
+/// The most rows: more do not fit a screen beside the rest of the page.
 const ROWS_MAX: usize = 20;
-/// The most columns of a step's latency over time.
+/// The most columns of a step's latency over time, one letter each.
 const SPARK_COLUMNS: usize = 24;
 /// The greatest width of a name, in columns.
 const NAME_MAX: usize = 40;
@@ -27,7 +27,9 @@ const NAME_MAX: usize = 40;
 /// Prints a row for each step.
 ///
 /// Up to the bound the order is that of the plan, as a reader knows it; beyond it the slowest comes
-/// first. Steps of several pools are one list, each with the latency of its own pool's model.
+/// first. Steps of several pools are one list, each with the latency of its own pool's model. A run
+/// with a single step prints nothing, for the table of latencies has its figures. The column of
+/// blocks comes last and gives way first: it shows what the others say in numbers.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     if summary.steps().len() < 2 {
         return;
@@ -81,7 +83,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     }
 }
 
-/// The latency of each step over the run, where the terminal has blocks to draw it.
+/// The latency of each step over the run; `None` where the terminal has no blocks to draw it, or
+/// where no step has a timeline of its own with enough requests.
 fn sparks(summary: &Summary, rows: &[StepRow], style: &Style) -> Option<Sparks> {
     let steps: Vec<_> = rows.iter().map(|row| row.place).collect();
     match style.unicode {
@@ -90,13 +93,14 @@ fn sparks(summary: &Summary, rows: &[StepRow], style: &Style) -> Option<Sparks> 
     }
 }
 
-/// A step's name, escaped, with the secrets of a URL masked.
+/// A step's name, masked first and escaped then: an escaped secret would no longer be found.
 fn name(step: &Step, style: &Style) -> String {
     foreign(&secret::url(&step.name), style.unicode)
 }
 
 /// The names without the beginning that all of them share, as far as a `/`, and cut in their middle
-/// where they are still too long: the parts that tell them apart are mostly at their ends.
+/// where they are still too long: the parts that tell them apart are mostly at their ends. The
+/// beginning is only taken away where some name is too long with it.
 ///
 /// The result has one name for each given one, in their order. Two names may be equal after the
 /// cut: the table has no room for more, and `--json` has the whole.
@@ -141,7 +145,8 @@ fn cut(text: &str, columns: usize, mark: &str) -> String {
     format!("{}{tail}", head.text())
 }
 
-/// One step's cells.
+/// One step's cells. Every step has its own latency; failures are marked where there are any, since
+/// a step with few of them is easily lost among many.
 fn cells(name: String, step: &Step, model: Model, style: &Style) -> Vec<Line> {
     let histogram = model.step_latency(step);
     let name = Line::plain(name);

@@ -45,7 +45,8 @@ pub(crate) struct Answer<'a> {
     pub(crate) reasons: &'a [Reason],
 }
 
-/// The three answers, each behind its mark.
+/// The three answers in the order of [`answers::answers`], each behind its mark and in its colour.
+/// The mark says the same as the colour, for terminals without.
 pub(crate) fn answers<'a>(summary: &'a Summary, style: &Style) -> Vec<Answer<'a>> {
     let printed = |answer: answers::Answer<'a>| {
         let (mark, ink) = match answer.grade {
@@ -84,7 +85,8 @@ pub(crate) fn thresholds_line(thresholds: &[ThresholdResult], style: &Style) -> 
 }
 
 /// The reasons of an answer as lines, each with its remedies. A bullet has its answer's colour, by
-/// which a reader finds the answer again that the reason belongs to.
+/// which a reader finds the answer again that the reason belongs to. Lines of one reason are
+/// indented alike, so that the next bullet is seen.
 fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     let style = page.style;
     let mut rows = Vec::new();
@@ -104,11 +106,13 @@ fn reason_lines(answer: &Answer<'_>, page: &Page<'_>) -> Vec<Line> {
     rows
 }
 
-/// The columns of a threshold's mark, and of the narrowest gaps beside it and its rule.
+/// The columns of a threshold's mark, and of the narrowest gaps beside it and its rule: what a row
+/// has beyond the rule and the figure.
 const MARK: usize = 3;
 
-/// Prints a row for each threshold: its mark, the rule, and the figure that was measured. A
-/// figure's text may be a sentence, which is wrapped beside the rules.
+/// Prints a row for each threshold in the plan's order: its mark, the rule, and the figure that was
+/// measured. A figure's text may be a sentence, which is wrapped beside the rules; that of a
+/// condition says when it ended the run.
 ///
 /// The rule takes half of the page at most and is cut, the figure takes the rest and is wrapped:
 /// the reader knows the rule, and not the figure. Further lines of a figure are rows with empty
