@@ -1,25 +1,30 @@
 //! The three answers of a run: whether to believe it, whether its load was kept, and how the target
-//! did. Text, page and Markdown print them with marks of their own and in the same words.
+//! did.
+//!
+//! Text, page, Markdown, JUnit and annotations print them with marks of their own and in the same
+//! words, from [`answers`]; `measure` has judged before, and nothing is judged here. [`rule`] does
+//! the same for thresholds.
 
 use crate::quantity::share_of;
 use drumfire_measure::{Reason, Summary, TargetState, ThresholdResult, Validity};
 
-/// How good an answer is.
+/// The grade of an answer, by which formats choose a mark and a colour. The worst one is what a
+/// strict reader, as a CI system, calls a failure; an answer in between fails nothing by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Grade {
-    /// The best one.
+    /// The best answer, which needs no reasons.
     Good,
-    /// In between.
+    /// An answer in between, with its reasons.
     Fair,
-    /// The worst one.
+    /// The worst answer, with its reasons.
     Bad,
-    /// There is none.
+    /// No answer, as on the target of a run that sent nothing.
     Open,
 }
 
 /// One answer: its words, and the reasons for which it is not the best one.
 pub(crate) struct Answer<'a> {
-    /// What it is about: `run`, `load` or `target`.
+    /// The question that it answers: `run`, `load` or `target`.
     pub(crate) subject: &'static str,
     pub(crate) grade: Grade,
     pub(crate) text: String,

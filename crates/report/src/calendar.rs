@@ -23,6 +23,8 @@ pub(crate) fn rfc3339_seconds(unix_nanos: u64) -> String {
     format!("{}Z", date_and_time(unix_nanos))
 }
 
+/// The date and the time of the day in UTC, without a zone. Leap seconds are not counted, as in
+/// Unix time.
 fn date_and_time(unix_nanos: u64) -> String {
     let seconds = unix_nanos / 1_000_000_000;
     let (year, month, day) = civil(seconds / 86_400);

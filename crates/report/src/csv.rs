@@ -6,6 +6,10 @@
 //!
 //! A cell that a spreadsheet would take for a formula is disarmed (`text_cell`), for names of
 //! steps may come from a log of requests, and a message from a server.
+//!
+//! [`histogram`] makes a whole file. A file of intervals grows: its writer begins with
+//! [`interval_header`] and appends [`interval`] for each row. Neither quotes a number, and columns
+//! that a reader does not know may be skipped by their number in the header.
 
 use crate::calendar::rfc3339;
 use crate::secret;
@@ -148,7 +152,8 @@ fn push_rows(out: &mut String, metric: &str, histogram: &Histogram) {
 
 /// A text as a cell that no spreadsheet takes for a formula, and no reader for two cells: a text
 /// that starts like a formula gets an apostrophe, control characters become U+FFFD, and a text with
-/// a separator is quoted.
+/// a separator is quoted. The first letters are those of OWASP's page on CSV injection, with their
+/// wide forms, which spreadsheets take for the same.
 pub(crate) fn text_cell(text: &str) -> String {
     let mut cell: String = text
         .chars()

@@ -32,7 +32,7 @@ use drumfire_measure::{IntervalRow, Summary};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Its name in files and links, of small letters and hyphens; one of [`NAMES`], or a name of
-    /// [`beside`] for a picture of two runs.
+    /// [`beside()`] for a picture of two runs.
     pub name: &'static str,
     /// Its heading.
     pub title: String,
@@ -42,7 +42,7 @@ pub struct Figure {
     pub x: Axis,
     /// The axis from the bottom to the top. Bars have none: its `to` is then their number.
     pub y: Axis,
-    /// What is drawn over the axes.
+    /// The values, and the kind of shape that they have over the axes.
     pub plot: Plot,
     /// Moments along the x axis that the picture names, such as the end of the warm-up.
     pub marks: Vec<Mark>,

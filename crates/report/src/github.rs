@@ -4,6 +4,9 @@
 //! A command is a line `::error title=TITLE::MESSAGE`. In the message `%` and the ends of lines are
 //! percent-encoded, in the title `:` and `,` too, so that no text of a server can end a command or
 //! begin another. GitHub keeps ten of each kind from a step.
+//!
+//! The annotations go to standard output, where the runner reads them; the report itself goes to
+//! the step's summary as Markdown ([`crate::markdown`]).
 
 use crate::answers::{Grade, answers, rule};
 use crate::remedy::{Naming, sentence};

@@ -3,6 +3,11 @@
 //! Every function takes a summary whose books were closed as if the run ended now, so that a screen
 //! shows the answers and figures that the report would have. Rows come with their inks
 //! ([`crate::line`]) and fit the style's width, or are cut by the screen.
+//!
+//! The functions are independent of each other, and a screen calls those whose lines it has room
+//! for: [`title`], [`clock`], [`answers`], [`load`] and [`reasons`] for its head, [`steps()`] and
+//! [`addresses()`] for its tables. None keeps a state between two calls, and none looks at a clock:
+//! what moves on a screen is what moved in the summary.
 
 mod addresses;
 mod steps;
@@ -19,7 +24,8 @@ use crate::untrusted::Untrusted;
 use drumfire_measure::{IntervalRow, Summary};
 use drumfire_units::{ByteSize, Nanos};
 
-/// The three answers and the thresholds in one line, as they are so far.
+/// The three answers and the thresholds in one line, as they would be if the run ended now. An
+/// answer may still change either way: a threshold that fails so far may hold at the end.
 #[must_use]
 pub fn answers(summary: &Summary, style: &Style) -> Line {
     let answers = text::answers(summary, style).into_iter();
@@ -52,7 +58,12 @@ pub fn reasons(summary: &Summary, style: &Style) -> Vec<Line> {
 }
 
 /// The load that was asked for and the load that was achieved, of the newest interval and of the
-/// whole run, and the generator's own lateness.
+/// whole run, and the generator's own lateness, in one line.
+///
+/// The newest interval counts only when it is whole, since the rate of a part of one jumps; until
+/// then the rates of now are a dash, and that which was asked for is the whole run's. Items that do
+/// not fit are left out from the right. Memory comes from the last cell of the timeline, where the
+/// system tells it.
 #[must_use]
 pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> Line {
     let none = || style.glyph("–", "-").to_owned();
@@ -90,11 +101,13 @@ pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> L
     lines.pop().unwrap_or_default()
 }
 
+/// A value behind its name, which is dim.
 fn named(name: &str, value: &str) -> Line {
     Line::of(format!("{name} "), Ink::Dim).with(value, Ink::Plain)
 }
 
-/// The time of a run, and the time that its load has left where that is known.
+/// The time of a run, and the time that its load has left where that is known. Whole seconds are
+/// shown: the time that has passed is rounded down and the end up, so that both add up to the end.
 #[must_use]
 pub fn clock(elapsed: Nanos, load_end: Option<Nanos>, style: &Style) -> Line {
     let seconds = |nanos: Nanos| nanos.0.div_ceil(1_000_000_000);

@@ -12,6 +12,10 @@
 //! bound of a bucket where we give an exact extreme, so that least and greatest value may differ by
 //! a thousandth; which times are lower bounds alone, the format can't say. Times beyond an hour
 //! stand in the last bucket.
+//!
+//! [`log`] writes the head, the rows of the run, those of steps, and those of pools, so that a
+//! reader without tags finds what it needs first. HdrHistogram's tools take the rows of one tag at
+//! a time and ignore the others.
 
 use crate::style::Unicode;
 use crate::untrusted::{Untrusted, is_dangerous};
@@ -109,6 +113,7 @@ struct Span {
 }
 
 impl Span {
+    /// The span of one cell of the timeline.
     fn of(cell: &Overview) -> Self {
         Self {
             start: cell.start(),
@@ -125,6 +130,8 @@ impl Span {
     }
 }
 
+/// Appends a row: its tag, its span in seconds, its greatest value in milliseconds, and the
+/// histogram in the V2 encoding, as base64.
 fn row(out: &mut String, tag: Option<&str>, span: &Span, times: &Histogram) {
     if let Some(tag) = tag {
         out.extend(["Tag=", tag, ","]);

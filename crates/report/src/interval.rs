@@ -27,17 +27,21 @@ const DATE: usize = "2026-01-31T".len();
 /// The mark of a figure that is not known, or that the samples do not support.
 const NONE: &str = "-";
 
-/// One column of the lines, and the way in which its cells are made.
+/// One column of the lines, and the way in which its cells are made. The list of [`COLUMNS`] is the
+/// one place where a column is added.
 struct Column {
+    /// The heading, which the legend explains.
     heading: &'static str,
     /// The width that figures usually have; longer ones take more.
     width: usize,
     /// The order in which columns give way: the highest number first; 0 stays.
     dispensable: u8,
+    /// The text of a row's cell, without blanks.
     cell: fn(&IntervalRow, &Lines) -> String,
 }
 
-/// Every column, from left to right.
+/// Every column, from left to right. The time, the counts, the share of the goal and p99 stay on
+/// any width; the others give way by their use for finding a disturbance.
 const COLUMNS: [Column; 17] = [
     column("time", 0, 0, |row, lines| lines.time(row)),
     column("run", 6, 7, |row, lines| lines.run_time(row)),
@@ -58,6 +62,7 @@ const COLUMNS: [Column; 17] = [
     column("chk", 3, 3, |row, _| row.checks_failed.to_string()),
 ];
 
+/// A row of [`COLUMNS`]: heading, width, and the order in which it gives way.
 const fn column(
     heading: &'static str,
     width: usize,
@@ -73,7 +78,12 @@ const fn column(
 }
 
 /// The lines of a run, one after the other.
+///
+/// It owns the choice of columns, which is made once, and the number of lines so far, from which
+/// follow the legend above the first line and the header above every twentieth. It writes nothing:
+/// the caller prints each text as it comes.
 pub struct Lines {
+    /// The columns that fit, from left to right.
     columns: Vec<&'static Column>,
     unicode: Unicode,
     /// Whether intervals are shorter than a second, so that times have milliseconds.
@@ -82,6 +92,7 @@ pub struct Lines {
     time_width: usize,
     /// The model, which chooses the latency that the lines show.
     model: Model,
+    /// The number of lines of figures so far.
     printed: usize,
 }
 
@@ -117,6 +128,8 @@ impl Lines {
     }
 
     /// The next line, with the header above it where it is due, and once the legend above that.
+    /// `row` must be the interval behind that of the call before. The text ends with a line feed
+    /// and may be several lines, of which all but the last begin with `#`.
     pub fn next_line(&mut self, row: &IntervalRow) -> String {
         let mut text = match self.printed {
             0 => self.legend(),
@@ -139,7 +152,7 @@ impl Lines {
         text
     }
 
-    /// The meaning of the columns, once above all lines.
+    /// The meaning of the columns, once above all lines, wrapped to their width.
     fn legend(&self) -> String {
         let time = match self.model {
             Model::Open => "response time, from when a request was due",
@@ -168,7 +181,8 @@ impl Lines {
     }
 
     /// The cells in a line, each ending where its column does, or further to the right where it is
-    /// longer: a figure is never cut.
+    /// longer: a figure is never cut. The next cells then fill up the excess, so that a long figure
+    /// shifts as few of its neighbours as it can.
     fn aligned(&self, cells: impl Iterator<Item = String>) -> String {
         let mut text = String::new();
         let mut end = 0;
@@ -232,7 +246,8 @@ impl Lines {
 }
 
 /// One sentence on an interval: counts, the share of the goal, and the latency as far as it is
-/// known.
+/// known. It has the words of the other outputs and not the columns' short names, since it stands
+/// alone between the lines of a log.
 #[must_use]
 pub fn sentence(row: &IntervalRow, style: &Style) -> String {
     let count = quantity::count;

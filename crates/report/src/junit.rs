@@ -6,6 +6,11 @@
 //! nothing, as it does not with the exit code either: its reasons are the case's output.
 //!
 //! Names of cases do not depend on the result, so that a CI system can follow each over time.
+//!
+//! [`summary`] makes the document: one suite for the run, in which the answers come first, in the
+//! order of their names, and then the thresholds in the plan's order. Each case has the length of
+//! the run as its time, since it is judged at its end. Figures stand beside as properties, which CI
+//! systems keep and do not judge.
 
 use crate::answers::{Answer, Grade, answers, rule};
 use crate::quantity::{quantile, rate};
@@ -20,8 +25,9 @@ use quick_junit::{
 };
 use std::time::Duration;
 
-/// The class of the cases of answers, and that of thresholds.
+/// The class of the cases of answers.
 const ANSWERS: &str = "drumfire.answers";
+/// The class of the cases of thresholds.
 const THRESHOLDS: &str = "drumfire.thresholds";
 
 /// An attribute that the crate writes for the root too, where the schema has none.
@@ -38,6 +44,7 @@ pub fn summary(summary: &Summary, naming: Naming) -> Vec<u8> {
     xml.replacen(SKIPPED, "", 1).into_bytes()
 }
 
+/// The suite of a run, named by its target.
 fn suite(summary: &Summary, naming: Naming) -> TestSuite {
     let mut suite = TestSuite::new(foreign(&secret::url(&summary.info.target), Unicode::On));
     suite.set_time(time(summary.duration));
@@ -81,6 +88,8 @@ fn properties(summary: &Summary) -> Vec<(&'static str, String)> {
     all
 }
 
+/// The case of an answer, named by its subject (`run`, `load` or `target`), which fails where the
+/// answer is the worst one.
 fn answer_case(answer: &Answer<'_>, duration: Nanos, naming: Naming) -> TestCase {
     let reasons = answer.reasons.iter();
     let reasons = reasons.map(|reason| foreign(&sentence(reason, naming), Unicode::On));
@@ -96,6 +105,8 @@ fn answer_case(answer: &Answer<'_>, duration: Nanos, naming: Naming) -> TestCase
     case
 }
 
+/// The case of a threshold, named by its rule, which fails where the rule does not hold. The figure
+/// that was measured is its text either way.
 fn threshold_case(threshold: &ThresholdResult, duration: Nanos) -> TestCase {
     let rule = foreign(&rule(threshold), Unicode::On);
     let measured = foreign(&threshold.actual_text, Unicode::On);
@@ -110,12 +121,14 @@ fn threshold_case(threshold: &ThresholdResult, duration: Nanos) -> TestCase {
     case
 }
 
+/// A case with the length of the run as its time.
 fn case(name: &str, class: &str, status: TestCaseStatus, duration: Nanos) -> TestCase {
     let mut case = TestCase::new(name, status);
     case.set_classname(class).set_time(time(duration));
     case
 }
 
+/// The status of a case that fails: a kind, a message in one line, and the reasons.
 fn failure(kind: &str, message: &str, description: &str) -> TestCaseStatus {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
     status.set_type(kind).set_message(message);

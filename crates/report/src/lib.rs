@@ -22,6 +22,15 @@
 //! A text that a server, a file or another person's plan may have chosen is escaped and masked at
 //! the last moment, in the function that prints it, so that no format depends on the care of
 //! another.
+//!
+//! A report is made in three steps that no function of this crate joins. `measure` closes the books
+//! and judges; a function here makes the bytes; the session masks the plan's secrets in them by
+//! value ([`Secrets`]) and writes them. So a format needs neither the plan's secrets nor a file to
+//! be tested, and an output is complete before any of it is written.
+//!
+//! A new format is a file with one function from a summary or a row to text or bytes. It takes its
+//! numbers as texts from `quantity`, its answers from `answers`, its remedies from [`remedy()`],
+//! and its table of steps from `step_rows`, where two formats would otherwise come to differ.
 
 mod answers;
 pub mod bar;

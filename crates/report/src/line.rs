@@ -16,18 +16,18 @@ use unicode_width::UnicodeWidthStr;
 /// is one table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ink {
-    /// As the terminal has it.
+    /// The terminal's own colour and weight.
     #[default]
     Plain,
     /// A heading, or the number to look at first.
     Bold,
     /// Text of lesser importance.
     Dim,
-    /// Good news.
+    /// Good news: an answer that is the best one, a rule that holds.
     Good,
-    /// A doubt.
+    /// A doubt: the figures may be right, and the reader should know something of them.
     Warn,
-    /// Bad news.
+    /// Bad news: failures, and rules that do not hold.
     Bad,
 }
 
@@ -167,7 +167,9 @@ fn fitting(text: &str, columns: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Breaks prose into lines of at most `columns`, at spaces where there are any.
+/// Breaks prose into lines of at most `columns`, at spaces where there are any. A word that is
+/// longer than a line is broken within, in whole characters, so that a URL loses nothing. Empty
+/// prose gives no line.
 pub(crate) fn wrap(prose: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
@@ -251,7 +253,8 @@ pub(crate) fn flow(items: Vec<Line>, separator: &str, columns: usize) -> Vec<Lin
     lines
 }
 
-/// An item in pieces that fit, where it is prose of one ink.
+/// An item in pieces that fit, where it is prose of one ink. An item of several inks is a number
+/// with its name, and stays whole.
 fn broken(item: Line, columns: usize) -> Vec<Line> {
     match item.0.as_slice() {
         [(text, ink)] if text.width() > columns => {

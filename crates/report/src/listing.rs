@@ -3,6 +3,10 @@
 //! It is made from digests, so that a list of thousands reads no histogram. A run whose record
 //! can't be read keeps its row, with the word `unreadable` in the place of its figures: a list that
 //! left it out would hide the loss.
+//!
+//! [`page`] prints the list for a terminal. Its cells ([`cells`], [`labels`]) are those of the list
+//! in a browser too, which takes them as lines with inks, so that both lists have the same words
+//! and colours.
 
 use crate::line::{Ink, Line};
 use crate::quantity::{latency, latency_at_least, share, share_of, span};
@@ -13,11 +17,13 @@ use crate::untrusted::Untrusted;
 use drumfire_measure::{Digest, TargetState, Validity};
 use drumfire_units::rounded;
 
-/// The least and the greatest number of characters of a target.
+/// The least number of characters of a target, which a narrow page leaves it.
 const TARGET_LEAST: usize = 16;
+/// The greatest number of characters of a target.
 pub(crate) const TARGET_MOST: usize = 60;
 
-/// A run in a list.
+/// A run in a list: its digest, its labels, and the facts that only the folder of runs knows.
+/// Record and labels are read apart, and either may be unreadable alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
     /// The name by which commands know it.
@@ -30,7 +36,7 @@ pub struct Listed<'a> {
     pub run: Result<&'a Digest, &'a str>,
     /// The exit code that it ended with, `--strict` apart; `None` of a run without an end.
     pub exit: Option<u8>,
-    /// Whether its directory lies outside of the folder of runs.
+    /// True of a run whose directory lies outside of the folder of runs, by `-o`.
     pub is_elsewhere: bool,
 }
 
@@ -105,7 +111,9 @@ fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
     table
 }
 
-/// The cells of a run's figures, from its length to its p99.
+/// The cells of a run's figures, from its length to its p99: those of the columns between `began`
+/// and `tags`. A run without an end is `cut off`, whatever its figures say of it, since its books
+/// were closed where its log ends.
 pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
     let unicode = style.unicode;
     let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
@@ -154,7 +162,8 @@ pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) 
     ]
 }
 
-/// A text that others wrote, escaped, of at most `room` characters with the mark of a cut.
+/// A text that others wrote, escaped, of at most `room` characters with the mark of a cut. The cut
+/// is made before the text is escaped, so that an escape is never halved.
 fn foreign(text: &str, room: usize, style: &Style) -> String {
     let limit = match text.chars().count() > room {
         true => room - 1,

@@ -6,6 +6,10 @@
 //! [`line()`] is pure: the caller decides when a line is drawn and how it replaces the last one.
 //! The figures of an interval come from the interval, those since the start from a [`Reading`],
 //! which must have absorbed that interval and all before it.
+//!
+//! [`Rates`] is kept beside it by the caller, which must push each interval once, before the line
+//! of that interval is drawn. [`Stops`] comes from the plan; its time is filled in by the caller,
+//! since orders move the end of a load.
 
 use crate::bar::{bar, spark};
 use crate::line::{Ink, Line};
@@ -16,14 +20,14 @@ use drumfire_plan::{Plan, Pool};
 use drumfire_units::Nanos;
 
 /// The part of a run in which an interval lies, by which the line shows a warm-up, a progress or a
-/// drain.
+/// drain. Parts follow each other in this order; a run without a warm-up begins with its load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Requests are sent and left out of the figures, up to this time.
     WarmUp(Nanos),
     /// Requests are sent and measured.
     Load,
-    /// No more are started; those under way may finish.
+    /// No request is started any more; those under way may finish.
     Drain,
 }
 
@@ -92,7 +96,8 @@ impl Rates {
     }
 }
 
-/// A run's progress, beside the figures of the interval.
+/// A run's progress, beside the figures of the interval: what [`line()`] needs that one interval
+/// does not have. The caller keeps each part and lends it for a line.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
     /// The part of the run in which the interval lies.
@@ -115,7 +120,8 @@ const STAGE: usize = 16;
 /// The widest gap between pieces.
 const GAP: usize = 2;
 
-/// One piece of the line. The piece with the highest number is the first to give way; 0 stays.
+/// One piece of the line, padded to its usual width. The piece with the highest number is the first
+/// to give way; 0 stays.
 struct Piece {
     line: Line,
     dispensable: u8,
@@ -132,7 +138,9 @@ pub fn line(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Stri
     text
 }
 
-/// The same with its inks, for a screen.
+/// The same with its inks, for a screen. Pieces give way one by one, the whole piece at a time, and
+/// only after the gaps between them have shrunk; a piece with 0 stays even where the line is then
+/// too wide.
 #[must_use]
 pub fn row(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Line {
     let mut pieces = pieces(interval, progress, style);
@@ -169,6 +177,10 @@ pub fn row(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Line 
 }
 
 /// The pieces from left to right, each padded to the width that it usually takes.
+///
+/// Rates and times are those of the interval, counts those of the whole run: a reader of one line
+/// wants to see both whether something is wrong now and whether anything was. Counts of losses are
+/// pieces only where there are any.
 fn pieces(interval: &Interval, progress: &Progress<'_>, style: &Style) -> Vec<Piece> {
     let piece = |line, dispensable| Piece { line, dispensable };
     let (reading, total) = (progress.reading, &progress.reading.so_far().total);
@@ -259,8 +271,8 @@ fn spark_piece(rates: &[f64], style: &Style) -> Line {
     right(&spark(last, top, style), SPARK, Ink::Plain)
 }
 
-/// The share of the load that is done, by the stop that is nearer: a run ends with the first of
-/// them.
+/// The share of the load that is done, from 0 to 1, by the stop that is nearer: a run ends with the
+/// first of them. `None` where neither is known.
 fn share_done(interval: &Interval, progress: &Progress<'_>) -> Option<f64> {
     let Stops { duration, requests } = progress.stops;
     let by_time = duration.map(|whole| (interval.end.0, whole.0));

@@ -10,6 +10,11 @@
 //! A key is there where it was decided, whether by the document or by a default, since a reader of
 //! a stored run must not need the defaults of the version that made it. What the plan does not have
 //! is left out.
+//!
+//! [`settings`] goes through the facts in the order of a plan file and appends a key for each
+//! (`Settings::push`). Keys of a list have an index (`requests[0].url`), those of a pool its name
+//! before them; a key may come twice and both count. A new fact is appended where a plan has it; a
+//! key never changes its name, for stored runs are compared by them.
 
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,
@@ -17,7 +22,8 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life};
 use drumfire_units::Nanos;
 
-/// One key of the lowered plan with its text.
+/// One key of the lowered plan with its text. Texts may hold secrets in URLs and headers; whoever
+/// prints them masks them.
 #[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) key: String,
@@ -52,7 +58,7 @@ pub(crate) fn settings(info: &RunInfo) -> Vec<Setting> {
     all.list
 }
 
-/// A late policy in the words of a plan.
+/// A late policy in the words of a plan, for the page of text too.
 pub(crate) fn late(policy: LatePolicy) -> String {
     match policy {
         LatePolicy::Queue => "queue".to_owned(),
@@ -61,7 +67,8 @@ pub(crate) fn late(policy: LatePolicy) -> String {
     }
 }
 
-/// The settings so far, and the prefix of the next keys.
+/// The settings so far, and the prefix of the next keys, which is that of the pool whose facts are
+/// being added.
 #[derive(Default)]
 struct Settings {
     list: Vec<Setting>,
@@ -75,7 +82,7 @@ impl Settings {
         self.list.push(Setting { key, text });
     }
 
-    /// Adds a setting that a plan may leave out.
+    /// Adds a setting that a plan may leave out; nothing where it does.
     fn push_given<T: ToString>(&mut self, key: &str, value: Option<T>) {
         if let Some(value) = value {
             self.push(key, value.to_string());
@@ -145,7 +152,8 @@ impl Settings {
         self.push_given(&format!("{place}.stream.duration"), streaming.duration);
     }
 
-    /// Adds the load, by the rule by which requests start.
+    /// Adds the load, by the rule by which requests start: a law, a law for each user, or users
+    /// that wait. A late policy is there for the first two, since a user that waits is never late.
     fn load(&mut self, load: &AskedLoad) {
         match load {
             AskedLoad::Open { law, arrivals, .. } => {
@@ -205,7 +213,9 @@ impl Settings {
     }
 }
 
-/// The key and the text of a step; places of other steps are their numbers in the list.
+/// The key and the text of a step; places of other steps are their numbers in the list. Steps that
+/// the compiler made of a plan's blocks (`if`, `jump`, `again`) have keys of their own, which no
+/// plan file has.
 fn step(step: &AskedStep) -> Setting {
     let (key, text) = match step {
         AskedStep::Request(request) => ("request", format!("requests[{request}]")),

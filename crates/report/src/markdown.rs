@@ -4,6 +4,13 @@
 //! It has what the first screen of the text has, as tables that a reader can copy: answers,
 //! thresholds, the six numbers, latencies, steps and failures. Every letter of a foreign text that
 //! Markdown gives a meaning stands behind a backslash, and its control characters are spelled out.
+//!
+//! [`summary`] appends the sections in the order of reading. Each of them is a table made by
+//! `table`, which leaves out what has no row, or the list of answers; no section looks at another.
+//! Cells are escaped where they are made: numbers and names of our own have nothing to escape.
+//!
+//! Marks are characters and no pictures or colours, which a comment could not load. Nothing folds
+//! and nothing is wrapped: the reader's own page does both.
 
 use crate::answers::{Grade, answers, rule};
 use crate::quantity::{count, quantile, rate, share};
@@ -21,13 +28,16 @@ pub(crate) const QUANTILES: [(&str, f64); 5] = [
     ("p99.9", 0.999),
     ("max", 1.0),
 ];
-/// The marks of answers, by how good they are.
+/// The mark of an answer that is as it should be, and of a threshold that holds.
 const GOOD: &str = "✅";
+/// The mark of an answer in between, and of one that can't be given.
 const FAIR: &str = "⚠️";
+/// The mark of the worst answer, and of a threshold that does not hold.
 const BAD: &str = "❌";
 /// The letters that Markdown gives a meaning within a line.
 const MEANT: &str = r"\`*_{}[]<>#|~&";
-/// The most kinds of failures, and the most steps.
+/// The most kinds of failures, and the most steps: GitHub refuses a comment or a summary beyond a
+/// greatest length as a whole.
 const ROWS: usize = 20;
 
 /// The summary of a run whose books are closed, with settings named as the run's caller knows them.
@@ -64,6 +74,7 @@ fn print_answers(out: &mut String, summary: &Summary, naming: Naming) {
     out.push('\n');
 }
 
+/// Appends a row for each threshold: its mark, its rule, and the figure that was measured.
 fn thresholds(out: &mut String, summary: &Summary) {
     let rows = summary.thresholds.iter().map(|threshold| {
         vec![
@@ -75,6 +86,7 @@ fn thresholds(out: &mut String, summary: &Summary) {
     table(out, &["", "threshold", "measured"], rows.collect());
 }
 
+/// Appends the counts and the rate in one row; the rate that was asked for only where there is one.
 fn numbers(out: &mut String, summary: &Summary) {
     let counts = &summary.total.counts;
     let mut cells = vec![
@@ -96,6 +108,8 @@ fn numbers(out: &mut String, summary: &Summary) {
     table(out, &heads, vec![cells]);
 }
 
+/// Appends a row for each kind of latency that has samples: in an open model the response time, and
+/// the parts that it is made of; in a closed one the service time and the lag.
 fn latencies(out: &mut String, summary: &Summary) {
     let latency = &summary.total.latency;
     let mut kinds: Vec<(&str, &Histogram)> = vec![
@@ -111,6 +125,8 @@ fn latencies(out: &mut String, summary: &Summary) {
     table(out, &times_heads("latency"), rows.collect());
 }
 
+/// Appends a row for each step with its number of requests, where there are several. Of many steps
+/// the first ones of the plan are shown.
 fn steps(out: &mut String, summary: &Summary) {
     let model = summary.model();
     let steps: Vec<Step> = summary.steps();
@@ -124,6 +140,7 @@ fn steps(out: &mut String, summary: &Summary) {
     table(out, &times_heads("step (requests)"), rows.collect());
 }
 
+/// Appends a row for each kind of failure and message, the most frequent first.
 fn failures(out: &mut String, summary: &Summary) {
     let errors = summary.total.errors();
     let rows = errors.iter().take(ROWS).map(|error| {
@@ -136,17 +153,20 @@ fn failures(out: &mut String, summary: &Summary) {
     table(out, &["requests", "failure", "message"], rows.collect());
 }
 
+/// The headings of a table of times, the first of which names the rows.
 fn times_heads(first: &'static str) -> Vec<&'static str> {
     let quantiles = QUANTILES.iter().map(|(name, _)| *name);
     std::iter::once(first).chain(quantiles).collect()
 }
 
+/// A row of a table of times; a quantile that the count can't support is a dash.
 fn times_row(name: String, times: &Histogram) -> Vec<String> {
     let value = |q| quantile(times, q, Unicode::On).unwrap_or_else(|| "–".to_owned());
     let values = QUANTILES.iter().map(|(_, q)| value(*q));
     std::iter::once(name).chain(values).collect()
 }
 
+/// The mark of a threshold.
 const fn mark(is_good: bool) -> &'static str {
     if is_good { GOOD } else { BAD }
 }

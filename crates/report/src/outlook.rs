@@ -8,7 +8,8 @@
 //! same on every machine ([`Outlook`], one for each pool); what this machine makes of it ([`here`])
 //! stands below, with the bounds that are lower here or the reason for which the plan can't be run.
 //! Rules that can't hold for want of samples ([`rules`]) are warned of first, since a run of an
-//! hour would only show it at its end.
+//! hour would only show it at its end. [`outlook()`] computes an `Outlook` for each pool and prints
+//! the whole; nothing else here is called from outside.
 
 mod here;
 mod rules;
@@ -529,7 +530,8 @@ fn users_at(users: &Users, at: Nanos) -> u32 {
         .map_or(0, |(_, count)| *count)
 }
 
-/// Values over time as columns of a drawing.
+/// Values over time as columns of a drawing. A value that is not finite, as the rate of arrivals at
+/// once, fills its column.
 struct Chart {
     /// The value of a full column, at least.
     top: f64,

@@ -12,7 +12,7 @@
 use crate::line::{Ink, Line, flow, wrap};
 use crate::style::Style;
 
-/// Whether each part is followed by an explanation.
+/// The choice between a page of numbers and one whose parts are explained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Explain {
     /// The numbers alone.
@@ -128,7 +128,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether parts are explained.
+    /// True of a page whose parts are explained, for printers that then show more.
     pub(crate) fn explains(&self) -> bool {
         self.explain == Explain::Yes
     }
@@ -152,7 +152,7 @@ impl<'a> Page<'a> {
     }
 
     /// An empty line, unless the page is empty or ends in one: parts that print nothing leave no
-    /// hole.
+    /// hole. It is called before a part, since nothing can tell whether another follows.
     pub(crate) fn gap(&mut self) {
         if self.rows.last().is_some_and(|row| row.width() > 0) {
             self.rows.push(Line::new());

@@ -6,6 +6,11 @@
 //!
 //! No share is rounded to a statement that is false: something is never `0 %`, and less than
 //! everything never `100 %`.
+//!
+//! There is a function for each kind of number: [`latency`] for a time that something took,
+//! [`span`] for the length or the time of a run, [`count`] and [`counted`], [`share`] for a part of
+//! a count and [`busy`] for one that was measured, [`rate`] and [`throughput`]. [`quantile`]
+//! refuses what the count can't support, so that no format has to ask.
 
 use crate::style::Unicode;
 use drumfire_measure::Histogram;

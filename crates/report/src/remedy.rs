@@ -5,6 +5,10 @@
 //! puts keys in their place; so the table of flags and keys serves sentences that name a flag in
 //! passing as well. A flag that a text names and that has a key must be in [`KEYS`], or a plan's
 //! reader is sent to a command line that was not used.
+//!
+//! [`sentence`] is what outputs call: a reason and its remedies in one sentence. [`remedy`] is for
+//! a failure that stands alone, as in a list of errors or below one exchange. Both give text of our
+//! own with no foreign part but the reason's, which the caller escapes.
 
 use drumfire_measure::{Outcome, Reason, Remedy};
 use std::borrow::Cow;
@@ -12,10 +16,10 @@ use std::borrow::Cow;
 /// The way in which a remedy names settings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Naming {
-    /// As flags of the command line.
+    /// Settings are flags of the command line.
     #[default]
     Flags,
-    /// As keys of a plan.
+    /// Settings are keys of a plan, in backticks.
     Keys,
 }
 
@@ -135,7 +139,8 @@ pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
 /// The remedies by outcome, in the words of the command line.
 ///
 /// A remedy is an action that a user can take at once. It is given only where the outcome alone
-/// tells it; an outcome with many causes has words and no remedy.
+/// tells it; an outcome with many causes has words and no remedy. Timeouts have a sentence on how
+/// they are counted, since their readers first ask whether the latency has them.
 const fn by_flags(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
         Outcome::DnsNotFound => "check the host's spelling",

@@ -2,7 +2,8 @@
 
 use drumfire_plan::{Choice, Program};
 
-/// The order in which the requests of a list are taken.
+/// The order in which arrivals take the requests of a list, as words behind their number: `3
+/// requests in turn`.
 pub(crate) const fn words(program: &Program) -> &'static str {
     match program {
         Program::Requests(Choice::Drawn(_)) => "at random",

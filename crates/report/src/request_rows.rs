@@ -6,6 +6,10 @@
 //! keeps: names are escaped and masked once, when the rows are made ([`RequestRows::new`]), and a
 //! row then formats numbers. Only the detail of a failure is a text of its own, which the caller
 //! has masked before.
+//!
+//! A caller makes the rows once, writes [`RequestRows::header`], and then calls
+//! [`RequestRows::push`] for each request, in any order. Rows of one run may be written in parts,
+//! as its requests are kept: nothing links a row to the one before.
 
 use crate::csv::text_cell;
 use crate::secret;
@@ -53,7 +57,7 @@ struct Row<'a> {
     service_time_ns: Option<u64>,
     waiting_ns: u64,
     lag_ns: u64,
-    /// From the moment it was sent.
+    /// The time from the moment at which it was sent to the first byte; absent without a response.
     first_byte_ns: Option<u64>,
     bytes_sent: u32,
     bytes_received: u64,
@@ -111,7 +115,8 @@ impl RequestRows {
     }
 
     /// The figures of a request as a row has them. A request that was not sent has no service time,
-    /// and one without a response no first byte.
+    /// and one without a response no first byte. A step that the facts of the run do not have,
+    /// beyond its last, has an empty name.
     fn row<'a>(&'a self, kept: &Kept, detail: Option<&'a str>) -> Row<'a> {
         let sample = &kept.sample;
         let names = self.pools.get(usize::from(kept.pool));
@@ -137,7 +142,8 @@ impl RequestRows {
 }
 
 impl Row<'_> {
-    /// Appends the cells; what is not known is empty.
+    /// Appends the cells; what is not known is empty. Cells are numbers and names that were quoted
+    /// before; only the detail is quoted here.
     fn push_cells(&self, out: &mut String) {
         let mut push = |cell: std::fmt::Arguments<'_>| {
             let written = out.write_fmt(cell);

@@ -13,6 +13,11 @@
 //!
 //! The cost is that of a search for each spelling over each text that is put out, which is why it
 //! is done on outputs and never on the data plane. A text without a secret is not copied.
+//!
+//! [`Secrets::masked`] is for plain text. An output with a form of its own has a method that keeps
+//! the form: JSON, HTML, XML and logs of histograms are masked within their texts and values alone,
+//! so that a secret such as `id` can't break a key, a tag or a payload. The session calls one of
+//! them on each output before it is written; no report masks by value itself.
 
 use crate::secret::MASK;
 use crate::style::Unicode;
@@ -54,13 +59,17 @@ impl Secrets {
         }
     }
 
-    /// Whether there are no secrets.
+    /// True where nothing needs to be masked.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.spellings.is_empty()
     }
 
     /// The text with [`MASK`] in the place of every secret; borrowed where there is none in it.
+    ///
+    /// Three passes follow each other: spellings character by character, whole spellings, and
+    /// beginnings before the mark of a cut. Longer secrets come first in each, so that none leaves
+    /// the rest of a longer one.
     #[must_use]
     pub fn masked<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut out = Cow::Borrowed(text);
@@ -82,7 +91,8 @@ impl Secrets {
         out
     }
 
-    /// The text with [`MASK`] in the place of the beginnings of secrets that a cut has left.
+    /// The text with [`MASK`] in the place of the beginnings of secrets that a cut has left. A text
+    /// that was cut in a secret's middle shows its first half, which no search for the whole finds.
     fn masked_before(&self, cut: &str, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -281,7 +291,7 @@ fn spellings_of(c: char, text: &str) -> [Option<usize>; 6] {
     ]
 }
 
-/// `%C3%A4`
+/// The length of a character that is percent-encoded, as `%C3%A4`.
 fn escape(c: char, text: &str) -> Option<usize> {
     let mut rest = text;
     for byte in c.encode_utf8(&mut [0; 4]).bytes() {
@@ -291,7 +301,7 @@ fn escape(c: char, text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// `\u00e4`, `\n`
+/// The length of a character that is escaped in JSON, as `\u00e4` or `\n`, once or several times.
 fn json_escape(c: char, text: &str) -> Option<usize> {
     // Within a string that was escaped again, each backslash is two, or four.
     let again = match c {
@@ -331,7 +341,7 @@ fn json_escape_once(c: char, text: &str) -> Option<usize> {
     }
 }
 
-/// `&#228;`, `&#xE4;`, `&amp;`
+/// The length of a character that is a reference of HTML, as `&#228;`, `&#xE4;` or `&amp;`.
 fn html_escape(c: char, text: &str) -> Option<usize> {
     const NAMED: [(&str, char); 5] = [
         ("amp", '&'),

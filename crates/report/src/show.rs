@@ -11,6 +11,10 @@
 //! The order of the two treatments matters: a text is masked first and escaped then, for an escaped
 //! secret would no longer be found. Everything that this file prints goes through
 //! `Exchange::safe` last, but for this program's own words.
+//!
+//! [`exchanges`] prints each transcript by itself: `exchange` makes a page for it, and appends its
+//! two sides, the plan's findings and its end in this order. The secrets are those of one request:
+//! they are collected before the first line is printed, since a response may repeat them anywhere.
 
 mod content;
 
@@ -41,7 +45,7 @@ pub fn exchanges(transcripts: &[Transcript], summary: &Summary, style: &Style) -
 }
 
 /// One exchange as lines: a title, the request behind `>`, the response behind `<`, a line for each
-/// rule, and the outcome.
+/// rule, and the outcome. An exchange without a response has no such side; the outcome says why.
 fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line> {
     let Transcript {
         request, response, ..
@@ -69,7 +73,7 @@ fn exchange(transcript: &Transcript, info: &RunInfo, style: &Style) -> Vec<Line>
     page.lines
 }
 
-/// The pool and the step, as a threshold names them.
+/// The pool and the step, as a threshold names them; the step alone where there is one pool.
 fn title(transcript: &Transcript, info: &RunInfo, style: &Style) -> String {
     let Some(pool) = info.pools.get(transcript.pool) else {
         return String::new();
@@ -87,16 +91,20 @@ fn title(transcript: &Transcript, info: &RunInfo, style: &Style) -> String {
     }
 }
 
-/// An exchange's lines in the making.
+/// An exchange's lines in the making. It owns the secrets to look for, so that no line can be
+/// appended without them.
 struct Exchange<'a> {
     style: &'a Style,
     /// The values of secret fields of the request, which a server may repeat.
     secrets: Vec<&'a str>,
+    /// The lines so far, the title first.
     lines: Vec<Line>,
 }
 
 impl Exchange<'_> {
-    /// Appends one side of an exchange, each line of its head behind a mark as curl has it.
+    /// Appends one side of an exchange, each line of its head behind a mark as curl has it. Bodies
+    /// follow the head, and trailers the bodies, as they came over the wire; a side of which
+    /// nothing was kept prints nothing.
     fn side(&mut self, side: &Side, mark: &'static str) {
         let Side {
             line,
@@ -122,8 +130,8 @@ impl Exchange<'_> {
         self.fields(trailers, mark);
     }
 
-    /// Appends fields, each with its value masked by its name and then by what the request's
-    /// secrets are.
+    /// Appends fields, each with its value masked twice: by its own name (`masked_value`), and by
+    /// the values of the request's secret fields, which a server may repeat in a field of any name.
     fn fields(&mut self, fields: &[Field], mark: &'static str) {
         for field in fields {
             let value = self.masked(&masked_value(field));
@@ -180,8 +188,9 @@ impl Exchange<'_> {
         self.verdict(result.is_ok(), said);
     }
 
-    /// Appends a line with the mark of good or bad. The text is printed as it is, so that what
-    /// others wrote in it must have been made safe.
+    /// Appends a line with the mark of good or bad. The text is printed as it is: foreign parts of
+    /// it must have been masked and escaped by the caller, in this order. Both kinds of lines end
+    /// here, those of the plan's rules and the last one of the exchange, so that marks line up.
     fn verdict(&mut self, is_good: bool, text: String) {
         let (mark, ink) = match is_good {
             true => (self.style.glyph("✓ ", "+ "), Ink::Good),
@@ -258,7 +267,8 @@ fn masked_value(field: &Field) -> String {
     }
 }
 
-/// A line on the connections that were opened, with the longest times that this took.
+/// A line on the connections that were opened, with the longest times that this took: a reader of
+/// one exchange wants to know how much of its time was the opening.
 fn connections(summary: &Summary, style: &Style) -> Line {
     let connections = &summary.total.connections;
     let time = |histogram: &Histogram| latency(histogram.max(), style.unicode);

@@ -1,8 +1,9 @@
 //! The names of HTTP's statuses, for reports: a response's own phrase is not kept, since servers
-//! may write anything there.
+//! may write anything there (RFC 9112 section 4 lets a client ignore it), and HTTP/2 has none.
 
 /// The phrase with which a status is registered (RFC 9110 section 15, RFC 6585, RFC 7725), from 400
-/// on; `None` of others.
+/// on; `None` of others. Statuses below 400 have none here: a report names a status by its phrase
+/// only where it explains a failure.
 #[must_use]
 pub const fn reason_phrase(status: u16) -> Option<&'static str> {
     Some(match status {

@@ -1,4 +1,7 @@
 //! The steps of a run in the order in which a table has them.
+//!
+//! Text and page show the same steps of a run with too many of them, since both ask here. The place
+//! of a step goes with it, so that its timeline can be found after rows were sorted and cut.
 
 use drumfire_measure::{Model, Step, Summary};
 use std::cmp::Reverse;
@@ -7,8 +10,9 @@ use std::cmp::Reverse;
 pub(crate) struct StepRow {
     /// The model of its pool, by which its latency is looked at.
     pub(crate) model: Model,
+    /// The step's figures over the whole run.
     pub(crate) step: Step,
-    /// The numbers of its pool and of it in the pool.
+    /// The pool's number and the step's number in it, by which the summary knows its timeline.
     pub(crate) place: (usize, usize),
 }
 

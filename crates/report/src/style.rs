@@ -6,7 +6,7 @@
 
 use crate::remedy::Naming;
 
-/// Whether text carries colour.
+/// The choice whether text carries colour, by escape sequences of ANSI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Color {
     /// Plain text: not one escape sequence.
@@ -16,7 +16,7 @@ pub enum Color {
     On,
 }
 
-/// Whether text may leave ASCII.
+/// The choice whether text may leave ASCII.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unicode {
     /// ASCII only: `us`, `#`, `-`.

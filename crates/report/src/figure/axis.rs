@@ -1,4 +1,9 @@
 //! An axis: the unit of its values, the scale on which they lie, and its ticks.
+//!
+//! A figure makes its axes from the values that it has ([`Axis::linear`], [`Axis::log`]), so that
+//! an axis always holds them. A drawing then asks for places and labels and never for the scale: a
+//! place is a number from 0 to 1 along the axis, whatever the picture's size. `web/src/axis.ts` has
+//! the same rules for a picture that is drawn anew in a browser; a change here is a change there.
 
 use crate::quantity::{latency_f64, span};
 use crate::style::Unicode;
@@ -19,30 +24,30 @@ pub enum Unit {
     Bytes,
     /// A share of all, from 0 to below 1.
     Share,
-    /// No unit: names stand along the axis.
+    /// The axis has no values: names stand along it.
     None,
 }
 
 /// The way in which values are laid along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// In proportion to the value.
+    /// Places grow in proportion to the value.
     Linear,
-    /// In proportion to its logarithm.
+    /// Places grow in proportion to the value's logarithm.
     Log,
-    /// In proportion to the logarithm of 1/(1 − value): each further nine of a quantile takes the
-    /// same space.
+    /// Places grow in proportion to the logarithm of 1/(1 − value): each further nine of a quantile
+    /// takes the same space.
     Tail,
 }
 
 /// An axis of a figure, which ends behind it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What its values are of.
+    /// The words for its values, such as `response time`.
     pub title: &'static str,
     /// Their unit.
     pub unit: Unit,
-    /// How they are laid along it.
+    /// The way in which its values are laid along it.
     pub scale: Scale,
     /// The value at its beginning; above 0 on a logarithmic scale.
     pub from: f64,
@@ -59,7 +64,8 @@ pub struct Tick {
     pub label: String,
 }
 
-/// Decimal steps between ticks.
+/// Decimal steps between ticks: numbers of one digit that divide ten, so that ticks repeat in each
+/// decade.
 const STEPS: [f64; 3] = [1.0, 2.0, 5.0];
 /// Steps of a run's time beyond ten seconds, in seconds.
 const TIME_STEPS: [f64; 17] = [
@@ -140,7 +146,8 @@ impl Axis {
         values.into_iter().map(tick).collect()
     }
 
-    /// A value of the axis as text.
+    /// A value of the axis as text, rounded as a tick has it: without the zeros behind its point,
+    /// for ticks are round numbers. Zero has no unit.
     #[must_use]
     pub fn label(&self, value: f64) -> String {
         match self.unit {
@@ -159,7 +166,9 @@ impl Axis {
         }
     }
 
-    /// Values in even steps.
+    /// Values in even steps: the least step of the axis' own list that gives no more than `most`
+    /// ticks. A run's time has steps of clocks (30 s, 5 min, 6 h) and beyond them whole days; a
+    /// count has no fractions.
     fn even(&self, most: usize, unit: Unit) -> Vec<f64> {
         let least = (self.to - self.from) / most.max(1) as f64;
         let step = match unit {
@@ -182,7 +191,8 @@ impl Axis {
             .collect()
     }
 
-    /// Powers of ten, and with few of them twice and five times each.
+    /// Powers of ten, and with few of them twice and five times each. With more decades than ticks,
+    /// some decades have none; the first one always has.
     fn decades(&self, most: usize) -> Vec<f64> {
         let (from, to) = (self.from.log10().round(), self.to.log10().round());
         let decades = (to - from) as usize;
@@ -218,12 +228,14 @@ fn decimal(least: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// How many nines a share has: 1 for 90 %, 2 for 99 %.
+/// The number of nines of a share: 1 for 90 %, 2 for 99 %. A share of 1 has infinitely many and
+/// counts as nine.
 fn nines(share: f64) -> f64 {
     -(1.0 - share.clamp(0.0, 1.0 - 1e-9)).log10()
 }
 
-/// A rounded number without the zeros behind its point, as a tick has it: `1 ms` for `1.00 ms`.
+/// A rounded number without the zeros behind its point, as a tick has it: `1 ms` for `1.00 ms`. A
+/// rate keeps what stands behind its slash.
 fn plain(rounded: &str) -> String {
     let (number, unit) = rounded.split_once(' ').unwrap_or((rounded, ""));
     let (number, slash) = number

@@ -87,7 +87,8 @@ pub fn svg(figure: &Figure) -> String {
     out.finish()
 }
 
-/// The picture as an element of a page that has the style sheet.
+/// The picture as an element of a page that has the style sheet. It has no size of its own: the
+/// page sets its width, and its proportions follow from the `viewBox`.
 pub(crate) fn draw(out: &mut Markup, figure: &Figure) {
     draw_in(out, figure, Place::Page);
 }

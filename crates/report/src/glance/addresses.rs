@@ -1,4 +1,8 @@
 //! The table of a target's addresses on a screen.
+//!
+//! It shows whether a name's addresses get equal shares. Requests are counted by connections, which
+//! know their number when they are closed: on long-lived connections the column stays at 0 while
+//! requests are answered, and its heading says so.
 
 use crate::line::{Ink, Line};
 use crate::quantity::{count, share_tenths};

@@ -1,4 +1,12 @@
 //! The table of pools and steps on a screen: every row, in the order that a person chose.
+//!
+//! [`steps`] makes the table anew each time from the summary: it collects the rows of all pools,
+//! leaves out those that the filter does not match, orders the rest, and only then makes their
+//! sparks, which cost a pass over each step's timeline. The rows are as many as the steps: the
+//! screen shows a part of them and knows how far it was scrolled.
+//!
+//! An order and a filter are the person's, and are kept by the screen. Sorting is stable: rows with
+//! equal figures stay in the plan's order.
 
 use crate::figure::{Spark, Sparks};
 use crate::line::{Ink, Line};
@@ -18,19 +26,19 @@ const SPARK: usize = 16;
 /// The order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// That of the plan.
+    /// The order of the plan.
     #[default]
     Plan,
-    /// The slowest first, by p99.
+    /// The slowest first, by p99; with few requests by the greatest value that their count gives.
     Slowest,
-    /// Those with the most failures first.
+    /// The steps with the most failures first.
     Failed,
-    /// Those with the most requests first.
+    /// The steps with the most requests first.
     Sent,
 }
 
 impl Order {
-    /// The order that a screen shows next.
+    /// The order that a screen shows next, when a person asks for another: all four in turn.
     #[must_use]
     pub const fn next(self) -> Self {
         match self {
@@ -53,10 +61,13 @@ impl Order {
     }
 }
 
-/// One step.
+/// One step of one pool, copied out of the summary so that rows can be sorted.
 struct Row {
+    /// Its name, masked and escaped, which the filter is compared with as well.
     name: String,
+    /// Its requests.
     counts: Counts,
+    /// The latency of its pool's model.
     times: Histogram,
     /// Its pool's number and its own.
     place: (usize, usize),
@@ -118,6 +129,8 @@ fn rows(summary: &Summary, style: &Style) -> Vec<Row> {
     rows
 }
 
+/// The cells of a row. The name takes a third of the page at most; p99 and the counts stay on a
+/// narrow one. A greatest value that is only a lower bound is marked.
 fn cells(row: &Row, spark: Option<&Spark>, style: &Style) -> Vec<Line> {
     let mut name = Line::plain(row.name.clone());
     name.clip((style.width() / 3).min(NAME_MAX), style.glyph("…", "~"));

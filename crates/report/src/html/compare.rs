@@ -6,6 +6,10 @@
 //! computed by its own summary and its own model; only the ratio of the two is computed here, and
 //! only where both are known and the base's is above 0. Whether the two plans are alike is for the
 //! reader to see: nothing is refused here.
+//!
+//! The server of runs in a browser makes this page from two summaries that it has read back. It has
+//! no `control` and follows neither run: one that still goes on is compared as it is when the page
+//! is asked for.
 
 use super::grid::{self, Cell, Grid};
 use super::{Part, data, part, picture};
@@ -116,8 +120,8 @@ fn numbers(base: &Summary, candidate: &Summary) -> Grid {
     }
 }
 
-/// The cells of a row: name, both texts, and the candidate's value as a multiple of the base's. A
-/// value that either run lacks is a dash, and so is the ratio then.
+/// The cells of a row: name, both texts, and the candidate's value as a multiple of the base's,
+/// with three decimals. A value that either run lacks is a dash, and so is the ratio then.
 fn row(name: &str, both: [Option<(f64, String)>; 2]) -> Vec<Cell> {
     let ratio = match &both {
         [Some((base, _)), Some((candidate, _))] if *base > 0.0 => {

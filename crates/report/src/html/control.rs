@@ -59,7 +59,8 @@ fn plain(out: &mut Markup, command: &str, label: &str) {
     out.close("form");
 }
 
-/// A command with a value, for one of several pools or for all.
+/// A command with a value, for one of several pools or for all; a run of one pool has no choice. A
+/// pool is named to the run as the plan has it, and to the reader masked and escaped.
 fn valued(out: &mut Markup, command: &str, label: &str, example: &str, pools: &[PoolInfo]) {
     out.open("form", &[("data-command", command)]);
     out.open("label", &[]);

@@ -29,7 +29,9 @@ pub(super) fn print(out: &mut Markup, figures: &[Figure]) {
     out.close("script");
 }
 
-/// The block as text in which no markup can begin.
+/// The block as text in which no markup can begin: `<`, `>` and `&` are spelled with numbers, which
+/// only strings of JSON can hold, so that a text of a server neither ends the element nor begins a
+/// comment.
 fn json(block: &Block<'_>) -> String {
     // A number that JSON does not have is written as `null`, and keys are texts: there is no error.
     let text = serde_json::to_string(block).unwrap_or_default();
@@ -43,7 +45,8 @@ struct Block<'a> {
     figures: Vec<Picture<'a>>,
 }
 
-/// A figure, and the place of its plot in the picture.
+/// A figure, and the place of its plot in the picture: left, top, width and height in the units of
+/// the picture's `viewBox`.
 #[derive(Serialize)]
 struct Picture<'a> {
     name: &'a str,
@@ -76,7 +79,7 @@ enum Content<'a> {
     },
 }
 
-/// An axis.
+/// An axis: its title, its unit and scale by name, and the values at both ends.
 #[derive(Serialize)]
 struct Line<'a> {
     title: &'a str,
@@ -93,11 +96,13 @@ struct Moment<'a> {
     name: Text<'a>,
 }
 
-/// A series: its places are those of the series before it where it names none.
+/// A series: its places are those of the series before it where it names none. `ys` has a value or
+/// `null` for each place, and `at_least` the numbers of those that are only lower bounds.
 #[derive(Serialize)]
 struct Values<'a> {
     name: Text<'a>,
     role: &'static str,
+    /// The places of the points along the x axis; absent where they are those of the series before.
     #[serde(skip_serializing_if = "Option::is_none")]
     xs: Option<Vec<Number>>,
     ys: Vec<Option<Number>>,
@@ -232,7 +237,8 @@ fn bars(all: &[Bar]) -> Content<'_> {
     }
 }
 
-/// A number as short as it can be: `1000` rather than `1000.0`.
+/// A number as short as it can be: `1000` rather than `1000.0`. Most values are counts or whole
+/// nanoseconds, and there are thousands of them.
 struct Number(f64);
 
 impl Serialize for Number {

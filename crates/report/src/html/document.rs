@@ -84,8 +84,12 @@ impl Document<'_> {
 }
 
 impl Place {
-    /// The content security policy: no program runs but the page's own, which is known by its digest.
-    /// A file loads and sends nothing. A served page speaks with its own server alone.
+    /// The content security policy (W3C, CSP Level 3): no program runs but the page's own, which is
+    /// known by its digest. A file loads and sends nothing. A served page speaks with its own
+    /// server alone.
+    ///
+    /// Style sheets are allowed where they stand, since the page's own are within it; none can be
+    /// loaded. `base-uri` is closed, so that no element can turn relative links elsewhere.
     fn policy(self) -> String {
         let own = match self {
             Self::File => "form-action 'none'",

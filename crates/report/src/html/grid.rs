@@ -11,9 +11,9 @@ use crate::markup::Markup;
 
 /// A cell.
 pub(super) enum Cell {
-    /// A text, which may be anyone's.
+    /// A text, which may be anyone's; in the first column the name of the row.
     Text(String),
-    /// What failed, which stands out.
+    /// A number of failures, or a word on one, which stands out.
     Bad(String),
     /// A picture, with its name for readers of screens.
     Spark(Spark, String),

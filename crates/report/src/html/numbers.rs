@@ -10,7 +10,8 @@ use crate::style::Unicode;
 use drumfire_measure::Summary;
 
 /// Appends the part `numbers`: a list of names and values. Times are those of the run's model,
-/// rounded as in the terminal.
+/// rounded as in the terminal; the slowest is the greatest time of them, and a lower bound is
+/// marked.
 pub(super) fn print(out: &mut Markup, summary: &Summary) {
     let counts = &summary.total.counts;
     let times = summary.model().latency(&summary.total.latency);

@@ -21,14 +21,16 @@ use base64::engine::general_purpose::STANDARD;
 use drumfire_measure::Summary;
 use drumfire_plan::Warmup;
 
-/// What a page has beside the summary; nothing in it is a secret.
+/// The facts of a page that the summary does not have; nothing in them is a secret.
 #[derive(Clone, Copy, Debug)]
 pub struct Origin<'a> {
     /// The way in which the run's caller names settings.
     pub naming: Naming,
-    /// The plan in YAML; empty where it is not known.
+    /// The plan in YAML, as the store keeps it; empty where it is not known. References stand in
+    /// the place of its secrets.
     pub plan: &'a str,
-    /// The run's data, which the page offers for download.
+    /// The run's data, which the page offers for download under the files' names; empty for a page
+    /// that a server shows.
     pub files: &'a [NamedFile],
 }
 
@@ -93,7 +95,8 @@ fn environment(out: &mut Markup, summary: &Summary) {
     out.close("section");
 }
 
-/// The plan, and the command that repeats the run with the same random values.
+/// Appends the plan, and the command that repeats the run with the same random values: the seed is
+/// named even where the plan has none, since the run then drew one.
 fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
     let command = format!("drumfire run plan.yaml --seed {}", summary.info.seed);
     out.open("section", &[("id", "plan")]);

@@ -15,7 +15,7 @@ use crate::markup::Markup;
 use crate::style::{Style, Unicode};
 use crate::text::foreign;
 
-/// A run that is stored.
+/// A run that is stored, as the server finds it in the folder of runs.
 #[derive(Clone, Debug)]
 pub struct StoredRun<'a> {
     /// Its row in a list.
@@ -27,7 +27,8 @@ pub struct StoredRun<'a> {
     pub spark: Option<Spark>,
 }
 
-/// The headings of the table.
+/// The headings of the table: the two choices, then the columns of the terminal's list, with the
+/// spark beside p99.
 const HEADS: [&str; 16] = [
     "base",
     "candidate",
@@ -69,7 +70,8 @@ pub fn runs(stored: &[StoredRun<'_>]) -> Vec<Part> {
 }
 
 /// Appends the search field, the table, and the button that opens the two chosen runs. The field is
-/// of use only with the page's program, which hides rows by their text.
+/// of use only with the page's program, which hides rows by their text; the form works without, for
+/// a chosen pair is a plain address with two names in it.
 fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.open("section", &[("id", "list")]);
     out.open("p", &[("class", "screen")]);
@@ -103,8 +105,9 @@ fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.close("section");
 }
 
-/// Appends a run. One whose record can't be read keeps its row, with the reason across the columns
-/// of its figures.
+/// Appends a run: the two choices, its name as a link to its page, and the cells of the terminal's
+/// list. One whose record can't be read keeps its row, with the reason across the columns of its
+/// figures.
 fn row(out: &mut Markup, run: &StoredRun<'_>) {
     let listed = &run.listed;
     let style = Style::default();
@@ -143,7 +146,8 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
     out.close("tr");
 }
 
-/// A cell of the table in the terminal, whose words are escaped already. What is bad stands out.
+/// A cell of the table in the terminal, whose words are escaped already. What is bad stands out;
+/// the other inks say what the words say, and are left to the terminal.
 fn cell(out: &mut Markup, line: &Line) {
     let is_bad = line.pieces().any(|(_, ink)| ink == Ink::Bad);
     let class = [("class", "is-bad")];

@@ -44,7 +44,9 @@ fn row(out: &mut Markup, cells: &[String]) {
     out.close("tr");
 }
 
-/// A row for each place, a column for each series. All series of a figure have the same places.
+/// A row for each place, a column for each series. All series of a run's figure have the same
+/// places; of two runs, the places are those of the base's, and the candidate's points stand beside
+/// them by their number, so that rows past the end of the base are not shown.
 fn series(out: &mut Markup, figure: &Figure, all: &[Series]) {
     let names: Vec<&str> = all.iter().map(|series| &*series.name).collect();
     heading(out, &[&[figure.x.title], &names[..]].concat());
@@ -71,7 +73,9 @@ fn value(axis: &Axis, point: Option<&Point>) -> String {
     format!("{sign}{}", axis.label(y))
 }
 
-/// A row for each span of latencies, the counts of all spans of time together.
+/// A row for each span of latencies, the counts of all spans of time together: a table of time
+/// against latency would have more cells than anyone reads. Edges are equal to the bit where spans
+/// are, so that equal ones are found by comparison.
 fn cells(out: &mut Markup, figure: &Figure, heat: &Heat) {
     heading(out, &["from", "to", "requests"]);
     let mut sums: Vec<(f64, f64, u64)> = heat

@@ -21,9 +21,10 @@ use crate::style::Unicode;
 use crate::text::foreign;
 use drumfire_measure::{Histogram, Outcome, SpreadTime, StageRow, Summary};
 
-/// The most rows of steps and of failures.
+/// The most rows of steps and of failures: a table is for reading, and of a thousand steps the
+/// page's text and its JSON have more.
 const ROWS: usize = 60;
-/// The columns of a step's latency over time.
+/// The columns of a step's latency over time, at most; a run with fewer cells has one for each.
 const SPARK_COLUMNS: usize = 60;
 
 /// All tables of the run that have rows, in the order of the page.
@@ -34,8 +35,9 @@ pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Part> {
         .filter_map(|grid| grid::part(&grid(summary)))
 }
 
-/// The table of pools, where there are several. Each pool's times are those of its own model; the
-/// rate that was asked for is a dash in a closed one.
+/// The table of pools, where there are several, in the plan's order. Each pool's times are those of
+/// its own model, which the explanation says, since two neighbouring rows may have different ones;
+/// the rate that was asked for is a dash in a closed one.
 fn pools(summary: &Summary) -> Grid {
     let several = summary.info.pools.len() > 1;
     let rows = summary.pools().filter(|_| several).map(|(pool, figures)| {
@@ -66,6 +68,9 @@ fn pools(summary: &Summary) -> Grid {
 
 /// The table of steps, where there are several, with each step's latency over time where its
 /// timeline has enough requests. Beyond the bound those with the greatest times are kept.
+///
+/// The sparks are made for the rows that are shown, in their order, and share one quantile, which
+/// the heading names; a step without a timeline has a dash.
 fn steps(summary: &Summary) -> Grid {
     let StepRows { rows: steps, total } = step_rows(summary, ROWS);
     let places: Vec<_> = steps.iter().map(|row| row.place).collect();
@@ -104,7 +109,7 @@ fn steps(summary: &Summary) -> Grid {
 }
 
 /// The table of the parts of a load, one row for each stage of each pool; empty where no load has
-/// stages.
+/// stages. Stages are as the run had them: an order that changed a load has begun one.
 fn stages(summary: &Summary) -> Grid {
     let several = summary.info.pools.len() > 1;
     let stages = summary.stages();
@@ -157,7 +162,8 @@ fn stage_row(stage: &StageRow<'_>, several: bool) -> Vec<Cell> {
     ]
 }
 
-/// The table of failures: each kind with one message, the most frequent first.
+/// The table of failures: each kind with one message, the most frequent first. The remedies are not
+/// repeated here; they stand in the report as text below, beside the same names.
 fn failures(summary: &Summary) -> Grid {
     let errors = summary.total.errors();
     let rows = errors.iter().take(ROWS).map(|error| {
@@ -179,8 +185,10 @@ fn failures(summary: &Summary) -> Grid {
     }
 }
 
-/// The table of the slowest requests, with the trace by which a request can be found in the
-/// target's own records. A request without an answer has its failure in place of a status.
+/// The table of the slowest requests, the slowest first, with the trace by which a request can be
+/// found in the target's own records. A request without an answer has its failure in place of a
+/// status. The time at which it was due is counted from the run's start, as the x axes of the
+/// pictures are.
 fn slowest(summary: &Summary) -> Grid {
     let rows = summary.slowest.iter().map(|slow| {
         let pool = summary.info.pools.get(usize::from(slow.pool));

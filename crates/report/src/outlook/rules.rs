@@ -4,6 +4,11 @@
 //! reported: a number of arrivals that is not known, or requests of an iteration, of which there
 //! may be many, are taken to be enough. Those of one step are counted as arrivals choose it, by
 //! weights or by chance, since a list's order is a function of the seed.
+//!
+//! [`without_samples`] is called once, before anything is printed. For each rule it finds the times
+//! of which it takes a quantile (`Aim`), adds up the samples that each pool can give to them, and
+//! compares the sum with the number that the quantile needs. A rule with a part that is not known
+//! is not reported.
 
 use crate::quantity::{count, counted};
 use drumfire_measure::count_needed;
@@ -71,11 +76,15 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
     sentences.collect()
 }
 
-/// The times of which a rule takes a quantile.
+/// The times of which a rule takes a quantile: those of a pool and a step, or of all, and whether
+/// they are of iterations.
 struct Aim<'a> {
+    /// The pool's name; `None` means every pool.
     pool: Option<&'a str>,
+    /// The step's name; `None` means every step.
     step: Option<&'a str>,
     is_of_iterations: bool,
+    /// The quantile, from 0 to 1.
     quantile: f64,
 }
 

@@ -23,7 +23,8 @@ const LINES_MAX: usize = 400;
 /// The greatest depth of JSON that is indented. The indentation of deeper JSON grows with the square
 /// of its length.
 const DEPTH_MAX: usize = 64;
-/// The most characters of a value that is shown in one line.
+/// The most characters of a value that is shown in one line. The whole of a long value is in the
+/// body that it was taken from.
 const VALUE_MAX: usize = 200;
 
 /// The rows of a body of a side with these fields, escaped, with the `secrets` that it may repeat
