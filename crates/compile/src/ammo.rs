@@ -36,10 +36,14 @@ use std::sync::Arc;
 /// The fastest replay, as a multiple of the file's own times; the slowest is its inverse.
 const SPEED_MAX: f64 = 1_000_000.0;
 
-/// The requests of a file, with the settings of their pool and the request that names the file.
+/// The requests of a file, with the settings of their pool and the request that names the file. It
+/// is made for one file and used once, by [`AmmoRequests::add`] or [`AmmoRequests::add_calls`].
 pub(crate) struct AmmoRequests<'a> {
+    /// The pool, whose only request names the file.
     pub(crate) pool: &'a Pool,
+    /// The request that names the file; its checks and its timeout hold for all of the file.
     pub(crate) request: &'a Request,
+    /// The keys on the file.
     pub(crate) written: &'a Written,
     /// The target, to which all requests go whatever host they name: a log of production must not
     /// be replayed on production by its own fields. `None` of calls.
@@ -177,7 +181,8 @@ impl AmmoRequests<'_> {
         scope.found.ok(&file.place, read).map(Arc::new)
     }
 
-    /// Sets the file's own order as the choice of the pool.
+    /// Sets the file's own order as the choice of the pool, and bounds its requests by the file's
+    /// length where the file is gone through a number of times.
     fn choose(&self, ammo: Arc<Ammo>, made: &mut Made) {
         made.count = self.count(&ammo);
         made.choice = Some(Choice::By(Arc::new(AmmoPick(ammo))));

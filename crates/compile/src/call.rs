@@ -34,7 +34,8 @@ use std::sync::Arc;
 
 /// The largest message that is accepted where nothing else is written: gRPC's usual 4 MiB.
 const RECEIVE_MAX: ByteSize = ByteSize(4 << 20);
-/// The largest message that is sent where nothing else is written.
+/// The largest message that is sent where nothing else is written: 2 GiB, as gRPC's clients have
+/// it.
 const SEND_MAX: ByteSize = ByteSize(2 << 30);
 
 /// A request without a message, with which a server is asked for its schema, and around which each
@@ -70,11 +71,16 @@ fn authority(options: &CallOptions, scope: &mut Scope<'_>) -> Vec<Header> {
     header.into_iter().collect()
 }
 
-/// The options of a call that were written. `None` is a default, which depends on the call.
+/// The options of a call that were written, read once. `None` is a default, which depends on the
+/// call.
 pub(crate) struct ReadOptions {
+    /// The coding of messages and of replies.
     coding: Option<MessageCompression>,
+    /// The deadline, in which 0 stands for none and is the greatest time.
     deadline: Option<Nanos>,
+    /// The largest message that is accepted, in bytes.
     receive: Option<ByteSize>,
+    /// The largest message that is sent, in bytes.
     send: Option<ByteSize>,
 }
 
@@ -96,6 +102,9 @@ impl ReadOptions {
 }
 
 /// The way to the server of a pool's calls, and the schemas that were fetched for them.
+///
+/// It is made once for a pool, when the way to the server is known to be sound, and given each of
+/// the pool's calls. Between two calls it keeps the schemas alone.
 pub(crate) struct Calls<'a> {
     pub(crate) pool: &'a Pool,
     /// The server of the calls, and the way to it.
@@ -269,7 +278,8 @@ fn statuses(text: &Text) -> Result<CallStatuses, String> {
 }
 
 /// The course of a call's streams. A setting that has no effect on a method of this kind is
-/// refused, rather than ignored in silence.
+/// refused, rather than ignored in silence: a number of messages beside a unary method shows that
+/// another method was meant.
 fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Streaming {
     let kind = method.kind();
     let (sends, receives) = (kind.client_streams(), kind.server_streams());

@@ -52,7 +52,8 @@ use drumfire_schema::reflection::Wanted;
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The default seed of all random values.
+/// The default seed of all random values. It is fixed, so that a run without a seed can be repeated
+/// too.
 const SEED_DEFAULT: u64 = 1;
 /// The default length of an interval.
 const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
@@ -157,7 +158,8 @@ pub fn schema_of(
 }
 
 /// The result, or the mistakes found on the way. Where there is no result, a mistake was noted; a
-/// step that gives up in silence would give an error without a word.
+/// step that gives up in silence would give an error without a word. A result beside mistakes is
+/// dropped.
 fn finished<T>(scope: Scope<'_>, made: Option<T>) -> Result<T, Vec<Diagnostic>> {
     match made.filter(|_| scope.found.is_empty()) {
         Some(made) => Ok(made),

@@ -12,6 +12,12 @@
 //! names and types; data that was written for ghz is read as Go's library reads it, which lets more
 //! pass. A file of a tool must not be refused for what the tool accepts, and a new one not be
 //! accepted for what no other reader would.
+//!
+//! [`sent`] is the one entry, called for each request that is a call, when the schema of its method
+//! is known. It decides the language first, then makes the data (`input`), then the metadata
+//! (`fields`); each step takes the language as a value, so that only `language` knows the words of
+//! a document. What comes back is an [`Input`], which renders messages and metadata for each call,
+//! and the fields that are the same for all of them.
 
 use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
 use crate::host::Found;
@@ -28,11 +34,11 @@ use std::sync::Arc;
 
 /// The template language of a request's texts.
 enum Language {
-    /// Nothing: it is sent as it is, once its JSON was read.
+    /// A text is sent as it is, once its JSON was read.
     None(Reading),
     /// The native language.
     Native,
-    /// Go's.
+    /// Go's language with ghz's names, for a method that is known here.
     Go(Templates),
 }
 
@@ -44,12 +50,13 @@ enum Word {
     Native,
     Go,
     GoBuiltin,
-    /// Nothing is computed, and JSON is read as Go reads it.
+    /// A text is sent as it is, and its JSON is read as Go reads it.
     GoNone,
 }
 
 /// The messages of one request's calls, and their metadata.
 pub(crate) struct Sent {
+    /// The messages, and the metadata that varies.
     pub(crate) input: Input,
     /// Metadata that is the same for all calls.
     pub(crate) fields: Vec<Header>,
@@ -89,7 +96,8 @@ pub(crate) fn sent(
 }
 
 /// The language of a request's templates, with the names that Go's may ask for: those of the call
-/// are known here and are the same for each.
+/// are known here and are the same for each. The native language holds where nothing was written;
+/// `None` means that the word is none of them, which was noted.
 fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option<Language> {
     let words = [
         ("jinja", Word::Native),
@@ -126,7 +134,8 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
     )))
 }
 
-/// The workers that Go's templates name, as ghz has them.
+/// The workers that Go's templates name, as ghz has them. Here they are names and no threads: a
+/// template that asks for its worker must get what ghz would give it.
 fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
     let count = data.workers.as_ref().and_then(|count| {
         let wrong = "it must be between 1 and 4294967295";
@@ -140,6 +149,10 @@ fn workers(data: &Data, scope: &mut Scope<'_>) -> Workers {
 }
 
 /// The data of a request's calls. Without a payload it is the method's empty message.
+///
+/// Bytes are a message as they are only with `binary`; otherwise they must be a text, and a message
+/// that is not UTF-8 gets the hint. The order applies where the data is a list of messages, of
+/// which a call takes one.
 fn input(
     request: &Request,
     method: &Method,
@@ -291,7 +304,9 @@ fn fields(
     Some(split)
 }
 
-/// A field whose value varies; `Some(None)` when it does not, `None` where a mistake was noted.
+/// A field whose value varies; `Some(None)` when it does not, `None` where a mistake was noted. `n`
+/// is the field's index among all of the request, from which the random values of Go's functions
+/// follow.
 #[expect(
     clippy::option_option,
     reason = "the outer one is an error, which was noted"
@@ -315,7 +330,8 @@ fn of_field(
     scope.found.ok(&field.value.place, made)
 }
 
-/// The content of a file of metadata.
+/// The content of a file of metadata, by when its names are known: before the run, or only when a
+/// call renders it.
 enum FileFields {
     /// A template of an object.
     Template(Box<Metadata>),

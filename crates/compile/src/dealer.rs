@@ -23,7 +23,7 @@ const FILES: [&str; 4] = ["body_file", "data_file", "metadata_file", "list"];
 pub(crate) struct Dealer<'a> {
     feeds: &'a [Feed],
     sources: &'a Arc<Sources>,
-    /// For each pool, whether it reads each of the feeds.
+    /// One list for each pool, in the order of the feeds: true of those that the pool reads.
     reads: Vec<Vec<bool>>,
     /// The users of each pool that was made so far; `None` where nothing bounds them.
     users: Vec<Option<u32>>,
@@ -115,7 +115,8 @@ impl<'a> Dealer<'a> {
     }
 }
 
-/// Whether a template in a tree may read a feed. Files may always.
+/// True where a template in a tree may read a feed. Files may always, since their content is not
+/// looked at.
 fn reads(tree: &Tree, feed: &str) -> bool {
     match tree {
         Tree::Switch(_) => false,
@@ -128,7 +129,7 @@ fn reads(tree: &Tree, feed: &str) -> bool {
     }
 }
 
-/// Whether a text has tags and one of its words is the feed's name.
+/// True of a text that has tags and the feed's name as one of its words.
 fn names(text: &str, feed: &str) -> bool {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
     (text.contains("{{") || text.contains("{%"))

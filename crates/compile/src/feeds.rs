@@ -10,6 +10,11 @@
 //!
 //! A file is read through once here whatever its size, so that a row without its columns in the
 //! last line is a mistake of the plan. Orders are rules over row numbers and cost nothing here.
+//!
+//! [`sources`] is the one entry. It reads the feeds in the order of the document and adds each to
+//! the [`Sources`] with its order; a feed's keys are checked even where its rows can't be read. The
+//! result is shared by all pools and never changed: a pool that needs more, such as a script's
+//! functions, takes a copy of the table and shares the rows.
 
 use crate::scope::Scope;
 use drumfire_data::{
@@ -42,8 +47,8 @@ pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Ar
     Arc::new(sources)
 }
 
-/// Whether two feeds have the same rows, written in the same way. Their orders may differ: an order
-/// is a feed's own, and only the rows are shared.
+/// True of two feeds that have the same rows, written in the same way. Their orders may differ: an
+/// order is a feed's own, and only the rows are shared.
 fn is_same(one: &Written, other: &Written) -> bool {
     one.rows == other.rows
         && one.fields == other.fields
@@ -79,7 +84,8 @@ fn feed(written: &Written, seed: u64, scope: &mut Scope<'_>) -> Option<Feed> {
     }
 }
 
-/// The rows of a file. A mistake in it is noted with the file's line.
+/// The rows of a file, which is opened and not read into memory. A mistake in it is noted with the
+/// file's line; the first one ends the reading.
 fn of_file(file: &Text, format: &FeedFormat, scope: &mut Scope<'_>) -> Option<Feed> {
     let source = scope.open(file)?;
     let read = Feed::read(source, format).map_err(|error| in_file(&file.value, &error));
@@ -94,12 +100,16 @@ fn in_file(file: &str, error: &FeedError) -> String {
     }
 }
 
+/// The names of columns, as texts.
 fn names(texts: &[Text]) -> Vec<String> {
     texts.iter().map(|text| text.value.clone()).collect()
 }
 
 /// The form of a feed's CSV: delimiter, quote, header and the names of its columns. `None` where a
 /// mistake was noted.
+///
+/// The first line has the names unless `fields` gives them. Both together are possible: `header:
+/// true` then passes over the line of names, for a file whose own names are of no use in templates.
 fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
     let usual = CsvForm::default();
     let fields = names(&written.fields);
@@ -148,7 +158,7 @@ fn mark(text: &Text, names: &[(&str, u8)], scope: &mut Scope<'_>) -> Option<u8> 
 
 /// Rows that are computed from the seed; without a number of rows there are as many as there are
 /// requests. The seed is the plan's unless the feed has one, so that two feeds of the same columns
-/// and seed have the same rows.
+/// and seed have the same rows. A row needs no memory: it is a function of its number.
 fn generated(
     written: &Written,
     columns: &[Field],
@@ -178,7 +188,8 @@ fn generated(
     (!kinds.is_empty()).then(|| Feed::from_generated(Generated::new(kinds, rows, seed)))
 }
 
-/// Notes keys that have no effect on these rows.
+/// Notes keys that have no effect on these rows. The table has a row for each key: where it was
+/// written, whether these rows have a use for it, and the kinds that do.
 fn check(written: &Written, scope: &mut Scope<'_>) {
     let is_csv = matches!(written.rows, FeedRows::Csv(_));
     let has_fields = is_csv || matches!(written.rows, FeedRows::Inline(_));
@@ -211,6 +222,13 @@ fn check(written: &Written, scope: &mut Scope<'_>) {
 ///
 /// Not each order has each end: rows that are drawn at random have none, and a user that keeps a
 /// row can't begin again. A pair without meaning is noted, and the order holds.
+///
+/// | order | without `at_end` | `wrap` | `stop` | `fail` |
+/// |---|---|---|---|---|
+/// | `in_order` | begins again | the same | ends the load | fails the request |
+/// | `once` | ends the load | a mistake | ends the load | fails the request |
+/// | `random` | has no end | the same | a mistake | a mistake |
+/// | `unique` | fails the request | a mistake | a mistake | the same |
 fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
     #[derive(Clone, Copy)]
     enum End {
@@ -264,7 +282,8 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
 }
 
 /// `in_order(per, rows, each, first)`: rows by strides, for the scenarios of pandora, where each
-/// instance takes rows of its own.
+/// instance takes rows of its own. The four are whole numbers, of which `per` is above 0; no
+/// document that a person writes needs them.
 fn strides(text: &str) -> Result<FeedOrder, String> {
     let inner = text.trim().strip_prefix("in_order(");
     let inner = inner.and_then(|rest| rest.strip_suffix(')'));

@@ -121,7 +121,7 @@ pub(crate) struct CallTemplate {
     place: u64,
 }
 
-/// Without the parsed program, which is long.
+/// The parsed program is left out, for it is long.
 impl fmt::Debug for CallTemplate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CallTemplate")

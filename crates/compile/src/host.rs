@@ -104,7 +104,7 @@ pub enum Found {
     File,
     /// A folder.
     Folder,
-    /// Nothing, or neither.
+    /// Nothing is there, or something that is neither a file nor a folder.
     Nothing,
 }
 

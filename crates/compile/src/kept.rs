@@ -1,10 +1,14 @@
-//! What a pool hands on of its exchanges, beside their figures.
+//! The exchanges of a pool that are handed on beside their figures: all samples, and some exchanges
+//! in full.
+//!
+//! Neither has an effect on what is measured. Outputs ask for samples too, a file of rows for
+//! instance: the whole document then switches them on for every pool, whatever stands here.
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::Settings;
 use drumfire_plan::{Samples, Transcripts};
 
-/// Whether every sample is handed on.
+/// The rule for samples; none are handed on where nothing was written.
 pub(crate) fn samples(settings: &Settings) -> Samples {
     match is_on(&settings.kept.samples) {
         true => Samples::Keep,
@@ -12,7 +16,8 @@ pub(crate) fn samples(settings: &Settings) -> Samples {
     }
 }
 
-/// The exchanges that are handed on in full.
+/// The exchanges that are handed on in full: all of them, or those with a status from a number on.
+/// None where nothing was written or where a mistake was noted.
 pub(crate) fn transcripts(settings: &Settings, scope: &mut Scope<'_>) -> Transcripts {
     let Some(text) = &settings.kept.transcripts else {
         return Transcripts::None;

@@ -13,6 +13,11 @@
 //!
 //! An unlimited rate, and users with sessions of their own, take all their connections from the
 //! start ([`takes_all`], [`keeps_users_apart`]).
+//!
+//! [`load`] is called once for a pool, before its connections and its stop, which have their
+//! defaults from its result; [`stop`] is called with that. Within it the users come first, then the
+//! connections that were asked for, then the rule, which needs both; the rule chooses the load and
+//! the usual number of connections.
 
 use crate::crew::{self, Crew};
 use crate::scope::Scope;
@@ -45,9 +50,13 @@ const STREAMS_DEFAULT: u32 = 100;
 /// The load of a pool, its users where they change, and the connections that carry it.
 pub(crate) struct Loaded {
     pub(crate) load: Load,
+    /// The users as they come and go; `None` where their number never changes and the load has it.
     pub(crate) users: Option<Users>,
+    /// The greatest number of connections to each target.
     pub(crate) connections: u32,
+    /// The moment at which they are opened: before the load, or as they are needed.
     pub(crate) growth: Growth,
+    /// The greatest number of requests at a time on each.
     pub(crate) streams: u32,
     /// The end of the users' law, if it has one, which ends the load.
     users_end: Option<Nanos>,
@@ -68,7 +77,7 @@ impl Replay {
     }
 }
 
-/// Whether a connection carries several requests at a time.
+/// The number of requests that a connection carries at a time, as a property of its protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Multiplexing {
     /// One, as HTTP/1.1 has it.
@@ -82,7 +91,7 @@ pub(crate) enum Multiplexing {
 enum Asked {
     /// It does not speak of them.
     Nothing,
-    /// As many as are needed at a time.
+    /// It has as many as are needed at a time.
     AsNeeded,
     /// This many.
     Number(u32),
@@ -132,6 +141,7 @@ impl Rule {
 struct Carriers {
     /// The greatest number of connections.
     count: u32,
+    /// The moment at which they are opened.
     growth: Growth,
 }
 
@@ -260,7 +270,7 @@ fn takes_all(load: &Load) -> bool {
     }
 }
 
-/// Whether each user keeps to a connection, which must be there before.
+/// True where each user keeps to a connection, which must be there before the user's first request.
 fn keeps_users_apart(pool: &Pool) -> bool {
     let session = pool.settings.connections.session.as_ref();
     session.is_some_and(|session| session.value == "user")
@@ -369,6 +379,10 @@ fn streams(
 }
 
 /// The end of the run; a default duration where nothing else ends it.
+///
+/// A duration comes from the document, or from the users' law, or is [`DURATION_DEFAULT`] where
+/// neither a count nor the load's own law is an end. Several ends may be written, and the first
+/// that is met holds.
 pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>) -> Stop {
     let given = scope.found.parse(written.after.as_ref());
     let given = given.or(loaded.users_end);

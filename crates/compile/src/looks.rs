@@ -13,6 +13,11 @@
 //! An inspection is the same for all responses of its request. It is compiled to a form that
 //! workers share without a lock, and its texts are no templates: a check that looks like one is
 //! refused, as it would compare with its braces.
+//!
+//! [`looks`] and [`looks_of_call`] are the entries, for requests of HTTP and for calls; the second
+//! one rewrites what is written of replies to rules about JSON and then calls the first. Both need
+//! the variables to be declared in the sources, which `scenario` does before any request is
+//! compiled.
 
 use crate::scope::Scope;
 use crate::script::{self, Asked, ScriptRules};
@@ -26,13 +31,11 @@ use drumfire_schema::{JsonReplies, Method};
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 
-/// The part of a decoded body that is inspected, where the plan bounds no decoded bodies. A longer
-/// one fails its request.
+/// The part of a decoded body that is inspected, where the plan bounds no decoded bodies, in bytes.
+/// A longer one fails its request: a check of its beginning alone would not be one of the response.
 const LOOK_MAX: ByteSize = ByteSize(1_000_000);
 
-/// The inspection of a request's responses.
-///
-/// Requests of one list share it.
+/// The inspection of a request's responses, as the plan has it. Requests of one list share it.
 #[derive(Clone, Default)]
 pub(crate) struct Looks {
     /// The statuses that are ok, where those are not the pool's.
@@ -97,7 +100,8 @@ pub(crate) fn looks(
     }
 }
 
-/// The inspection, with a record of the values that it takes where the scope keeps one.
+/// The inspection, with a record of the values that it takes where the scope keeps one. Only a
+/// setup or a teardown has a record: its values go into the documents behind it.
 fn recorded(
     inspection: Arc<dyn Inspection>,
     request: &Request,
@@ -159,7 +163,7 @@ pub(crate) fn looks_of_call(
     Some(recorded(replies, request, &may_read.sources, scope))
 }
 
-/// The field, taken from JSON at this path.
+/// The field, taken from JSON at this path, as `reply` has it.
 fn in_json(field: &Field, path: &str) -> Field {
     let mut field = field.clone();
     field.value.value = format!("json {}", path.trim());
@@ -173,7 +177,7 @@ fn body_max(pool: &Pool, scope: &mut Scope<'_>) -> ByteSize {
     most.unwrap_or(LOOK_MAX)
 }
 
-/// Whether the texts of a request may be templates. Checks follow the same key as the request's
+/// True where the texts of a request may be templates. Checks follow the same key as the request's
 /// texts, though they have none: where templates are off, braces are meant as they are.
 fn has_templates(request: &Request, pool: &Pool) -> bool {
     let own = request.data.templates.as_ref();
@@ -181,7 +185,8 @@ fn has_templates(request: &Request, pool: &Pool) -> bool {
     written.is_none_or(|language| !["none", "go-none"].contains(&&*language.value))
 }
 
-/// Notes checks that look as if they had templates: a check is the same for each request.
+/// Notes checks that look as if they had templates: a check is the same for each request. The
+/// message says what to do in either case, since a text with braces may be meant as it is.
 fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
     let fields = [&written.header, &written.json, &written.xml, &written.css];
     let fields = fields.into_iter().flatten();
@@ -244,7 +249,8 @@ fn expectations(written: &Written, scope: &mut Scope<'_>) -> Vec<Expectation> {
     all
 }
 
-/// The place of a name as one within the value of a key, for messages that name the key.
+/// The place of a name as one within the value of a key, for messages that name the key: the name
+/// of a check is a path of JSON, which a reader would not look for as a key.
 fn of_key(place: &Place, key: &str) -> Place {
     let mut place = place.clone();
     if let Place::File { key: own, .. } = &mut place {
@@ -253,7 +259,8 @@ fn of_key(place: &Place, key: &str) -> Place {
     place
 }
 
-/// One expectation; `None` where a mistake in its subject or its check was noted.
+/// One expectation; `None` where a mistake in its subject or its check was noted. Subjects are in
+/// the words of `take`, so that whatever can be taken can be checked too.
 fn expectation(
     subject: &str,
     place: &Place,
@@ -281,17 +288,19 @@ fn checked(
     })
 }
 
-/// The algorithms of hashes, each with the hexadecimal digits of its digests.
+/// The algorithms of hashes, each with the hexadecimal digits of its digests: FNV-1a and XXH3 of 64
+/// bits, which cost little, and SHA-256 (FIPS 180-4), which others publish beside their files.
 pub(crate) const ALGORITHMS: [(&str, usize); 3] = [("fnv1a64", 16), ("sha256", 64), ("xxh3", 16)];
 
-/// The hash of a body, and the share of responses of which it is computed where that is not all.
+/// The hash of a body, and the share of responses of which it is computed where that is not all. A
+/// share bounds its cost: a digest of each body may take longer than the exchange.
 struct Hash {
     expectation: Expectation,
     share: Option<Share>,
 }
 
 /// The hash that a text asks for: `sha256 9f86…` is an algorithm and the digest that it must give,
-/// and `sample 10%` behind it the share of responses that are hashed.
+/// and `sample 10%` behind it the share of responses that are hashed. `None` where it is none.
 ///
 /// A digest is compared as text in lower case, after its length was checked: one that was cut short
 /// would fail every response of a run.
@@ -328,7 +337,8 @@ fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
     Some(Hash { expectation, share })
 }
 
-/// A value that is taken from a response into a variable; `None` where a mistake was noted.
+/// A value that is taken from a response into a variable; `None` where a mistake was noted. Whether
+/// the response has such a value is known when it comes: without it the exchange fails.
 fn take(field: &Field, sources: &Sources, scope: &mut Scope<'_>) -> Option<Take> {
     let extractor = Extractor::parse(&field.value.value);
     let extractor = scope.found.ok(&field.value.place, extractor)?;

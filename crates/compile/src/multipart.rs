@@ -21,7 +21,9 @@ const BOUNDARY: &str = "----drumfire0boundary";
 
 /// A body of several parts, and the type that names its boundary.
 pub(crate) struct Multipart {
+    /// The body, as bytes or as the text of a template.
     pub(crate) bytes: Vec<u8>,
+    /// The type `multipart/form-data` with the boundary that the body has.
     pub(crate) media_type: String,
     /// The ranges of the bytes that are no text, where the others have templates.
     pub(crate) binaries: Vec<Range<usize>>,
@@ -77,7 +79,8 @@ pub(crate) fn multipart(
     })
 }
 
-/// The boundary before a part, and its head.
+/// The boundary before a part, and its head: its name, its file's name and its type (RFC 7578
+/// sections 4.2 and 4.4).
 fn head(part: &Part, boundary: &str) -> Result<String, Box<Diagnostic>> {
     let mut head = format!(
         "--{boundary}\r\nContent-Disposition: form-data; name=\"{}\"",
@@ -103,7 +106,7 @@ fn head(part: &Part, boundary: &str) -> Result<String, Box<Diagnostic>> {
     Ok(head)
 }
 
-/// Whether a part is a text with a template; files are taken as they are.
+/// True of a part that is a text with a template; files are taken as they are.
 fn is_template(part: &Part) -> bool {
     match &part.content {
         PartContent::Text(text) => !Template::is_static(&text.value),

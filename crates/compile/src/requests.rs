@@ -29,20 +29,29 @@ use drumfire_plan::{Header, HttpRequest, Method, RequestData, Url};
 use std::sync::Arc;
 
 /// The compiler of a pool's HTTP requests, with the settings that they share.
+///
+/// It is used in one order: [`Requests::new`] reads the target, and [`Requests::add`] is then
+/// called for each request. Between two calls it keeps the pool's own fields and body as they were
+/// compiled, and nothing of the requests: those are in the [`Made`] that the caller keeps.
 pub(crate) struct Requests<'a> {
+    /// The pool, its settings filled from the defaults.
     pool: &'a Pool,
+    /// The target to which paths are relative; `None` where none was written or a mistake was
+    /// noted.
     target: Option<Url>,
     /// The pool's own fields and body, once the first request has compiled them.
     common: Option<Common>,
 }
 
-/// The fields and the body of a pool, for requests that have none of their own.
+/// The fields and the body of a pool, for requests that have none of their own. They are compiled
+/// once and copied for each request: templates are shared, and only lists are copied.
 struct Common {
     fields: HeaderFields,
     content: Content,
 }
 
 impl<'a> Requests<'a> {
+    /// The compiler of a pool's requests. The target is read once, with its mistakes.
     pub(crate) fn new(pool: &'a Pool, scope: &mut Scope<'_>) -> Self {
         let target = target(pool, scope);
         Self {
@@ -205,7 +214,8 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// The fields of a request itself.
+/// The fields of a request itself, in the request's own language of templates or its pool's. A file
+/// of fields is for calls alone and adds none here.
 fn own_fields(
     request: &Request,
     may_read: &TemplateScope,
@@ -255,7 +265,9 @@ fn add_media_type(content: &Content, fields: &mut HeaderFields) {
     }
 }
 
-/// Notes fields that contradict a part that varies.
+/// Notes fields that contradict a part that varies, and takes out the ones that would be wrong: a
+/// Content-Length beside bodies of several lengths, and a Host of which there are two.
+/// Contradictions between fixed fields are the plan's to find.
 fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope: &mut Scope<'_>) {
     let place = &request.ask.text().place;
     let given = fields.fixed.len();
@@ -276,7 +288,8 @@ fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope:
         .add_if(hosts > 0 && fixed + hosts > 1, place, message);
 }
 
-/// The pool's target, to which paths are relative. A path of its own would be lost, and is refused.
+/// The pool's target, to which paths are relative: scheme, host and port. A path of its own would
+/// be lost, and is refused.
 fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     let text = pool.settings.reach.target.as_ref()?;
     let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
@@ -303,7 +316,7 @@ impl From<Asked> for Listed {
 }
 
 /// The inspection of the responses of a URL that has a hash of its own. All other checks are those
-/// of the request.
+/// of the request, and are compiled once more with it: an inspection is one value.
 fn looks_with(
     hash: Text,
     request: &Request,
@@ -317,6 +330,9 @@ fn looks_with(
 }
 
 /// The URLs of a list, one a line; empty lines and lines that begin with `#` are passed over.
+///
+/// A line is a text with a place of its own, so that each mistake has its line; a URL that is a
+/// template is compiled like one of the document. A list without any URL is a mistake.
 fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Listed> {
     let mut urls = Vec::new();
     let Some(bytes) = scope.file(file) else {
@@ -373,8 +389,8 @@ impl<'a> HashedLine<'a> {
 /// The message on a line of other tools' lists of targets, which have methods.
 const METHOD: &str = "a list has one URL a line and no methods; the method is that of all, -X";
 
-/// Whether a line has a method before its URL: `GET http://…`. vegeta's targets are written so, and
-/// their method would otherwise be a part of the URL.
+/// True of a line that has a method before its URL: `GET http://…`. vegeta's targets are written
+/// so, and their method would otherwise be a part of the URL.
 fn begins_with_method(line: &str) -> bool {
     let Some((method, rest)) = line.split_once(' ') else {
         return false;
@@ -384,7 +400,8 @@ fn begins_with_method(line: &str) -> bool {
 }
 
 /// The lines of a list that are not empty and do not begin with `#`, each with its place in a file
-/// called `name`; or the mistake in one.
+/// called `name`; or the mistake in one. Lines are counted from 1 and trimmed; the list of another
+/// tool, with a method before each URL, is recognised and refused.
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
     let name: Arc<str> = name.escape_default().to_string().into();
     let mut found = Vec::new();

@@ -38,15 +38,17 @@ use drumfire_plan::{
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The greatest sum of weights that share no divisor, so that their cycle fits into memory; drawn
-/// ones have no such bound.
+/// The greatest sum of weights, without their common divisor, for which a cycle of choices is kept
+/// in memory; drawn choices have no such bound.
 const CYCLE_MAX: u64 = 100_000;
-/// The greatest number of times that a failed request is sent again.
+/// The greatest number of times that a failed request is sent again: a retry is load, and an
+/// unbounded one would hide a target that is down.
 const RETRIES_MAX: u32 = 100;
 /// The greatest depth of conditions and loops; the builder recurses with it.
 const NESTED_MAX: u32 = 16;
 
-/// The program of a pool, with its requests.
+/// The program of a pool, with its requests. A program names requests by their index in `made`, so
+/// that both must be kept together until the plan is made.
 pub(crate) struct Scenario {
     pub(crate) made: Made,
     pub(crate) program: Program,
@@ -54,6 +56,11 @@ pub(crate) struct Scenario {
 
 /// The program of a pool's scenarios. `add` compiles the request of a step and adds it to those
 /// made so far; its templates may read what the steps before it have set.
+///
+/// All variables of all scenarios are declared before any step is built, since a template of one
+/// step may name what another one sets. Then each scenario begins with its own copy of that state:
+/// no scenario reads what another one has set. A scenario whose requests all had mistakes makes the
+/// program a default one, which is never run, as mistakes were noted.
 pub(crate) fn scenario(
     pool: &Pool,
     mut templates: TemplateScope,
@@ -174,7 +181,7 @@ pub(crate) fn choice(
 /// The index of a step is also the number of its random values, so that they depend on the place in
 /// the document and not on the way by which a user came there.
 struct Builder<'a, 's, Add> {
-    /// Adds a request to those that were made.
+    /// The compiler of a step's request, which adds it to those that were made.
     add: Add,
     made: Made,
     steps: Vec<Step>,
@@ -194,7 +201,8 @@ where
         self.steps.len() as u32
     }
 
-    /// Builds steps one after the other.
+    /// Builds steps one after the other. A step with a mistake is left out, and the next one is
+    /// built as if it had been there: what it would have set counts as set.
     fn steps(&mut self, written: &[Written], templates: &mut TemplateScope) {
         for step in written {
             match step {
@@ -299,7 +307,8 @@ where
     }
 
     /// Adds the test of a condition, whose jump is not known yet. Returns its index, where the
-    /// condition is right.
+    /// condition is right; the caller mends the jump with [`Self::jump_here`] when it has reached
+    /// the place.
     fn ask(&mut self, text: &Text, templates: &TemplateScope) -> Option<usize> {
         let place = self.place();
         let condition = Condition::compile(&text.value, place, &templates.for_values());
@@ -311,7 +320,8 @@ where
         Some(place as usize)
     }
 
-    /// Lets a test that does not hold go on at the next step.
+    /// Lets a test that does not hold go on at the next step. Without an index, since the condition
+    /// had a mistake, there is nothing to mend.
     fn jump_here(&mut self, asked: Option<usize>) {
         let place = self.place();
         let step = asked.and_then(|at| self.steps.get_mut(at));
@@ -385,7 +395,8 @@ where
 }
 
 /// The consequence of a request's failure for its iteration, such as `retry(2,1s) end_iteration`;
-/// nothing where none was written.
+/// nothing where none was written. The iteration goes on after a failure unless the text says
+/// otherwise, also behind retries that were of no use.
 fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailure) {
     let Some(text) = written else {
         return Default::default();
@@ -421,7 +432,7 @@ fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailur
 }
 
 /// The times and the rest of a retry, as `2` or `2,500ms`; `None` where it is neither, or more
-/// often than a failed request is sent again.
+/// often than a failed request is sent again. Without a rest the request is sent again at once.
 fn retry_of(inside: Option<&str>) -> Option<Retry> {
     let inside = inside?;
     let (times, rest) = match inside.split_once(',') {

@@ -22,13 +22,20 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The host, the mistakes so far, and the files that were read.
+///
+/// There is one for each compilation, and each step has it alone while it runs. Nothing in it is a
+/// part of the plan but the bytes of files; the other fields carry facts between steps that do not
+/// call each other, such as the names of secret fields from a draft to the options of HTTP.
 pub(crate) struct Scope<'a> {
+    /// The machine and its servers.
     pub(crate) host: &'a Arc<dyn Host>,
+    /// The mistakes so far, each with its place.
     pub(crate) found: Findings,
     /// The files that were read, by path as it was written: the content that many requests send is
     /// in memory once. `None` where a file can't be read, which was noted once.
     files: HashMap<String, Option<Arc<[u8]>>>,
-    /// Whether a server has answered a question for a schema.
+    /// True once a server has answered a question for a schema. Later questions are then asked in
+    /// spite of mistakes: they cost no timeout any more, and find the mistakes of further calls.
     pub(crate) has_answer: bool,
     /// Names of header fields whose values the document marks as secrets.
     pub(crate) private_headers: Vec<String>,
@@ -39,6 +46,7 @@ pub(crate) struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
+    /// A scope without mistakes, for a document that is sound in its form.
     pub(crate) fn new(host: &'a Arc<dyn Host>) -> Self {
         Self {
             host,
@@ -71,7 +79,9 @@ impl<'a> Scope<'a> {
         self.found.ok(&path.place, opened)
     }
 
-    /// The bytes of a payload.
+    /// The bytes of a payload, as they are where no templates are looked for. A form is encoded and
+    /// parts are joined; a file is read, and read once however many requests name it. `None` where
+    /// a mistake was noted.
     pub(crate) fn payload(&mut self, payload: &Payload) -> Option<Arc<[u8]>> {
         match payload {
             Payload::Text(text) | Payload::Json(text) => Some(text.value.as_bytes().into()),
@@ -116,7 +126,8 @@ impl<'a> Scope<'a> {
         self.found.ok(&count.place, small)
     }
 
-    /// A law, whose traces are read by `read_trace`; a mistake is marked within the text.
+    /// A law, whose traces are read by `read_trace`; a mistake is marked within the text, at the
+    /// piece of the law that has it.
     pub(crate) fn law(
         &mut self,
         text: &Text,
@@ -157,7 +168,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// Whether a switch is on; it is off where nothing was written.
+/// True of a switch that is on; it is off where nothing was written.
 pub(crate) fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }

@@ -8,6 +8,11 @@
 //! A function can do nothing but answer, with a text or with JSON: it has no files, no network and
 //! no clock. What it throws fails the exchange under a kind of its own ([`MismatchKind::Script`]),
 //! so that a mistake in a script is not taken for one of the target.
+//!
+//! [`sources`] is called for each pool before its requests are compiled: it loads the script and
+//! gives the pool its own table of sources, in which templates find the functions too.
+//! [`ScriptRules::new`] is called for a request that names a function, and what it makes is used by
+//! worker threads: its methods borrow it alone, and an interpreter is taken for the time of a call.
 
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
@@ -30,6 +35,7 @@ const WORD: &str = "js ";
 /// those of one.
 pub(crate) struct Own {
     pub(crate) sources: Arc<Sources>,
+    /// The script's functions; `None` of a pool without a script.
     pub(crate) script: Option<Arc<dyn Functions>>,
 }
 
@@ -60,7 +66,8 @@ fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
     Some(Arc::new(script))
 }
 
-/// A variable whose value comes from a function.
+/// A variable whose value comes from a function: the variable in a user's state, its name for
+/// messages, and the function.
 #[derive(Clone, Debug)]
 struct ScriptTake {
     variable: VariableId,
@@ -74,27 +81,32 @@ struct ScriptTake {
 /// body up to its bound.
 #[derive(Debug)]
 pub(crate) struct ScriptRules {
+    /// The rules that need no interpreter, which are asked first.
     rules: Rules,
     functions: Arc<dyn Functions>,
+    /// The function that judges the response; `None` where functions only take values.
     judge: Option<String>,
     takes: Vec<ScriptTake>,
+    /// The part of a decoded body that functions are given.
     body_max: ByteSize,
 }
 
 /// The parts of a request that need a script.
 pub(crate) struct Asked<'a> {
+    /// The function that judges the response, as `expect: { js: … }` names it.
     pub(crate) judge: Option<&'a Text>,
+    /// The values that functions take.
     pub(crate) takes: Vec<&'a Field>,
 }
 
 impl Asked<'_> {
-    /// Whether nothing of the request needs a script.
+    /// True of a request that needs no script.
     pub(crate) const fn is_empty(&self) -> bool {
         self.judge.is_none() && self.takes.is_empty()
     }
 }
 
-/// Whether a value is taken by a function.
+/// True of a value that is taken by a function, by its first word.
 pub(crate) fn is_scripted(field: &Field) -> bool {
     field.value.value.starts_with(WORD)
 }
@@ -181,6 +193,7 @@ impl Inspection for ScriptRules {
         self.rules.fields()
     }
 
+    /// True: a function may read any field, and which ones it reads is not known before it runs.
     fn every_field(&self) -> bool {
         true
     }
@@ -189,6 +202,9 @@ impl Inspection for ScriptRules {
         Some(self.body_max)
     }
 
+    /// Inspects a response: the rules first, then the judge, then the values in the order of the
+    /// document. The first mismatch ends it; values that were taken before stay taken, and the
+    /// exchange has failed.
     fn inspect(&self, response: &Response<'_>, taken: &mut Taken) -> Result<(), Mismatch> {
         self.rules.inspect(response, taken)?;
         let seen = seen(response);
@@ -205,6 +221,9 @@ impl Inspection for ScriptRules {
         Ok(())
     }
 
+    /// The results of all rules and functions, for a report that shows the exchange in full.
+    /// Nothing ends it early, functions are called once more, and values with secret names are
+    /// masked.
     fn findings(&self, response: &Response<'_>) -> Vec<Finding> {
         let seen = seen(response);
         let mut findings = self.rules.findings(response);

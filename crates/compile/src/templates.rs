@@ -11,6 +11,16 @@
 //!
 //! Messages quote templates, and some quotations are secrets. A URL is masked where it is named
 //! ([`named`]), and a field with the name of a secret is quoted without its text ([`of_field`]).
+//!
+//! [`Templates::of`] is made once for a pool and once for each request, from the language that was
+//! written. Then the compiler of requests calls it part by part: [`Templates::url`],
+//! [`Templates::path`] or [`Templates::reference`] for the target, [`Templates::add`] for each
+//! field and [`Templates::content`] for the body, in this order, since the kind of a body may
+//! depend on a field. Each gives the fixed part for the plan and the templates beside it; nothing
+//! here is called while the run lasts.
+//!
+//! A part with a mistake is left out of the result and the others are compiled. So a result is good
+//! only while nothing was noted in the scope.
 
 use crate::json_template;
 use crate::metadata;
@@ -26,17 +36,22 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The compiler of a pool's templates, or of a request's: the values that they may read, and
-/// whether there are any.
+/// whether there are any. It has no state of its own and may be copied; what a text may read is
+/// decided by the scope that it was made with.
 #[derive(Clone, Copy)]
 pub(crate) struct Templates<'a> {
     scope: &'a TemplateScope,
-    /// Whether texts are templates at all; `templates: none` takes them as they are.
+    /// False with `templates: none`, which takes all texts as they are.
     is_on: bool,
 }
 
-/// The URL of a request, and the template of its path and query where it is one.
+/// The URL of a request, and the template of its path and query where it is one. `url` is complete
+/// in either case: with a template it has the origin, to which the connection is opened, and a
+/// target that is replaced for each request.
 pub(crate) struct Asked {
+    /// The URL in the plan.
     pub(crate) url: Url,
+    /// The template of path and query, or of the whole URL where `origin` is given.
     pub(crate) template: Option<Template>,
     /// The origin that a URL of the template must have, where the template may give a whole URL.
     pub(crate) origin: Option<String>,
@@ -44,20 +59,22 @@ pub(crate) struct Asked {
     pub(crate) step: String,
 }
 
-/// Header fields, those that vary apart from the others.
+/// Header fields, those that vary apart from the others. The order of the document stays within
+/// either kind, and is not kept between the two.
 #[derive(Clone, Default)]
 pub(crate) struct HeaderFields {
     pub(crate) fixed: Vec<Header>,
     pub(crate) varying: Vec<FieldTemplate>,
 }
 
-/// The body of a request.
+/// The body of a request: bytes for the plan, or bodies that vary, and never both.
 #[derive(Clone, Default)]
 pub(crate) struct Content {
     /// Empty where it varies.
     pub(crate) body: Body,
     pub(crate) varying: Option<Arc<Bodies>>,
-    /// The type that it has by the way in which it was written.
+    /// The type that it has by the way in which it was written; `None` of a plain text or a file,
+    /// of which the document says the type by a field or not at all.
     pub(crate) media_type: Option<MediaType>,
 }
 
@@ -96,7 +113,7 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// Whether a text is to be compiled; one without tags is sent as it is.
+    /// True of a text that is to be compiled; one without tags is sent as it is.
     fn is_template(&self, text: &str) -> bool {
         self.is_on && !Template::is_static(text)
     }
@@ -114,6 +131,9 @@ impl<'a> Templates<'a> {
 
     /// The request for a whole URL. `place` is where a document would say that it is no template:
     /// for a line of a list that is the key of the list.
+    ///
+    /// The URL is cut where its path begins, and the part before it must be fixed. A tag that
+    /// stands in the host is therefore found without compiling anything.
     pub(crate) fn url(&self, text: &Text, place: &Place, scope: &mut Scope<'_>) -> Option<Asked> {
         if !self.is_template(&text.value) {
             let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
@@ -133,7 +153,9 @@ impl<'a> Templates<'a> {
         self.target(text, tail, url, place, scope)
     }
 
-    /// The request for a path at a target.
+    /// The request for a path at a target, with the target's origin and its user information. Its
+    /// numbers are reported under the path as it was written, which is shorter than the URL and
+    /// tells requests of one pool apart.
     pub(crate) fn path(&self, text: &Text, target: &Url, scope: &mut Scope<'_>) -> Option<Asked> {
         let asked = if self.is_template(&text.value) {
             self.target(text, &text.value, target.clone(), &text.place, scope)?
@@ -196,12 +218,14 @@ impl<'a> Templates<'a> {
         })
     }
 
-    /// Whether a text begins with a template.
+    /// True of a text that begins with a template, so that it may give a whole URL as well as a
+    /// path.
     pub(crate) fn begins(&self, text: &str) -> bool {
         self.is_template(text) && text.trim_start().starts_with("{{")
     }
 
-    /// Adds a header field to those of a request.
+    /// Adds a header field to those of a request, as a fixed one or as one that varies. A value
+    /// that is the same for all requests is checked once, here.
     pub(crate) fn add(&self, field: &Field, fields: &mut HeaderFields, scope: &mut Scope<'_>) {
         let place = &field.value.place;
         let (name, value) = (field.name.value.trim(), field.value.value.as_str());
@@ -313,6 +337,10 @@ impl<'a> Templates<'a> {
     }
 
     /// A body of bytes that are sent as they are, and of texts between them that may be templates.
+    ///
+    /// The ranges in `binaries` ascend and do not overlap; what lies between two of them, before
+    /// the first and behind the last is text. A text without tags stays bytes, so that only true
+    /// templates are rendered for each request.
     fn parted(
         &self,
         bytes: &[u8],
@@ -410,6 +438,7 @@ impl<'a> Templates<'a> {
 }
 
 impl Asked {
+    /// The request for a URL without a template, under the URL's own text.
     fn fixed(url: Url) -> Self {
         Self {
             template: None,
@@ -432,7 +461,7 @@ impl Asked {
 }
 
 impl HeaderFields {
-    /// Whether one of them has this name.
+    /// True where one of them has this name, in any case, whether it varies or not.
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut varying = self.varying.iter();
         self.fixed.iter().any(|field| field.is(name))
@@ -450,7 +479,7 @@ impl HeaderFields {
     }
 }
 
-/// The order in which requests go through the lines of a body.
+/// The order in which requests go through the lines of a body; in turn where nothing was written.
 fn order(written: Option<&Text>, scope: &mut Scope<'_>) -> Order {
     let orders = [
         ("turn", Order::InTurn),
@@ -493,7 +522,7 @@ fn of_field(name: &str, error: String) -> String {
 }
 
 /// A URL up to its path, and the rest. The text may be no URL at all; then the base is refused by
-/// the parser of URLs.
+/// the parser of URLs. A query or a fragment may follow the host without a path.
 fn cut(text: &str) -> (&str, &str) {
     let start = text.find("://").map_or(0, |at| at + 3);
     let end = text[start..].find(['/', '?', '#']);

@@ -11,6 +11,12 @@
 //! that contradict each other are noted, one that needs another is noted alone (`ping_timeout`
 //! without `ping`), and certificates are read where all targets are http, since a plan is often
 //! tried on one and run on the other.
+//!
+//! [`crate::compile()`] calls one function for each part of a pool: [`http`], [`reach`],
+//! [`timeouts`], [`connections`] and [`cookies`], in any order. The first reads names of private
+//! fields that the scope has collected before; `connections` needs the load, from which the number
+//! of connections comes. None of them looks at another's result. Defaults are constants above, each
+//! with its reason; a word that a plan's own type parses is parsed there and has its default there.
 
 use crate::host::TlsFault;
 use crate::load::Loaded;
@@ -53,7 +59,7 @@ const BACKOFF_DEFAULT: Nanos = Nanos::from_millis(250);
 /// The default limit of the answer to a ping.
 const PING_TIMEOUT_DEFAULT: Nanos = Nanos::from_secs(20);
 
-/// The options of HTTP.
+/// The options of HTTP. `version` is decided before, since the number of connections depends on it.
 pub(crate) fn http(
     settings: &Settings,
     version: HttpVersion,
@@ -73,7 +79,8 @@ pub(crate) fn http(
     }
 }
 
-/// The way to the targets of these URLs.
+/// The way to the targets of these URLs: TLS, proxy, addresses of names, local addresses. The guard
+/// of targets is set later, for it depends on all pools.
 pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) -> Reach {
     let written = &settings.reach;
     let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
@@ -98,7 +105,8 @@ pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) ->
     }
 }
 
-/// The rule by which names are looked up again; never where nothing was written.
+/// The rule by which names are looked up again; never where nothing was written. `ttl` follows the
+/// answers' own times, a time is the same for every name.
 fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
     let Some(text) = &written.lookup else {
         return Renewal::Never;
@@ -145,7 +153,9 @@ fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAd
     address
 }
 
-/// Whether compressed bodies are asked for and decoded, with the bound of a decoded one.
+/// The rule for compressed bodies: whether they are asked for and decoded, with the bound of a
+/// decoded one. Without it nothing is asked for, and a body that comes compressed is counted as it
+/// came.
 fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
     let http = &settings.http;
     let most = scope.found.parse(http.max_decoded.as_ref());
@@ -179,7 +189,8 @@ fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
     }
 }
 
-/// The rule for the request to which a redirect leads.
+/// The rule for the request to which a redirect leads: that of the fetch standard, or that of Go's
+/// client, which the dialects of Go's tools need.
 fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
     let words = [("fetch", RedirectStyle::Fetch), ("go", RedirectStyle::Go)];
     scope
@@ -187,7 +198,8 @@ fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
         .unwrap_or_default()
 }
 
-/// The share of TLS handshakes that may resume a session.
+/// The share of TLS handshakes that may resume a session; all of them where nothing was written.
+/// `full_handshakes` is the word for none and contradicts a share.
 fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
     let share: Option<Resumption> = scope.found.parse(written.resumption.as_ref());
     match (&written.resumption, is_on(&written.full_handshakes)) {
@@ -229,7 +241,8 @@ fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
     tls
 }
 
-/// Notes certificates that are of no use, before anything is sent.
+/// Notes certificates that are of no use, before anything is sent: those that can't be parsed, a
+/// key that is not the certificate's, and either without the other.
 ///
 /// A mistake stands at the file that has it; one of a certificate and its key, which can't be told
 /// apart, at the certificate, and names both.
@@ -264,9 +277,10 @@ fn check_tls(written: &WrittenTls, tls: &Tls, scope: &mut Scope<'_>) {
     }
 }
 
-/// The local addresses of connections. Whether a machine has them is found where the plan is run.
+/// The local addresses of connections, in the order in which they are taken.
 ///
-/// Another machine than this one may run the plan.
+/// Whether a machine has them is found where the plan is run: another machine than this one may run
+/// it.
 fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> {
     let mut addresses = Vec::new();
     for text in &reach.source_ip {
@@ -285,7 +299,7 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
 
 /// The address of a name in place of its look-up: `HOST:PORT:ADDRESS`, the address with or without
 /// brackets. It is curl's form, so that an option can be copied; unlike there, one entry has one
-/// address.
+/// address, and several entries of a name are several addresses.
 fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     let parts = || {
         let (host, rest) = text.value.split_once(':')?;
@@ -304,8 +318,8 @@ fn resolve(text: &Text, scope: &mut Scope<'_>) -> Option<Resolve> {
     scope.found.ok(&text.place, parts().ok_or_else(wrong))
 }
 
-/// The limits of an exchange and of its phases; that of the head is the whole exchange's where none
-/// is written.
+/// The limits of an exchange and of its phases. That of the head is the whole exchange's where none
+/// is written, so that only a written one makes a kind of timeout of its own.
 pub(crate) fn timeouts(written: &WrittenTimeouts, scope: &mut Scope<'_>) -> Timeouts {
     let mut time = |text: Option<&Text>, usual| span(text, scope).unwrap_or(usual);
     let total = time(written.timeout.as_ref(), TIMEOUT_DEFAULT);
@@ -379,8 +393,10 @@ pub(crate) fn connections(
     }
 }
 
-/// The rules by which connections are closed though they work. An age that is one number is drawn
-/// from the tenth below it, so that connections that begin together do not end together.
+/// The rules by which connections are closed though they work: at an age, by chance, after a pause.
+///
+/// An age that is one number is drawn from the tenth below it, so that connections that begin
+/// together do not end together. An age or a pause of 0 is refused, as no connection could be used.
 fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
     let positive = |text: Option<&Text>, time: Nanos, scope: &mut Scope<'_>| {
         let text = text.filter(|_| time == Nanos::ZERO);
@@ -413,7 +429,7 @@ fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
 }
 
 /// The time for which users keep cookies: with a session of their own, as long as the run lasts.
-/// Otherwise none are kept unless that was asked for.
+/// Otherwise none are kept unless that was asked for. A written `cookies` stands above a session.
 pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     let written = &settings.connections;
     let words = [
@@ -431,9 +447,9 @@ pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
     cookies.unwrap_or_else(|| of_session.map_or(Cookies::Ignore, |_| Cookies::User))
 }
 
-/// Whether a connection carries more than one request, and how many at most. A number beside
-/// `keepalive: false` is a contradiction even where it is 1: it is not known which of the two was
-/// meant.
+/// The number of requests that a connection carries: one, as many as come, or at most a limit. A
+/// number beside `keepalive: false` is a contradiction even where it is 1: it is not known which of
+/// the two was meant.
 fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
     let kept = written.keepalive.as_ref().is_none_or(|keep| keep.value);
     let Some(limit) = &written.requests_per_connection else {
@@ -449,7 +465,8 @@ fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
     KeepAlive::AtMost(limit.value)
 }
 
-/// The pings of idle connections; `None` where none are asked for.
+/// The pings of idle connections; `None` where none are asked for. A limit of their answers without
+/// pings has nothing to limit and is noted.
 fn ping(written: &Written, scope: &mut Scope<'_>) -> Option<Ping> {
     let timeout = scope.found.parse(written.ping_timeout.as_ref());
     let after = scope.found.parse(written.ping.as_ref());

@@ -8,7 +8,7 @@ use crate::json_template::{Piece, pieces};
 use drumfire_document::Field;
 use drumfire_plan::percent;
 
-/// Whether values may have templates.
+/// The meaning of tags in values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tags {
     /// `{{` begins a template.

@@ -22,10 +22,11 @@ pub(crate) struct CallNames {
     pub(crate) input: String,
     /// The reply message's own name.
     pub(crate) output: String,
-    /// Whether the client sends a stream.
+    /// True of a method whose client sends a stream.
     pub(crate) client_streams: bool,
-    /// Whether the server sends a stream.
+    /// True of a method whose server sends a stream.
     pub(crate) server_streams: bool,
+    /// The workers among which ghz would count the call.
     pub(crate) workers: Workers,
 }
 
