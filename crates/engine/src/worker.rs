@@ -41,6 +41,7 @@ pub(crate) struct Worker<I> {
 }
 
 impl<I: Io> Worker<I> {
+    /// A worker with its pools, whose connections are all closed.
     pub(crate) const fn new(io: I, recorder: Recorder<Channel>, pools: Vec<PoolRun>) -> Self {
         Self {
             io,
@@ -104,12 +105,15 @@ impl<I: Io> Worker<I> {
         }
     }
 
+    /// True where a pool's transport has output of this kind.
     #[inline(always)]
     fn has_output(&self, index: usize, output: Output) -> bool {
         let transport = self.pools[index].dispatcher().transport();
         transport.pending().has_output(output)
     }
 
+    /// Writes until nothing is left: what a write ends may start further requests, which are
+    /// written too.
     #[inline(never)]
     fn write_output(&mut self, index: usize, output: Output) {
         while self.has_output(index, output) {
@@ -120,6 +124,8 @@ impl<I: Io> Worker<I> {
         }
     }
 
+    /// Settles a pool whose next exchange ended beyond the edge of an interval. The interval is
+    /// closed first, so that each sample is in the interval in which it ended.
     #[cold]
     fn settle_from(&mut self, index: usize, mut at: Nanos) {
         loop {
@@ -284,6 +290,8 @@ impl<I: Io> Worker<I> {
         Ok(())
     }
 
+    /// Hands each event to its pool, and settles it before the next: an exchange that one event
+    /// ends may start another on a slot whose event is still to come.
     #[inline]
     fn handle_ready(&mut self, ready: &[Readiness]) {
         for readiness in ready {
@@ -340,7 +348,9 @@ impl<I: Io> Worker<I> {
         pools.fold(until, |until, pool| until.min(pool.rest(now)))
     }
 
-    /// Takes the demands of all pools back.
+    /// Takes the demands of all pools back, with the ends of requests that others have carried
+    /// meanwhile. It is the first call behind a wait: until then other workers may take from the
+    /// demands.
     #[inline]
     fn resume(&mut self) {
         for index in 0..self.pools.len() {

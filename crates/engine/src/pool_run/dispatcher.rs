@@ -37,6 +37,10 @@ use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// A worker's exchanges of a pool, and all that carries them.
+///
+/// The parts don't know each other. A method lends the transport the others for one call
+/// (`context!`); what the exchanges want of the transport comes back as a [`Todo`], which
+/// [`Dispatcher::go_on`] carries out when that call has returned.
 pub(crate) struct Dispatcher {
     id: PoolId,
     exchanges: Exchanges,
@@ -57,7 +61,8 @@ macro_rules! context {
 }
 
 impl Dispatcher {
-    /// No exchanges, over these connections.
+    /// A dispatcher over these connections, without exchanges. It has room for one exchange on each
+    /// stream of each share, so that a run does not allocate for more.
     pub(super) fn new(prepared: &Arc<PreparedPool>, transport: Transport) -> Self {
         let streams = prepared.pool().connections.streams as usize;
         let room = transport.seats().share_count() * streams;
@@ -76,7 +81,9 @@ impl Dispatcher {
         &self.transport
     }
 
-    /// Lets the connections do something, with the parts that they need for it.
+    /// Lets the connections do something, with the parts that they need for it. Exchanges that end
+    /// by it are on the lists afterwards, and the caller settles them before it calls anything
+    /// else.
     #[inline]
     pub(crate) fn transmit<I: Io, T>(
         &mut self,
@@ -116,15 +123,17 @@ impl Dispatcher {
         self.transport.begin_turn();
     }
 
-    /// Whether the turn has more to do than what is ready: input that was left, or something whose
-    /// time has come.
+    /// True where the turn has more to do than what is ready: input that was left, or something
+    /// whose time has come. Most turns have not, and skip three loops by it.
     #[inline]
     pub(crate) fn has_more(&self, now: Nanos) -> bool {
         let timeout = self.exchanges.next_timeout();
         self.transport.pending().has_input() || now >= timeout.min(self.timers.next())
     }
 
-    /// The time by which the loop must turn again by itself.
+    /// The time by which the loop must turn again by itself: at once where sockets have something
+    /// to do, else at the first timer or deadline, both of which may be too early and never too
+    /// late.
     pub(crate) fn next_wake(&self) -> Nanos {
         match self.transport.pending().is_pressing() {
             true => Nanos::ZERO,
@@ -132,7 +141,8 @@ impl Dispatcher {
         }
     }
 
-    /// The exchanges whose time is up.
+    /// The exchanges whose time is up, each for [`Self::time_out`]. Deadlines are looked at
+    /// together, by a scan that the least of them sets off, since nearly all exchanges end in time.
     pub(crate) fn overdue(&mut self, now: Nanos) -> Vec<ExchangeId> {
         if now < self.exchanges.next_timeout() {
             return Vec::new();
@@ -319,7 +329,8 @@ impl Dispatcher {
         }
     }
 
-    /// Makes the sample of an exchange that is over. Gives what the exchange held.
+    /// Makes the sample of an exchange that is over, once. Gives what the exchange held; its id may
+    /// then be used again, and its belongings are there until it is.
     #[inline(always)]
     pub(super) fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
         let id = end.id;
@@ -376,7 +387,8 @@ impl Dispatcher {
         self.exchanges.take_written()
     }
 
-    /// Ends all that is under way.
+    /// Ends all that is under way, as cancelled by this side. The ends are on the lists afterwards,
+    /// as those of any other exchange.
     pub(super) fn cancel_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
         for id in self.exchanges.ids() {
             self.transport.cancel(context!(self, cx), id, now);

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(super) struct Membership(Option<Member>);
 
 impl Membership {
-    /// That of a worker with this way to others.
+    /// The membership of a worker that has this way to others, or none.
     pub(super) const fn new(member: Option<Member>) -> Self {
         Self(member)
     }
