@@ -137,7 +137,8 @@ impl Transport {
         self.bindings().of_share(share).state()
     }
 
-    /// Starts to open a share's connection.
+    /// Starts to open a share's connection. For an owner that wants it open before it submits
+    /// anything, as a conversation does; a submission dials by itself.
     pub(crate) fn dial<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -149,7 +150,9 @@ impl Transport {
         self.traffic.follow(cx, change);
     }
 
-    /// Dials slots from `next` on, `at_once` at a time; `true` when all are open or have failed.
+    /// Dials slots from `next` on, `at_once` at a time; `true` when all are open or have failed. It
+    /// is called in each turn before the run and moves `next` on. Where connections are closed
+    /// after each exchange there is nothing to open ahead.
     pub(crate) fn open_more<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -210,7 +213,10 @@ impl Transport {
         self.traffic.read_rest(cx);
     }
 
-    /// Writes output, that of each slot with one call.
+    /// Writes output, that of each slot with one call. [`Output::Requests`] is written after each
+    /// event, since a request's time of sending is then near the time at which it was started;
+    /// [`Output::All`] before a wait, so that acknowledgements and window updates leave with
+    /// whatever else a slot has.
     #[inline]
     pub(crate) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, output: Output) {
         self.traffic.flush(cx, output);
@@ -232,7 +238,8 @@ impl Transport {
         self.traffic.close_all(cx);
     }
 
-    /// Handles a wake of its connections; those of others are none of its.
+    /// Handles a wake of its connections; those of others are none of its. A stale wake, of a
+    /// connection that has been replaced, is told by its generation and does nothing.
     pub(crate) fn wake<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -249,10 +256,9 @@ impl Transport {
         }
     }
 
-    /// Finds the way of a share's exchange to an origin.
-    ///
-    /// # Errors
-    /// When it can't be reached.
+    /// Finds the way of a share's exchange to an origin, to which a redirect leads it: a lane that
+    /// is known, a new one, or a look-up that has to come first. In the last case the exchange
+    /// waits without a connection, and [`Self::looked_up`] gives it back.
     pub(crate) fn reach<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -293,7 +299,9 @@ impl Transport {
         }
     }
 
-    /// Takes the answer to one look-up that has come; `None` when no further answer has.
+    /// Takes the answer to one look-up that has come; `None` when no further answer has. It is
+    /// called until then, at the wake for look-ups. Answers for lanes are followed here; those for
+    /// exchanges are the owner's to go on with.
     pub(crate) fn looked_up<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -319,8 +327,9 @@ impl Transport {
         answered
     }
 
-    /// Takes an exchange off its connection, or out of those that wait. A connection that carried
-    /// it alone is closed.
+    /// Takes an exchange off its connection, or out of those that wait, and gives the phase in
+    /// which it was. A connection that carried it alone is closed, since the rest of its response
+    /// could not be told from the next one. The exchange itself is not ended here.
     pub(crate) fn cancel<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -344,7 +353,8 @@ impl Transport {
         self.traffic.send_more(cx, id, now);
     }
 
-    /// Puts an exchange on a share's connection, or lets it wait for one.
+    /// Puts an exchange on a share's connection, or lets it wait for one. It may be sent, or fail,
+    /// within this call; either is on the handler's side when it returns.
     #[inline(always)]
     pub(crate) fn submit<I: Io, H: Handler>(
         &mut self,

@@ -29,7 +29,7 @@ use std::net::SocketAddr;
 /// The state of a slot's connection.
 #[derive(Debug)]
 pub(super) enum Link {
-    /// There is none.
+    /// The slot has no connection.
     Closed,
     /// It is being dialed.
     Dialing,
@@ -46,7 +46,7 @@ pub(super) enum Link {
 /// The state of a connection, for the owner of the transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkState {
-    /// There is none.
+    /// The share has no connection.
     Closed,
     /// It is being dialed, or in a handshake.
     Opening,

@@ -52,12 +52,12 @@ pub(super) struct Connections {
 pub(crate) enum Further {
     /// Further ones will come.
     Expected,
-    /// All that will ever be submitted is under way.
+    /// No exchange will be submitted any more: all that ever will be is under way.
     None,
 }
 
 impl Connections {
-    /// No connections, along these lanes.
+    /// A worker's connections along these lanes, all closed.
     pub(super) fn new(lanes: Vec<Lane>, shard: Shard, seed: u64) -> Self {
         Self {
             bindings: Bindings::new(lanes, shard),
@@ -151,6 +151,10 @@ impl Connections {
 
     /// Takes a step of opening a slot's connection. A slot whose attempt has failed rests before it
     /// dials again.
+    ///
+    /// A step ends in one of the four ways of [`Way`], and each leaves the connection in a state
+    /// from which one call goes on: its readiness or its deadline while it is pending, `watch` when
+    /// it is open, `end_rest` after a failure.
     fn open<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -181,6 +185,9 @@ impl Connections {
         }
     }
 
+    /// Closes a connection whose opening has failed, and lets its slot rest. The exchanges that
+    /// wait fail only where the slot still serves the share: a retired connection's successor may
+    /// be open.
     fn opening_failed<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -424,6 +431,8 @@ impl Connections {
         }
     }
 
+    /// Begins the run for one slot: its rest is over or goes on from 0, its silence and its age
+    /// count from 0, and an opening under way has its whole time again.
     fn begin_run_of(&mut self, slot: Slot, timers: &mut Timers) {
         let (connection, lane) = self.bindings.with_lane(slot);
         connection.rest_until = Nanos::ZERO;

@@ -47,7 +47,7 @@ pub(crate) struct Lane {
     free: VecDeque<Seat>,
     /// The time at which the last of the failed connections is dialed again: one after the other.
     redialed_at: Nanos,
-    /// For each address, the time until which it is tried after the others.
+    /// The time, for each address, until which it is tried after the others.
     down_until: Vec<Nanos>,
 }
 

@@ -47,9 +47,12 @@ pub(super) enum Way {
     },
 }
 
-/// An attempt to open a slot's connection, for one step.
+/// An attempt to open a slot's connection, for one step. It borrows what a step changes, and is
+/// gone when the step has been taken; what lasts is in the connection.
 pub(super) struct Attempt<'a, 'c, I, H> {
+    /// The connection that is opened.
     pub(super) connection: &'a mut Connection,
+    /// Its lane, which knows the addresses and which of them were down.
     pub(super) lane: &'a mut Lane,
     pub(super) slot: Slot,
     pub(super) cx: &'a mut Context<'c, I, H>,
@@ -158,6 +161,8 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         self.secure_proxy(progress)
     }
 
+    /// Ends the handshake with a proxy, if it is over. Any failure is the proxy's, also one of its
+    /// certificate: the origin was not reached.
     fn secure_proxy(&mut self, progress: Result<Progress, IoError>) -> Way {
         let now = self.cx.io.now();
         match progress {
@@ -282,13 +287,14 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
     }
 }
 
+/// The way of an attempt that has failed at a time.
 const fn failed(failure: Failure, at: Nanos) -> Way {
     Way::Failed { failure, at }
 }
 
 /// A proxy's answer to CONNECT.
 enum Tunnel {
-    /// Nothing yet.
+    /// The head of the answer has not come yet.
     Waits,
     Open,
     /// The proxy opens none, for this reason.
@@ -334,11 +340,13 @@ fn refused_by_end(machine: &mut Machine) -> Tunnel {
     }
 }
 
+/// A proxy's answer that is no HTTP, in words: its hint, or those of the failure.
 fn refusal(error: &drumfire_http1::Error) -> String {
     let words = || http1_outcome(error).words().to_owned();
     error.hint().unwrap_or_else(words)
 }
 
+/// The words for an error of a socket in one phase of opening.
 fn words_of(error: IoError, during: During) -> String {
     let failure = io_failure(error, during);
     let words = failure.outcome.words().to_owned();

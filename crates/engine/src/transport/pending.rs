@@ -19,9 +19,9 @@ use std::collections::VecDeque;
 /// The output to be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// That of connections with a request in it.
+    /// The output of connections that have a request in it.
     Requests,
-    /// That of all.
+    /// The output of all connections.
     All,
 }
 
@@ -39,11 +39,11 @@ pub(super) struct Listed {
 /// The lists of output in which a slot stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ListedOutput {
-    /// In none.
+    /// The slot stands in no list of output.
     Nowhere,
-    /// In that of all with something to write.
+    /// The slot stands in the list of all with something to write.
     Dirty,
-    /// In that one, and in that of those with a request to write.
+    /// The slot stands in both lists: that of all, and that of those with a request to write.
     Requesting,
 }
 
