@@ -45,7 +45,7 @@ use std::sync::Arc;
 /// The ends of a pool's load, over all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
-    /// No request starts at this time or later.
+    /// The time from which on no request starts.
     pub(crate) end: Nanos,
     /// The first number of a request that the run does not have; `u64::MAX` where requests are not
     /// counted.

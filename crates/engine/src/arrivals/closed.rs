@@ -42,11 +42,15 @@ pub(crate) struct Closed {
     /// The law of each user, where it has one of its own.
     own: Option<OwnRates>,
     numbering: Numbering,
-    /// No request starts at this time or later.
+    /// The time from which on no request starts.
     end: Nanos,
+    /// The worker's share of users, by which a law for the whole run is divided.
     shard: Shard,
+    /// The end of the warm-up: requests that are intended earlier are counted apart.
     measure_from: Nanos,
+    /// The requests that were taken since the last tally, from `measure_from` on.
     intended: u64,
+    /// The same of the warm-up.
     early: u64,
 }
 
@@ -141,6 +145,8 @@ impl Closed {
         }
     }
 
+    /// Applies one change to the users' law. A pause or a resumption also moves the users that
+    /// rest, so that a rest lasts as long as it would have lasted without the pause.
     fn take_change(&mut self, at: Nanos, change: Change) {
         match change {
             Change::Users { law } => self.law.replace(law, at),
@@ -295,6 +301,8 @@ impl Closed {
         }
     }
 
+    /// The time at which a user is ready, or at which a change may make one so; [`Nanos::MAX`]
+    /// where the numbers of a bounded load are used up. It may be too early, and never too late.
     #[inline]
     pub(crate) fn next_due(&self) -> Nanos {
         if self.numbering.is_used_up() {
@@ -304,6 +312,8 @@ impl Closed {
         ready.min(self.next_change)
     }
 
+    /// True where no request will come any more, as far as is known now: an order may bring users
+    /// again.
     #[inline]
     pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
         self.numbering.is_used_up() || self.has_ended(population)
@@ -315,7 +325,7 @@ impl Closed {
         self.numbering.is_used_up() || population.has_retired() && self.has_ended(population)
     }
 
-    /// Whether there were users, and neither they nor others will begin anything.
+    /// True where there were users, and neither they nor others will begin anything.
     fn has_ended(&self, population: &Population) -> bool {
         population.have_finished() && self.next_change == Nanos::MAX
     }

@@ -33,7 +33,7 @@ pub(crate) struct Numbers {
 pub(super) enum Numbering {
     /// Its own: `next` and every `of`-th after it, below `limit`.
     Own { next: u64, of: u64, limit: u64 },
-    /// Those of its users: `taken` of them are used up, and none is above `limit`.
+    /// The numbers of the worker's users: `taken` of them are used up, and none is above `limit`.
     OfUsers { taken: u64, deal: Deal, limit: u64 },
     /// Numbers that it shares with other workers.
     Shared(Arc<Numbers>),
@@ -71,7 +71,7 @@ impl Deal {
             .saturating_add(user)
     }
 
-    /// How many of the worker's numbers are below a limit.
+    /// The number of the worker's numbers that are below a limit.
     pub(super) fn below(&self, limit: u64) -> u64 {
         let rest = (limit % self.all).saturating_sub(u64::from(self.shard.index));
         let rest = rest.div_ceil(u64::from(self.shard.of)).min(self.users);

@@ -30,14 +30,21 @@ pub(crate) struct Open {
     late: LatePolicy,
     /// The arrivals of all workers, where a late one gives way to the next.
     whole: Option<Whole>,
+    /// The time from which on no request starts.
     end: Nanos,
+    /// The end of the warm-up.
     measure_from: Nanos,
+    /// The arrivals that became due since the last tally, from `measure_from` on.
     intended: u64,
+    /// The same of the warm-up.
     early: u64,
+    /// Those of `intended` that were dropped, by the late policy.
     dropped: u64,
+    /// The number of workers, by which numbers of requests are dealt.
     of: u64,
+    /// The number of requests of the whole load: numbers below it are sent.
     limit: u64,
-    /// Whether starting has ended.
+    /// True once starting has ended; what is due is then pending.
     stopped: bool,
     /// The number of the next request: the shard's index and every `of`-th after it over all
     /// pieces, also unlimited ones, which have no arrivals of their own.
@@ -102,7 +109,7 @@ impl Open {
     }
 
     /// Takes the next arrival that is due and not too late; in an unlimited piece, one that is
-    /// intended now.
+    /// intended now. The caller must have room for it, as it can't be put back.
     #[inline]
     pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
         while !self.stopped && !self.is_counted_out() {
@@ -228,6 +235,8 @@ impl Open {
         if due < self.end { due } else { Nanos::MAX }
     }
 
+    /// True where no arrival will come any more, as far as is known now: a change may bring one
+    /// again.
     pub(crate) fn is_exhausted(&self) -> bool {
         match self.course.peek() {
             _ if self.stopped || self.is_counted_out() => true,

@@ -214,7 +214,7 @@ impl OwnRates {
 }
 
 impl Due {
-    /// Those outside of the warm-up.
+    /// The arrivals outside of the warm-up.
     const fn measured(self) -> u64 {
         self.all - self.early
     }
