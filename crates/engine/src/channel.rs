@@ -38,7 +38,7 @@ pub(crate) enum Message {
     Done {
         /// The time at which its last exchange ended, from the run's start.
         end: Nanos,
-        /// When the load was stopped, if it did not use itself up.
+        /// The time at which the load was stopped; `None` where it used itself up.
         load_end: Option<Nanos>,
     },
     /// The worker is gone, whether or not it has ever begun.
@@ -56,13 +56,13 @@ pub(crate) struct Stopped {
 /// A message to the collector.
 #[derive(Debug)]
 pub(crate) enum Note {
-    /// From a worker.
+    /// A worker reports.
     Worker {
         /// The number of the worker.
         index: u32,
         message: Message,
     },
-    /// From outside: no request is to start any more.
+    /// A caller from outside ends the load: no request starts any more.
     Stop(StopReason),
 }
 

@@ -70,7 +70,7 @@ struct Shared {
 struct Book {
     /// The load of each pool.
     loads: Vec<WholeLoad>,
-    /// In the order in which they were given, which need not be that of their times.
+    /// The orders in the order in which they were given, which need not be that of their times.
     orders: Vec<Order>,
     /// The run's time; `None` before the start, and under virtual time.
     clock: Option<RunClock>,

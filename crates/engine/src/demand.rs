@@ -97,7 +97,7 @@ pub(crate) struct Offer {
 }
 
 impl Room {
-    /// None.
+    /// A worker without room, to which no offer is suited.
     pub(crate) const NONE: Self = Self {
         seats: LaneSet::NONE,
         users: false,
@@ -110,7 +110,7 @@ impl Room {
 }
 
 impl Offer {
-    /// Nothing.
+    /// A demand that leaves nothing to others.
     pub(crate) const NONE: Self = Self {
         requests: LaneSet::NONE,
         arrivals: LaneSet::NONE,

@@ -72,7 +72,8 @@ pub(crate) struct Finished {
     pub(crate) held: Held,
 }
 
-/// The resources that an exchange held until its end.
+/// The resources that an exchange held until its end, for the caller to give back: its seat and its
+/// user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Held {
     pub(crate) share: ShareId,

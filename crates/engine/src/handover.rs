@@ -43,7 +43,7 @@ const ASLEEP: u64 = 1 << 33;
 /// Its users may begin iterations.
 const USERS: u64 = 1 << 32;
 
-/// No worker.
+/// The number that stands for no worker.
 const NONE: u32 = u32::MAX;
 
 /// The state that the workers of a pool share.
@@ -185,7 +185,7 @@ impl Left {
 }
 
 impl Handover {
-    /// For a pool with this many workers.
+    /// The shared state of a pool with this many workers, none of which sleeps.
     pub(crate) fn new(count: u32) -> Self {
         Self {
             peers: (0..count).map(|_| Peer::new()).collect(),

@@ -55,7 +55,7 @@ impl Generation {
     /// The first one.
     pub(crate) const FIRST: Self = Self(0);
 
-    /// That of the next exchange with the id.
+    /// The generation of the next exchange with the id; it wraps around after 2^32 of them.
     #[inline]
     pub(crate) const fn next(self) -> Self {
         Self(self.0.wrapping_add(1))
@@ -77,12 +77,13 @@ impl LaneId {
 }
 
 impl LaneSet {
-    /// No lane.
+    /// The empty set.
     pub(crate) const NONE: Self = Self(0);
     /// The set of an iteration that needs no seat to begin.
     pub(crate) const UNSEATED: Self = Self(1 << 31);
 
-    /// With one more lane.
+    /// The set with one more lane. Lanes from the 31st on share a bit, so that a set may say too
+    /// much, and never too little.
     pub(crate) fn with(self, lane: LaneId) -> Self {
         Self(self.0 | 1 << lane.0.min(30))
     }

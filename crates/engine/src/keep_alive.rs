@@ -21,7 +21,7 @@ pub(crate) struct Hint {
 }
 
 impl Hint {
-    /// No field, hence no limits.
+    /// The hint of a server that sends no such field: it has no limits.
     pub(crate) const NONE: Self = Self {
         more: u32::MAX,
         idle_s: u32::MAX,

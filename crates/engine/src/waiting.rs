@@ -30,7 +30,7 @@ struct Queue {
 }
 
 impl Waiting {
-    /// Nothing yet, for this many lanes.
+    /// Empty queues for this many lanes.
     pub(crate) fn new(lanes: usize) -> Self {
         let mut queues = Vec::with_capacity(lanes);
         queues.resize_with(lanes, Queue::default);

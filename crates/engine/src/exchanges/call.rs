@@ -59,7 +59,7 @@ pub(super) struct CallState {
 #[derive(Clone, Copy, Debug, Default)]
 struct Moment {
     at: Nanos,
-    /// Nanoseconds since the Unix epoch.
+    /// The time in nanoseconds since the Unix epoch.
     unix: u64,
 }
 
@@ -457,6 +457,9 @@ impl CallState {
         }
     }
 
+    /// The messages of a call that ended before it had sent all. Their number may be known only by
+    /// rendering: of a call that never began it is computed from the context that it would have
+    /// had.
     #[cold]
     fn messages_left(&self, call: &CallRequest, cx: &KindContext<'_>) -> u64 {
         if call.plan.has_open_end() {

@@ -32,6 +32,9 @@ use drumfire_units::Nanos;
 
 /// A worker's exchanges, and the interval for counts that belong to no exchange. It is made anew
 /// for each call of the transport, of two borrows.
+///
+/// Each report looks the exchange up by its id. That is cheap, since an id is an index; and it
+/// holds because the transport reports of no exchange before its `start` or after its `finish`.
 pub(crate) struct ExchangeHandler<'a> {
     exchanges: &'a mut Exchanges,
     interval: &'a mut Figures,
@@ -288,6 +291,7 @@ impl<'a> ExchangeHandler<'a> {
         self.exchanges.with(id, self.interval, now, verb)
     }
 
+    /// Gives a kind a response that came in one piece, and goes on as with any other.
     #[inline]
     fn in_pieces(&mut self, id: ExchangeId, whole: &Whole<'_>, now: Nanos) -> Then {
         let continuation = self.with(id, now, |kind, cx| pieces(kind, cx, whole));

@@ -21,7 +21,7 @@ use drumfire_plan::{DataError, HttpRequest, RequestContext};
 #[derive(Debug, Default)]
 pub(super) struct OwnRequest {
     context: KeptContext,
-    /// As HTTP/1.1 sends it.
+    /// The request as HTTP/1.1 sends it.
     rendered: Rendered,
     /// Its varying parts, as a stream sends them.
     parts: Parts,

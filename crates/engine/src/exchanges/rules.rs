@@ -20,11 +20,11 @@ use std::sync::Arc;
 enum Reading {
     /// The status alone.
     Status,
-    /// Also bodies that are decoded, and cookies.
+    /// The status, bodies that are decoded, and cookies.
     Response,
-    /// Also the parts of some responses that are looked at.
+    /// The same, and the parts of some responses that are looked at.
     Look,
-    /// All of any response that may be shown.
+    /// The whole of any response that may be shown.
     Show,
 }
 

@@ -24,10 +24,12 @@ pub struct Events {
     queue: Arc<Queue>,
 }
 
-/// One observer's queue.
+/// One observer's queue, held by the observer and, weakly, by the hub: the hub forgets it when the
+/// observer is dropped.
 #[derive(Default)]
 struct Queue {
     state: Mutex<State>,
+    /// Signalled when an event was added or the queue was closed.
     changed: Condvar,
 }
 
@@ -41,6 +43,7 @@ struct State {
     kept: usize,
     /// The bytes of the exchanges in full among them.
     transcribed: usize,
+    /// True when no event follows those that wait.
     is_closed: bool,
 }
 
@@ -64,6 +67,7 @@ struct Observers {
 struct Closes<'a>(&'a Hub);
 
 impl Hub {
+    /// A hub with the queue of the first observer, which gets all events from the start.
     pub(crate) fn new() -> Self {
         let first = Events::default();
         let queues = vec![Arc::downgrade(&first.queue)];
@@ -174,11 +178,13 @@ impl Events {
 }
 
 impl Queue {
+    /// Adds an event and wakes the observer.
     fn add(&self, event: RunEvent) {
         lock(&self.state).add(event);
         self.changed.notify_one();
     }
 
+    /// Ends the queue behind the events that wait in it.
     fn close(&self) {
         lock(&self.state).is_closed = true;
         self.changed.notify_all();
@@ -186,6 +192,7 @@ impl Queue {
 }
 
 impl State {
+    /// Takes the event that has waited for longest.
     fn take(&mut self) -> Option<RunEvent> {
         let event = self.events.pop_front()?;
         match &event {
@@ -253,7 +260,8 @@ fn bytes_of(transcripts: &[Transcript]) -> usize {
     each.map(|bytes| bytes + TRANSCRIPT_BYTES).sum()
 }
 
-/// Nothing that could panic is done under these locks.
+/// Locks, also a mutex that a panic has poisoned: nothing that could panic is done under these
+/// locks, so that their content is whole.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -494,7 +494,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
 }
 
 impl Iteration {
-    /// That of a user that has begun none, with this many counters.
+    /// The state of a user that has begun no iteration, with this many counters of loops.
     fn new(counters: usize) -> Self {
         Self {
             generation: Generation::default(),

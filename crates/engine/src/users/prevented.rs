@@ -25,7 +25,7 @@ impl Prevented {
         self.request
     }
 
-    /// Why it is not sent, in words.
+    /// The reason for which it is not sent, in words.
     pub(crate) fn reason(&self) -> &str {
         &self.reason.words
     }

@@ -33,9 +33,9 @@ use std::net::SocketAddr;
 pub(crate) enum Ahead {
     /// A body, which may be empty.
     Body,
-    /// No body; [`WireEvent::End`] follows.
+    /// The response has no body; [`WireEvent::End`] follows.
     NoBody,
-    /// Nothing: the response is over.
+    /// Nothing follows: the response is over.
     Nothing,
 }
 
@@ -104,11 +104,12 @@ pub(crate) struct Seen {
     pub(crate) leniencies: Leniencies,
 }
 
-/// Whether a failed request may be sent once more.
+/// The condition under which a failed request may be sent once more, as far as the wire knows it;
+/// whether it is, the exchange decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Resend {
     Never,
-    /// If sending it twice does no more than sending it once: the server may have seen it.
+    /// It may be sent again if that does no more than sending it once: the server may have seen it.
     Idempotent,
     /// The server refused it unprocessed, for now.
     Refused,
