@@ -3,6 +3,11 @@
 //!
 //! A frame is gathered and written at once, so that no half of it is seen and a terminal is written
 //! to four times a second at most.
+//!
+//! [`Cells`] is ratatui's backend. It is given the cells that differ from the frame before, appends
+//! their bytes, and writes them in `flush`. ratatui keeps the two frames that are compared.
+//! Questions to the terminal, such as the cursor's position, are never sent: their answers would
+//! come as keys.
 
 use crate::terminal;
 use ratatui_core::backend::{Backend, ClearType, WindowSize};
@@ -19,12 +24,13 @@ struct Pen {
     modifier: Modifier,
 }
 
+/// The look in which each frame begins and ends.
 const PLAIN: Pen = Pen {
     color: Color::Reset,
     modifier: Modifier::empty(),
 };
 
-/// The terminal as ratatui writes to it.
+/// The terminal as ratatui writes to it: the bytes that were gathered since the last `flush`.
 pub(crate) struct Cells {
     bytes: String,
 }
@@ -65,6 +71,7 @@ impl Backend for Cells {
         Ok(())
     }
 
+    /// Empties the terminal, in its own colours.
     fn clear(&mut self) -> io::Result<()> {
         self.bytes.push_str("\u{1b}[0m\u{1b}[2J");
         Ok(())
@@ -97,6 +104,9 @@ impl Backend for Cells {
 }
 
 /// Appends the bytes of cells that have changed.
+///
+/// The cursor is only moved where it does not stand already, and the look only set where it
+/// changes: most frames change a few rows of one colour. It is left plain at the end.
 fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)>) {
     let mut pen = PLAIN;
     let mut cursor = None;
@@ -122,7 +132,8 @@ fn draw<'a>(out: &mut String, content: impl Iterator<Item = (u16, u16, &'a Cell)
     }
 }
 
-/// Sets the look of what follows.
+/// Sets the look of what follows: everything off first, then what is wanted, which needs no memory
+/// of what was on.
 fn set(out: &mut String, pen: Pen) {
     out.push_str("\u{1b}[0");
     let modifiers = [

@@ -2,6 +2,12 @@
 //!
 //! Every figure is drawn at every size: a small area loses the question first, then the row of the
 //! x axis, then the names beside the lines.
+//!
+//! [`draw`] is the one entry. It cuts the heading off and hands bars on to their own file. For any
+//! other plot it draws the axes first (`axes`, which gives the area within), then what lies over
+//! them (`series`, or the cells of a heat map), then the names (`name_all`). Places come from the
+//! figure's own axes, as in a picture of a file; the cell of a place is computed in `cell_at` for
+//! letters and by the [`Raster`] for dots.
 
 use crate::look::Look;
 use crate::place::{above, below};
@@ -12,17 +18,18 @@ use drumfire_report::line::Ink;
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// The widest labels of the y axis, and the widest names beside lines.
+/// The widest labels of the y axis, in columns.
 const GUTTER_MAX: usize = 10;
+/// The widest names beside lines, in columns.
 const NAMES_MAX: usize = 9;
-/// The height from which on the x axis has a row, and the width from which on names stand beside
-/// the lines.
+/// The height from which on the x axis has a row.
 const X_AXIS_FROM: u16 = 5;
+/// The width from which on names stand beside the lines.
 const NAMES_FROM: u16 = 30;
 /// The letters of series where there are no patterns of dots.
 const LETTERS: [char; 5] = ['*', '+', 'o', 'x', '#'];
 
-/// Draws a figure into an area.
+/// Draws a figure into an area of any size; one without rows for a plot has the heading alone.
 pub(crate) fn draw(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) {
     let (head, body) = above(area, 1);
     let taken = look.text(
@@ -81,7 +88,8 @@ fn beside(body: Rect, all: &[Series]) -> (Rect, Rect) {
     (plot, names)
 }
 
-/// Draws the axes, and gives the area between them.
+/// Draws the axes, and gives the area between them. Labels that would fall into the row of another
+/// are left out. At least two ticks are asked for, so that a scale can be read.
 fn axes(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) -> Rect {
     let rows = u16::from(area.height >= X_AXIS_FROM);
     let (upper, lower) = below(area, rows);
@@ -138,7 +146,8 @@ fn x_axis(axis: &Axis, plot: Rect, y: u16, buffer: &mut Buffer, look: &Look) {
     }
 }
 
-/// A dotted line at each moment that the figure names.
+/// Draws a dotted line at each moment that the figure names, without its name, for which there is
+/// no room. Moments at the edges of the plot are left out.
 fn marks(figure: &Figure, plot: Rect, buffer: &mut Buffer, look: &Look) {
     for mark in &figure.marks {
         let place = figure.x.place(mark.x);

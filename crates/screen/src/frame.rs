@@ -3,6 +3,14 @@
 //! Pure: the same run, choice and size give the same cells. Rows give way from the least important
 //! on, so that any size gives a frame: the reasons, the load, the message, then the tabs. Below
 //! [`LEAST`] a line asks for room.
+//!
+//! [`Frame::draw`] cuts the area from the outside in: the head from the top, the foot from the
+//! bottom, and the view gets the rest. Each `draw_` method takes an area and fills it; those that
+//! cut give back what is left. A method may be given an area of no rows and then draws nothing, so
+//! that no caller has to count.
+//!
+//! Texts of a plan, a target or a person's typing are escaped where they become cells, by
+//! [`Untrusted`] here and by [`glance`] for rows of the report.
 
 use crate::choice::Choice;
 use crate::known::Known;
@@ -25,12 +33,14 @@ use ratatui_core::style::Modifier;
 
 /// The least size of a frame with content.
 const LEAST: (u16, u16) = (30, 6);
-/// The heights from which on the head has its less important rows, and the foot a message.
+/// The height from which on the head has the row of the load.
 const LOAD_FROM: u16 = 12;
+/// The height from which on the head has a reason; twice of it has three.
 const REASON_FROM: u16 = 16;
+/// The height from which on the foot has a row for messages beside that of the keys.
 const MESSAGE_FROM: u16 = 14;
 
-/// What each key does.
+/// Each key with its effect, for the help; the last row has no key.
 const HELP: [(&str, &str); 15] = [
     (
         "q, Ctrl-C",
@@ -55,11 +65,15 @@ const HELP: [(&str, &str); 15] = [
     ),
 ];
 
-/// The parts of a frame.
+/// The parts of a frame, borrowed for the time of drawing it.
 pub(crate) struct Frame<'a> {
+    /// The run as it is known, without which only the start is drawn.
     pub(crate) known: &'a Known,
+    /// The person's choice.
     pub(crate) choice: &'a Choice,
+    /// The figures of the run, or of its newest intervals.
     pub(crate) figures: &'a [Figure],
+    /// The colours and letters of this terminal.
     pub(crate) look: &'a Look,
     /// The time since the load began.
     pub(crate) elapsed: Nanos,
@@ -91,7 +105,7 @@ impl Frame<'_> {
         }
     }
 
-    /// Before the first interval is over there are no figures.
+    /// Draws the time and a word on it: before the first interval is over there are no figures.
     fn draw_start(&self, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
         let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
@@ -102,6 +116,7 @@ impl Frame<'_> {
         self.draw_keys(foot, buffer);
     }
 
+    /// Writes a text into a row of an area, counted from its top.
     fn row(&self, buffer: &mut Buffer, area: Rect, row: u16, text: &str, ink: Ink) {
         let at = (area.x, area.y + row);
         self.look
@@ -136,7 +151,7 @@ impl Frame<'_> {
         rest
     }
 
-    /// The clock on the right stays whole, the title gives way.
+    /// Draws the first row. The clock on the right stays whole, the title gives way.
     fn draw_title(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
         let style = self.look.style(area.width);
         let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
@@ -152,7 +167,8 @@ impl Frame<'_> {
         self.look.line(buffer, (x, area.y), width, &clock);
     }
 
-    /// The views' names, the shown one reversed; where not all have room, the shown one alone.
+    /// Draws the views' names, the shown one reversed; where not all have room, the shown one
+    /// alone.
     fn draw_tabs(&self, area: Rect, buffer: &mut Buffer) {
         let label = |view: View| format!(" {} {} ", view.number() + 1, view.name());
         let all: usize = View::ALL.iter().map(|view| label(*view).len()).sum();
@@ -231,6 +247,7 @@ impl Frame<'_> {
         Some((Untrusted::new(note).escaped_lines(), Ink::Warn))
     }
 
+    /// Draws the keys that fit, the most needed first.
     fn draw_keys(&self, area: Rect, buffer: &mut Buffer) {
         let pool = match (self.choice.pool, &self.known.summary) {
             (Some(pool), Some(summary)) => {
@@ -267,6 +284,7 @@ impl Frame<'_> {
         self.row(buffer, area, 0, &text, Ink::Dim);
     }
 
+    /// Draws the keys with their effects in place of a view; rows that do not fit are left out.
     fn draw_help(&self, area: Rect, buffer: &mut Buffer) {
         for (row, (key, words)) in (0..area.height).zip(HELP) {
             let at = (area.x, area.y + row);
@@ -284,6 +302,10 @@ impl Frame<'_> {
         }
     }
 
+    /// Draws the tiles of the chosen view.
+    ///
+    /// Beside each other tiles share the area evenly. Where each is as wide as the area they lie
+    /// under each other, and get heights by their rows of text.
     fn draw_view(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
         let view = self.choice.view;
         let most = view.most(area.width);

@@ -11,9 +11,9 @@ pub(crate) enum Key {
     Escape,
     /// The key that deletes the last character.
     Backspace,
-    /// To the next view.
+    /// Goes to the next view.
     Tab,
-    /// To the view before.
+    /// Goes to the view before.
     BackTab,
     /// An arrow.
     Up,

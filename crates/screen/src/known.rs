@@ -30,7 +30,7 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Nothing yet of a plan's run.
+    /// The state of a plan's run that has not begun.
     pub(crate) fn new(plan: &Plan, redactor: Redactor) -> Self {
         Self {
             standing: Standing::of(plan, redactor),

@@ -1,8 +1,12 @@
 //! Places of a screen: areas beside and under each other.
+//!
+//! All functions are sums of rows and columns, and none draws. An area may be cut to no rows: then
+//! it is empty, and what is drawn into it nowhere. Areas that are given never overlap and never
+//! leave the one that they were cut from, whatever its size, which the tests check of random ones.
 
 use ratatui_core::layout::Rect;
 
-/// The first rows of an area, and the rest.
+/// The first rows of an area, and the rest. Of too few rows all are the first.
 pub(crate) fn above(area: Rect, rows: u16) -> (Rect, Rect) {
     let rows = rows.min(area.height);
     let first = Rect {
@@ -25,8 +29,9 @@ pub(crate) fn below(area: Rect, rows: u16) -> (Rect, Rect) {
 /// The least height in which a tile says anything.
 const TILE_HEIGHT: u16 = 7;
 
-/// At most `count` areas of about the same size, in rows from the left, and as many of at least this
-/// width as there is room for: one in any case.
+/// At most `count` areas of about the same size, in rows from the left, and as many of at least
+/// this width as there is room for: one in any case. A last row with fewer areas is filled by wider
+/// ones, and between two of a row there is an empty column.
 pub(crate) fn tiles(area: Rect, count: usize, least_width: u16) -> Vec<Rect> {
     let count = u16::try_from(count).unwrap_or(u16::MAX).max(1);
     let most = (area.width / least_width.max(1)).clamp(1, 3);

@@ -1,12 +1,17 @@
 //! A raster of dots over cells: eight to a cell by Braille patterns, one where the terminal shows
 //! ASCII only.
+//!
+//! Dots are set first, by places from 0 to 1 ([`Raster::point`], [`Raster::line`]), and
+//! [`Raster::put`] then writes each cell once. A cell has one colour, that of the dot that was set
+//! last in it, for a terminal has no more; where two lines cross, the later one is seen.
 
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
-/// Dots of a cell from left to right and from top to bottom.
+/// Dots of a cell from left to right.
 const WIDE: usize = 2;
+/// Dots of a cell from top to bottom.
 const HIGH: usize = 4;
 /// The bit of each dot in a Braille pattern, by row and column (Unicode, block 2800).
 const BITS: [[u8; WIDE]; HIGH] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
@@ -68,6 +73,7 @@ impl Raster {
         }
     }
 
+    /// Sets one dot; one outside of the area is lost.
     fn set(&mut self, (x, y): (usize, usize), letter: char, style: Style) {
         let (column, row, bit) = match self.is_fine {
             true => (x / WIDE, y / HIGH, BITS[y % HIGH][x % WIDE]),

@@ -1,4 +1,13 @@
 //! The screen as a session has it: an observer that keeps what is known, and the thread that draws.
+//!
+//! The session calls [`Screen`] as any observer. `begin` enters the terminal and starts the thread;
+//! each `observe` brings the shared [`Known`] up to date; `finish` ends the thread, leaves the
+//! terminal, and only then prints the messages that came meanwhile, which would have torn the
+//! screen. A screen that is dropped without `finish`, as where the run breaks off, leaves the
+//! terminal too.
+//!
+//! The order within `show` matters: the terminal is entered when everything else but the thread is
+//! there, so that a failure before leaves it as it was.
 
 use crate::console::{Behind, Shared, lock};
 use crate::known::Known;
@@ -18,19 +27,24 @@ use std::thread::{self, JoinHandle};
 
 /// A run on the whole terminal, as long as its load lasts; the head of this crate says how.
 pub struct Screen {
+    /// The state that the observer writes and the thread reads.
     shared: Shared,
+    /// The console beneath, for messages before and after the screen.
     console: Arc<dyn Console>,
     redactor: Redactor,
     naming: Naming,
     flags: Flags,
+    /// The thread and its pipe, between `begin` and `finish`.
     shown: Option<Shown>,
 }
 
 /// The parts of a screen that is shown.
 struct Shown {
+    /// The thread that draws.
     thread: JoinHandle<()>,
     /// The end of the pipe that wakes the thread.
     waker: OwnedFd,
+    /// The signals that are watched, to be let go of at the end.
     signals: Vec<signal_hook::SigId>,
 }
 
@@ -64,6 +78,9 @@ impl Screen {
     }
 
     /// Shows the screen and starts its thread.
+    ///
+    /// # Errors
+    /// When the system has no pipe or thread, or the terminal refuses to be entered.
     fn show(&self, run: &RunContext) -> std::io::Result<Shown> {
         let (waiter, waker) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
         let signals = register(&self.flags, &waker)?;
@@ -88,7 +105,8 @@ impl Screen {
         })
     }
 
-    /// Ends the thread and leaves the terminal.
+    /// Ends the thread and leaves the terminal; nothing where the screen is not shown. A panic of
+    /// the thread is raised here, behind the leaving, so that its message can be read.
     fn hide(&mut self) {
         let Some(shown) = self.shown.take() else {
             return;

@@ -1,4 +1,8 @@
 //! One tile of a view: a figure or rows of text.
+//!
+//! A tile does not know its size before it is drawn: it says how many rows it has
+//! ([`Tile::height`]), and is then given an area ([`Tile::draw`]). A figure that the run does not
+//! have leaves its tile empty.
 
 use crate::chart;
 use crate::look::Look;
@@ -10,7 +14,7 @@ use ratatui_core::layout::Rect;
 
 /// The content of a tile.
 pub(crate) enum Tile {
-    /// The figure with this name, where the run has it.
+    /// The figure with this name, where the run has it; its area may have any height.
     Figure(&'static str),
     /// Rows of text, which can be scrolled.
     Rows(Vec<Line>),

@@ -1,4 +1,7 @@
 //! The views of a screen, and the tiles that each consists of.
+//!
+//! A view is a name, a key and a list of tiles; nothing of it lasts between two frames. A new one
+//! is a variant with a row in each method, in which the compiler asks for it.
 
 use crate::tile::Tile;
 use drumfire_measure::Summary;
@@ -52,7 +55,7 @@ impl View {
         Self::ALL.iter().position(|view| *view == self).unwrap_or(0)
     }
 
-    /// The view so many places further, around the end.
+    /// The view some places further, around the end, or back where `by` is negative.
     pub(crate) fn moved(self, by: isize) -> Self {
         let of = Self::ALL.len() as isize;
         let at = (self.number() as isize + by).rem_euclid(of);

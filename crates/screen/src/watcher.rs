@@ -3,6 +3,14 @@
 //! It draws when an interval has closed, a key was pressed or the clock moved on, at most
 //! [`FRAME`] after each other. It stands still while the program is suspended or in the background,
 //! and ends when the screen's owner says so or the terminal has gone; the run goes on in any case.
+//!
+//! The loop of [`Watcher::watch`] has three steps, in this order: it follows the shell's job
+//! control, draws a frame, and waits for a key, a signal or the next frame's time. What a key asks
+//! for is done on this thread, before the next frame, which has the answer as its message.
+//!
+//! The lock on the shared state is held while a frame is drawn and written, so that its parts are
+//! of one moment. The observer may wait for that, and the run waits for neither. Reports that are
+//! copied or saved are made from the books as they were, without the lock.
 
 use crate::backend::Cells;
 use crate::choice::{Act, Choice};
@@ -34,25 +42,31 @@ const FRAME: Duration = Duration::from_millis(250);
 /// The number of names that are tried for a saved report.
 const NAMES_MAX: u32 = 100;
 
-/// The signals that concern the screen, since it was last looked.
+/// The signals that concern the screen, since it was last looked. Signal handlers set them and
+/// write to the pipe, which ends the wait.
 #[derive(Clone, Default)]
 pub(crate) struct Flags {
     /// The end of the screen, by its owner.
     pub(crate) is_over: Arc<AtomicBool>,
+    /// Set by SIGTSTP, as Ctrl-Z sends it.
     pub(crate) is_suspended: Arc<AtomicBool>,
+    /// Set by SIGCONT, also where the program was stopped by SIGSTOP.
     pub(crate) is_continued: Arc<AtomicBool>,
 }
 
-/// The thread's state.
+/// The thread's state. What a person has chosen is here and nowhere else.
 pub(crate) struct Watcher {
     shared: Shared,
     flags: Flags,
     waker: OwnedFd,
     look: Look,
+    /// The person's choice: the view, the order, the filter, what is being typed.
     choice: Choice,
+    /// The cells as they are on the terminal, of which a frame rewrites those that differ.
     cells: Terminal<Cells>,
-    /// The figures of this generation and scale.
+    /// The figures that were made last; making them costs a pass over the summary.
     figures: Vec<Figure>,
+    /// The generation of the state and the scale that they were made from.
     made: Option<(u64, bool)>,
 }
 
@@ -118,11 +132,14 @@ impl Watcher {
         }
     }
 
+    /// Takes the terminal again and draws everything anew.
     fn show_again(&mut self) {
         // A terminal that refuses is tried again with the next frame.
         let _shown = terminal::enter().and_then(|()| self.cells.clear());
     }
 
+    /// Draws a frame. Figures are made anew only when an interval has closed or the scale was
+    /// changed.
     fn draw(&mut self) -> io::Result<()> {
         let known = lock(&self.shared);
         let wanted = (known.generation, self.choice.is_recent);
@@ -143,6 +160,8 @@ impl Watcher {
         drawn.map(|_| ())
     }
 
+    /// Carries out what keys ask for, one after the other. The answer to the last one is the
+    /// message.
     fn press(&mut self, bytes: &[u8]) {
         for key in keys(bytes) {
             let Some(act) = self.choice.press(key) else {
@@ -164,6 +183,7 @@ impl Watcher {
         }
     }
 
+    /// Pauses the load, or lets it go on, by what the run said last.
     fn pause(&self) -> String {
         let known = lock(&self.shared);
         let load = known.standing.steering();
@@ -175,6 +195,7 @@ impl Watcher {
         }))
     }
 
+    /// Multiplies the load of the chosen pool, or of all, by a factor; gives the answers.
     fn scale(&self, factor: f64) -> String {
         let known = lock(&self.shared);
         let Some(steering) = known.standing.steering() else {
@@ -204,6 +225,7 @@ impl Watcher {
         lock(&self.shared).summary.clone()
     }
 
+    /// Sends the report so far to the terminal's clipboard, without secrets; gives the answer.
     fn copy(&self) -> String {
         let Some(summary) = self.summary() else {
             return "there is nothing to copy yet".to_owned();
@@ -219,6 +241,8 @@ impl Watcher {
         }
     }
 
+    /// Saves the report so far as Markdown in the working directory, without secrets; gives the
+    /// answer.
     fn save(&self) -> String {
         let Some(summary) = self.summary() else {
             return "there is nothing to save yet".to_owned();
