@@ -16,14 +16,15 @@ const TOKEN_BYTES: usize = 16;
 /// The content type of commands.
 const JSON: &str = "application/json";
 
-/// Those that are let in.
+/// The rules by which a request is let in: the token of the server's address, and the names under
+/// which it may be asked.
 #[derive(Debug)]
 pub(crate) struct Access {
     token: String,
     authorities: Vec<String>,
 }
 
-/// Why a request is refused.
+/// The reason for which a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
     /// It names another server.
@@ -32,7 +33,7 @@ pub(crate) enum Refusal {
     Token,
     /// It comes from another page, or in a form that another page could send.
     Origin,
-    /// Nothing is done by this method.
+    /// No page has this method.
     Method,
 }
 

@@ -1,4 +1,8 @@
 //! The content of an answer: whole, or a stream of events that ends with its sender.
+//!
+//! hyper polls it until it gives `None`. A stream of events has no length and ends when the feed
+//! drops the sender, or the browser the connection; the feed then notices that the receiver is
+//! gone.
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};

@@ -24,7 +24,7 @@ pub struct Library {
     pub index: PathBuf,
     /// The folder of the sockets of runs that go on; `None` where there is none.
     pub sockets: Option<PathBuf>,
-    /// When a run began, as clocks show it here.
+    /// The words for the time at which a run began, as clocks show it here.
     pub began: fn(&RunRow) -> String,
     /// The row of a run that began at this time.
     pub listed: for<'a> fn(&'a RunRow, &'a str) -> Listed<'a>,
@@ -194,7 +194,7 @@ fn runs_page(stored: &[StoredRun<'_>]) -> Vec<u8> {
     document.print()
 }
 
-/// What is said of a run that is not there.
+/// The words on a run that is not there.
 pub(crate) fn missing(name: &str) -> String {
     format!("no run `{}` is stored", name.escape_default())
 }

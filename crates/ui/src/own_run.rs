@@ -20,7 +20,7 @@ const LINE: u16 = 110;
 /// The run that a page is of, before it begins.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// What is run.
+    /// The plan that is run.
     pub plan: &'a Plan,
     /// The plan in YAML, without secrets; empty where it is not known.
     pub text: &'a str,
@@ -41,6 +41,7 @@ pub(crate) struct OwnRun {
     plan: String,
 }
 
+/// The standing of the run while it goes on, and its books at the end.
 struct State {
     standing: Standing,
     /// The books with the words of all observers, at the end.
@@ -136,6 +137,8 @@ impl OwnRun {
         state.standing.carry_out(&command)
     }
 
+    /// The state that a page is made of, copied under the lock; `None` before the run has begun. It
+    /// closes the books as if the run ended now.
     fn seen(&self) -> Option<Seen> {
         let state = self.lock();
         let standing = &state.standing;
@@ -157,6 +160,7 @@ impl OwnRun {
         })
     }
 
+    /// A part without the plan's secrets.
     fn masked(&self, part: Part) -> Part {
         let html = self.redactor.markup(part.html.as_bytes());
         Part {

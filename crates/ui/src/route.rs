@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode_str;
 
-/// What an address leads to.
+/// The page, the stream or the command to which an address leads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// `/`: the list of runs.

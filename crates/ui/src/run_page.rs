@@ -1,4 +1,9 @@
 //! The observer that shows a run of this process in a browser while it goes on.
+//!
+//! It listens before the run ([`RunPage::open`]), so that an address in use is known before
+//! anything is sent. It joins two things that do not know each other: the session's events, which
+//! it hands to the [`OwnRun`], and the [`Server`], which reads that. At the end the run's last
+//! books are set first and the server closed then, so that viewers get them as their last event.
 
 use crate::library::Library;
 use crate::own_run::{OwnRun, Subject};

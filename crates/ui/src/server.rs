@@ -7,6 +7,16 @@
 //!
 //! Everything is bounded: connections, the size of a request's head and of a command, and the time
 //! for a head.
+//!
+//! [`Server::start`] listens and starts the thread; from then on nothing here is called from
+//! outside but [`Server::close`]. A request takes one way: `connection` reads it, `answer` asks
+//! [`Access`] whether it is let in before anything else, [`Route`] says what its address means, and
+//! the [`Site`] has the run. No answer is made before the access is checked, not even that a page
+//! is missing.
+//!
+//! Pages are drawn and commands sent on the further threads (`drawn`, `command`). When the server
+//! ends, no connection is accepted any more, viewers get what is left in their queues, and what has
+//! not ended in time is given up.
 
 use crate::access::{Access, Refusal};
 use crate::content::Content;
@@ -36,7 +46,8 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task;
 use tokio::time::timeout;
 
-/// Connections at a time.
+/// Connections at a time: those beyond are closed without an answer. A browser opens a handful for
+/// a page.
 const CONNECTIONS_MAX: usize = 64;
 /// The time for a request's head.
 const HEAD_PATIENCE: Duration = Duration::from_secs(5);
@@ -71,22 +82,29 @@ const TEXT: &str = "text/plain; charset=utf-8";
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
 
-/// A server that has begun.
+/// A server that has begun. It serves until [`Server::close`]; one that is dropped goes on until
+/// the program ends.
 #[derive(Debug)]
 pub struct Server {
+    /// The address of the page of all runs, with the token.
     url: String,
+    /// Becomes true when the server is to end, which every task watches.
     ending: watch::Sender<bool>,
     thread: JoinHandle<()>,
 }
 
-/// The parts of the server that each connection shares.
+/// The parts of the server that each connection shares, none of which changes.
 struct Shared {
+    /// The rules by which a request is let in.
     access: Access,
+    /// The runs that there are.
     site: Site,
+    /// The events of runs that are watched.
     feeds: Feeds,
 }
 
-/// A command as a page sends it.
+/// A command as a page sends it: the names are those of `drumfire ctl`, and a value or a pool that
+/// is empty counts as not given. Fields that it does not know make it none.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CommandText {
@@ -95,7 +113,7 @@ struct CommandText {
     pool: Option<String>,
 }
 
-/// The answer to it.
+/// The answer to it, as an object with one field: `answer` has the run's words, `error` the reason.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Answer {
@@ -158,7 +176,8 @@ impl Server {
     }
 }
 
-/// The address of loopback that a text means.
+/// The address of loopback that a text means. A name is looked up and must lead to this machine:
+/// the pages command runs, and a server on another address would let the whole network do so.
 fn loopback(address: &str) -> io::Result<SocketAddr> {
     let wrong = |why: &str| io::Error::new(io::ErrorKind::InvalidInput, why);
     let (host, port) = host_and_port(address)?;
@@ -232,6 +251,8 @@ async fn connection(stream: TcpStream, shared: Arc<Shared>, mut ended: watch::Re
     let _gone = served.await;
 }
 
+/// Answers one request, by its address and its method. Commands alone are sent by POST; all else is
+/// read.
 async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Content> {
     let (head, body) = request.into_parts();
     let path = match shared.access.admit(&head) {
@@ -267,7 +288,8 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Con
     }
 }
 
-/// A page that is drawn on a thread of its own.
+/// A page that is drawn on a thread of its own; a page that panics is an error of the server and
+/// ends nothing else.
 async fn drawn(
     draw: impl FnOnce() -> Result<Vec<u8>, String> + Send + 'static,
 ) -> Response<Content> {
@@ -285,7 +307,8 @@ async fn drawn(
     }
 }
 
-/// Carries out a command.
+/// Carries out a command: its run, its size and its form are checked in this order, and a thread
+/// sends it, since another process may be asked.
 async fn command(shared: &Shared, name: String, body: Incoming) -> Response<Content> {
     let run = match shared.site.run(&name) {
         Ok(run) => run,
@@ -307,6 +330,10 @@ async fn command(shared: &Shared, name: String, body: Incoming) -> Response<Cont
     }
 }
 
+/// Carries out a command for a run; gives the run's words.
+///
+/// # Errors
+/// In words, when the bytes are no command, or the run refuses it.
 fn carried_out(run: &Run, body: &[u8]) -> Result<String, String> {
     let text: CommandText =
         serde_json::from_slice(body).map_err(|error| format!("this is no command: {error}"))?;
@@ -322,6 +349,7 @@ fn carried_out(run: &Run, body: &[u8]) -> Result<String, String> {
     })
 }
 
+/// The answer to a command as JSON.
 fn answered(status: StatusCode, answer: Answer) -> Response<Content> {
     // A text and nothing else: there is nothing that JSON has no form for.
     let content = serde_json::to_vec(&answer).unwrap_or_default();
@@ -343,6 +371,7 @@ fn moved(path: &str) -> Response<Content> {
     response
 }
 
+/// An answer with the fields that every one has.
 fn response(status: StatusCode, media_type: &'static str, content: Content) -> Response<Content> {
     let mut response = Response::new(content);
     *response.status_mut() = status;

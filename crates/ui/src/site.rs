@@ -16,7 +16,7 @@ pub struct Site {
 /// A run that a page is of.
 #[derive(Clone)]
 pub(crate) enum Run {
-    /// That of this process.
+    /// The run of this process.
     Own(Arc<OwnRun>),
     /// A stored one, whose process may go on.
     Shelved(Shelved),
