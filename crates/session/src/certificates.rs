@@ -34,7 +34,7 @@ const LOOKS: u32 = 10;
 /// Certificates that can't secure a connection, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CertificateFault {
-    /// Those of the authorities that are trusted.
+    /// The certificates of the authorities that are trusted.
     Roots(String),
     /// Our own, or its key.
     Identity(String),

@@ -36,7 +36,7 @@ pub enum Answer {
     Facts(Box<RunInfo>),
     /// The effect of a command and the time of the run from which it holds, in words.
     Done(String),
-    /// Nothing has changed, for this reason.
+    /// The run has changed nothing, for this reason.
     Refused(String),
 }
 

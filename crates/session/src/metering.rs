@@ -42,7 +42,8 @@ const PATH: &str = "/metrics";
 /// The period at which it is looked whether the last figures were taken.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The observer that has the metrics of a run.
+/// The observer that has the metrics of a run. It has receivers until `begin` starts a thread for
+/// each, and the state of the run from there on.
 pub struct Meter {
     latest: Arc<Latest>,
     /// The time for which the page stays for a last scrape.
@@ -54,10 +55,13 @@ pub struct Meter {
 
 /// The state of the observer while the run goes on.
 struct UnderWay {
+    /// The sums so far, without secrets.
     books: Books,
     /// The time of the last snapshot.
     at_unix_ns: u64,
+    /// The threads that send to receivers.
     pushers: Vec<Pusher>,
+    /// The places that each snapshot is put.
     outlets: Outlets,
     end_requests: EndRequests,
 }
@@ -261,6 +265,7 @@ struct Outlets {
 }
 
 impl Outlets {
+    /// Puts a snapshot into every queue, and makes it the page's.
     fn put(&self, snapshot: Snapshot, is_last: bool) {
         let snapshot = Arc::new(snapshot);
         for queue in &self.queues {
@@ -281,7 +286,8 @@ impl Latest {
     }
 
     /// The page for a scraper's request, in the form that it accepts, and for `/` a line that leads
-    /// there; `None` for any other path.
+    /// there; `None` for any other path. The page is printed outside of the lock, since a snapshot
+    /// never changes.
     fn page(&self, request: &PageRequest<'_>) -> Option<Page> {
         if request.path == "/" {
             return Some(Page {
@@ -310,7 +316,7 @@ impl Latest {
         self.lock().taken.load(Ordering::Relaxed)
     }
 
-    /// Nothing that could panic is done under the lock.
+    /// Locks the state, also after a panic: nothing that could panic is done under the lock.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

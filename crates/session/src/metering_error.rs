@@ -17,26 +17,26 @@ pub enum MeteringError {
     },
     /// A receiver's URL or header field is wrong.
     Receiver {
-        /// Where it was written.
+        /// The place at which it was written.
         place: Place,
         /// The mistake.
         reason: String,
     },
     /// Header fields without a receiver to send them to.
     NoReceiver {
-        /// Where they were written.
+        /// The place at which the first of them was written.
         place: Place,
     },
     /// The time for which the page stays is wrong.
     Linger {
-        /// Where it was written.
+        /// The place at which it was written.
         place: Place,
         /// The mistake.
         reason: String,
     },
     /// A time without a page that could stay for it.
     NoPage {
-        /// Where it was written.
+        /// The place at which it was written.
         place: Place,
     },
 }

@@ -29,7 +29,7 @@ pub struct Peer {
 /// The runs of a user that go on.
 #[derive(Clone, Debug, Default)]
 pub struct Peers {
-    /// Those that answer, the newest first.
+    /// The peers that answer, the newest first.
     pub live: Vec<Peer>,
     /// The ids of those that do not.
     pub silent: Vec<String>,
@@ -101,7 +101,7 @@ impl Peer {
     }
 }
 
-/// Why a command was not carried out.
+/// The reason for which a command was not carried out.
 #[derive(Debug)]
 pub enum PeerError {
     /// The run refuses it, for this reason.

@@ -19,9 +19,9 @@ use std::sync::{Arc, OnceLock};
 /// that are no clones of each other share nothing: two plans of one process have one each.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    /// Those that the plan marks.
+    /// The secrets that the plan marks.
     secrets: Arc<OnceLock<Secrets>>,
-    /// Those that are known by the names beside them.
+    /// The secrets that are known by the names beside them.
     named: Arc<OnceLock<Secrets>>,
 }
 

@@ -42,7 +42,7 @@ pub struct Remote(State);
 /// The state of the socket.
 #[derive(Debug)]
 enum State {
-    /// Before the run: the folder of sockets.
+    /// The folder of sockets, before the run.
     Closed(PathBuf),
     Open {
         _socket: Socket,

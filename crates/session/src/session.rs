@@ -28,8 +28,11 @@ use std::thread::{self, JoinHandle};
 /// A run that is being put together.
 pub struct Session<'a> {
     prepared: Arc<Prepared>,
+    /// The notes of the caller.
     notes: Vec<String>,
+    /// The observers with their own threads, in the order in which they were attached.
     beside: Vec<Beside>,
+    /// The observers of the caller's thread.
     here: Vec<Box<dyn Observer + 'a>>,
 }
 
@@ -66,14 +69,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// With notes for the report, which stand before all others.
+    /// Adds notes for the report, which stand before all others.
     #[must_use]
     pub fn noted(mut self, notes: &[String]) -> Self {
         self.notes.extend_from_slice(notes);
         self
     }
 
-    /// With an observer that has a thread of this name, and a queue of its own.
+    /// Adds an observer that has a thread of this name, and a queue of its own. Those that may
+    /// wait, for a disk or a peer, belong there.
     #[must_use]
     pub fn observed_beside(
         mut self,
@@ -87,7 +91,7 @@ impl<'a> Session<'a> {
         self
     }
 
-    /// With an observer in the caller's thread.
+    /// Adds an observer in the caller's thread, which shares that with the others.
     #[must_use]
     pub fn observed_by(mut self, observer: impl Observer + 'a) -> Self {
         self.here.push(Box::new(observer));
@@ -180,6 +184,7 @@ fn give_up(run: Run, observing: Vec<Observing>) {
 }
 
 impl Beside {
+    /// Begins the observer in the caller's thread, and moves it to its own.
     fn begin(mut self, context: &RunContext, events: Events) -> Result<Observing, SessionError> {
         self.observer.begin(context)?;
         let mut observer = self.observer;

@@ -31,7 +31,7 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// That of a plan's run that has not begun.
+    /// The standing of a plan's run that has not begun.
     #[must_use]
     pub fn of(plan: &Plan, redactor: Redactor) -> Self {
         Self {
@@ -163,7 +163,7 @@ impl Standing {
         self.control.as_ref().and_then(Control::load_end)
     }
 
-    /// Why the load is over, if it is and requests are still under way.
+    /// The reason for which the load is over, if it is and requests are still under way.
     #[must_use]
     pub fn drain(&self) -> Option<StopReason> {
         match self.reading()?.state() {

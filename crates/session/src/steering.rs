@@ -13,9 +13,10 @@ use drumfire_measure::{AskedLoad, PoolInfo, RunInfo};
 use drumfire_plan::{Change, Command, Sequence, Users};
 use drumfire_units::Nanos;
 
-/// The load of each pool.
+/// The load of each pool, as the last commands have it.
 #[derive(Debug)]
 pub struct Steering {
+    /// The run's id, for answers.
     run: String,
     pools: Vec<PoolLoad>,
 }
@@ -23,14 +24,16 @@ pub struct Steering {
 /// The load of one pool, in the words of an answer.
 #[derive(Debug)]
 struct PoolLoad {
+    /// The pool's name, for answers of a run with several.
     name: String,
     /// The rate or the number of users, or a law of either.
     law: String,
+    /// True while the load stands still by a command.
     is_paused: bool,
 }
 
 impl Steering {
-    /// That of a run that begins.
+    /// The load of a run that begins: that of its plan.
     #[must_use]
     pub fn of(info: &RunInfo) -> Self {
         let pools = info.pools.iter().map(|pool| PoolLoad {
@@ -143,6 +146,7 @@ impl Steering {
         scaled.collect()
     }
 
+    /// The pools that a command concerns: one, or all.
     fn concerned(&self, command: &Command) -> impl Iterator<Item = &PoolLoad> {
         let only = command.pool;
         let pools = (0..).zip(&self.pools);
@@ -151,6 +155,7 @@ impl Steering {
             .map(|(_, pool)| pool)
     }
 
+    /// Notes a change of the pools that a command concerns.
     fn set(&mut self, command: &Command, change: impl Fn(&mut PoolLoad)) {
         let only = command.pool;
         for (id, pool) in (0..).zip(&mut self.pools) {
@@ -189,7 +194,7 @@ fn scaled(law: &str, factor: f64) -> Result<Change, String> {
     })
 }
 
-/// The load that a plan asks for.
+/// The load that a plan asks for, as a text that an answer can name.
 fn asked(pool: &PoolInfo) -> String {
     match pool.asked.as_ref().map(|asked| &asked.load) {
         Some(AskedLoad::Open { law, .. }) => plain(&law.to_string()),

@@ -10,6 +10,13 @@
 //! through the redactor first, and bodies of failures are overwritten in place, so that their
 //! lengths stay true. The caller's settings are stored as the document that they form, with its
 //! secrets as references.
+//!
+//! [`Storing::of`] or [`Storing::resumed`] says where; [`Keeper`] then goes through four states:
+//! planned until `open`, recording until its first failure or the end, and skipped or failed for
+//! the rest. In the last two it does nothing with events, so that a full disk costs nothing.
+//!
+//! The store's order is kept: the facts stand before the first interval, and the ending behind the
+//! last, by which a reader tells a run that was cut off.
 
 use crate::limits::{connections_max, within_limits};
 use crate::{Console, Note, Observer, Redactor, SessionError};
@@ -33,6 +40,7 @@ const FOLDER: &str = "# Relative paths lead from ";
 /// A run to be stored, before it begins.
 pub struct Storing {
     place: Place,
+    /// The document as it is stored, its first line naming the folder of relative paths.
     plan: String,
     naming: Naming,
 }
@@ -52,7 +60,7 @@ pub enum StorePlace {
 
 enum Place {
     New(StorePlace),
-    /// That of a run which goes on.
+    /// The directory of a run which goes on, and its record so far.
     Resumed(Directory, Box<Record>),
 }
 
@@ -111,7 +119,7 @@ impl Storing {
         Ok(recording)
     }
 
-    /// Whether the user asked for it.
+    /// True where the user asked for it, so that a failure must be an error.
     fn is_named(&self) -> bool {
         !matches!(self.place, Place::New(StorePlace::Among(_)))
     }
@@ -166,6 +174,7 @@ pub struct Keeper {
 enum State {
     /// The run has not begun.
     Planned(Storing),
+    /// The run is stored, up to the last event.
     Recording(Box<Recording>),
     /// The run is not stored, from its beginning on.
     Skipped,

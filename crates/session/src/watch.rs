@@ -3,6 +3,11 @@
 //! It is an observer on the caller's thread, and draws with what an interval brings: no clock of
 //! its own, so that a paused or stuck run shows its last figures. On a pipe there is a line every
 //! ten seconds in its place. Both give way to the report, which follows when the run has finished.
+//!
+//! [`Watch::new`] chooses the form, and the session does the rest. An interval first brings the
+//! reading up to date, then [`Stops`], and is then shown; a run that has not begun shows one word.
+//! What happens apart from intervals (a signal, the first trouble) is a message on the console and,
+//! on a terminal, a line that gives way to the next.
 
 use crate::{Console, Observer, RunContext, SessionError};
 use drumfire_engine::Control;
@@ -17,7 +22,7 @@ use std::sync::Arc;
 /// Shows a run in progress on its console.
 pub struct Watch {
     shown: Shown,
-    /// Whether the message that nothing works was shown.
+    /// True once the message that nothing works was shown.
     is_troubled: bool,
     stops: Stops,
     warmup: Nanos,
@@ -41,7 +46,7 @@ pub enum Shown {
     Heartbeat,
     /// Remarks alone.
     Remarks,
-    /// Nothing.
+    /// Nothing is shown.
     Nothing,
 }
 
@@ -99,6 +104,7 @@ impl Watch {
         self.reading.as_mut()?.take_window()
     }
 
+    /// Draws the line of an interval; after a signal, the number of requests that are waited for.
     fn show_live(&mut self, interval: &Interval) {
         let reading = self.reading.as_ref();
         if let Some(reading) = reading {

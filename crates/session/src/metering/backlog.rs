@@ -112,7 +112,7 @@ impl Backlog {
         self.waiting.len() >= self.batch_max
     }
 
-    /// Those that are sent next; `None` where none wait.
+    /// The snapshots that are sent next; `None` where none wait.
     pub(super) fn batch(&self) -> Option<Batch> {
         let snapshots = self.waiting.iter().take(self.batch_max);
         let snapshots: Vec<_> = snapshots.cloned().collect();

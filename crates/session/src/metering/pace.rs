@@ -24,7 +24,7 @@ const LAST_PAUSE_MOST: Duration = Duration::from_secs(2);
 pub(super) struct Pace {
     /// Requests that failed since one was answered for good.
     failures: u32,
-    /// Those of them that failed after the end of the run.
+    /// The failures among them that came after the end of the run.
     last_failures: u32,
     /// The pause for which the receiver has asked.
     retry_after: Option<Duration>,

@@ -173,7 +173,7 @@ impl Drop for Queue {
 }
 
 impl Shared {
-    /// Nothing that could panic is done under the lock.
+    /// Locks the state, also after a panic: nothing that could panic is done under the lock.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
