@@ -54,7 +54,7 @@ pub struct AddressRow {
 /// them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addresses {
-    /// By address.
+    /// The rows of single addresses, in ascending order of the addresses.
     rows: Vec<AddressRow>,
     others: AddressCounts,
 }

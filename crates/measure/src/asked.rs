@@ -67,7 +67,7 @@ pub enum AskedLoad {
     Open {
         /// The law.
         law: AskedSequence,
-        /// How arrivals are spread.
+        /// The way in which arrivals are spread.
         arrivals: Arrivals,
         /// The treatment of arrivals when no connection is free.
         late: LatePolicy,

@@ -71,7 +71,8 @@ const PAGE: usize = 4096 / size_of::<u64>();
 /// much for the same counts.
 const FEW: usize = 512;
 
-/// How many are held in a list that grows by whole lists: it then takes a quarter of the array.
+/// The number of buckets that a list holds, where it grows by whole lists: it then takes a quarter
+/// of the array.
 const MANY: usize = LENGTH / 5;
 
 /// Counts of an array that are looked at together; most of them are 0.
@@ -96,7 +97,7 @@ struct Few {
 const _: () = assert!(LENGTH <= 1 << u16::BITS, "a place fits into 16 bits");
 
 impl Buckets {
-    /// With an array of all, so that counting takes no memory later.
+    /// Empty buckets with an array of all, so that counting takes no memory later.
     pub(crate) fn new() -> Self {
         Self {
             all: vec![0; LENGTH].into_boxed_slice(),
@@ -104,7 +105,7 @@ impl Buckets {
         }
     }
 
-    /// With no memory at first: it grows with the number of buckets in use.
+    /// Empty buckets that take no memory at first and grow with the number of those in use.
     pub(crate) fn small() -> Self {
         Self {
             all: Box::default(),

@@ -24,7 +24,8 @@ pub(crate) mod threshold;
 use crate::Outcome;
 use std::fmt;
 
-/// Why bytes can't be decoded.
+/// The reason for which bytes can't be decoded. Bytes of a stored run come from a disk and from
+/// other programs: any bytes give a value or one of these, and none a panic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodecError {
     /// They end within a value.

@@ -22,7 +22,7 @@ pub struct Counts {
     pub failed: u64,
     /// Requests due but never sent, by the late policy.
     pub dropped: u64,
-    /// Those of `failed` whose time was up.
+    /// The requests of `failed` whose time was up.
     pub timed_out: u64,
     /// Requests due, and neither sent nor dropped when the run ended.
     pub pending: u64,

@@ -18,7 +18,7 @@ const P99: f64 = 0.99;
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
-    /// When it began, in nanoseconds since 1970-01-01 00:00 UTC.
+    /// The beginning, in nanoseconds since 1970-01-01 00:00 UTC.
     pub started_at_unix_ns: u64,
     /// The measured span.
     pub duration: Nanos,
@@ -34,7 +34,7 @@ pub struct Digest {
     pub target_state: TargetState,
     /// Thresholds that were judged.
     pub thresholds: u64,
-    /// Those of them that failed.
+    /// The thresholds among them that failed.
     pub thresholds_failed: u64,
     /// Requests that ended, per second of the measured span.
     pub achieved_per_s: f64,
@@ -44,9 +44,9 @@ pub struct Digest {
     pub p99_is_at_least: bool,
     /// Requests that were sent.
     pub requests: u64,
-    /// Those of them that ended as the plan expects.
+    /// The requests among them that ended as the plan expects.
     pub ok: u64,
-    /// Those of them that failed.
+    /// The requests among them that failed.
     pub failed: u64,
     /// Whether a signal or a command ended it before its plan did.
     pub is_cut_short: bool,

@@ -95,7 +95,8 @@ impl DriftFigure {
     }
 }
 
-/// How a figure fared over a run.
+/// The drift of a figure over a run: which part was judged, how it moved, and how likely chance
+/// alone moves it so.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drift {
     /// The figure.
@@ -105,14 +106,15 @@ pub struct Drift {
     /// The probability that a steady figure moves as this one did, or more: corrected for the
     /// number of figures and tests, at most 1.
     pub p: f64,
-    /// How it moved.
+    /// The movement that was found, [`Movement::Steady`] included.
     pub movement: Movement,
 }
 
-/// How a figure moved.
+/// The movement of a figure. A series that changes abruptly also has a trend, so that the form
+/// which fits best is given; a trend over few points counts as a change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Movement {
-    /// Not more than chance explains, or than matters.
+    /// The figure moved no more than chance explains, or than matters.
     Steady,
     /// It grew or fell all the while from one time to another.
     Trend(Trend),
@@ -139,7 +141,7 @@ pub struct Trend {
 /// A time at which a figure changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChangePoint {
-    /// When: between two intervals of the judged series.
+    /// The time of the change, between two intervals of the judged series.
     pub at: Nanos,
     /// The median of the figure since the change before.
     pub before: f64,

@@ -28,10 +28,10 @@ const HEADER_BYTES: usize = 40;
 /// for each of the 31 above.
 const ENCODED_BYTES: usize = HEADER_BYTES + 9 * (2048 + 31 * 1024);
 
-/// Why bytes are not a histogram of ours.
+/// The reason for which bytes are not a histogram of ours.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// Not the V2 encoding, or cut short.
+    /// The bytes are not the V2 encoding, or are cut short.
     Malformed(String),
     /// A histogram with other bounds or precision, which cannot be merged without loss.
     OtherBuckets,

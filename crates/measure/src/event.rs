@@ -32,7 +32,7 @@ pub enum RunEvent {
     /// No new requests are sent; those in flight may finish. The first one has the reason; a later
     /// signal makes another.
     Stopping {
-        /// Why.
+        /// The reason of the end.
         reason: StopReason,
     },
     /// The run is over.

@@ -79,7 +79,7 @@ pub struct EventReader {
 /// The place in the stream, by which events that can't come next are refused.
 #[derive(Debug, Default)]
 enum Phase {
-    /// No event was read.
+    /// The reader has read no event.
     #[default]
     Unstarted,
     /// The events since the start, as far as they were read.

@@ -55,7 +55,7 @@ pub(crate) enum Figure {
     Scarce {
         /// The greatest of them.
         most: f64,
-        /// How many it takes, in words.
+        /// The number of samples that it takes, in words.
         why: String,
     },
 }

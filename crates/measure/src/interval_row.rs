@@ -29,7 +29,7 @@ pub struct IntervalRow {
     pub bad: u64,
     /// Exchanges without an answer that can be used: refused, timed out, malformed.
     pub failed: u64,
-    /// Those of `bad` whose headers, body or time did not pass a check.
+    /// The exchanges of `bad` whose headers, body or time did not pass a check.
     pub checks_failed: u64,
     /// Exchanges that the warm-up left out of everything else.
     pub warmup: u64,

@@ -12,7 +12,7 @@ use crate::{Counts, Figures, Model, PoolInfo, Reason, Remedy};
 use drumfire_plan::{Growth, LatePolicy};
 use drumfire_units::{Nanos, rounded::count as grouped};
 
-/// Of a hundred requests that were due, one may be left unsent.
+/// The part of the requests that were due of which one may be left unsent: of a hundred, one.
 const UNSENT_PART: u64 = 100;
 /// One address has ports for about this many connections to one other: those that Linux chooses
 /// from by itself.
@@ -26,7 +26,7 @@ pub struct LoadAnswer {
     pub kept: bool,
     /// The share of what was due that was sent, 0 to 1; 1 where nothing was due.
     pub sent_share: f64,
-    /// Why not, one for each pool whose load was not kept.
+    /// The reasons for which it was not kept, one for each pool whose load was not.
     pub reasons: Vec<Reason>,
     /// The number of connections that the rate takes at the service time that was seen, by Little's
     /// law; of a single pool with an open model.
@@ -34,7 +34,7 @@ pub struct LoadAnswer {
 }
 
 impl LoadAnswer {
-    /// Nothing was asked for.
+    /// The answer where nothing was asked for.
     pub(crate) const NONE: Self = Self {
         kept: true,
         sent_share: 1.0,
@@ -186,7 +186,7 @@ const BUSY_PART: f64 = 0.8;
 struct Scarce {
     count: u64,
     noun: &'static str,
-    /// How many are busy at a time, on average, where all of the load is kept.
+    /// The number that are busy at a time, on average, where all of the load is kept.
     busy: Option<f64>,
     /// The requests that one carries at a time.
     carries: f64,

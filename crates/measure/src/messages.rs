@@ -19,9 +19,11 @@ pub struct Messages {
     pub unsent: u64,
     /// Messages received.
     pub received: u64,
-    /// From an exchange's first write to its first message, where the server streams its messages.
+    /// The times from an exchange's first write to its first message, where the server streams its
+    /// messages.
     pub first: Histogram,
-    /// From one received message of an exchange to its next, where the server streams its messages.
+    /// The times from one received message of an exchange to its next, where the server streams its
+    /// messages.
     pub gap: Histogram,
 }
 

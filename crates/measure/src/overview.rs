@@ -20,7 +20,7 @@ pub(crate) struct Tally {
     pub(crate) bad: u64,
     /// Exchanges that failed in any other way.
     pub(crate) failed: u64,
-    /// Those of `bad` that a check did not pass.
+    /// The exchanges of `bad` that a check did not pass.
     pub(crate) checks_failed: u64,
     /// Exchanges of the warm-up.
     pub(crate) warmup: u64,

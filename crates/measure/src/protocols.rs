@@ -52,7 +52,7 @@ enum Calls {
 }
 
 impl Protocols {
-    /// Those of a pool; all of them where its facts are not known.
+    /// The protocols of a pool; all of them where its facts are not known.
     #[must_use]
     pub fn of(pool: &PoolInfo) -> Self {
         let Some(asked) = &pool.asked else {

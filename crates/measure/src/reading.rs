@@ -40,7 +40,7 @@ pub struct Reading {
     state: RunState,
     /// The plan's thresholds, in its order; none in a reading of sums.
     thresholds: Vec<Threshold>,
-    /// Those of them that have a window, with the data of the newest one.
+    /// The thresholds among them that have a window, with the data of the newest one.
     windows: WindowedThresholds,
     /// The threshold that ended the run, if one did.
     ended_by: Option<EndedBy>,

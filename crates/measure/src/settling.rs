@@ -23,7 +23,7 @@ const BATCHES_MIN: usize = 20;
 /// The time from which the figures of a run are steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settling {
-    /// At this time; zero where they did not move from the start on.
+    /// The figures are steady from this time on; zero where they did not move from the start on.
     At(Nanos),
     /// It did not settle within the first half; nothing is left out then.
     Never,

@@ -12,10 +12,11 @@ use std::sync::Arc;
 /// The most steps of a pool that have figures of their own; the rest is summed under `other`.
 pub const STEPS: usize = 10_000;
 
-/// Up to this many steps of a run have all the memory that recording needs from the start.
+/// The number of steps of a run up to which each has all the memory that recording needs from the
+/// start.
 const STEPS_READY: usize = 64;
 
-/// When the histograms of steps take their memory.
+/// The moment at which the histograms of steps take their memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepMemory {
     /// All of it at once: nothing is taken while samples are recorded.
@@ -25,7 +26,7 @@ pub(crate) enum StepMemory {
 }
 
 impl StepMemory {
-    /// That of a run whose pools have this many steps together: each has them on every thread.
+    /// The rule for a run whose pools have this many steps together: each has them on every thread.
     pub(crate) const fn of(steps: usize) -> Self {
         match steps > STEPS_READY {
             true => Self::AsNeeded,

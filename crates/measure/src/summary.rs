@@ -25,7 +25,7 @@ use std::sync::Arc;
 const INTERVALS: usize = 300;
 /// The most rows where the warm-up of a run of many steps is to be found in them.
 const INTERVALS_OF_MANY_STEPS: usize = 60;
-/// With more steps than this there are many.
+/// The number of steps beyond which there are many.
 const STEPS_OF_FINE_CELLS: usize = 64;
 
 /// A stage of a pool's load as it ran, and what happened in it.
@@ -94,7 +94,7 @@ pub struct Summary {
     /// The spans in which the run ran: one, and a further one each time that it was resumed. The
     /// end of the last one is open.
     parts: Vec<Range<Nanos>>,
-    /// When the run settled, where its warm-up is found in its figures.
+    /// The time at which the run settled, where its warm-up is found in its figures.
     pub settling: Option<Settling>,
     /// Whole intervals over time, where the beginning may have to be left out; `None` once that is
     /// done.

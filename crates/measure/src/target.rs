@@ -22,7 +22,7 @@ const KINDS: usize = 3;
 pub enum TargetState {
     /// Fewer than 1 % of the requests failed.
     Ok,
-    /// Nothing was asked of it.
+    /// The target was asked for nothing.
     Unknown,
     /// Some of the requests failed.
     Degraded,
@@ -53,7 +53,7 @@ pub struct TargetAnswer {
 }
 
 impl TargetAnswer {
-    /// Nothing was asked of it.
+    /// The answer on a target that was asked for nothing.
     pub(crate) const NONE: Self = Self {
         state: TargetState::Unknown,
         reasons: Vec::new(),

@@ -61,7 +61,7 @@ pub enum Resolution {
     /// At most this many cells, at least one, all of one length: the least of a fixed list with
     /// which they suffice.
     AtMost(usize),
-    /// As fine as intervals come for an hour, in cells of 10 s for a day, and of 60 s after that.
+    /// Cells are as fine as intervals come for an hour, 10 s long for a day, and 60 s after that.
     ByAge,
     /// A cell from each of these times to the next, ascending, the first from the run's start.
     Edges(Vec<Nanos>),
@@ -202,7 +202,7 @@ struct Open<C> {
 }
 
 impl Timeline<Interval> {
-    /// Nothing yet, of a run of which everything is to be kept.
+    /// An empty timeline of a run of which everything is to be kept.
     #[must_use]
     pub fn new(info: &RunInfo, resolution: Resolution) -> Self {
         Self::of(info.pools.clone(), info, resolution)
@@ -210,7 +210,7 @@ impl Timeline<Interval> {
 }
 
 impl Timeline<Overview> {
-    /// Nothing yet, of a run of which an overview of all pools together is to be kept.
+    /// An empty timeline of a run of which an overview of all pools together is to be kept.
     #[must_use]
     pub fn of_run(info: &RunInfo, resolution: Resolution) -> Self {
         Self::of(Aspect::of_run(info), info, resolution)

@@ -18,7 +18,7 @@ use crate::words::share_text;
 use crate::{Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth};
 use drumfire_units::{Nanos, rounded::time as time_text};
 
-/// Whether a run's figures can be believed.
+/// The answer to whether a run's figures can be believed. It says nothing of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Validity {
     /// Nothing speaks against them.
@@ -107,7 +107,7 @@ fn lag_shows(latency: &Latency, limit: Nanos) -> bool {
 struct Finding(Validity, Reason);
 
 impl Verdict {
-    /// Nothing speaks against it.
+    /// The verdict on a run against which nothing speaks.
     pub(crate) const NONE: Self = Self {
         validity: Validity::Valid,
         reasons: Vec::new(),

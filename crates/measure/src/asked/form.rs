@@ -5,6 +5,10 @@
 //! says which fields there are (`run/form`). A new field is therefore a new version there. Decoding
 //! checks all that later code relies on: that a list is not longer than its count, that a pause can
 //! be drawn, and that a law has rates with a time (`law_form`).
+//!
+//! [`encode`] and [`decode`] mirror each other: for each type there is a pair of functions with the
+//! same order of fields, and a kind of an enum has one number in both. Numbers of kinds stand in
+//! stored runs and are never given to another.
 
 use super::{LISTED_MAX, law_form as law};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
@@ -52,6 +56,7 @@ pub(crate) fn decode(input: &mut Input<'_>) -> Result<Asked, CodecError> {
     })
 }
 
+/// Appends a list: its entries, then the number of all of which they are the first.
 fn put_listed<T>(list: &Listed<T>, out: &mut Vec<u8>, one: impl Fn(&T, &mut Vec<u8>)) {
     put(out, list.first.len() as u64);
     for entry in &list.first {

@@ -51,7 +51,7 @@ pub struct AskedCall {
     pub method: String,
     /// The deadline that the server is given with the call; `None` where none is sent.
     pub deadline: Option<Nanos>,
-    /// How its streams go.
+    /// The course of its streams.
     pub streaming: Streaming,
 }
 

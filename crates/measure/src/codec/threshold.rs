@@ -22,7 +22,8 @@ const COMPARISONS: [Comparison; 6] = [
     Comparison::NotEqual,
 ];
 
-/// The kinds of metrics by their numbers, which stand in stored runs.
+/// The kinds of metrics by their numbers, which stand in stored runs: none is ever given to another
+/// kind.
 const QUANTILE: u64 = 0;
 const MEAN: u64 = 1;
 const MIN: u64 = 2;
@@ -40,7 +41,7 @@ const ITERATION: u64 = 13;
 const STEP: u64 = 14;
 const POOL: u64 = 15;
 
-/// The roles.
+/// The roles by their numbers.
 const RULE: u64 = 0;
 const ABORT: u64 = 1;
 const ABORT_ON: u64 = 2;

@@ -39,9 +39,9 @@ pub(super) struct Blocks {
 /// The probabilities that a steady series looks as this one does.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chances {
-    /// That it has as strong a trend.
+    /// The probability that it has as strong a trend.
     pub(super) trend: f64,
-    /// That it has as strong a change.
+    /// The probability that it has as strong a change.
     pub(super) change: f64,
 }
 

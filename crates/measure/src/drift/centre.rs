@@ -6,7 +6,8 @@
 /// The distance from the median, in deviations by the median absolute one, beyond which a value is
 /// clamped.
 const SPIKE: f64 = 4.0;
-/// From the median absolute deviation to the standard deviation of a normal distribution.
+/// The factor from the median absolute deviation to the standard deviation of a normal
+/// distribution.
 const NORMAL: f64 = 1.4826;
 /// The arithmetic mean; 0 of none.
 pub(super) fn mean(values: &[f64]) -> f64 {

@@ -57,7 +57,7 @@ const LINE_BIAS: f64 = 2.0;
 const CURVE_BIAS: f64 = 4.0;
 const PLACE_BIAS: f64 = 4.0;
 const PLACES_BIAS: f64 = 9.0;
-/// Up to this share of the slope behind a bend, the part before it is level.
+/// The share of the slope behind a bend up to which the part before it is level.
 const LEVEL: f64 = 0.25;
 
 impl Shape {

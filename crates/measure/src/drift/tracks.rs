@@ -46,7 +46,7 @@ impl Track {
         self.points.iter().map(|point| point.value).collect()
     }
 
-    /// From the first point to the last.
+    /// The span from the beginning of the first point to the end of the last.
     pub(super) fn span(&self) -> Range<Nanos> {
         let edge = |point: Option<&Point>, of: fn(&Point) -> Nanos| point.map_or(Nanos::ZERO, of);
         edge(self.points.first(), |point| point.start)..edge(self.points.last(), |point| point.end)

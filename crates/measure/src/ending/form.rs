@@ -5,6 +5,10 @@
 //! Bodies of failures and slow requests stand in the order in which their lists keep them. A
 //! decoder adds each to an empty list and compares the result with what it read, so that every
 //! bound and order of those types holds of bytes from elsewhere too.
+//!
+//! The ending stands behind a run's intervals, in a log and in a stream. What it has can't be made
+//! again from them: the span, what the machine did, the judgements of thresholds at their windows,
+//! and what was kept of single exchanges.
 
 use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};

@@ -24,6 +24,11 @@
 //!
 //! Figures must be summed up before they are encoded. A decoder notices where they were not: the
 //! waiting times are then fewer than the requests.
+//!
+//! [`encode`] and [`decode`] are called for each pool of an interval, in the order of the run's
+//! facts, which must be read first. Their parts are read in the order of the table and have no
+//! length of their own: one that is wrong makes all behind it wrong, so that any mistake ends the
+//! decoding.
 
 use crate::codec::{CodecError, Input, put, put_named, put_signed, put_text};
 use crate::errors::ErrorTable;
@@ -80,12 +85,13 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     }
 }
 
-/// Which connections are counted.
+/// The connections that the figures count. A later version counts fewer of them; earlier intervals
+/// are read as what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConnectionsForm {
-    /// Those of the whole run, as earlier versions had them.
+    /// The connections of the whole run, as earlier versions had them.
     Whole,
-    /// Those outside of the warm-up.
+    /// The connections outside of the warm-up.
     Measured,
 }
 

@@ -73,7 +73,8 @@ fn read_version(input: &mut Input<'_>) -> Result<ConnectionsForm, CodecError> {
     Ok(connections)
 }
 
-/// Where an interval begins and ends, from the beginning of its bytes.
+/// The span of an interval, from the beginning of its bytes: a reader that looks for a time need
+/// not decode the rest.
 pub(crate) fn span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
     let mut input = Input::new(bytes);
     let _connections = read_version(&mut input)?;

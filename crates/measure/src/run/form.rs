@@ -5,6 +5,9 @@
 //! facts as values; the third says whether connections lead to a proxy. All are read: a store may be
 //! years old. A decoded run has at least one pool and an interval of some length, on which grids of
 //! time rely.
+//!
+//! A version is a set of fields: what an earlier one lacks has the value that held in its day,
+//! which is said where it is read. A new field takes a new version and a case of both.
 
 use super::plan_text::PlanText;
 use crate::asked::form as asked;
@@ -200,6 +203,7 @@ fn decode_asked(input: &mut Input<'_>, version: u64) -> Result<Asked, CodecError
     Ok(asked)
 }
 
+/// A text of its own, out of the bytes.
 fn text(input: &mut Input<'_>) -> Result<String, CodecError> {
     input.text().map(str::to_owned)
 }

@@ -93,7 +93,7 @@ impl<'a> PlanText<'a> {
     }
 }
 
-/// Why a text was not understood: its key, and the text.
+/// A text that was not understood, with its key.
 struct Unread(String);
 
 /// The texts of one pool. The keys of several pools begin with their names.

@@ -1,5 +1,9 @@
 //! Exchanges in full in our own binary form: of each its pool, its sample, both sides, the detail of
 //! a failure, and what was found.
+//!
+//! Outcomes of samples are numbered within one list of exchanges (`sample/form`), so that a list is
+//! encoded and decoded as a whole. What was cut off a body when it was kept is not there; its whole
+//! length is.
 
 use super::{Excerpt, Field, Side, Transcript};
 use crate::codec::{CodecError, Input, put, put_text};
