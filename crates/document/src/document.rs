@@ -80,9 +80,9 @@ pub struct Pool {
     pub stop: Stop,
     /// The requests, sent in turn.
     pub requests: Vec<Request>,
-    /// In their place: the steps of each iteration of a user.
+    /// The steps of each iteration of a user, in place of a list of requests.
     pub scenario: Vec<Step>,
-    /// In their place: several scenarios, of which each iteration takes one.
+    /// Several scenarios in their place, of which each iteration takes one.
     pub scenarios: Vec<Scenario>,
     /// `spread`, `blocks` or `random`: the order in which requests or scenarios with weights come.
     pub mix: Option<Text>,
@@ -166,7 +166,7 @@ pub struct Outputs {
     pub brief: Option<Switch>,
     /// Whether there is a live line.
     pub live: Option<Switch>,
-    /// Nothing but the result.
+    /// Whether nothing but the result is printed.
     pub quiet: Option<Switch>,
     /// Whether GitHub Actions shows the result beside its log, where it runs the program.
     pub github: Option<Switch>,

@@ -51,7 +51,7 @@ pub enum FeedRows {
 }
 
 impl Default for FeedRows {
-    /// No columns.
+    /// Generated rows without columns.
     fn default() -> Self {
         Self::Generated(Vec::new())
     }

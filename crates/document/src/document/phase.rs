@@ -15,9 +15,9 @@ use super::{
 /// A part of a run beside its load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Before the load.
+    /// The part before the load.
     Setup,
-    /// Behind the load, however that ended.
+    /// The part behind the load, however that ended.
     Teardown,
 }
 

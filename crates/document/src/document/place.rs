@@ -13,7 +13,7 @@ pub enum Place {
     /// Nowhere: the value follows from others, or the whole is meant.
     #[default]
     Nowhere,
-    /// In a file.
+    /// A place in a file.
     File {
         /// Its name, as it was given.
         name: Arc<str>,
@@ -24,12 +24,12 @@ pub enum Place {
         /// The key whose value it is; empty where there is none.
         key: Arc<str>,
     },
-    /// After a flag of the command line.
+    /// The value of a flag of the command line.
     Flag {
         /// The flag with its dashes.
         name: &'static str,
     },
-    /// On standard input, which a flag named.
+    /// Standard input, which a flag named.
     Stdin {
         /// The flag with its dashes.
         flag: &'static str,
@@ -39,7 +39,7 @@ pub enum Place {
         /// The keys on the way to it, with points between them.
         path: Arc<str>,
     },
-    /// On another tool's command line.
+    /// The value of a flag on another tool's command line.
     Dialect {
         /// The tool.
         tool: &'static str,

@@ -31,7 +31,7 @@ pub struct Settings {
     pub templates: Option<Text>,
     /// A file with functions in JavaScript.
     pub script: Option<Text>,
-    /// What outputs are given beside figures.
+    /// The records of exchanges that outputs are given beside figures.
     pub kept: Kept,
 }
 
@@ -175,7 +175,7 @@ pub struct Timeouts {
     pub connect_timeout: Option<Text>,
     /// The TLS handshake.
     pub tls_timeout: Option<Text>,
-    /// From the request's last byte to the end of the response's head.
+    /// The time from the request's last byte to the end of the response's head.
     pub head_timeout: Option<Text>,
 }
 

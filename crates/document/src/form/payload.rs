@@ -213,9 +213,9 @@ struct Json {
 /// The texts of a tree that are meant.
 #[derive(Clone, Copy)]
 enum View {
-    /// Those that references stand for.
+    /// The texts that references stand for.
     Values,
-    /// Those that were written.
+    /// The texts that were written.
     Written,
 }
 

@@ -53,9 +53,9 @@ pub(super) struct References<'a> {
 
 /// A variable of the document.
 enum Variable {
-    /// As it was written.
+    /// The variable as it was written.
     Written(Placed<Node>),
-    /// Its references are being resolved: one that leads back here never ends.
+    /// The variable's references are being resolved: one that leads back here never ends.
     UnderWay,
     Resolved(Node),
     /// It has a mistake, which was noted.

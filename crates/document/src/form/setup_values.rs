@@ -45,7 +45,7 @@ pub(super) struct SetupValues {
 }
 
 impl SetupValues {
-    /// Those of a document's tree.
+    /// The values that the setup of a document's tree takes.
     pub(super) fn of(root: &Placed<Node>) -> Self {
         Self {
             taken: taken(root),
