@@ -115,7 +115,7 @@ impl<'a> Dealer<'a> {
     }
 }
 
-/// True where a template in a tree may read a feed. Files may always, since their content is not
+/// Whether a template in a tree may read a feed. Files may always, since their content is not
 /// looked at.
 fn reads(tree: &Tree, feed: &str) -> bool {
     match tree {
@@ -129,7 +129,7 @@ fn reads(tree: &Tree, feed: &str) -> bool {
     }
 }
 
-/// True of a text that has tags and the feed's name as one of its words.
+/// Whether a text has tags and one of its words is the feed's name.
 fn names(text: &str, feed: &str) -> bool {
     let is_word = |c: char| c == '_' || c.is_alphanumeric();
     (text.contains("{{") || text.contains("{%"))

@@ -47,8 +47,8 @@ pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Ar
     Arc::new(sources)
 }
 
-/// True of two feeds that have the same rows, written in the same way. Their orders may differ: an
-/// order is a feed's own, and only the rows are shared.
+/// Whether two feeds have the same rows, written in the same way. Their orders may differ: an order
+/// is a feed's own, and only the rows are shared.
 fn is_same(one: &Written, other: &Written) -> bool {
     one.rows == other.rows
         && one.fields == other.fields

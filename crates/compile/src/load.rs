@@ -270,7 +270,7 @@ fn takes_all(load: &Load) -> bool {
     }
 }
 
-/// True where each user keeps to a connection, which must be there before the user's first request.
+/// Whether each user keeps to a connection, which must be there before the user's first request.
 fn keeps_users_apart(pool: &Pool) -> bool {
     let session = pool.settings.connections.session.as_ref();
     session.is_some_and(|session| session.value == "user")

@@ -177,7 +177,7 @@ fn body_max(pool: &Pool, scope: &mut Scope<'_>) -> ByteSize {
     most.unwrap_or(LOOK_MAX)
 }
 
-/// True where the texts of a request may be templates. Checks follow the same key as the request's
+/// Whether the texts of a request may be templates. Checks follow the same key as the request's
 /// texts, though they have none: where templates are off, braces are meant as they are.
 fn has_templates(request: &Request, pool: &Pool) -> bool {
     let own = request.data.templates.as_ref();

@@ -106,7 +106,7 @@ fn head(part: &Part, boundary: &str) -> Result<String, Box<Diagnostic>> {
     Ok(head)
 }
 
-/// True of a part that is a text with a template; files are taken as they are.
+/// Whether a part is a text with a template; files are taken as they are.
 fn is_template(part: &Part) -> bool {
     match &part.content {
         PartContent::Text(text) => !Template::is_static(&text.value),

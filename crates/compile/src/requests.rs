@@ -389,8 +389,8 @@ impl<'a> HashedLine<'a> {
 /// The message on a line of other tools' lists of targets, which have methods.
 const METHOD: &str = "a list has one URL a line and no methods; the method is that of all, -X";
 
-/// True of a line that has a method before its URL: `GET http://…`. vegeta's targets are written
-/// so, and their method would otherwise be a part of the URL.
+/// Whether a line has a method before its URL: `GET http://…`. vegeta's targets are written so, and
+/// their method would otherwise be a part of the URL.
 fn begins_with_method(line: &str) -> bool {
     let Some((method, rest)) = line.split_once(' ') else {
         return false;

@@ -34,7 +34,7 @@ pub(crate) struct Scope<'a> {
     /// The files that were read, by path as it was written: the content that many requests send is
     /// in memory once. `None` where a file can't be read, which was noted once.
     files: HashMap<String, Option<Arc<[u8]>>>,
-    /// True once a server has answered a question for a schema. Later questions are then asked in
+    /// Whether a server has answered a question for a schema. Later questions are then asked in
     /// spite of mistakes: they cost no timeout any more, and find the mistakes of further calls.
     pub(crate) has_answer: bool,
     /// Names of header fields whose values the document marks as secrets.
@@ -168,7 +168,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-/// True of a switch that is on; it is off where nothing was written.
+/// Whether a switch is on; it is off where nothing was written.
 pub(crate) fn is_on(switch: &Option<Switch>) -> bool {
     switch.as_ref().is_some_and(|switch| switch.value)
 }

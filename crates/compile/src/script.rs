@@ -100,13 +100,13 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// True of a request that needs no script.
+    /// Whether nothing of the request needs a script.
     pub(crate) const fn is_empty(&self) -> bool {
         self.judge.is_none() && self.takes.is_empty()
     }
 }
 
-/// True of a value that is taken by a function, by its first word.
+/// Whether a value is taken by a function, by its first word.
 pub(crate) fn is_scripted(field: &Field) -> bool {
     field.value.value.starts_with(WORD)
 }
@@ -193,7 +193,8 @@ impl Inspection for ScriptRules {
         self.rules.fields()
     }
 
-    /// True: a function may read any field, and which ones it reads is not known before it runs.
+    /// Asks for every field: a function may read any, and which ones it reads is not known before
+    /// it runs.
     fn every_field(&self) -> bool {
         true
     }

@@ -113,7 +113,7 @@ impl<'a> Templates<'a> {
         }
     }
 
-    /// True of a text that is to be compiled; one without tags is sent as it is.
+    /// Whether a text is to be compiled; one without tags is sent as it is.
     fn is_template(&self, text: &str) -> bool {
         self.is_on && !Template::is_static(text)
     }
@@ -218,8 +218,7 @@ impl<'a> Templates<'a> {
         })
     }
 
-    /// True of a text that begins with a template, so that it may give a whole URL as well as a
-    /// path.
+    /// Whether a text begins with a template, so that it may give a whole URL as well as a path.
     pub(crate) fn begins(&self, text: &str) -> bool {
         self.is_template(text) && text.trim_start().starts_with("{{")
     }
@@ -461,7 +460,7 @@ impl Asked {
 }
 
 impl HeaderFields {
-    /// True where one of them has this name, in any case, whether it varies or not.
+    /// Whether one of them has this name, in any case, be it fixed or varying.
     pub(crate) fn has(&self, name: &str) -> bool {
         let mut varying = self.varying.iter();
         self.fixed.iter().any(|field| field.is(name))

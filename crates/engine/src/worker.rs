@@ -105,7 +105,7 @@ impl<I: Io> Worker<I> {
         }
     }
 
-    /// True where a pool's transport has output of this kind.
+    /// Whether a pool's transport has output of this kind.
     #[inline(always)]
     fn has_output(&self, index: usize, output: Output) -> bool {
         let transport = self.pools[index].dispatcher().transport();

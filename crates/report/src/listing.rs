@@ -36,7 +36,7 @@ pub struct Listed<'a> {
     pub run: Result<&'a Digest, &'a str>,
     /// The exit code that it ended with, `--strict` apart; `None` of a run without an end.
     pub exit: Option<u8>,
-    /// True of a run whose directory lies outside of the folder of runs, by `-o`.
+    /// Whether its directory lies outside of the folder of runs, by `-o`.
     pub is_elsewhere: bool,
 }
 

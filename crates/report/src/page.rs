@@ -128,7 +128,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// True of a page whose parts are explained, for printers that then show more.
+    /// Whether parts are explained, for printers that then show more.
     pub(crate) fn explains(&self) -> bool {
         self.explain == Explain::Yes
     }

@@ -59,7 +59,7 @@ impl Secrets {
         }
     }
 
-    /// True where nothing needs to be masked.
+    /// Whether there are no secrets, so that nothing needs to be masked.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.spellings.is_empty()

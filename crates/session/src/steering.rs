@@ -28,7 +28,7 @@ struct PoolLoad {
     name: String,
     /// The rate or the number of users, or a law of either.
     law: String,
-    /// True while the load stands still by a command.
+    /// Whether the load stands still by a command.
     is_paused: bool,
 }
 

@@ -119,7 +119,7 @@ impl Storing {
         Ok(recording)
     }
 
-    /// True where the user asked for it, so that a failure must be an error.
+    /// Whether the user asked for it, so that a failure must be an error.
     fn is_named(&self) -> bool {
         !matches!(self.place, Place::New(StorePlace::Among(_)))
     }

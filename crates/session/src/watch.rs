@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// Shows a run in progress on its console.
 pub struct Watch {
     shown: Shown,
-    /// True once the message that nothing works was shown.
+    /// Whether the message that nothing works was shown.
     is_troubled: bool,
     stops: Stops,
     warmup: Nanos,

@@ -22,9 +22,9 @@ pub(crate) struct CallNames {
     pub(crate) input: String,
     /// The reply message's own name.
     pub(crate) output: String,
-    /// True of a method whose client sends a stream.
+    /// Whether the client sends a stream.
     pub(crate) client_streams: bool,
-    /// True of a method whose server sends a stream.
+    /// Whether the server sends a stream.
     pub(crate) server_streams: bool,
     /// The workers among which ghz would count the call.
     pub(crate) workers: Workers,

@@ -312,7 +312,7 @@ impl Closed {
         ready.min(self.next_change)
     }
 
-    /// True where no request will come any more, as far as is known now: an order may bring users
+    /// Whether no request will come any more, as far as is known now: an order may bring users
     /// again.
     #[inline]
     pub(crate) fn is_exhausted(&self, population: &Population) -> bool {
@@ -325,7 +325,7 @@ impl Closed {
         self.numbering.is_used_up() || population.has_retired() && self.has_ended(population)
     }
 
-    /// True where there were users, and neither they nor others will begin anything.
+    /// Whether there were users, and neither they nor others will begin anything.
     fn has_ended(&self, population: &Population) -> bool {
         population.have_finished() && self.next_change == Nanos::MAX
     }

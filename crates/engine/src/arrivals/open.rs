@@ -44,7 +44,7 @@ pub(crate) struct Open {
     of: u64,
     /// The number of requests of the whole load: numbers below it are sent.
     limit: u64,
-    /// True once starting has ended; what is due is then pending.
+    /// Whether starting has ended; what is due is then pending.
     stopped: bool,
     /// The number of the next request: the shard's index and every `of`-th after it over all
     /// pieces, also unlimited ones, which have no arrivals of their own.
@@ -235,8 +235,7 @@ impl Open {
         if due < self.end { due } else { Nanos::MAX }
     }
 
-    /// True where no arrival will come any more, as far as is known now: a change may bring one
-    /// again.
+    /// Whether no arrival will come any more, as far as is known now: a change may bring one again.
     pub(crate) fn is_exhausted(&self) -> bool {
         match self.course.peek() {
             _ if self.stopped || self.is_counted_out() => true,

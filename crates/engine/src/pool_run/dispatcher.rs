@@ -123,8 +123,8 @@ impl Dispatcher {
         self.transport.begin_turn();
     }
 
-    /// True where the turn has more to do than what is ready: input that was left, or something
-    /// whose time has come. Most turns have not, and skip three loops by it.
+    /// Whether the turn has more to do than what is ready: input that was left, or something whose
+    /// time has come. Most turns have not, and skip three loops by it.
     #[inline]
     pub(crate) fn has_more(&self, now: Nanos) -> bool {
         let timeout = self.exchanges.next_timeout();

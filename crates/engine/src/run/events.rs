@@ -43,7 +43,7 @@ struct State {
     kept: usize,
     /// The bytes of the exchanges in full among them.
     transcribed: usize,
-    /// True when no event follows those that wait.
+    /// Whether no event follows those that wait.
     is_closed: bool,
 }
 

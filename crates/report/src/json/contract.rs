@@ -159,7 +159,7 @@ struct Threshold {
     #[serde(skip_serializing_if = "Option::is_none")]
     actual_is: Option<&'static str>,
     actual_text: String,
-    /// True of a condition that ends the run, and absent of a rule.
+    /// Whether it is a condition that ends the run; absent of a rule.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_condition: bool,
     /// The end of the interval that showed the violation, only of a condition that ended the run.

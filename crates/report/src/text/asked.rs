@@ -95,7 +95,7 @@ impl<'a> AskedWords<'a> {
         }
     }
 
-    /// True of a pool whose number of users changes during the run.
+    /// Whether the number of users changes during the run.
     pub(super) fn users_change(&self) -> bool {
         let users = self.asked.and_then(|asked| asked.users.as_ref());
         users.is_some_and(|users| users.changes().len() > 1)
