@@ -16,8 +16,11 @@
 //! in which it finds nothing.
 //!
 //! A stop and an end are of another kind: [`Control::stop`] and [`Control::end`] hold at once,
-//! wherever each worker is, since their time is compared between no workers. They raise the stage
-//! and never lower it; the first reason is kept. `report_to` and `started` are called once by the
+//! wherever each worker is, since their time is compared between no workers. Neither is taken back;
+//! the first reason is kept. A lease ([`Control::allow_until`]) ends the run as [`Control::end`]
+//! does at a time that the workers compare with their own clock, so that it holds also where the
+//! whole process was stopped meanwhile. All three are one number, which a worker loads once for
+//! each question. `report_to` and `started` are called once by the
 //! run, before its workers start; `over` at its end, after which each command is refused. Before
 //! `started` (and under virtual time) no time is too soon.
 //!
@@ -34,7 +37,7 @@ use drumfire_plan::{Change, Command, Plan, StopReason, Users};
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -42,12 +45,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// is full, of marks for instance, can still be stopped.
 const COMMANDS_SPARE: usize = 100;
 
-/// Requests start.
-const GOES_ON: u8 = 0;
-/// No request starts any more.
-const STOPS: u8 = 1;
-/// Exchanges in flight are not waited for either.
-const ENDS: u8 = 2;
+/// Requests start, without a lease.
+const GOES_ON: u64 = !STOPS;
+/// The bit for: no request starts any more.
+const STOPS: u64 = 1;
+/// Exchanges in flight are not waited for either: a lease that ends before the run.
+const ENDS: u64 = STOPS;
 
 /// A handle on a run, for any thread: changes its load and stops it.
 #[derive(Clone)]
@@ -57,9 +60,9 @@ pub struct Control {
 
 /// The parts that all handles and all workers of a run share.
 struct Shared {
-    /// [`GOES_ON`], [`STOPS`] or [`ENDS`]; it only rises. Relaxed: a worker that sees it a turn
-    /// later has merely gone on for a turn.
-    stage: AtomicU8,
+    /// The time of the run at which it ends, in even nanoseconds, and [`STOPS`] beside it. Relaxed:
+    /// a worker that sees a stop a turn later has merely gone on for a turn.
+    limit: AtomicU64,
     /// The number of orders, one that is being added included. It differs from a worker's own count
     /// exactly while that worker has something to read.
     announced: AtomicUsize,
@@ -79,6 +82,8 @@ struct Book {
     /// The reason of the first stop, kept until the collector's channel is known.
     stop_reason: Option<StopReason>,
     is_over: bool,
+    /// The least time between a command and the time from which it holds.
+    lead: Nanos,
 }
 
 /// A clock that counts from the run's start.
@@ -164,14 +169,21 @@ impl Control {
             notes: None,
             stop_reason: None,
             is_over: false,
+            lead: COMMAND_LEAD,
         };
         Ok(Self {
             shared: Arc::new(Shared {
-                stage: AtomicU8::new(GOES_ON),
+                limit: AtomicU64::new(GOES_ON),
                 announced: AtomicUsize::new(0),
                 book: Mutex::new(book),
             }),
         })
+    }
+
+    /// Takes only commands that hold `lead` after they are given, or later, as those must that reach
+    /// workers on other machines; at least [`COMMAND_LEAD`].
+    pub fn set_lead(&self, lead: Nanos) {
+        self.lock().lead = lead.max(COMMAND_LEAD);
     }
 
     /// Changes the run, and gives the time from which that holds: the command's own, or for one
@@ -184,7 +196,7 @@ impl Control {
         self.shared.announced.store(count + 1, Ordering::SeqCst);
         let soonest = book
             .clock
-            .map_or(Nanos::ZERO, |clock| clock.now() + COMMAND_LEAD);
+            .map_or(Nanos::ZERO, |clock| clock.now() + book.lead);
         let at = match command.at {
             Nanos::ZERO => soonest,
             at => at,
@@ -221,7 +233,7 @@ impl Control {
     /// finish. The first reason counts.
     pub fn stop(&self, reason: StopReason) {
         let mut book = self.lock();
-        self.shared.stage.fetch_max(STOPS, Ordering::Relaxed);
+        self.shared.limit.fetch_or(STOPS, Ordering::Relaxed);
         if book.stop_reason.is_none() {
             book.stop_reason = Some(reason);
             if let Some(notes) = &book.notes {
@@ -234,12 +246,43 @@ impl Control {
     /// Waits no longer for exchanges in flight: the run ends at once, with its results so far.
     pub fn end(&self, reason: StopReason) {
         self.stop(reason);
-        self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
+        self.shared.limit.store(ENDS, Ordering::Relaxed);
+    }
+
+    /// Lets the run send until a time of it, as [`Self::end`] ends it; a later call moves that time,
+    /// and `false` means that the time before has passed, or that the run was ended.
+    #[must_use]
+    pub fn allow_until(&self, until: Nanos) -> bool {
+        let book = self.lock();
+        let now = book.clock.map_or(Nanos::ZERO, RunClock::now);
+        let moved = |limit: u64| {
+            let has_passed = limit & !STOPS <= now.0;
+            (!has_passed).then_some(until.0.min(GOES_ON) & !STOPS | limit & STOPS)
+        };
+        let limit = &self.shared.limit;
+        limit
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, moved)
+            .is_ok()
     }
 
     /// Ends a run without a reason or an account, since a part of it has failed.
     pub(crate) fn abandon(&self) {
-        self.shared.stage.fetch_max(ENDS, Ordering::Relaxed);
+        self.shared.limit.store(ENDS, Ordering::Relaxed);
+    }
+
+    /// The commands that were given, from the one with this number on, each with the time from which
+    /// it holds.
+    pub(crate) fn commands(&self, from: usize) -> Vec<Arc<Command>> {
+        let book = self.lock();
+        let orders = book.orders.iter().skip(from);
+        orders.map(|order| Arc::clone(&order.command)).collect()
+    }
+
+    /// The reason for which the run was stopped from outside, if it was, and whether it was ended.
+    pub(crate) fn halt(&self) -> Option<(StopReason, bool)> {
+        let reason = self.lock().stop_reason?;
+        let limit = self.shared.limit.load(Ordering::Relaxed);
+        Some((reason, limit == ENDS))
     }
 
     /// One worker's share of a pool's load, with the numbers that it shares with others.
@@ -299,8 +342,8 @@ impl Control {
 
 impl fmt::Debug for Control {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let stage = self.shared.stage.load(Ordering::Relaxed);
-        f.debug_struct("Control").field("stage", &stage).finish()
+        let limit = self.shared.limit.load(Ordering::Relaxed);
+        f.debug_struct("Control").field("limit", &limit).finish()
     }
 }
 
@@ -379,14 +422,15 @@ pub(crate) struct Orders {
 impl Orders {
     /// Whether no request is to start any more, from whatever time on.
     #[inline]
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.control.shared.stage.load(Ordering::Relaxed) >= STOPS
+    pub(crate) fn is_stopping(&self, now: Nanos) -> bool {
+        let limit = self.control.shared.limit.load(Ordering::Relaxed);
+        limit & STOPS != 0 || limit <= now.0
     }
 
     /// Whether the drain was cut short: exchanges in flight are not waited for.
     #[inline]
-    pub(crate) fn is_ending(&self) -> bool {
-        self.control.shared.stage.load(Ordering::Relaxed) >= ENDS
+    pub(crate) fn is_ending(&self, now: Nanos) -> bool {
+        self.control.shared.limit.load(Ordering::Relaxed) & !STOPS <= now.0
     }
 
     /// Applies the orders that were given since the last call, and reports their effects on the
@@ -444,6 +488,36 @@ mod tests {
     fn pause(at: Nanos) -> Command {
         let (pool, change) = (None, Change::Pause);
         Command { at, pool, change }
+    }
+
+    /// A lease can be moved until it has passed, and neither a stop nor an end is taken back by it.
+    #[test]
+    fn a_lease_that_has_passed_stays_so() {
+        let plan = drumfire_testkit::open("const(100/s,2h)").plan().unwrap();
+        let control = Control::new(&plan).unwrap();
+        let (sender, _notes) = std::sync::mpsc::channel();
+        let orders = control.orders(PoolId(0), Reporter::new(0, sender));
+        let state = |seconds| {
+            let now = Nanos::from_secs(seconds);
+            (orders.is_stopping(now), orders.is_ending(now))
+        };
+        assert_eq!(state(3_600), (false, false));
+        assert!(control.allow_until(Nanos::from_secs(5)));
+        assert_eq!((state(4), state(6)), ((false, false), (true, true)));
+        assert!(control.allow_until(Nanos::from_secs(7)));
+        assert_eq!(state(6), (false, false));
+        control.stop(StopReason::Signal);
+        assert_eq!((state(6), state(8)), ((true, false), (true, true)));
+        let clock = Clock::start();
+        control.started(clock, Nanos::ZERO);
+        assert!(control.allow_until(Nanos(2)));
+        assert!(!control.allow_until(Nanos::from_secs(9)), "it has passed");
+        control.end(StopReason::Signal);
+        assert!(
+            !control.allow_until(Nanos::from_secs(9)),
+            "the run was ended"
+        );
+        assert_eq!(state(0), (true, true));
     }
 
     /// A command holds at its own time or is refused; one without a time holds from the next

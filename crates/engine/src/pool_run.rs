@@ -121,7 +121,7 @@ impl PoolRun {
         next: &mut usize,
         at_once: usize,
     ) -> bool {
-        self.dispatcher_mut().open_more(cx, next, at_once) || self.orders.is_stopping()
+        self.dispatcher_mut().open_more(cx, next, at_once) || self.orders.is_stopping(Nanos::ZERO)
     }
 
     /// Applies the orders that are due.
@@ -135,15 +135,16 @@ impl PoolRun {
     pub(crate) fn has_to_stop(&self, now: Nanos) -> bool {
         let demand = self.admission.demand();
         let stops = demand.arrivals.is_timed_out(now)
-            || self.orders.is_stopping()
+            || self.orders.is_stopping(now)
             || demand.population.are_gone() && self.membership.is_deserted();
         stops && !self.lifecycle.is_stopped()
     }
 
-    /// Whether a signal ends the load, and with it what is in flight: a request that began now would
-    /// fail by that alone.
-    pub(crate) fn is_cut_off(&self) -> bool {
-        self.orders.is_stopping() && self.prepared.pool().stop.drain == Drain::Close
+    /// Whether what is in flight ends with the load: a request that began now would fail by that
+    /// alone, or be sent beyond a lease.
+    pub(crate) fn is_cut_off(&self, now: Nanos) -> bool {
+        self.orders.is_ending(now)
+            || self.orders.is_stopping(now) && self.prepared.pool().stop.drain == Drain::Close
     }
 
     /// The largest number of exchanges that start in a turn.
@@ -388,7 +389,7 @@ impl PoolRun {
 
     /// Whether nothing is left to be done but to account for it.
     pub(crate) fn is_done(&mut self, now: Nanos) -> bool {
-        if self.orders.is_ending() {
+        if self.orders.is_ending(now) {
             return true;
         }
         let demand = self.admission.demand();

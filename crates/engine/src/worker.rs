@@ -392,7 +392,7 @@ impl<I: Io> Worker<I> {
     /// Starts nothing more of a pool, but for what was due before the end and has a free seat: the
     /// loop may wake a little after the end.
     fn stop(&mut self, index: usize, now: Nanos) {
-        if !self.pools[index].is_cut_off() {
+        if !self.pools[index].is_cut_off(now) {
             while self.act(index, |pool, cx| pool.start_next(cx, now)) {}
         }
         self.flush(index, Output::All);
