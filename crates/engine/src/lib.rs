@@ -51,4 +51,4 @@ pub use control::{Control, ControlError};
 pub use conversation::{ConversationError, Speaker, chooses_http2, converse};
 pub use id::Shard;
 pub use prepare::{PrepareError, Prepared, PreparedPool, Resolver, certificates, prepare};
-pub use run::{Events, Run, RunError, Shares, run_over};
+pub use run::{Appointment, Events, Relay, Run, RunError, Shares, run_over};

@@ -17,15 +17,20 @@
 //! fails, the others are ended, and the run has an error in place of an account.
 //!
 //! A run that is kept on several machines is divided into [`Shares`]; each machine runs those from
-//! `first` on and knows the number of all.
+//! `first` on and knows the number of all. The gate there opens at an [`Appointment`]. Where all of
+//! it comes together, [`Run::relayed`] has the same handle on a run that other processes carry out.
 
+mod appointment;
 mod collect;
 mod crew;
 mod events;
 mod gate;
+mod relay;
 mod single;
 
+pub use appointment::Appointment;
 pub use events::Events;
+pub use relay::Relay;
 pub use single::run_over;
 
 use crate::Control;
@@ -37,7 +42,7 @@ use crew::{PoolCrew, Post, Work, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
 use drumfire_placement::Placement;
-use drumfire_plan::Spin;
+use drumfire_plan::{Plan, Spin};
 use drumfire_schedule::ScheduleError;
 use events::Hub;
 use gate::Gate;
@@ -54,6 +59,8 @@ pub enum RunError {
     Driver(Fault),
     /// A thread could not be started.
     Thread(String),
+    /// The processes that carry the run out could not go on, for this reason.
+    Elsewhere(String),
 }
 
 impl fmt::Display for RunError {
@@ -62,6 +69,7 @@ impl fmt::Display for RunError {
             Self::Schedule(error) => error.fmt(f),
             Self::Driver(error) => write!(f, "the event loop can't go on: {error}"),
             Self::Thread(text) => write!(f, "a worker thread can't be started: {text}"),
+            Self::Elsewhere(text) => f.write_str(text),
         }
     }
 }
@@ -104,6 +112,11 @@ impl Shares {
         }
     }
 
+    /// Whether the whole load is kept here.
+    const fn is_whole(self) -> bool {
+        self.count == self.of
+    }
+
     fn shards(self) -> impl Iterator<Item = Shard> {
         let indices = self.first..self.first + self.count;
         indices.map(move |index| Shard { index, of: self.of })
@@ -126,11 +139,46 @@ impl Run {
         info: Arc<RunInfo>,
         shares: Shares,
     ) -> Result<Self, RunError> {
+        Self::start_at(prepared, info, shares, None)
+    }
+
+    /// The same, with an appointment for the moment at which the load begins.
+    pub fn start_at(
+        prepared: Arc<Prepared>,
+        info: Arc<RunInfo>,
+        shares: Shares,
+        appointment: Option<Appointment>,
+    ) -> Result<Self, RunError> {
         let control = Control::new(&prepared.plan).map_err(RunError::Schedule)?;
+        Self::spawn(control, move |control, hub| {
+            let start = appointment.as_ref();
+            run_natively(&prepared, (&info, shares), start, control, hub)
+        })
+    }
+
+    /// A run of a plan that other processes carry out, as `body` learns of it on a thread of its
+    /// own. What `body` publishes are the run's events, and what it returns ends them.
+    pub fn relayed(
+        plan: &Plan,
+        body: impl FnOnce(&Relay<'_>) -> Result<Arc<Summary>, RunError> + Send + 'static,
+    ) -> Result<Self, RunError> {
+        let control = Control::new(plan).map_err(RunError::Schedule)?;
+        Self::spawn(control, move |control, hub| {
+            let ended = body(&Relay::new(control, hub));
+            control.over();
+            ended
+        })
+    }
+
+    /// A run that a thread conducts.
+    fn spawn(
+        control: Control,
+        conduct: impl FnOnce(&Control, &Hub) -> Result<Arc<Summary>, RunError> + Send + 'static,
+    ) -> Result<Self, RunError> {
         let hub = Arc::new(Hub::new());
         let body = {
             let (control, hub) = (control.clone(), Arc::clone(&hub));
-            move || hub.until_end(|hub| run_natively(&prepared, &info, shares, &control, hub))
+            move || hub.until_end(|hub| conduct(&control, hub))
         };
         let thread = thread::Builder::new().name("collector".to_owned());
         let thread = thread.spawn(body).map_err(RunError::of_thread)?;
@@ -174,13 +222,13 @@ impl RunError {
 /// Runs workers over sockets and one clock, and merges their measurements on this thread.
 fn run_natively(
     prepared: &Arc<Prepared>,
-    info: &Arc<RunInfo>,
-    shares: Shares,
+    (info, shares): (&Arc<RunInfo>, Shares),
+    appointment: Option<&Appointment>,
     control: &Control,
     hub: &Hub,
 ) -> Result<Arc<Summary>, RunError> {
     let plan = &prepared.plan;
-    let clock = Clock::start();
+    let clock = appointment.map_or_else(Clock::start, Appointment::clock);
     let options = NativeOptions {
         clock,
         waiting: if plan.generator().spin == Spin::Yes {
@@ -193,7 +241,10 @@ fn run_natively(
     let crews = &PoolCrew::of_pools(prepared, shares).map_err(RunError::Schedule)?;
     let gate = Gate::new(shares.count);
     let work = || {
-        let ticket = gate.ticket(move || clock.now());
+        let ticket = gate.ticket(move || match appointment {
+            Some(appointment) => appointment.keep(),
+            None => clock.now(),
+        });
         let work = |post: Post| {
             let io = Native::new(&options).map_err(RunError::Driver)?;
             let control = post.control.clone();
@@ -213,6 +264,11 @@ fn run_natively(
         (control.clone(), Box::new(work) as Work<'_>)
     };
     let crew = shares.shards().map(|shard| (shard, work())).collect();
-    let collector = Collector::new(plan, info);
+    // Of a part of the run nothing is judged.
+    let thresholds = match shares.is_whole() {
+        true => plan.thresholds(),
+        false => &[],
+    };
+    let collector = Collector::new(info, thresholds);
     conduct(collector, crew, prepared, &mut |event| hub.publish(event))
 }

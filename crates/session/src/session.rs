@@ -18,8 +18,8 @@ use crate::describe;
 use crate::history::History;
 use crate::limits::{connections_max, within_limits};
 use crate::{EndRequests, Note, Observer, RunContext, SessionError};
-use drumfire_engine::{Events, Prepared, Run, Shares};
-use drumfire_measure::Summary;
+use drumfire_engine::{Appointment, Events, Prepared, Run, RunError, Shares};
+use drumfire_measure::{RunInfo, Summary};
 use drumfire_plan::StopReason;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,8 @@ use std::thread::{self, JoinHandle};
 
 /// A run that is being put together.
 pub struct Session<'a> {
-    prepared: Arc<Prepared>,
+    info: RunInfo,
+    start: Start,
     /// The notes of the caller.
     notes: Vec<String>,
     /// The observers with their own threads, in the order in which they were attached.
@@ -47,6 +48,9 @@ pub struct Outcome {
     pub stored: Option<PathBuf>,
 }
 
+/// Starts the run with its facts, when all observers are open.
+type Start = Box<dyn FnOnce(Arc<RunInfo>) -> Result<Run, RunError>>;
+
 /// An observer with its own thread.
 struct Beside {
     /// The name of the thread.
@@ -61,12 +65,39 @@ impl<'a> Session<'a> {
     /// A session of a prepared plan, without observers.
     #[must_use]
     pub fn of(prepared: Arc<Prepared>) -> Self {
+        let shares = Shares::all(&prepared.placement);
+        let info = describe::info(&prepared);
+        Self::with(info, move |info| Run::start(prepared, info, shares))
+    }
+
+    /// A session of some shares of a prepared plan, whose load begins at an appointment.
+    #[must_use]
+    pub fn of_shares(prepared: Arc<Prepared>, shares: Shares, appointment: Appointment) -> Self {
+        let info = describe::info(&prepared);
+        Self::with(info, move |info| {
+            Run::start_at(prepared, info, shares, Some(appointment))
+        })
+    }
+
+    /// A session of a run with these facts, which `start` starts when all observers are open.
+    #[must_use]
+    pub fn with(
+        info: RunInfo,
+        start: impl FnOnce(Arc<RunInfo>) -> Result<Run, RunError> + 'static,
+    ) -> Self {
         Self {
-            prepared,
+            info,
+            start: Box::new(start),
             notes: Vec::new(),
             beside: Vec::new(),
             here: Vec::new(),
         }
+    }
+
+    /// The facts of its run.
+    #[must_use]
+    pub const fn info(&self) -> &RunInfo {
+        &self.info
     }
 
     /// Adds notes for the report, which stand before all others.
@@ -104,7 +135,7 @@ impl<'a> Session<'a> {
     /// When the run can't take place or breaks off, or an observer without which it must not take
     /// place can't be opened. A target that does not answer is no error but an outcome.
     pub fn run(mut self) -> Result<Outcome, SessionError> {
-        let mut info = describe::info(&self.prepared);
+        let mut info = self.info;
         info.notes.splice(0..0, self.notes.drain(..));
         for beside in &mut self.beside {
             beside.observer.open(&mut info)?;
@@ -113,9 +144,7 @@ impl<'a> Session<'a> {
             observer.open(&mut info)?;
         }
         let info = Arc::new(info);
-        let shares = Shares::all(&self.prepared.placement);
-        let run =
-            Run::start(self.prepared, Arc::clone(&info), shares).map_err(SessionError::Run)?;
+        let run = (self.start)(Arc::clone(&info)).map_err(SessionError::Run)?;
         let context = RunContext {
             info,
             control: run.control(),

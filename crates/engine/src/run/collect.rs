@@ -19,7 +19,7 @@ use crate::id::Shard;
 use crate::prepare::Prepared;
 use drumfire_measure::{Changed, Interval, Kept, Reading, RunEvent, RunInfo, Summary};
 use drumfire_net::{StealTimes, resident_memory, steal_times};
-use drumfire_plan::{Plan, StopReason};
+use drumfire_plan::{Plan, StopReason, Threshold};
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -107,7 +107,7 @@ const fn weight(reason: StopReason) -> u8 {
 }
 
 impl Collector {
-    pub(crate) fn new(plan: &Plan, info: &Arc<RunInfo>) -> Self {
+    pub(crate) fn new(info: &Arc<RunInfo>, thresholds: &[Threshold]) -> Self {
         let (sender, notes) = mpsc::channel();
         Self {
             notes,
@@ -116,7 +116,7 @@ impl Collector {
             is_begun: false,
             early: Vec::new(),
             stopped: None,
-            reading: Reading::new(Arc::clone(info), plan.thresholds()),
+            reading: Reading::new(Arc::clone(info), thresholds),
             ends: false,
             end: Nanos::ZERO,
             load_end: None,

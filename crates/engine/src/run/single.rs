@@ -46,7 +46,7 @@ pub fn run_over<I: Io + Send>(
         (control, Box::new(work) as Work<'_>)
     };
     let crew = shares.shards().zip(drivers.into_iter().map(work)).collect();
-    let mut collector = Collector::new(&prepared.plan, info);
+    let mut collector = Collector::new(info, prepared.plan.thresholds());
     collector.machine = None;
     conduct(collector, crew, prepared, &mut |event| observer(&event))
 }

@@ -1,0 +1,118 @@
+//! The moment at which a run begins, where others begin at the same.
+//!
+//! The holder makes it with the clock in which the moment will be named, and gives a clone to
+//! [`super::Run::start_at`]. When the workers have opened their connections, the last of them keeps
+//! the appointment: it is ready from then on, waits until the moment is [named](Appointment::name),
+//! and then for the moment itself. One that is called off is kept at once; its holder ends the run
+//! before, so that nothing is sent.
+
+use drumfire_net::Clock;
+use drumfire_units::Nanos;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A start that is agreed on with others; the head of this file has its protocol.
+#[derive(Clone, Debug)]
+pub struct Appointment {
+    clock: Clock,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    is_ready: bool,
+    at: Option<Nanos>,
+}
+
+impl Appointment {
+    /// One whose moment is not known yet.
+    #[must_use]
+    pub fn new(clock: Clock) -> Self {
+        Self {
+            clock,
+            shared: Arc::default(),
+        }
+    }
+
+    /// The clock of its moment.
+    #[must_use]
+    pub const fn clock(&self) -> Clock {
+        self.clock
+    }
+
+    /// Whether all connections that are opened ahead are open, so that the run waits for its moment.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.lock().is_ready
+    }
+
+    /// Names the moment; a second call changes nothing.
+    pub fn name(&self, at: Nanos) {
+        self.lock().at.get_or_insert(at);
+        self.shared.changed.notify_all();
+    }
+
+    /// Lets the run begin now.
+    pub fn call_off(&self) {
+        self.name(Nanos::ZERO);
+    }
+
+    /// Waits for the moment, and gives it; the present one where it was called off.
+    pub(crate) fn keep(&self) -> Nanos {
+        let mut state = self.lock();
+        state.is_ready = true;
+        loop {
+            let now = self.clock.now();
+            let changed = &self.shared.changed;
+            state = match state.at {
+                Some(Nanos::ZERO) => return now,
+                Some(at) if at <= now => return at,
+                Some(at) => {
+                    let left = Duration::from_nanos((at - now).0);
+                    let waited = changed.wait_timeout(state, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => {
+                    let waited = changed.wait(state);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+            };
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that could panic is done under the lock.
+        self.shared
+            .state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::thread;
+
+    #[test]
+    fn the_moment_is_kept_and_not_only_named() {
+        let appointment = Appointment::new(Clock::start());
+        let kept = thread::spawn({
+            let appointment = appointment.clone();
+            move || (appointment.keep(), appointment.clock().now())
+        });
+        let at = appointment.clock().now() + Nanos::from_millis(20);
+        appointment.name(at);
+        appointment.name(Nanos::from_secs(3_600));
+        let (kept, now) = kept.join().unwrap();
+        assert_eq!(kept, at);
+        assert!(now >= at, "{now} is before {at}");
+        assert!(appointment.is_ready());
+    }
+}
