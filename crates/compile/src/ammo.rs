@@ -251,7 +251,7 @@ impl AmmoRequests<'_> {
     /// The plan's fields: those that were written beside the file, which may stand above the file's
     /// own, and those of the pool that neither names.
     ///
-    /// A varying field is told apart by its index among all of them, from which its random values
+    /// A varying field's index among all of them is its identity, from which its random values
     /// follow.
     fn planned(&self) -> Vec<AmmoField> {
         let own = match is_on(&self.written.override_headers) {

@@ -1,9 +1,9 @@
 //! The last step: a plan is made of its parts, and each flaw that keeps it from being one gets its
 //! place in the document.
 //!
-//! [`drumfire_plan::Plan::new`] checks what holds of every plan, from a document or not, and names a flaw by a key
-//! and an index. Keys of a plan are mostly those of a document; [`MEANT`] has the others. A flaw
-//! that only follows from a mistake that was noted already is left out.
+//! [`drumfire_plan::Plan::new`] checks what holds of every plan, from a document or not, and names
+//! a flaw by a key and an index. Keys of a plan are mostly those of a document; [`MEANT`] has the
+//! others. A flaw that only follows from a mistake that was noted already is left out.
 
 use crate::scope::Scope;
 use drumfire_document::Layer as _;
@@ -14,8 +14,8 @@ use drumfire_plan::{Flaw, Threshold};
 /// meant.
 const MEANT: [(&str, &[&str]); 1] = [("users", &["users", "connections"])];
 
-/// What was checked, a plan or an inquiry, whose parts were made of as many written pools, in the
-/// same order; its flaws are noted.
+/// Gives a plan or an inquiry that passed its checks, and notes the flaws of one that did not. Its
+/// parts were made of as many written pools, in the same order.
 pub(crate) fn checked<T>(
     checked: Result<T, Vec<Flaw>>,
     document: &Document,

@@ -243,7 +243,7 @@ fn calls(
             }
             (Ask::Call(name), _) => calls.add(name, request, may_read, made, scope),
             (Ask::Ammo(written), _) => {
-                // What is wrong was noted.
+                // Flaws are noted already.
                 let _made = ammo::add_calls(&mut calls, written, request, may_read, made, scope);
             }
             (Ask::Url { .. } | Ask::List { .. }, _) => {}

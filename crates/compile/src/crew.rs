@@ -61,8 +61,8 @@ fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Opti
 /// The users of a schedule of starts. Where a number is written beside it, the law must bring at
 /// least that many: a run would otherwise never reach the load that it names.
 ///
-/// Starts at one instant are one change. Nobody is there before the first one, so the list begins
-/// with 0 at the run's start.
+/// Starts at one instant are one change. No user is there before the first one, so the list
+/// begins with 0 at the run's start.
 fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
     let brought = schedule.total();
     let count = match (brought, most) {

@@ -5,7 +5,7 @@
 //! are no tags, are kept out of it by `{% raw %}`. A file that is no text parts it: there it goes on
 //! as a template of its own ([`Multipart::binaries`]).
 //!
-//! What stands in the head of a part can't end it: quotes and ends of lines in names are escaped as
+//! No text in the head of a part can end it: quotes and ends of lines in names are escaped as
 //! browsers do, a type has no control characters, and the boundary occurs in no part as it was
 //! written. A value that is rendered later is not looked at for it.
 

@@ -203,7 +203,7 @@ impl<'a> Requests<'a> {
             return templates.url(text, &text.place, scope);
         }
         let Some(target) = &self.target else {
-            // What is wrong with one that was written was said.
+            // The flaws of one that was written are noted already.
             let missing = self.pool.settings.reach.target.is_none();
             let message =
                 "a path needs a `target`; write one such as https://shop.test, or a whole URL";

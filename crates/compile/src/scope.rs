@@ -59,8 +59,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The content of a file; `None` where it can't be read. A path is told by its text: a file
-    /// under two names is read twice.
+    /// The content of a file; `None` where it can't be read. Paths are compared as texts: a
+    /// file under two names is read twice.
     pub(crate) fn file(&mut self, path: &Text) -> Option<Arc<[u8]>> {
         if let Some(bytes) = self.files.get(&path.value) {
             return bytes.clone();

@@ -238,8 +238,8 @@ impl Transport {
         self.traffic.close_all(cx);
     }
 
-    /// Handles a wake of its connections; those of others are none of its. A stale wake, of a
-    /// connection that has been replaced, is told by its generation and does nothing.
+    /// Handles a wake of its connections; those of others are none of its. A wake of a connection
+    /// that has been replaced has an older generation and does nothing.
     pub(crate) fn wake<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -329,7 +329,7 @@ impl Transport {
 
     /// Takes an exchange off its connection, or out of those that wait, and gives the phase in
     /// which it was. A connection that carried it alone is closed, since the rest of its response
-    /// could not be told from the next one. The exchange itself is not ended here.
+    /// would be read as the next one. The exchange itself is not ended here.
     pub(crate) fn cancel<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,

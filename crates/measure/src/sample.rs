@@ -6,7 +6,7 @@
 //! text and no reference, and fits a cache line; what outputs of every sample need beyond it stands
 //! in [`Kept`], which only plans that ask for it pay for.
 //!
-//! docs/design/0001 says why waiting and lag are told apart by `due`.
+//! docs/design/0001 says why `due` separates waiting from lag.
 
 pub(crate) mod form;
 

@@ -22,8 +22,8 @@ use drumfire_measure::{
 use drumfire_plan::{Arrivals, Growth, HttpVersion, KeepAlive, LatePolicy, Life};
 use drumfire_units::Nanos;
 
-/// One key of the lowered plan with its text. Texts may hold secrets in URLs and headers; whoever
-/// prints them masks them.
+/// One key of the lowered plan with its text. Texts may hold secrets in URLs and headers; each
+/// printer masks them.
 #[derive(Debug)]
 pub(crate) struct Setting {
     pub(crate) key: String,

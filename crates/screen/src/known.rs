@@ -1,5 +1,5 @@
-//! What a screen knows of a run: its standing, its books as of the newest interval, and the messages
-//! of the session.
+//! A screen's knowledge of a run: its standing, its books as of the newest interval, and the
+//! messages of the session.
 //!
 //! [`Known::observe`] takes each event once, on the observer's thread; a frame reads. Books are
 //! closed once an interval, on a copy.

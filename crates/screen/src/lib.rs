@@ -9,7 +9,7 @@
 //! have. A second thread draws four times a second and takes keys. The two share one value
 //! (`Known`) behind a lock; neither is ever waited for by the run.
 //!
-//! What is drawn is pure: a `Frame` puts a `Known` and a `Choice` into a buffer of cells, whatever
+//! Drawing is pure: a `Frame` puts a `Known` and a `Choice` into a buffer of cells, whatever
 //! its size. The terminal is entered in [`Screen`]'s `begin` and left in its `finish`; [`restore`]
 //! leaves it from any thread, before a program ends in another way.
 //!

@@ -1,8 +1,8 @@
 //! The colours of a screen: inks and roles as styles of cells.
 //!
 //! The sixteen colours are used and no background, so that the theme of the terminal, dark or
-//! light, keeps everything readable. Without colour the roles are told apart by their names beside
-//! the lines, and inks by weight.
+//! light, keeps everything readable. Without colour the roles differ by their names beside the
+//! lines, and inks by weight.
 
 use drumfire_report::Naming;
 use drumfire_report::figure::Role;

@@ -1,8 +1,9 @@
 //! Places of a screen: areas beside and under each other.
 //!
 //! All functions are sums of rows and columns, and none draws. An area may be cut to no rows: then
-//! it is empty, and what is drawn into it nowhere. Areas that are given never overlap and never
-//! leave the one that they were cut from, whatever its size, which the tests check of random ones.
+//! it is empty, and shows none of what is drawn into it. Areas that are given never overlap and
+//! never leave the one that they were cut from, whatever its size, which the tests check of random
+//! ones.
 
 use ratatui_core::layout::Rect;
 

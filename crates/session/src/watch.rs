@@ -6,7 +6,7 @@
 //!
 //! [`Watch::new`] chooses the form, and the session does the rest. An interval first brings the
 //! reading up to date, then [`Stops`], and is then shown; a run that has not begun shows one word.
-//! What happens apart from intervals (a signal, the first trouble) is a message on the console and,
+//! Each event apart from intervals (a signal, the first trouble) is a message on the console and,
 //! on a terminal, a line that gives way to the next.
 
 use crate::{Console, Observer, RunContext, SessionError};

@@ -6,11 +6,11 @@
 //! ```
 //!
 //! A feed is one task for all viewers of a run. It looks at the run's version some times a second,
-//! and at the run itself only when that has changed and somebody watches: the page is drawn once for
-//! all viewers, and each gets the parts that differ from what it has. A viewer that has seen nothing
-//! gets all of them. A viewer whose queue is full is let go; its browser comes back by itself, and
-//! gets the whole again. So a viewer may fall behind, and can hold up neither the run nor another
-//! viewer.
+//! and at the run itself only when that has changed and a viewer is there: the page is drawn once
+//! for all viewers, and each gets the parts that differ from what it has. A viewer that has seen
+//! nothing gets all of them. A viewer whose queue is full is let go; its browser comes back by
+//! itself, and gets the whole again. So a viewer may fall behind, and can hold up neither the run
+//! nor another viewer.
 
 use crate::look::Look;
 use crate::site::Run;
@@ -145,7 +145,7 @@ impl Feeds {
             .unwrap_or_default()
     }
 
-    /// Whether nobody has come meanwhile; the feed is closed then.
+    /// Whether no viewer has come meanwhile; the feed is closed then.
     fn is_left(&self, name: &str) -> bool {
         let mut open = self.lock();
         let is_left = open.get(name).is_none_or(|feed| feed.arriving.is_empty());

@@ -88,7 +88,7 @@ impl Library {
 
     /// The stored runs, the newest first.
     fn rows(&self) -> Vec<RunRow> {
-        // What is wrong with the index is said by `drumfire runs`; a page has the runs in any case.
+        // `drumfire runs` prints the flaws of the index; a page has the runs in any case.
         let (rows, _unindexed) = Index::rows_of(&self.index, &self.runs);
         rows
     }

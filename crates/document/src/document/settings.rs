@@ -35,7 +35,7 @@ pub struct Settings {
     pub kept: Kept,
 }
 
-/// What outputs are given of a pool beside figures.
+/// The exchanges of a pool that outputs are given beside figures.
 ///
 /// drumfire's own outputs ask for it where they need it. Another tool's reports are made of it, so
 /// that the document of such a run has it too, and is the whole run on any machine.

@@ -177,7 +177,7 @@ fn is_numeric(text: &str) -> bool {
 }
 
 /// Whether a character may stand in a text as it is. A plan is shown on terminals, and a name may
-/// come from a description that somebody else wrote.
+/// come from a description of another author.
 fn is_printable(c: char) -> bool {
     !is_dangerous(c) && !matches!(c, '\u{fffe}' | '\u{ffff}')
 }

@@ -7,9 +7,9 @@
 //! atomic addition a request and only where a count bounds the load. Machines stay apart, each with
 //! the numbers of its own workers.
 //!
-//! What is due to users with rates of their own is computed and not asked for, so that each worker
-//! needs its part of the numbers beforehand: they are dealt to users, in turn ([`Deal`]), for
-//! workers may have different numbers of users.
+//! Users with rates of their own don't ask for numbers: their arrivals are computed, so that each
+//! worker needs its part of the numbers beforehand. They are dealt to users, in turn ([`Deal`]),
+//! for workers may have different numbers of users.
 
 use crate::id::Shard;
 use std::sync::Arc;

@@ -12,11 +12,11 @@ use crate::style::Unicode;
 use crate::text::foreign;
 use drumfire_measure::{Reason, Summary};
 
-/// The class of what is as it should be; the page's sheet gives it a colour.
+/// The class of a good answer, and of a threshold that holds; the page's sheet gives it a colour.
 const GOOD: &str = "is-good";
-/// The class of what is in between, as a suspect run.
+/// The class of an answer in between, such as a suspect run.
 const FAIR: &str = "is-fair";
-/// The class of what is not as it should be.
+/// The class of the worst answer, and of a threshold that does not hold.
 const BAD: &str = "is-bad";
 /// The class of an answer that can't be given, as that on a target without a request.
 const OPEN: &str = "is-open";

@@ -1,7 +1,7 @@
 //! The frame of a page: its head, what the browser may do with it, and its parts.
 //!
 //! [`Document::print`] is the only way to a whole page. It puts the style sheets and the program
-//! into the page and joins the parts' markup as it is, so that whoever makes a part escapes its
+//! into the page and joins the parts' markup as it is, so that the maker of a part escapes its
 //! texts. The three places differ in two things alone: the content security policy, and the two
 //! attributes by which the program finds the events and the commands of a run under way.
 

@@ -1,4 +1,4 @@
-//! What a run was made from: its environment, its plan, the command that repeats it, and its data
+//! The origin of a run: its environment, its plan, the command that repeats it, and its data
 //! to take away.
 //!
 //! The summary does not have the plan's text, nor the files of a stored run; the caller gives them

@@ -146,7 +146,7 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
     out.close("tr");
 }
 
-/// A cell of the table in the terminal, whose words are escaped already. What is bad stands out;
+/// A cell of the table in the terminal, whose words are escaped already. A bad result stands out;
 /// the other inks say what the words say, and are left to the terminal.
 fn cell(out: &mut Markup, line: &Line) {
     let is_bad = line.pieces().any(|(_, ink)| ink == Ink::Bad);

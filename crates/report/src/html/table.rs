@@ -74,8 +74,8 @@ fn value(axis: &Axis, point: Option<&Point>) -> String {
 }
 
 /// A row for each span of latencies, the counts of all spans of time together: a table of time
-/// against latency would have more cells than anyone reads. Edges are equal to the bit where spans
-/// are, so that equal ones are found by comparison.
+/// against latency would have a row for each cell of the picture. Edges are equal to the bit where
+/// spans are, so that equal ones are found by comparison.
 fn cells(out: &mut Markup, figure: &Figure, heat: &Heat) {
     heading(out, &["from", "to", "requests"]);
     let mut sums: Vec<(f64, f64, u64)> = heat

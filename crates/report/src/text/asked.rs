@@ -3,8 +3,8 @@
 //! The words follow the facts ([`drumfire_measure::Asked`]) and not the plan, so that a run that
 //! was stored reads as it did on its day. A pool whose facts are not known has no words here.
 //!
-//! What a plan has by default is said only where a figure depends on it: a method unless it is GET,
-//! a late policy unless requests queue, but the timeout in any case, since it bounds every latency.
+//! A default of the plan has words only where a figure depends on it: a method unless it is GET, a
+//! late policy unless requests queue, but the timeout in any case, since it bounds every latency.
 
 use super::foreign;
 use crate::line::{Line, wrap};

@@ -57,8 +57,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     });
 }
 
-/// The kinds of latency that have samples, the main one first. Waiting and service time are told
-/// apart only in an open model: in a closed one a user waits for nothing but the answer. Gaps
+/// The kinds of latency that have samples, the main one first. Waiting and service time differ
+/// only in an open model: in a closed one a user waits for nothing but the answer. Gaps
 /// between messages are left out where all are zero.
 fn rows(summary: &Summary) -> Vec<(&'static str, &Histogram)> {
     let latency = &summary.total.latency;

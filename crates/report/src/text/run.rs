@@ -293,9 +293,8 @@ fn spread(connections: &Connections) -> Option<Line> {
 /// The ends of connections before that of the load, by reason; those that the plan itself asks for
 /// are left out.
 ///
-/// A server that closes each connection after a fixed number of requests is told apart from one
-/// that closes at random by the median of all that were closed, which is exact where all carried
-/// the same.
+/// The median of all that were closed separates a server that closes each connection after a fixed
+/// number of requests from one that closes at random: it is exact where all carried the same.
 fn closings(connections: &Connections) -> Vec<String> {
     let by = |why| connections.closed_by(why);
     let server = by(Closing::Peer) + by(Closing::Announced);
