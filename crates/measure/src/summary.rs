@@ -18,6 +18,7 @@ use crate::{
 };
 use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
+use std::borrow::Borrow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -299,11 +300,26 @@ impl Summary {
     /// ones.
     #[must_use]
     pub fn intervals(&self) -> Vec<IntervalRow> {
+        self.rows_of(self.over_time())
+    }
+
+    /// The rows of [`Self::intervals`], made of what [`Self::over_time`] gave: for readers of both,
+    /// since each reading decodes the whole run.
+    pub fn rows_of<C: Borrow<Overview>>(
+        &self,
+        cells: impl IntoIterator<Item = C>,
+    ) -> Vec<IntervalRow> {
         let mut rows = Rows::new(&self.info);
-        let cells = self.timeline.cells();
-        let rows = cells.map(|cell| rows.next_row_of(&cell));
+        let cells = cells.into_iter();
+        let rows = cells.map(|cell| rows.next_row_of(cell.borrow()));
         rows.filter(|row| !row.is_remnant(self.info.interval))
             .collect()
+    }
+
+    /// The newest resident memory of the generator, in bytes; 0 where the system does not tell it.
+    #[must_use]
+    pub fn memory(&self) -> u64 {
+        self.timeline.newest().map_or(0, Overview::memory)
     }
 
     /// The distributions of the run over time, all pools together: of its intervals, or of at most

@@ -283,6 +283,12 @@ impl<C: Cell> Timeline<C> {
         closed.chain(self.open.iter().map(|open| open.cell.clone()))
     }
 
+    /// The cell that the newest interval is in. Unlike the others it needs no decoding.
+    #[must_use]
+    pub fn newest(&self) -> Option<&C> {
+        Some(&self.open.as_ref()?.cell)
+    }
+
     /// The number of cells.
     #[must_use]
     pub fn len(&self) -> usize {

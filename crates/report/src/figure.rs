@@ -1,6 +1,6 @@
 //! Pictures of a run, described once: axes, series and marks, from which every drawing is made.
 //!
-//! [`figures`] makes them from a [`Summary`], whose run may be under way, stored or merged; a
+//! [`Pictures`] makes them from a [`Summary`], whose run may be under way, stored or merged; a
 //! drawing ([`svg`]) reads a [`Figure`] and nothing else, so that the terminal, a file and a page
 //! show the same. A figure owns its numbers: a few hundred points, whatever the run's length.
 //!
@@ -22,7 +22,7 @@ pub use beside::beside;
 pub use heat::{Column, Heat};
 pub use spark::{Spark, Sparks};
 
-use drumfire_measure::{IntervalRow, Summary};
+use drumfire_measure::{IntervalRow, Overview, Summary};
 
 /// A picture of a run, as values in the units of its axes.
 ///
@@ -145,36 +145,67 @@ pub const NAMES: [&str; 9] = [
     "memory",
 ];
 
+/// The figures of one summary, each made when it is asked for. The run over time is decoded once for
+/// all of them, which is most of their cost.
+#[derive(Debug)]
+pub struct Pictures<'a> {
+    summary: &'a Summary,
+    cells: Vec<Overview>,
+    rows: Vec<IntervalRow>,
+    newest: Option<Vec<IntervalRow>>,
+}
+
+impl<'a> Pictures<'a> {
+    /// The figures of the whole run.
+    #[must_use]
+    pub fn of(summary: &'a Summary) -> Self {
+        let cells: Vec<Overview> = summary.over_time().collect();
+        let rows = summary.rows_of(&cells);
+        Self {
+            summary,
+            cells,
+            rows,
+            newest: None,
+        }
+    }
+
+    /// The same, with these rows alone in the figures of rows over time: the newest intervals of a
+    /// run under way, which are merged with others in its summary.
+    #[must_use]
+    pub fn of_newest(self, rows: Vec<IntervalRow>) -> Self {
+        Self {
+            newest: Some(rows),
+            ..self
+        }
+    }
+
+    /// The figure of a name among [`NAMES`]. `None` where the run has nothing to show in it.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<Figure> {
+        let rows = self.newest.as_ref().unwrap_or(&self.rows);
+        let summary = self.summary;
+        match name {
+            "rate" => Some(over_time::rate(summary, rows)),
+            "latency" => Some(over_time::latency(summary, rows)),
+            "heat" => Some(heat::latency(summary, &self.cells)),
+            "tail" => Some(tail::latency(summary)),
+            "knee" => Some(over_time::knee(summary, &self.rows)),
+            "outcomes" => Some(outcomes::outcomes(summary)),
+            "in-flight" => Some(over_time::in_flight(summary, rows)),
+            "lag" => Some(over_time::lag(summary, rows)),
+            "memory" => over_time::memory(summary, &self.cells),
+            _ => None,
+        }
+    }
+}
+
 /// Every figure of a run, in the order of [`NAMES`].
 ///
 /// The summary may be of a run under way, with its books closed as if it ended now: the last
 /// interval is then a part of one, and the figures of rates leave it out.
 #[must_use]
 pub fn figures(summary: &Summary) -> Vec<Figure> {
-    let rows = summary.intervals();
-    let mut figures = vec![
-        over_time::rate(summary, &rows),
-        over_time::latency(summary, &rows),
-        heat::latency(summary),
-        tail::latency(summary),
-        over_time::knee(summary, &rows),
-        outcomes::outcomes(summary),
-        over_time::in_flight(summary, &rows),
-        over_time::lag(summary, &rows),
-    ];
-    figures.extend(over_time::memory(summary));
-    figures
-}
-
-/// The figures over time of some rows alone, under the names that [`figures`] gives them: the
-/// newest intervals of a run under way, which are merged with others in its summary.
-#[must_use]
-pub fn recent(summary: &Summary, rows: &[IntervalRow]) -> Vec<Figure> {
-    let of_rows = [
-        over_time::rate,
-        over_time::latency,
-        over_time::in_flight,
-        over_time::lag,
-    ];
-    of_rows.map(|figure| figure(summary, rows)).into()
+    let pictures = Pictures::of(summary);
+    let made = NAMES.iter().map(|name| pictures.figure(name));
+    made.flatten().collect()
 }

@@ -92,8 +92,7 @@ pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> L
     };
     items.push(named("lag p99", &lag));
     // Where the system tells it.
-    let memory = summary.over_time().map(|cell| cell.memory()).last();
-    if let Some(memory @ 1..) = memory {
+    if let memory @ 1.. = summary.memory() {
         items.push(named("memory", &ByteSize(memory).to_string()));
     }
     let mut lines = flow(items, style.glyph(" · ", ", "), style.width());

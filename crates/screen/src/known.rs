@@ -23,8 +23,10 @@ pub(crate) struct Known {
     pub(crate) summary: Option<Arc<Summary>>,
     /// The newest rows, the oldest first.
     pub(crate) rows: VecDeque<IntervalRow>,
-    /// Grows with each change of what pictures show.
+    /// Grows with each change of what pictures show: the intervals' number, nearly.
     pub(crate) generation: u64,
+    /// Grows with each event of the run.
+    pub(crate) events: u64,
     /// Messages of the session.
     pub(crate) notes: Notes,
 }
@@ -37,6 +39,7 @@ impl Known {
             summary: None,
             rows: VecDeque::new(),
             generation: 0,
+            events: 0,
             notes: Notes::default(),
         }
     }
@@ -48,6 +51,7 @@ impl Known {
 
     /// Takes an event.
     pub(crate) fn observe(&mut self, event: &RunEvent) {
+        self.events += 1;
         self.standing.observe(event);
         match event {
             RunEvent::IntervalClosed(_) => {

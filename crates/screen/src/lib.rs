@@ -28,6 +28,7 @@ mod key;
 mod known;
 mod look;
 mod notes;
+mod pictures;
 mod place;
 mod prompt;
 mod raster;

@@ -21,6 +21,11 @@ impl Notes {
         }
     }
 
+    /// The number of messages so far.
+    pub(crate) fn count(&self) -> u64 {
+        self.kept.len() as u64 + self.left_out
+    }
+
     /// The newest message.
     pub(crate) fn newest(&self) -> Option<&str> {
         self.newest.as_deref()

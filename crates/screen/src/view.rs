@@ -62,6 +62,18 @@ impl View {
         Self::ALL[at as usize]
     }
 
+    /// The names of its pictures, the most important first. They stand behind its rows of text.
+    pub(crate) const fn pictures(self) -> &'static [&'static str] {
+        match self {
+            Self::Overview => &["rate", "latency", "heat", "outcomes", "tail", "in-flight"],
+            Self::Latency => &["heat", "latency", "tail", "knee"],
+            Self::Steps => &["latency"],
+            Self::Errors => &["outcomes"],
+            Self::Connections => &["in-flight"],
+            Self::Generator => &["lag", "memory"],
+        }
+    }
+
     /// Its tiles, the most important first. Rows of text are laid out for `style`, whose width is
     /// that of a tile; the table of steps has this order, and those whose names contain the filter.
     pub(crate) fn tiles(
@@ -70,42 +82,23 @@ impl View {
         (order, filter): (Order, &str),
         style: &Style,
     ) -> Vec<Tile> {
-        let figure = |name: &'static str| Tile::Figure(name);
         let text = |parts: &[Part]| Tile::Rows(rows(summary, parts, style));
-        match self {
-            Self::Overview => ["rate", "latency", "heat", "outcomes", "tail", "in-flight"]
-                .map(figure)
-                .into(),
-            Self::Latency => vec![
-                figure("heat"),
-                figure("latency"),
-                figure("tail"),
-                figure("knee"),
-            ],
+        let mut tiles = match self {
+            Self::Overview | Self::Latency => Vec::new(),
             Self::Steps => {
                 let table = glance::steps(summary, order, filter, style);
-                let groups = rows(
-                    summary,
-                    &[Part::Pools, Part::Stages, Part::Scenarios],
-                    style,
-                );
-                vec![Tile::Table(table), Tile::Rows(groups), figure("latency")]
+                let groups = text(&[Part::Pools, Part::Stages, Part::Scenarios]);
+                vec![Tile::Table(table), groups]
             }
-            Self::Errors => vec![
-                text(&[Part::Errors, Part::Status, Part::Forgiven]),
-                figure("outcomes"),
-            ],
+            Self::Errors => vec![text(&[Part::Errors, Part::Status, Part::Forgiven])],
             Self::Connections => vec![
                 text(&[Part::Transport]),
                 Tile::Rows(glance::addresses(summary, style)),
-                figure("in-flight"),
             ],
-            Self::Generator => vec![
-                text(&[Part::Verdict, Part::Transport, Part::Notes]),
-                figure("lag"),
-                figure("memory"),
-            ],
-        }
+            Self::Generator => vec![text(&[Part::Verdict, Part::Transport, Part::Notes])],
+        };
+        tiles.extend(self.pictures().iter().map(|name| Tile::Figure(name)));
+        tiles
     }
 
     /// The most tiles that are shown at this width: more than four are for wide screens.

@@ -1,12 +1,13 @@
 //! The thread before the terminal: draws, takes keys, and carries out what they ask for.
 //!
-//! It draws when an interval has closed, a key was pressed or the clock moved on, at most
-//! [`FRAME`] after each other. It stands still while the program is suspended or in the background,
-//! and ends when the screen's owner says so or the terminal has gone; the run goes on in any case.
+//! It looks for changes every [`FRAME`], and draws when an event, a message, a key or another size
+//! came, or when the clock has moved on by a second. It stands still while the program is suspended
+//! or in the background, and ends when the screen's owner says so or the terminal has gone; the run
+//! goes on in any case.
 //!
 //! The loop of [`Watcher::watch`] has three steps, in this order: it follows the shell's job
-//! control, draws a frame, and waits for a key, a signal or the next frame's time. What a key asks
-//! for is done on this thread, before the next frame, which has the answer as its message.
+//! control, draws a frame if it would differ, and waits for a key, a signal or the next look. What a
+//! key asks for is done on this thread, before the next frame, which has the answer as its message.
 //!
 //! The lock on the shared state is held while a frame is drawn and written, so that its parts are
 //! of one moment. The observer may wait for that, and the run waits for neither. Reports that are
@@ -18,15 +19,15 @@ use crate::clipboard;
 use crate::console::{Shared, lock};
 use crate::frame::Frame;
 use crate::key::keys;
-use crate::known::Known;
 use crate::look::Look;
+use crate::pictures::Pictures;
 use crate::terminal::{self, Woken};
 use drumfire_measure::Summary;
 use drumfire_plan::{Change, Command};
-use drumfire_report::figure::{self, Figure};
 use drumfire_report::style::Style;
 use drumfire_report::{markdown, text};
 use drumfire_session::{RunContext, Steering};
+use ratatui_core::layout::Size;
 use ratatui_core::terminal::Terminal;
 use rustix::fd::{AsFd as _, OwnedFd};
 use signal_hook::consts::{SIGCONT, SIGINT, SIGTSTP};
@@ -37,7 +38,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// The time between two frames.
+/// The time between two looks.
 const FRAME: Duration = Duration::from_millis(250);
 /// The number of names that are tried for a saved report.
 const NAMES_MAX: u32 = 100;
@@ -64,10 +65,21 @@ pub(crate) struct Watcher {
     choice: Choice,
     /// The cells as they are on the terminal, of which a frame rewrites those that differ.
     cells: Terminal<Cells>,
-    /// The figures that were made last; making them costs a pass over the summary.
-    figures: Vec<Figure>,
-    /// The generation of the state and the scale that they were made from.
-    made: Option<(u64, bool)>,
+    /// The pictures of the view that is shown.
+    pictures: Pictures,
+    /// The sights of the newest frame; `None` where another is due in any case.
+    drawn: Option<Sights>,
+}
+
+/// The facts that a frame shows apart from the choices of the person before it. Equal ones give an
+/// equal frame.
+#[derive(Clone, Copy, PartialEq)]
+struct Sights {
+    events: u64,
+    notes: u64,
+    /// The run's time, which the clock shows in seconds.
+    second: u64,
+    size: Size,
 }
 
 impl Watcher {
@@ -93,8 +105,8 @@ impl Watcher {
             look,
             choice,
             cells: Terminal::new(Cells::new())?,
-            figures: Vec::new(),
-            made: None,
+            pictures: Pictures::default(),
+            drawn: None,
         })
     }
 
@@ -134,25 +146,33 @@ impl Watcher {
 
     /// Takes the terminal again and draws everything anew.
     fn show_again(&mut self) {
+        self.drawn = None;
         // A terminal that refuses is tried again with the next frame.
         let _shown = terminal::enter().and_then(|()| self.cells.clear());
     }
 
-    /// Draws a frame. Figures are made anew only when an interval has closed or the scale was
-    /// changed.
+    /// Draws a frame, unless it would be the one that is on the terminal.
     fn draw(&mut self) -> io::Result<()> {
+        let size = terminal::size()?;
         let known = lock(&self.shared);
-        let wanted = (known.generation, self.choice.is_recent);
-        if self.made != Some(wanted) {
-            self.made = Some(wanted);
-            self.figures = figures(&known, self.choice.is_recent);
+        let elapsed = known.standing.elapsed();
+        let sights = Sights {
+            events: known.events,
+            notes: known.notes.count(),
+            second: elapsed.0 / 1_000_000_000,
+            size,
+        };
+        if self.drawn == Some(sights) {
+            return Ok(());
         }
+        self.drawn = Some(sights);
+        self.pictures.renew(&known, &self.choice, size.width);
         let frame = Frame {
             known: &known,
             choice: &self.choice,
-            figures: &self.figures,
+            figures: self.pictures.figures(),
             look: &self.look,
-            elapsed: known.standing.elapsed(),
+            elapsed,
         };
         let drawn = self
             .cells
@@ -163,6 +183,7 @@ impl Watcher {
     /// Carries out what keys ask for, one after the other. The answer to the last one is the
     /// message.
     fn press(&mut self, bytes: &[u8]) {
+        self.drawn = None;
         for key in keys(bytes) {
             let Some(act) = self.choice.press(key) else {
                 continue;
@@ -270,25 +291,6 @@ fn saved(id: &str, report: &[u8]) -> io::Result<String> {
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())
-}
-
-/// The figures of the whole run; over time of the newest intervals, where those are wanted.
-fn figures(known: &Known, is_recent: bool) -> Vec<Figure> {
-    let Some(summary) = &known.summary else {
-        return Vec::new();
-    };
-    let whole = figure::figures(summary);
-    if !is_recent {
-        return whole;
-    }
-    let rows: Vec<_> = known.rows.iter().cloned().collect();
-    let mut all = figure::recent(summary, &rows);
-    for figure in whole {
-        if all.iter().all(|recent| recent.name != figure.name) {
-            all.push(figure);
-        }
-    }
-    all
 }
 
 /// Registers the signals that concern the screen. SIGCONT is looked at beside its default.

@@ -30,8 +30,8 @@ pub struct Column {
 }
 
 /// The latency of each span of the run's time.
-pub(super) fn latency(summary: &Summary) -> Figure {
-    let columns: Vec<Column> = summary.over_time().map(|cell| column(&cell)).collect();
+pub(super) fn latency(summary: &Summary, spans: &[Overview]) -> Figure {
+    let columns: Vec<Column> = spans.iter().map(column).collect();
     let columns: Vec<Column> = columns.into_iter().filter(|of| of.to > of.from).collect();
     let cells = || columns.iter().flat_map(|column| &column.cells);
     let ends: Vec<f64> = cells().flat_map(|(from, to, _)| [*from, *to]).collect();

@@ -1,7 +1,7 @@
 //! The figures of a run over time, and of its latency over its rate: a point for each row.
 //!
-//! Each function takes the rows that it draws beside the summary, for two callers: `figures` gives
-//! all rows of a run, `recent` the newest ones at full resolution, which the summary has merged
+//! Each function takes the rows that it draws beside the summary, since `Pictures` has
+//! either all rows of a run or the newest ones at full resolution, which the summary has merged
 //! with others. From the summary come the facts that rows lack: the model, the warm-up, the length
 //! of a whole interval, and the stages.
 //!
@@ -14,7 +14,7 @@
 //! every picture over time names.
 
 use super::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
-use drumfire_measure::{IntervalRow, Model, SpreadTime, Summary};
+use drumfire_measure::{IntervalRow, Model, Overview, SpreadTime, Summary};
 use drumfire_units::Nanos;
 
 /// The quantiles over time, from the lowest band to the highest. The number of each is its rank, by
@@ -174,13 +174,12 @@ pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     }
 }
 
-/// The generator's resident memory over the cells of the summary's timeline; `None` where the
+/// The generator's resident memory over these cells of the summary's timeline; `None` where the
 /// system does not tell it, as cells then have 0.
 ///
-/// It reads the timeline and not the rows, which have no memory, so that its x axis begins at the
-/// run's start.
-pub(super) fn memory(summary: &Summary) -> Option<Figure> {
-    let cells = summary.over_time().filter(|cell| cell.memory() > 0);
+/// It reads cells and not rows, which have no memory, so that its x axis begins at the run's start.
+pub(super) fn memory(summary: &Summary, cells: &[Overview]) -> Option<Figure> {
+    let cells = cells.iter().filter(|cell| cell.memory() > 0);
     let points: Vec<Point> = cells
         .map(|cell| Point {
             x: middle(cell.start(), cell.end()),

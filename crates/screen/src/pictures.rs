@@ -1,0 +1,75 @@
+//! The pictures of the shown view, made when it is first drawn and again when their run has grown.
+//!
+//! A picture of the whole run is made of every interval so far, so its cost grows with the run.
+//! It is made again when the run has grown by a part that a column of cells can show, and each
+//! interval only where that is such a part: a run of a day costs no more a second than one of two
+//! minutes.
+
+use crate::choice::Choice;
+use crate::known::Known;
+use crate::view::View;
+use drumfire_report::figure::{self, Figure};
+
+/// The columns of a picture: what is less than one part in so many can't be seen.
+const COLUMNS: u64 = 128;
+
+/// The pictures that a frame needs.
+#[derive(Default)]
+pub(crate) struct Pictures {
+    figures: Vec<Figure>,
+    made: Option<Made>,
+}
+
+/// The choice and the moment that pictures were made for.
+#[derive(Clone, Copy)]
+struct Made {
+    view: View,
+    most: usize,
+    is_recent: bool,
+    generation: u64,
+}
+
+impl Made {
+    /// Whether these pictures are still those of a frame at `now`.
+    fn holds(self, now: Self) -> bool {
+        let grown = match self.is_recent {
+            // The newest intervals move by one of sixty each time.
+            true => 0,
+            false => self.generation / COLUMNS,
+        };
+        self.view == now.view
+            && self.most >= now.most
+            && self.is_recent == now.is_recent
+            && now.generation <= self.generation + grown
+    }
+}
+
+impl Pictures {
+    /// Makes the pictures that a frame of this width needs, where there are none or older ones.
+    pub(crate) fn renew(&mut self, known: &Known, choice: &Choice, width: u16) {
+        let now = Made {
+            view: choice.view,
+            most: choice.view.most(width),
+            is_recent: choice.is_recent,
+            generation: known.generation,
+        };
+        if self.made.is_some_and(|made| made.holds(now)) {
+            return;
+        }
+        let Some(summary) = &known.summary else {
+            return;
+        };
+        self.made = Some(now);
+        let mut all = figure::Pictures::of(summary);
+        if choice.is_recent {
+            all = all.of_newest(known.rows.iter().cloned().collect());
+        }
+        let names = now.view.pictures().iter().take(now.most);
+        self.figures = names.filter_map(|name| all.figure(name)).collect();
+    }
+
+    /// The pictures of the newest [`Self::renew`].
+    pub(crate) fn figures(&self) -> &[Figure] {
+        &self.figures
+    }
+}
