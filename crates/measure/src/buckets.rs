@@ -146,13 +146,14 @@ impl Buckets {
 
     /// The counts at these places as a list.
     fn listed(&self, places: RangeInclusive<usize>) -> Few {
-        let mut list = Few::default();
         if self.all.is_empty() {
-            self.few.within(places).for_each(|used| list.push(used));
-            return list;
+            return self.few.part(places);
         }
+        let counts = &self.all[places.clone()];
+        let length = counts.iter().filter(|count| **count > 0).count();
+        let mut list = Few::with_capacity(length);
         let mut place = *places.start();
-        for group in self.all[places].chunks(GROUP) {
+        for group in counts.chunks(GROUP) {
             if is_used(group) {
                 let used = (place..).zip(group.iter().copied());
                 used.filter(|(_, count)| *count > 0)
@@ -172,6 +173,12 @@ impl Buckets {
                 self.all[usize::from(*place)] = count;
             }
         }
+    }
+
+    /// Takes memory for this many buckets more, to buckets that were made small.
+    pub(crate) fn reserve(&mut self, length: usize) {
+        self.few.places.reserve(length);
+        self.few.counts.reserve(length);
     }
 
     /// Appends a bucket behind all others, to buckets that were made small: for decoders, whose
@@ -264,8 +271,16 @@ impl Few {
         self.counts.push(count);
     }
 
-    /// Changes the counts by those of another list, in one pass over both.
+    /// Changes the counts by those of another list, in one pass over both. Into an empty list, as in
+    /// a histogram's clone, the other one moves as it is.
     fn join(&mut self, theirs: Self, change: impl Fn(u64, u64) -> u64) {
+        if self.places.is_empty() {
+            *self = theirs;
+            self.counts
+                .iter_mut()
+                .for_each(|count| *count = change(0, *count));
+            return;
+        }
         let length = self.places.len() + theirs.places.len();
         let mine = std::mem::replace(self, Self::with_capacity(length));
         let mut mine = mine.used().peekable();
@@ -311,19 +326,27 @@ impl Few {
 
     /// The places in this range whose counts are above zero. Subtraction leaves zeros in the list.
     fn within(&self, places: RangeInclusive<usize>) -> impl Iterator<Item = (usize, u64)> + '_ {
-        let from = self
-            .places
-            .partition_point(|at| usize::from(*at) < *places.start());
-        let end = *places.end();
-        let counts = self.counts[from..].iter().copied();
-        let found = self.places[from..]
-            .iter()
-            .copied()
-            .map(usize::from)
-            .zip(counts);
-        found
-            .take_while(move |(place, _)| *place <= end)
-            .filter(|(_, count)| *count > 0)
+        let held = self.held(places);
+        let counts = self.counts[held.clone()].iter().copied();
+        let places = self.places[held].iter().copied().map(usize::from);
+        places.zip(counts).filter(|(_, count)| *count > 0)
+    }
+
+    /// A copy of the part in this range.
+    fn part(&self, places: RangeInclusive<usize>) -> Self {
+        let held = self.held(places);
+        Self {
+            places: self.places[held.clone()].to_vec(),
+            counts: self.counts[held].to_vec(),
+        }
+    }
+
+    /// The indices of the places in this range.
+    fn held(&self, places: RangeInclusive<usize>) -> Range<usize> {
+        let before = |at: &u16| usize::from(*at) < *places.start();
+        let from = self.places.partition_point(before);
+        let within = |at: &u16| usize::from(*at) <= *places.end();
+        from..from + self.places[from..].partition_point(within)
     }
 }
 

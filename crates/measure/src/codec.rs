@@ -133,7 +133,18 @@ impl<'a> Input<'a> {
     }
 
     /// The next number of up to 128 bits, in its one encoding.
+    #[inline]
     pub(crate) fn wide(&mut self) -> Result<u128, CodecError> {
+        // Nearly all numbers of a histogram are of one byte.
+        if let [byte @ ..0x80, left @ ..] = self.left {
+            self.left = left;
+            return Ok(u128::from(*byte));
+        }
+        self.wide_of_many()
+    }
+
+    /// A number of several bytes, or none where the input has ended.
+    fn wide_of_many(&mut self) -> Result<u128, CodecError> {
         let mut value = 0_u128;
         let mut shift = 0;
         loop {

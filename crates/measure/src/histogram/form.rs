@@ -134,6 +134,8 @@ impl Counted {
 fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted, CodecError> {
     const MALFORMED: CodecError = CodecError::Malformed("a histogram's buckets");
     let length = input.length()?;
+    // A bucket has a byte at least, so that a false number makes no large allocation.
+    buckets.reserve(length);
     let mut counted: Option<Counted> = None;
     let mut next = 0_usize;
     for _ in 0..length {
