@@ -64,7 +64,8 @@ const INTERVAL_DEFAULT: Nanos = Nanos::from_secs(1);
 /// their server: compiling may take as long as that server's timeout. Nothing else is sent, and no
 /// target of HTTP requests is reached.
 ///
-/// # Errors All mistakes of the document, in the order of its lines; never an empty list.
+/// # Errors
+/// All mistakes of the document, in the order of its lines; never an empty list.
 pub fn compile(document: &Document, host: &Arc<dyn Host>) -> Result<Plan, Vec<Diagnostic>> {
     compile_in(document, Scope::new(host)).map_err(in_order)
 }

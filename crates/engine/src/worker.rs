@@ -142,7 +142,8 @@ impl<I: Io> Worker<I> {
     /// that no exchange waits for its own. Those that fail are dialed again when an exchange needs
     /// them; those that take too long are waited for no more.
     ///
-    /// # Errors When the driver can't wait.
+    /// # Errors
+    /// When the driver can't wait.
     pub(crate) fn open_connections(&mut self) -> Result<(), Fault> {
         let until = self.io.now() + OPENING_MAX;
         let mut ready: Vec<Readiness> = Vec::with_capacity(256);

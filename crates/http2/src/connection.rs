@@ -302,7 +302,8 @@ impl Connection {
     /// Notes that the peer has closed its side. Streams that are open ([`Connection::tokens`]) get
     /// no further event.
     ///
-    /// # Errors When the input so far was not HTTP/2, which only the end could show.
+    /// # Errors
+    /// When the input so far was not HTTP/2, which only the end could show.
     pub fn handle_end(&mut self) -> Result<(), Error> {
         match self.input.judge_end() {
             Some(error) => {

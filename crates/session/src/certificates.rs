@@ -229,7 +229,8 @@ fn stamp(file: &Path) -> Option<Stamp> {
 /// Checks that connections can be secured with the certificates of these settings: the authorities
 /// first, then our own, each by itself, so that the fault names the one.
 ///
-/// # Errors When they can't.
+/// # Errors
+/// When they can't.
 pub fn check_certificates(tls: &Tls) -> Result<(), CertificateFault> {
     let fault = |texts: TlsTexts| {
         let verify = match texts.roots {

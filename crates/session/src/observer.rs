@@ -29,14 +29,16 @@ pub trait Observer {
     /// Opens the resources of the observer, in the caller's thread, before anything is sent. It may
     /// add notes to the facts of the run.
     ///
-    /// # Errors When the run must not take place without it.
+    /// # Errors
+    /// When the run must not take place without it.
     fn open(&mut self, _info: &mut RunInfo) -> Result<(), SessionError> {
         Ok(())
     }
 
     /// Takes its parts of the run that has started, in the caller's thread.
     ///
-    /// # Errors When the session can't go on without it.
+    /// # Errors
+    /// When the session can't go on without it.
     fn begin(&mut self, _run: &RunContext) -> Result<(), SessionError> {
         Ok(())
     }

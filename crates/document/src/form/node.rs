@@ -62,7 +62,8 @@ impl Node {
 
 /// Reads YAML, of which JSON is a part. `name` is the file's, for places.
 ///
-/// # Errors The first mistake, where the text is no YAML or is too large.
+/// # Errors
+/// The first mistake, where the text is no YAML or is too large.
 pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnostic>> {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {

@@ -121,7 +121,8 @@ impl SetupValues {
 
     /// Notes that a variable that has been resolved is read once more.
     ///
-    /// # Errors When the setup reads it and it is late.
+    /// # Errors
+    /// When the setup reads it and it is late.
     pub(super) fn use_variable(&mut self, name: &str) -> Result<(), String> {
         if !self.variables.iter().any(|late| late == name) {
             return Ok(());

@@ -92,7 +92,8 @@ impl RequestData for CookiesAlone {
 
 /// Prepares a request that varies.
 ///
-/// # Errors In words, when its fixed part can't be sent.
+/// # Errors
+/// In words, when its fixed part can't be sent.
 pub(super) fn varying(
     pool: &Pool,
     request: &HttpRequest,
@@ -189,7 +190,8 @@ impl VaryingRequest {
 
     /// The planned request with these parts in place of the varying ones.
     ///
-    /// # Errors In words, when a field can't be sent.
+    /// # Errors
+    /// In words, when a field can't be sent.
     pub(crate) fn complete(
         &self,
         planned: &HttpRequest,
@@ -205,7 +207,8 @@ impl VaryingRequest {
 
     /// Renders the varying parts. The same context gives the same bytes.
     ///
-    /// # Errors In words, when they can't be rendered, or would be no request.
+    /// # Errors
+    /// In words, when they can't be rendered, or would be no request.
     pub(crate) fn render(
         &self,
         context: &RequestContext,

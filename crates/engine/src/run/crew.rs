@@ -214,7 +214,8 @@ impl FirstFailure {
 /// are gone. Where one can't begin or go on, the others stop. Events come in this order: started,
 /// those of the run, finished; the last is missing where the run has failed.
 ///
-/// # Errors The first of a worker, or of its thread.
+/// # Errors
+/// The first of a worker, or of its thread.
 pub(crate) fn conduct(
     mut collector: Collector,
     crew: Vec<(Shard, (Control, Work<'_>))>,

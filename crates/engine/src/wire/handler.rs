@@ -224,7 +224,8 @@ pub(crate) trait Handler {
     /// Makes the varying parts of the request of an exchange that a connection has taken.
     /// `unix_time` is asked for only where that needs the calendar clock.
     ///
-    /// # Errors When the request can't be made. The exchange is over; the wire drops it.
+    /// # Errors
+    /// When the request can't be made. The exchange is over; the wire drops it.
     fn begin(
         &mut self,
         id: ExchangeId,

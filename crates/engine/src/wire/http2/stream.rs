@@ -17,7 +17,8 @@ pub(super) const fn stream(handle: Handle) -> Option<StreamRef> {
 
 /// Opens a stream for an exchange: the prepared head, and the fields of this exchange alone.
 ///
-/// # Errors When the connection has no room.
+/// # Errors
+/// When the connection has no room.
 #[inline]
 pub(super) fn open(
     machine: &mut Machine,
