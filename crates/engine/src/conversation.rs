@@ -123,8 +123,12 @@ impl fmt::Display for ConversationError {
 
 impl std::error::Error for ConversationError {}
 
-/// Holds a conversation with the server of an inquiry, on one stream to `path`, until the server ends it or the speaker is done. Where the server waits for the request's end, the
-/// stream ends before the speaker is done; its further messages need another conversation.
+/// Holds a conversation with the server of an inquiry, on one stream to `path`, until the server
+/// ends it or the speaker is done. Where the server waits for the request's end, the stream ends
+/// before the speaker is done; its further messages need another conversation.
+///
+/// It blocks for the resolver and then for at most `limit`. The connection is closed in any case,
+/// also where the call fails.
 ///
 /// # Errors
 /// When the way to the server, the call or the speaker fails.
@@ -364,6 +368,9 @@ enum Ending {
 }
 
 /// The call of a conversation.
+///
+/// It is the transport's [`Handler`]. A report that decides the conversation is noted in `ended`,
+/// which the line takes in its next turn.
 struct Call<'a> {
     head: &'a StreamHead,
     speaker: &'a mut dyn Speaker,

@@ -57,6 +57,10 @@ use drumfire_units::Nanos;
 
 /// An open connection's protocol, with its state. The state of HTTP/1.1 lies in the slot, that of
 /// HTTP/2 in a box: a slot stays small, and a worker has many with HTTP/1.1.
+///
+/// It answers [`WireProtocol`] by handing each call on. On the two paths of every request, where an
+/// exchange is put on a wire and where one is read, the transport spells the choice out itself with
+/// `each!`, over the call and what follows from its answer.
 #[derive(Debug)]
 pub(crate) enum Wire {
     Http1(Http1),

@@ -200,6 +200,11 @@ impl Closed {
 
     /// Takes the user that has been ready for longest, with the next number of a request. A number
     /// that other workers have used up puts the user back.
+    ///
+    /// Changes that are due come first, so that a user that has to leave is not taken and one that
+    /// has to come is. The number is asked for last, since one that is taken is used up. The
+    /// request is intended at the time at which its user was ready, and not at `now`, so that a
+    /// late worker's lag is seen in its figures.
     #[inline(always)]
     pub(crate) fn take(&mut self, now: Nanos, population: &mut Population) -> Option<Arrival> {
         if now >= self.next_change {
@@ -257,6 +262,10 @@ impl Closed {
     }
 
     /// Puts a user back whose iteration has ended; one that has to leave leaves now.
+    ///
+    /// `ready` is the end of its iteration, `at` the time at which its next one begins, with the
+    /// pause between the two. While the load is paused, the part of that pause which is left is
+    /// kept in place of a time.
     #[inline(always)]
     pub(crate) fn ended(
         &mut self,

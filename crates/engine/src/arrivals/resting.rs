@@ -25,8 +25,13 @@ impl Ready {
     }
 }
 
-/// Users between two iterations. Where all pauses are the same, they come in the order in which they
-/// leave, and a queue is all that is needed; those that would stand before its end are in a heap.
+/// Users between two iterations. Where all pauses are the same, they come in the order in which
+/// they leave, and a queue is all that is needed; those that would stand before its end are in a
+/// heap.
+///
+/// `next` and `queue` are one ascending list, whose first element has a place of its own; the heap
+/// is in no order with it, so that each question for the first user compares the two unless the
+/// heap is empty. Users that are ready at the same time are taken from the list before the heap.
 #[derive(Debug, Default)]
 pub(super) struct Resting {
     /// The first of those in order, before the queue. Where there is a seat for each user, one is
@@ -53,6 +58,8 @@ impl Resting {
         self.queue.reserve(count.saturating_sub(self.queue.len()));
     }
 
+    /// Adds a user: to the list where it is ready no sooner than the last one there, else to the
+    /// heap.
     #[inline]
     pub(super) fn push(&mut self, user: Ready) {
         match &self.next {

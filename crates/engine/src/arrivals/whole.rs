@@ -25,6 +25,10 @@ pub(crate) struct WholeLoad {
 }
 
 /// The parameters of the model, for the whole pool.
+///
+/// In the open model the law is a schedule over the whole pool, of which each worker takes its
+/// arrivals. In the closed one it is the number of users, and the schedule is that of one user, the
+/// same for each.
 #[derive(Clone, Debug)]
 enum WholeModel {
     Open {
@@ -75,6 +79,9 @@ impl WholeLoad {
 
     /// The numbers that the workers here share, of `of` in all, where the number of requests is
     /// bounded and users ask for them; `None` where each has its own.
+    ///
+    /// Those of the open model need no sharing, since arrivals have their numbers by the schedule;
+    /// a single worker has all numbers to itself.
     pub(crate) fn numbers(&self, members: &[u32], of: u32) -> Option<Arc<Numbers>> {
         let is_shared = !self.is_open() && self.bounds.limit < u64::MAX && members.len() > 1;
         is_shared.then(|| Arc::new(Numbers::new(self.bounds.limit, members, of)))
@@ -116,6 +123,9 @@ impl WholeLoad {
 
     /// The schedule of a rate that an order sets, the `number`-th from 1; each draws random
     /// arrivals of its own. `None` in the closed model.
+    ///
+    /// The number of the order is added to the pool's seed, so that a later order does not repeat
+    /// the gaps of an earlier one, and the same orders give the same arrivals in each run.
     pub(crate) fn schedule(
         &self,
         law: &Sequence,
@@ -149,6 +159,11 @@ impl WholeLoad {
 
     /// The time until which the load lasts with these orders. Only orders that hold at `at` or
     /// earlier count: one from later than the result would change nothing.
+    ///
+    /// A pause moves the law's beginning by as long as it stands, and the end with it; a load that
+    /// is paused for good lasts until its own bound. An order of a new law begins that at the
+    /// order's time. One that comes after the law is over finds no load to change, so that the
+    /// reading of orders ends there.
     pub(crate) fn end_before(&self, at: Nanos, orders: &[&Order]) -> Nanos {
         let mut orders: Vec<&Order> = orders
             .iter()

@@ -98,6 +98,10 @@ impl CallState {
     ///
     /// # Errors
     /// In words, when its data can't be rendered.
+    ///
+    /// The context of an exchange is made once, in its first attempt, so that a call that is sent
+    /// once more has the same data. The reply, the outbox and the times begin anew with each
+    /// attempt.
     pub(super) fn begin(
         &mut self,
         call: &CallRequest,
@@ -370,6 +374,10 @@ impl CallState {
     ///
     /// # Errors
     /// With the continuation of a call whose messages are not as they must be.
+    ///
+    /// All bytes are read before anything is judged. Of several failures in them one is given: that
+    /// of a message that does not decode, else that of one that is too large to be kept, else that
+    /// of the protocol.
     fn read_messages(
         &mut self,
         call: &CallRequest,
@@ -553,6 +561,8 @@ fn judge(call: &CallRequest, cx: &mut KindContext<'_>, status: Status) -> Failur
 
 /// Whether a call's deadline has passed. A server that keeps it too is often the first to act on
 /// it; which of the two was first is chance, and the outcome is one.
+///
+/// The limit counts from the sending, as it does for the server.
 #[cold]
 fn is_late(call: &CallRequest, exchange: &Exchange, now: Nanos) -> bool {
     let sent = exchange.account.sent().min(now);

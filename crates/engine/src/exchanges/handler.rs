@@ -241,6 +241,10 @@ fn head(
 
 /// Gives a kind a response that came in one piece, as its parts one after the other, until it has
 /// an answer.
+///
+/// So a kind has one path for both ways in which a response arrives, and a judgement does not
+/// depend on how the peer's bytes fell into reads. The last part is the one that ends the response:
+/// the head itself where nothing follows, then the body, then the end or the trailers.
 #[inline]
 fn pieces(kind: &mut ExchangeKind, cx: &mut KindContext<'_>, whole: &Whole<'_>) -> Continuation {
     let mut continuation = head(kind, cx, whole.status, whole.fields, whole.ahead);
@@ -281,6 +285,9 @@ impl<'a> ExchangeHandler<'a> {
     }
 
     /// Calls a verb of an exchange's kind.
+    ///
+    /// The context that the verb gets is made of parts of [`Exchanges`] that lie beside the entry,
+    /// so that a kind can render, decode and count while it has its own state in hand.
     #[inline(always)]
     fn with<T>(
         &mut self,
@@ -299,6 +306,11 @@ impl<'a> ExchangeHandler<'a> {
     }
 
     /// Lists a kind's answer, and gives the wire's part of it.
+    ///
+    /// For the wire a redirect is over as an end is: the connection is free, and the next request
+    /// may need another. `cut` tells it that the request was not written to its end, so that it has
+    /// to end that too. A response that is given up has a rest that is not read: a stream is reset
+    /// for it, a connection of HTTP/1.1 is closed.
     #[inline(always)]
     fn go_on(&mut self, id: ExchangeId, continuation: Continuation, now: Nanos) -> Then {
         match continuation {
@@ -328,6 +340,11 @@ impl<'a> ExchangeHandler<'a> {
     /// Ends an exchange that failed on the wire, or lists it to be sent once more where that is
     /// safe and wanted. An idempotent request that is repeated keeps the time of the first byte
     /// that came of the failed response.
+    ///
+    /// The kind is asked first, for it alone knows whether its request may be made twice; the one
+    /// further attempt that an exchange has is used up only then. A request that is sent once more
+    /// is no second exchange: it keeps its id and the time at which it was due, and is counted as
+    /// retried.
     #[cold]
     fn failed(
         &mut self,

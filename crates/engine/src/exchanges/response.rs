@@ -31,6 +31,10 @@ use drumfire_plan::{DataError, HttpRequest, Origin, Pool};
 use drumfire_units::Nanos;
 
 /// The state of an exchange that ends with a response.
+///
+/// It lies in the entry of an exchange and is used again by the next one there. `body` and
+/// `body_sent` begin anew with each attempt, `follow` with each exchange; `own` is kept, and its
+/// generation says of which exchange it is.
 #[derive(Debug, Default)]
 pub(super) struct ResponseState {
     /// The use that it makes of its response's body.
@@ -431,6 +435,9 @@ impl ResponseState {
 
 /// The use of the body of a response with these fields. An inspection decides first, with its
 /// limit; then the plan's decoding, with room for a sample beside it; then the sample alone.
+///
+/// A body that nothing asks for is discarded as it comes. One that the plan wants decoded is
+/// decoded though nothing looks at it, and fails the exchange where it does not decode.
 fn use_of_body(
     cx: &mut KindContext<'_>,
     status: u16,

@@ -48,6 +48,8 @@ pub(crate) struct Route {
 }
 
 /// A name that was looked up, to be looked up again when its time to live is over.
+///
+/// Of a route through a proxy that is the proxy's name: the proxy looks the target's up.
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     /// The target's, or the proxy's.
@@ -120,6 +122,14 @@ pub(crate) struct Seals {
 
 /// The ways to the origins of a pool's requests, in the order in which the requests first name
 /// them.
+///
+/// Settings of TLS are numbered as the list has them: the proxy's first, where it is spoken with
+/// over TLS, then one for each origin of https. They count from 0 within the pool; the preparation
+/// of a plan moves those of each pool behind those of the pools before, as drivers have one list.
+///
+/// # Errors
+/// When a name has no address and the plan does not go on without one, when the guard refuses an
+/// address, or when the settings of TLS are not valid.
 pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, PrepareError> {
     let mut routes: Vec<Route> = Vec::new();
     let mut tls = Vec::new();
@@ -161,6 +171,9 @@ pub(crate) fn routes_of(pool: &Pool, resolver: &Resolver) -> Result<Routes, Prep
 }
 
 /// The way to one origin. Blocks for the resolver.
+///
+/// `seals` are indices of settings that the caller has made, so that an origin to which a redirect
+/// leads can be given settings of its own while the run goes on.
 pub(crate) fn route(
     pool: &Pool,
     origin: &Origin,
@@ -322,6 +335,9 @@ pub(crate) fn place(
 }
 
 /// The addresses that one of the pool's source addresses can send to: those of its family.
+///
+/// # Errors
+/// When there are source addresses, and none is of the family of any of these.
 fn sent_to(pool: &Pool, mut addresses: Vec<SocketAddr>) -> Result<Vec<SocketAddr>, PrepareError> {
     let sources = &pool.reach.source_addresses;
     let (Some(source), Some(peer)) = (sources.first().copied(), addresses.first().copied()) else {

@@ -351,6 +351,12 @@ impl Connections {
     }
 
     /// Closes a connection that has failed. Backs off if it never produced a response.
+    ///
+    /// A connection whose protocol had not begun yet (of HTTP/2, before the server's settings)
+    /// counts as one that failed to open. Of any other the exchanges that it carried are given
+    /// back, and the transport fails each or sends it once more. Its slot is free at once where a
+    /// successor serves the share, rests where it has given no response, and may dial again at once
+    /// otherwise.
     pub(super) fn lose<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
@@ -460,6 +466,10 @@ impl Connections {
     }
 
     /// Ends all connections, each as its protocol has it.
+    ///
+    /// It says farewell where its protocol has one, and takes the input that has come meanwhile off
+    /// the socket: the system resets a connection that is closed with unread bytes, and the peer
+    /// might lose the farewell by that.
     pub(super) fn close_all<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
