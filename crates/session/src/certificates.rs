@@ -105,6 +105,8 @@ fn shown(file: &Path) -> String {
 }
 
 /// The certificates of one pool.
+///
+/// `tls` has the texts that passed last. It and `material` change together, in `take` alone.
 struct Watched {
     tls: Tls,
     material: TlsMaterial,
@@ -140,6 +142,10 @@ impl Watched {
     }
 
     /// Takes the files where they have changed and can be used; gives those that it took.
+    ///
+    /// A stamp is noted only with texts that could be used, so that files that could not are read
+    /// again with each look, whether or not they change further; the message comes once. With the
+    /// next ones that can, the count of failures begins anew.
     fn look(&mut self, console: &dyn Console) -> Vec<PathBuf> {
         let now: Vec<Option<Stamp>> = self.stamps.iter().map(|(file, _)| stamp(file)).collect();
         let files = self.stamps.iter().zip(&now);
@@ -183,6 +189,8 @@ impl Watched {
     }
 
     /// The settings with the files as they are now.
+    ///
+    /// A file that has no stamp, a pipe for instance, keeps the text that the plan has read.
     fn read(&self) -> Result<Tls, String> {
         let again = |pem: &Pem| match self.stamps.iter().any(|(file, _)| *file == pem.file) {
             false => Ok(pem.clone()),

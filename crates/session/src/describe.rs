@@ -77,7 +77,7 @@ fn ways(pool: &Pool) -> impl Iterator<Item = String> {
     socket.into_iter().chain(proxy)
 }
 
-/// The facts of a pool.
+/// The facts of a pool. Connections are those to all of its targets together.
 fn pool(prepared: &PreparedPool) -> PoolInfo {
     let pool = prepared.pool();
     PoolInfo {

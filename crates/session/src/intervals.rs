@@ -36,6 +36,9 @@ struct Run {
 }
 
 /// One result.
+///
+/// Its place is written to by a thread of [`Streams`], so that a write here only hands bytes on; a
+/// failure comes back with a later write.
 struct Form {
     shape: Shape,
     out: StreamWriter,
@@ -112,6 +115,8 @@ impl IntervalOutputs {
         })
     }
 
+    /// Begins every result: CSV has its header written, and text has its columns chosen for the
+    /// run's interval and model.
     fn start_run(&mut self, info: &Arc<RunInfo>) {
         for form in &mut self.forms {
             form.start(info);
@@ -122,6 +127,8 @@ impl IntervalOutputs {
         });
     }
 
+    /// Adds a whole interval to every result. Its row is computed once for all of them, also where
+    /// it is not written: a row counts on from the one before.
     fn show(&mut self, interval: &Interval) {
         let Some(run) = &mut self.run else {
             return;
@@ -155,6 +162,9 @@ impl Observer for IntervalOutputs {
     }
 
     /// Waits until everything is written, or the user asks once more for the end.
+    ///
+    /// One failure is given, of a result before that of the threads: mostly the second follows from
+    /// the first.
     fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
         let failed = self.forms.into_iter().find_map(|form| form.failure);
         let unread = self.streams.is_unread();

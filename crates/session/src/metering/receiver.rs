@@ -73,6 +73,9 @@ pub(super) enum Sent {
 
 impl Receiver {
     /// The receiver at this URL, with these header fields more.
+    ///
+    /// Nothing is sent yet. The secrets are gathered before the fields are joined, of the URL and
+    /// of the user's fields; ours are made of the same URL.
     pub(super) fn new(
         push: Push,
         url: &Text,
@@ -109,6 +112,9 @@ impl Receiver {
 
     /// Sends snapshots, and blocks for the answer. To a receiver that understands no coding (415)
     /// they go once more without, now and from then on.
+    ///
+    /// So it may block for twice [`PATIENCE`]. A 415 to a request without a coding is judged like
+    /// any other answer, and there is no third one.
     pub(super) fn send(&self, snapshots: &[Arc<Snapshot>], series: Series) -> Sent {
         let coding = match self.is_plain.load(Ordering::Relaxed) {
             true => Coding::Identity,
@@ -124,6 +130,12 @@ impl Receiver {
         }
     }
 
+    /// Sends one request. The protocol's own fields come first, without those that the user has
+    /// given.
+    ///
+    /// # Errors
+    /// With the fate of the snapshots where there is no answer: those that can't be put into a
+    /// request are refused for good, and a connection that fails is worth another try.
     fn post(
         &self,
         snapshots: &[Arc<Snapshot>],
@@ -152,6 +164,9 @@ impl Receiver {
 
     /// The meaning of an answer: a server that has trouble may take the same later, one that finds
     /// something wrong with it never will.
+    ///
+    /// An answer of success in which the receiver says that it left points out is no success: the
+    /// rest of the snapshot was taken, so that sending it again would count that twice.
     fn judge(&self, answer: &PostAnswer) -> Sent {
         let status = answer.status;
         let left_out = match status {
@@ -175,6 +190,9 @@ impl Receiver {
 
     /// An answer in a message: its status and the beginning of its content, or the address to which
     /// it leads.
+    ///
+    /// Secrets are masked before the text is cut, so that no half of one is left at its end, and
+    /// what remains is escaped for a terminal.
     fn quoted(&self, answer: &PostAnswer, left_out: Option<&str>) -> String {
         let status = answer.status;
         let text = match (left_out, &answer.location) {
@@ -257,6 +275,9 @@ fn is_named(fields: &[Header], name: &str) -> bool {
 /// The values that no message may show though the receiver repeats them: the URL's user information
 /// and the secrets of its query, and the values of fields, also those behind the scheme of their
 /// credentials.
+///
+/// A value stands in the list in each form in which a server may repeat it: the user information
+/// also in base64, the values of a query also decoded.
 fn secrets(url: &Url, fields: &[Header]) -> Vec<String> {
     let mut all = Vec::new();
     if let Some(userinfo) = &url.userinfo {
@@ -290,6 +311,9 @@ fn secrets(url: &Url, fields: &[Header]) -> Vec<String> {
 }
 
 /// The time for which a receiver wants to be left alone (RFC 9110 section 10.2.3): seconds, or a date.
+///
+/// The answer is bounded by [`RETRY_AFTER_MAX`], also where the date is years ahead; `None` where
+/// the text is neither.
 fn retry_after(text: &str, now: Duration) -> Option<Duration> {
     let text = text.trim();
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
