@@ -90,6 +90,10 @@ fn beside(body: Rect, all: &[Series]) -> (Rect, Rect) {
 
 /// Draws the axes, and gives the area between them. Labels that would fall into the row of another
 /// are left out. At least two ticks are asked for, so that a scale can be read.
+///
+/// The gutter of the y axis is as wide as its widest label, within [`GUTTER_MAX`] and half of the
+/// area, and no label is wider than that. The line of the axis is its last column. Marks are drawn
+/// here too, so that lines and cells lie over them.
 fn axes(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) -> Rect {
     let rows = u16::from(area.height >= X_AXIS_FROM);
     let (upper, lower) = below(area, rows);
@@ -132,6 +136,9 @@ fn axes(figure: &Figure, area: Rect, buffer: &mut Buffer, look: &Look) -> Rect {
 }
 
 /// The labels under a plot, without those that would touch another.
+///
+/// Each label stands below its tick by its middle, and two columns lie between neighbours. From the
+/// left on, each is put that has room.
 fn x_axis(axis: &Axis, plot: Rect, y: u16, buffer: &mut Buffer, look: &Look) {
     let mut free = plot.x;
     for tick in axis.ticks(usize::from(plot.width / 12).max(1)) {
@@ -165,6 +172,10 @@ fn marks(figure: &Figure, plot: Rect, buffer: &mut Buffer, look: &Look) {
 
 /// Draws the points of each series, and lines between those that follow each other. What is known
 /// from below only has an arrow.
+///
+/// A point without a value interrupts the line. Where there are no dots of Braille, each series has
+/// a letter of its own. Arrows are put last, into the cells themselves, since the raster would
+/// write over them.
 fn series(
     figure: &Figure,
     all: &[Series],
@@ -203,6 +214,9 @@ fn series(
 }
 
 /// The cell of a place in a plot.
+///
+/// The first and the last cell are the ends of the axis, so that its ends lie in the middle of a
+/// cell and not at its edge.
 fn cell_at(plot: Rect, (x, y): (f64, f64)) -> (u16, u16) {
     let along = |place: f64, of: u16| (place * f64::from(of.saturating_sub(1))).round() as u16;
     (
@@ -211,8 +225,12 @@ fn cell_at(plot: Rect, (x, y): (f64, f64)) -> (u16, u16) {
     )
 }
 
-/// Puts the name of each series beside its last value, one below the other where several are
-/// close; the greatest value first.
+/// Puts the name of each series beside its last value, one below the other where several are close;
+/// the greatest value first.
+///
+/// A name stands in the row of its value unless one above has that already, or those below would
+/// have no row then. A series without a value has no name. Names for which there is no row at all
+/// are left out, from the least value on.
 fn name_all(
     figure: &Figure,
     all: &[Series],

@@ -66,6 +66,9 @@ const HELP: [(&str, &str); 15] = [
 ];
 
 /// The parts of a frame, borrowed for the time of drawing it.
+///
+/// It is made for one drawing, while the lock on the state is held, and changes nothing: what keys
+/// do is done before.
 pub(crate) struct Frame<'a> {
     /// The run as it is known, without which only the start is drawn.
     pub(crate) known: &'a Known,
@@ -80,7 +83,8 @@ pub(crate) struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// Draws the frame.
+    /// Draws the frame into an area of any size. The help takes the place of a view, and nothing
+    /// takes that of the head: a reader of the help still sees the run.
     pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer) {
         if area.width < LEAST.0 || area.height < LEAST.1 {
             let text = "drumfire: the window is too small";
@@ -124,6 +128,10 @@ impl Frame<'_> {
     }
 
     /// Draws the rows that are always in view; gives the rest of the area.
+    ///
+    /// The rows are gathered first and then drawn below the title, the tabs last. The height of the
+    /// whole frame says which of them there are, so that they stay where they are from one view to
+    /// another.
     fn draw_head(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) -> Rect {
         let style = self.look.style(area.width);
         let mut rows = vec![glance::answers(summary, &style)];
@@ -169,6 +177,8 @@ impl Frame<'_> {
 
     /// Draws the views' names, the shown one reversed; where not all have room, the shown one
     /// alone.
+    ///
+    /// The scale of time stands behind them, where it is not that of the whole run.
     fn draw_tabs(&self, area: Rect, buffer: &mut Buffer) {
         let label = |view: View| format!(" {} {} ", view.number() + 1, view.name());
         let all: usize = View::ALL.iter().map(|view| label(*view).len()).sum();
@@ -196,7 +206,8 @@ impl Frame<'_> {
             .text(buffer, (x, area.y), room, scale, self.look.ink(Ink::Dim));
     }
 
-    /// Draws the message and the keys; gives the rest of the area.
+    /// Draws the message and the keys; gives the rest of the area. `height` is that of the whole
+    /// frame.
     fn draw_foot(&self, height: u16, area: Rect, buffer: &mut Buffer) -> Rect {
         let (body, keys) = below(area, 1);
         let message = self.message();
@@ -220,6 +231,9 @@ impl Frame<'_> {
 
     /// The line above the keys: what is typed, the answer to a key, the state of the end, or the
     /// newest note.
+    ///
+    /// The first of these that there is stands there: a person's own doings come before the run's,
+    /// since they were looked for, and a note waits until neither has anything.
     fn message(&self) -> Option<(String, Ink)> {
         if let Some(prompt) = &self.choice.prompt {
             let caret = self.look.glyph("▏", "_");
@@ -248,6 +262,10 @@ impl Frame<'_> {
     }
 
     /// Draws the keys that fit, the most needed first.
+    ///
+    /// The list ends before the first key that does not fit, so that a narrow window has the ends
+    /// and the pause, and the help that has all others. A pool's name is foreign text, and is
+    /// escaped.
     fn draw_keys(&self, area: Rect, buffer: &mut Buffer) {
         let pool = match (self.choice.pool, &self.known.summary) {
             (Some(pool), Some(summary)) => {

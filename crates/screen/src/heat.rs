@@ -11,6 +11,10 @@ const SHADES_ASCII: [char; 4] = ['.', ':', '+', '#'];
 
 /// Draws the columns of a heat map. Each cell of the map is divided over the cells of the screen
 /// that it covers; a cell of the screen with any request has a shade.
+///
+/// The two grids seldom agree: cells of the map are as fine as the figure has them, on scales that
+/// may be logarithmic. Counts are added up in a grid of the area's cells, the lowest row first, and
+/// shades are shares of the fullest of these.
 pub(crate) fn draw(heat: &Heat, x: &Axis, y: &Axis, area: Rect, buffer: &mut Buffer, look: &Look) {
     let (width, height) = (usize::from(area.width), usize::from(area.height));
     let mut grid = vec![0.0; width * height];
@@ -42,6 +46,8 @@ pub(crate) fn draw(heat: &Heat, x: &Axis, y: &Axis, area: Rect, buffer: &mut Buf
 
 /// Divides a count over the cells of a grid that a rectangle covers, by the area that it covers of
 /// each. Places are from 0 to 1.
+///
+/// A rectangle without a width or a height covers no cell, and its count is lost.
 fn spread(
     grid: &mut [f64],
     (width, height): (usize, usize),
