@@ -166,6 +166,9 @@ impl Exchange<'_> {
 
     /// Appends one rule of the plan with its result: a value that was taken, or whether the rule
     /// holds.
+    ///
+    /// A value is cut to an excerpt, since a rule may take a whole body. The reason for which a
+    /// rule does not hold may quote the response, and is masked as that is.
     fn finding(&mut self, finding: &Finding) {
         let Finding {
             rule,

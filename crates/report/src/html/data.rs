@@ -201,6 +201,8 @@ fn series(all: &[Series]) -> Content<'_> {
 
 /// The cells of a heat map over a list of spans. Cells of all columns have the same edges, which
 /// are computed by one function, so that equal spans are equal to the bit.
+///
+/// The number of a span is found by its lower edge alone, since no two spans have the same.
 fn heat(heat: &Heat) -> Content<'_> {
     let cells = heat.columns.iter().flat_map(|column| &column.cells);
     let mut spans: Vec<(f64, f64)> = cells.map(|(from, to, _)| (*from, *to)).collect();

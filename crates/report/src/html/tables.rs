@@ -232,6 +232,9 @@ fn quantile_names() -> Vec<String> {
 }
 
 /// The cells of the quantiles, a dash where the count supports none.
+///
+/// A histogram says itself which quantiles its count supports, so that a step with few requests has
+/// a median and no p99.9, as in the terminal.
 fn quantiles(times: &Histogram) -> impl Iterator<Item = Cell> {
     let cell = |(_, q)| Cell::number(quantile(times, q, Unicode::On));
     QUANTILES.map(cell).into_iter()

@@ -295,6 +295,9 @@ fn spread(connections: &Connections) -> Option<Line> {
 ///
 /// The median of all that were closed separates a server that closes each connection after a fixed
 /// number of requests from one that closes at random: it is exact where all carried the same.
+///
+/// It stands behind the server's own closings, and only where these are more than half of all: of
+/// fewer the median may be that of connections which ended in another way.
 fn closings(connections: &Connections) -> Vec<String> {
     let by = |why| connections.closed_by(why);
     let server = by(Closing::Peer) + by(Closing::Announced);
