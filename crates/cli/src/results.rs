@@ -35,6 +35,8 @@ pub(crate) struct Beside<'a> {
     pub(crate) naming: Naming,
     /// The plan without secrets.
     pub(crate) plan: &'a str,
+    /// Why the teardown behind the run failed.
+    pub(crate) teardown: Option<&'a str>,
     /// The secrets that no result shows.
     pub(crate) redactor: &'a Redactor,
 }
@@ -195,6 +197,7 @@ pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
         naming: beside.naming,
         plan: beside.plan,
         files: &files,
+        teardown: beside.teardown,
     };
     html::page(summary, &origin)
 }

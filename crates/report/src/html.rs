@@ -78,7 +78,7 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
     let naming = origin.naming;
     let mut parts = vec![
         part("about", |out| about(out, summary)),
-        part("answers", |out| answers::print(out, summary, naming)),
+        part("answers", |out| answers::print(out, summary, origin)),
         part("numbers", |out| numbers::print(out, summary)),
     ];
     let figures = figures(summary);

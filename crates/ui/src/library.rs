@@ -146,11 +146,13 @@ impl Shelved {
         };
         let plan = stored_plan(&self.path);
         let naming = naming_of(&record);
+        let teardown = record.teardown.as_ref().map(|of| of.message.clone());
         let summary = stored(record);
         let origin = Origin {
             naming,
             plan: &plan,
             files: &[],
+            teardown: teardown.as_deref(),
         };
         let mut parts = html::parts(&summary, &origin);
         if let Some(peer) = &peer {

@@ -108,6 +108,7 @@ impl OwnRun {
                 naming: self.naming,
                 plan: &self.plan,
                 files: &[],
+                teardown: None,
             };
             title = self.redactor.text(&html::title(summary)).into_owned();
             parts = html::parts(summary, &origin);

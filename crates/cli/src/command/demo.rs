@@ -74,6 +74,7 @@ fn write_page(summary: &Summary, document: &Document, output: &Output) -> io::Re
     let beside = Beside {
         naming: Naming::Flags,
         plan: &form::print(document),
+        teardown: None,
         redactor: output.redactor(),
     };
     let page = page_of_html(summary, &beside);

@@ -21,6 +21,8 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let style = terminal::stdout_style(flags.color).naming(naming_of(&record));
     let teardown = record.teardown.clone();
     let summary = stored(record);
+    let message = teardown.as_ref().map(|failure| failure.message.clone());
+    let destinations = destinations.of_teardown(message);
     destinations.write(&summary, Report::of(&outputs), &style, output)?;
     for note in streamed {
         if let Note::Failure(failure) = note {

@@ -258,6 +258,8 @@ pub(super) struct Destinations {
     streamed: bool,
     /// The plan of the run, without secrets; empty where it is not known.
     plan: String,
+    /// Why the teardown behind the run failed, where it is over.
+    teardown: Option<String>,
 }
 
 impl Destinations {
@@ -289,12 +291,18 @@ impl Destinations {
             folders,
             streamed,
             plan: String::new(),
+            teardown: None,
         })
     }
 
     /// The same for the run of a plan, without secrets in it.
     pub(super) fn of_plan(self, plan: String) -> Self {
         Self { plan, ..self }
+    }
+
+    /// The same for a run whose teardown failed, by this message.
+    pub(super) fn of_teardown(self, teardown: Option<String>) -> Self {
+        Self { teardown, ..self }
     }
 
     /// Writes every result, files before standard output: a file that can't be written takes
@@ -371,6 +379,7 @@ impl Destinations {
         let beside = Beside {
             naming,
             plan: &self.plan,
+            teardown: self.teardown.as_deref(),
             redactor,
         };
         let mut written = Ok(());

@@ -110,7 +110,9 @@ fn a_phase_that_fails_says_where() {
     });
     let failed = run(&folder, "run plan.yaml -o stored");
     // The stored run has the same end.
-    let reported = run(&folder, "report stored");
+    let reported = run(&folder, "report stored --html page.html");
+    let page = fs::read_to_string(folder.at("page.html")).unwrap();
+    assert!(page.contains("the teardown failed at `empty`"), "{page}");
     for ended in [failed, reported] {
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stdout.contains("12 ok"), "{}", ended.stdout);

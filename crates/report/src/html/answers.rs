@@ -1,10 +1,12 @@
-//! The three answers with their reasons, and the thresholds: what a reader sees first.
+//! The three answers with their reasons, a failed teardown, and the thresholds: what a reader sees
+//! first.
 //!
 //! The words are those of the terminal's page ([`crate::answers`]), so that both can be searched
 //! for the same sentence; here each answer is an item of a list, coloured by its grade. The colour
 //! is never the only sign of it: the text of an answer says how good it is, and a threshold has its
 //! mark.
 
+use super::Origin;
 use crate::answers::{Answer, Grade, answers, rule};
 use crate::markup::Markup;
 use crate::remedy::{Naming, sentence};
@@ -22,7 +24,7 @@ const BAD: &str = "is-bad";
 const OPEN: &str = "is-open";
 
 /// Appends the part `answers`: an item for each answer in their own order, then the thresholds.
-pub(super) fn print(out: &mut Markup, summary: &Summary, naming: Naming) {
+pub(super) fn print(out: &mut Markup, summary: &Summary, origin: &Origin<'_>) {
     out.open("section", &[("id", "answers")]);
     out.open("ul", &[("class", "answers")]);
     for Answer {
@@ -38,7 +40,12 @@ pub(super) fn print(out: &mut Markup, summary: &Summary, naming: Naming) {
             Grade::Bad => BAD,
             Grade::Open => OPEN,
         };
-        answer(out, colour, &text, &sentences(reasons, naming));
+        answer(out, colour, &text, &sentences(reasons, origin.naming));
+    }
+    if let Some(message) = origin.teardown {
+        let lines = message.lines();
+        let lines: Vec<_> = lines.map(|line| foreign(line, Unicode::On)).collect();
+        answer(out, BAD, "teardown failed", &lines);
     }
     out.close("ul");
     thresholds(out, summary);

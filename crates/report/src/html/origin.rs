@@ -32,6 +32,8 @@ pub struct Origin<'a> {
     /// The run's data, which the page offers for download under the files' names; empty for a page
     /// that a server shows.
     pub files: &'a [NamedFile],
+    /// Why the teardown behind the run failed, in the run's own words.
+    pub teardown: Option<&'a str>,
 }
 
 /// The environment, the plan with its command, and the downloads; the last two only where the

@@ -25,6 +25,7 @@ fn origin(naming: Naming) -> Origin<'static> {
         naming,
         plan: "",
         files: &[],
+        teardown: None,
     }
 }
 
@@ -310,6 +311,7 @@ fn a_page_has_its_plan_and_its_data() {
         naming: Naming::Keys,
         plan: "target: http://<b>/\n",
         files: &files,
+        teardown: Some("the teardown failed at `<b>`: status 418"),
     };
     let page = String::from_utf8(html::page(&run, &origin)).unwrap();
     assert_well_formed(&page);
@@ -319,6 +321,8 @@ fn a_page_has_its_plan_and_its_data() {
     let link =
         "<a download=\"summary.json\" href=\"data:application/octet-stream;base64,eyI8PiI6IDF9\">";
     assert!(page.contains(link));
+    assert!(page.contains("<strong>teardown failed</strong>"));
+    assert!(page.contains("the teardown failed at `&lt;b&gt;`: status 418"));
     for id in ["steps", "failures", "environment", "plan", "downloads"] {
         assert!(page.contains(&format!("<section id=\"{id}\"")), "{id}");
     }
