@@ -4,8 +4,8 @@
 //! know their number when they are closed: on long-lived connections the column stays at 0 while
 //! requests are answered, and its heading says so.
 
+use crate::connection_facts::{self, AddressCells};
 use crate::line::{Ink, Line};
-use crate::quantity::{count, share_tenths};
 use crate::style::Style;
 use crate::table::{Column, Table};
 use drumfire_measure::Summary;
@@ -14,24 +14,24 @@ use drumfire_measure::Summary;
 /// are known when it is closed.
 #[must_use]
 pub fn addresses(summary: &Summary, style: &Style) -> Vec<Line> {
-    let rows = summary.total.connections.addresses.rows();
+    let rows = connection_facts::addresses(&summary.total.connections);
     if rows.is_empty() {
         return vec![Line::of("no connection was opened yet", Ink::Dim)];
     }
-    let all: u64 = rows.iter().map(|row| row.counts.carried).sum();
     let mut table = Table::new([
         Column::names("Addresses"),
         Column::numbers("opened", 0),
         Column::numbers("requests on closed ones", 1),
         Column::numbers("share", 2),
     ]);
-    for row in rows {
-        table.row(vec![
-            Line::plain(row.address.to_string()),
-            Line::plain(count(row.counts.opened)),
-            Line::plain(count(row.counts.carried)),
-            Line::plain(share_tenths(row.counts.carried, all)),
-        ]);
+    for AddressCells {
+        address,
+        opened,
+        carried,
+        share,
+    } in rows
+    {
+        table.row([address, opened, carried, share].map(Line::plain).into());
     }
     table.lines(style.width())
 }

@@ -1,5 +1,6 @@
-//! The tables of a run: its pools, steps, stages, failures and slowest requests. One that would
-//! have a single row, which the numbers above it have already, is left out.
+//! The tables of a run: its pools, steps, stages, failures and slowest requests, its connections by
+//! address, and what its protocols did. A table of pools, steps or stages that would have a single
+//! row, which the numbers above it have already, is left out.
 //!
 //! Each function makes one [`Grid`] from the summary and nothing else; [`parts`] calls them in the
 //! order of the page, and a grid without rows gives no part. A new table is a function in that
@@ -12,14 +13,18 @@
 
 use super::Part;
 use super::grid::{self, Cell, Grid};
+use crate::connection_facts::{self, AddressCells, Fact};
 use crate::figure::Sparks;
 use crate::markdown::QUANTILES;
-use crate::quantity::{count, latency, latency_at_least, quantile, rate, share, span};
+use crate::quantity::{
+    count, latency, latency_at_least, quantile, rate, share, share_tenths, span, throughput,
+};
 use crate::secret;
 use crate::step_rows::{StepRows, step_rows};
 use crate::style::Unicode;
 use crate::text::foreign;
-use drumfire_measure::{Histogram, Outcome, SpreadTime, StageRow, Summary};
+use drumfire_measure::{Histogram, Leniency, Outcome, SpreadTime, StageRow, Summary, status_name};
+use drumfire_units::ByteSize;
 
 /// The most rows of steps and of failures: a table is for reading, and of a thousand steps the
 /// page's text and its JSON have more.
@@ -29,7 +34,16 @@ const SPARK_COLUMNS: usize = 60;
 
 /// All tables of the run that have rows, in the order of the page.
 pub(super) fn parts(summary: &Summary) -> impl Iterator<Item = Part> {
-    let grids = [pools, steps, stages, failures, slowest];
+    let grids = [
+        pools,
+        steps,
+        stages,
+        failures,
+        slowest,
+        addresses,
+        connections,
+        protocol,
+    ];
     grids
         .into_iter()
         .filter_map(|grid| grid::part(&grid(summary)))
@@ -218,6 +232,110 @@ fn slowest(summary: &Summary) -> Grid {
                       the run's start. A trace is that of the traceparent that the request carried: \
                       by it the target's own records can be searched.",
     }
+}
+
+fn addresses(summary: &Summary) -> Grid {
+    let rows = connection_facts::addresses(&summary.total.connections);
+    let rows = rows.into_iter().map(
+        |AddressCells {
+             address,
+             opened,
+             carried,
+             share,
+         }| [address, opened, carried, share].map(Cell::Text).into(),
+    );
+    Grid {
+        id: "addresses",
+        title: "Connections by address",
+        rows: rows.collect(),
+        heads: ["address", "opened", "requests on closed ones", "share"]
+            .map(str::to_owned)
+            .to_vec(),
+        explanation: "The addresses that connections were opened to. The requests of a connection \
+                      are counted when it is closed. Uneven shares are often those of a balancer \
+                      that sends all connections to one server.",
+    }
+}
+
+fn connections(summary: &Summary) -> Grid {
+    let total = &summary.total;
+    let facts = connection_facts::opened(total, Unicode::On).into_iter();
+    let facts = facts.chain(connection_facts::closings(&total.connections));
+    let facts = facts.chain(connection_facts::spread(&total.connections));
+    // The number of connections alone is in the table of addresses.
+    let rows: Vec<_> = facts.map(fact_row).collect();
+    Grid {
+        id: "connections",
+        title: "Connections",
+        rows: match rows.len() {
+            0 | 1 => Vec::new(),
+            _ => rows,
+        },
+        heads: ["connections", "value"].map(str::to_owned).to_vec(),
+        explanation: "How many connections were opened and how long that took, and the reasons for \
+                      which they were closed before the end of the load; those that the plan asks \
+                      for are left out.",
+    }
+}
+
+/// The statuses, the bytes and messages, and what was out of the ordinary.
+fn protocol(summary: &Summary) -> Grid {
+    let total = &summary.total;
+    let row = |name: String, value: String| vec![Cell::Text(name), Cell::Text(value)];
+    let mut statuses: Vec<(u16, u64)> = total.status().collect();
+    let answered = statuses.iter().map(|(_, n)| n).sum();
+    statuses.sort_unstable();
+    let statuses = statuses.into_iter().map(|(status, n)| {
+        let share = share_tenths(n, answered);
+        row(
+            status_name(status).into_owned(),
+            format!("{} ({share})", count(n)),
+        )
+    });
+    let mut rows: Vec<_> = statuses.take(ROWS).collect();
+    let bytes = &total.bytes;
+    let received = throughput(bytes.received, summary.duration);
+    rows.push(row(
+        "bytes sent".to_owned(),
+        ByteSize(bytes.sent).to_string(),
+    ));
+    rows.push(row(
+        "bytes received".to_owned(),
+        format!("{} ({received})", ByteSize(bytes.received)),
+    ));
+    let messages = &total.messages;
+    for (name, n) in [
+        ("messages sent", messages.sent),
+        ("messages received", messages.received),
+        ("messages unsent", messages.unsent),
+    ] {
+        if n > 0 {
+            rows.push(row(name.to_owned(), count(n)));
+        }
+    }
+    rows.extend(connection_facts::protocol(total).into_iter().map(fact_row));
+    let forgiven = total.leniencies.iter().zip(Leniency::ALL);
+    let forgiven = forgiven.filter(|(n, _)| **n > 0);
+    rows.extend(
+        forgiven.map(|(n, leniency)| row(format!("forgiven: {}", leniency.words()), count(*n))),
+    );
+    Grid {
+        id: "protocol",
+        title: "Protocol",
+        rows,
+        heads: ["protocol", "value"].map(str::to_owned).to_vec(),
+        explanation: "The statuses of responses, ok or not, with their share; what was sent and \
+                      received; and what was out of the ordinary: requests that were sent once \
+                      more, interim responses, departures from the standard that did no harm.",
+    }
+}
+
+fn fact_row(fact: Fact) -> Vec<Cell> {
+    let value = match fact.is_warning {
+        true => Cell::Bad(fact.value),
+        false => Cell::Text(fact.value),
+    };
+    vec![Cell::Text(fact.name), value]
 }
 
 /// The headings of a table: its own, then those that it shares with others.

@@ -15,16 +15,12 @@
 
 use super::asked::{AskedWords, print_target};
 use super::foreign;
+use crate::connection_facts::{closings, opened, protocol, spread};
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
-use crate::quantity::{
-    busy, count, counted, latency, quantile, share, share_tenths, span, throughput,
-};
+use crate::quantity::{busy, count, counted, latency, span, throughput};
 use crate::style::Unicode;
-use drumfire_measure::{
-    AddressCounts, AddressRow, Closing, Connections, Figures, Histogram, LoadOrders, Model,
-    PoolInfo, Settling, Summary, Validity,
-};
+use drumfire_measure::{Figures, LoadOrders, Model, PoolInfo, Settling, Summary, Validity};
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
 
@@ -199,133 +195,19 @@ pub(super) fn print_transport(summary: &Summary, page: &mut Page<'_>) {
 /// handshake is what a reader looks for here. Warnings are for two things that lower a load without
 /// a failure: streams that the server does not allow, and addresses that get unequal shares.
 fn print_connections(summary: &Summary, page: &mut Page<'_>) {
-    let total = &summary.total;
-    let mut items = vec![Line::plain(format!(
-        "{} opened",
-        count(total.connections.opened)
-    ))];
-    let opening = |name, histogram: &Histogram| {
-        let max = latency(histogram.max(), page.style.unicode);
-        match quantile(histogram, 0.5, page.style.unicode) {
-            Some(median) => format!("{name} p50 {median}, max {max}"),
-            None => format!("{name} max {max}"),
-        }
-    };
-    if total.connections.open_before > 0 {
-        let open = count(total.connections.open_before.unsigned_abs());
-        items.push(Line::plain(format!("{open} open from the warm-up on")));
-    }
-    if total.connections.connect.count() > 0 {
-        items.push(Line::plain(opening("connect", &total.connections.connect)));
-    }
-    if total.connections.tls_handshake.count() > 0 {
-        let handshakes = &total.connections.tls_handshake;
-        let mut text = opening("TLS handshake", handshakes);
-        if total.connections.tls_resumed > 0 {
-            let resumed = share(total.connections.tls_resumed, handshakes.count());
-            text.push_str(&format!(", {resumed} resumed"));
-        }
-        items.push(Line::plain(text));
-    }
-    items.extend(closings(&total.connections).into_iter().map(Line::plain));
-    items.extend(spread(&total.connections));
-    if total.retried > 0 {
-        items.push(Line::plain(counted(total.retried, "resent request")));
-    }
-    if let Some(allowed) = total.held_back.allowed {
-        let waited = counted(total.held_back.requests, "request");
-        let text = format!("{waited} waited: the server allows {allowed} streams at a time");
-        items.push(Line::of(text, Ink::Warn));
-    }
-    if total.interim > 0 {
-        items.push(Line::plain(counted(total.interim, "interim response")));
-    }
-    page.items("Connections", items);
-}
-
-/// The factor between the loads of two addresses beyond which they count as uneven.
-const SKEW_MAX: u64 = 2;
-/// The number of requests on each address from which on such a factor is no chance. Fewer may
-/// differ by a factor of two where connections are spread evenly.
-const SKEW_FROM: u64 = 100;
-
-/// The shares of the requests over several addresses of a name, with a warning where they are
-/// uneven. Addresses that connections moved to or from had less time than others, so that nothing
-/// is concluded there; nor where some addresses have no row.
-///
-/// The warning needs two signs: more than twice the requests on one address than on another, and
-/// enough of them. A balancer that sends all connections to one server is the usual cause, and
-/// shows in no latency.
-fn spread(connections: &Connections) -> Option<Line> {
-    let addresses = &connections.addresses;
-    let rows = addresses.rows();
-    let all: u64 = rows.iter().map(|row| row.counts.carried).sum();
-    if rows.len() < 2 || all == 0 || addresses.others() != AddressCounts::default() {
-        return None;
-    }
-    let carried = |row: &&AddressRow| row.counts.carried;
-    let (least, most) = (
-        rows.iter().min_by_key(carried)?,
-        rows.iter().max_by_key(carried)?,
-    );
-    let (few, many) = (least.counts.carried, most.counts.carried);
-    let of = rows.len();
-    let shares = format!(
-        "{of} addresses with {} to {} of the requests each",
-        share_tenths(few, all),
-        share_tenths(many, all)
-    );
-    let is_skewed = many > few.saturating_mul(SKEW_MAX) && all >= SKEW_FROM * of as u64;
-    Some(
-        match is_skewed && connections.closed_by(Closing::Moved) == 0 {
-            true => Line::of(
-                format!(
-                    "{shares}, uneven: {} had least, {} most",
-                    least.address, most.address
-                ),
-                Ink::Warn,
-            ),
-            false => Line::plain(shares),
-        },
-    )
-}
-
-/// The ends of connections before that of the load, by reason; those that the plan itself asks for
-/// are left out.
-///
-/// The median of all that were closed separates a server that closes each connection after a fixed
-/// number of requests from one that closes at random: it is exact where all carried the same.
-///
-/// It stands behind the server's own closings, and only where these are more than half of all: of
-/// fewer the median may be that of connections which ended in another way.
-fn closings(connections: &Connections) -> Vec<String> {
-    let by = |why| connections.closed_by(why);
-    let server = by(Closing::Peer) + by(Closing::Announced);
-    let carried = &connections.carried;
-    let requests = counted(carried.quantile_unchecked(0.5).0, "request");
-    // Of several reasons it is not known which connections carried how many.
-    let each = if carried.min() == carried.max() {
-        format!(" after {requests} each")
-    } else if server.saturating_mul(2) > carried.count() {
-        format!(" after some {requests}")
-    } else {
-        String::new()
-    };
-    let ends = [
-        (server, format!("closed by the server{each}")),
-        (by(Closing::Idle), "given up idle".to_owned()),
-        (by(Closing::Aged), "closed at their age".to_owned()),
-        (by(Closing::Moved), "moved to other addresses".to_owned()),
-        (by(Closing::Reset), "reset".to_owned()),
-        (by(Closing::Failed), "closed after failures".to_owned()),
-        (by(Closing::Discarded), "useless by excess bytes".to_owned()),
-        (by(Closing::Unready), "never ready".to_owned()),
-        (by(Closing::GoAway), "ended by GOAWAY".to_owned()),
-        (by(Closing::Silent), "found dead".to_owned()),
-    ];
-    let ends = ends.into_iter().filter(|(n, _)| *n > 0);
-    ends.map(|(n, words)| format!("{} {words}", count(n)))
-        .collect()
+    let unicode = page.style.unicode;
+    let facts = opened(&summary.total, unicode).into_iter();
+    let facts = facts.chain(closings(&summary.total.connections));
+    let facts = facts.chain(spread(&summary.total.connections));
+    let facts = facts.chain(protocol(&summary.total));
+    let items = facts.map(|fact| {
+        let ink = match fact.is_warning {
+            true => Ink::Warn,
+            false => Ink::Plain,
+        };
+        Line::of(fact.text(), ink)
+    });
+    page.items("Connections", items.collect());
 }
 
 /// Prints the generator's own load and lateness, with more of it where an explanation is asked for
