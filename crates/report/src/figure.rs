@@ -21,6 +21,7 @@ pub use axis::{Axis, Scale, Tick, Unit};
 pub use beside::beside;
 pub use heat::{Column, Heat};
 pub use spark::{Spark, Sparks};
+pub use tail::tail;
 
 use drumfire_measure::{IntervalRow, Overview, Summary};
 
@@ -188,7 +189,7 @@ impl<'a> Pictures<'a> {
             "rate" => Some(over_time::rate(summary, rows)),
             "latency" => Some(over_time::latency(summary, rows)),
             "heat" => Some(heat::latency(summary, &self.cells)),
-            "tail" => Some(tail::latency(summary)),
+            "tail" => Some(tail(summary, None)),
             "knee" => Some(over_time::knee(summary, &self.rows)),
             "outcomes" => Some(outcomes::outcomes(summary)),
             "in-flight" => Some(over_time::in_flight(summary, rows)),

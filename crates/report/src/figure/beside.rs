@@ -12,6 +12,9 @@
 use super::{Axis, Figure, Plot, Role, Scale, Series, over_time, tail};
 use drumfire_measure::Summary;
 
+/// The names of both runs in a legend, and their colours.
+const RUNS: [(&str, Role); 2] = [("base", Role::Rank(0)), ("candidate", Role::Rank(3))];
+
 /// A picture that two runs share: a series of a figure of each.
 struct Shared {
     /// The name of the picture.
@@ -36,12 +39,6 @@ pub fn beside(base: &Summary, candidate: &Summary) -> Vec<Figure> {
     let rate = [0, 1].map(|run| over_time::rate(runs[run], &rows[run]));
     let shared = [
         Shared {
-            name: "tail",
-            of: "",
-            series: tail::SERIES,
-            figures: runs.map(tail::latency),
-        },
-        Shared {
             name: "median",
             of: "Median: ",
             series: "p50",
@@ -60,7 +57,13 @@ pub fn beside(base: &Summary, candidate: &Summary) -> Vec<Figure> {
             figures: rate,
         },
     ];
-    shared.into_iter().map(Shared::joined).collect()
+    let [first, second] = RUNS;
+    let tail = tail::of_runs(
+        base,
+        &[(first.0, first.1, base), (second.0, second.1, candidate)],
+    );
+    let shared = shared.into_iter().map(Shared::joined);
+    std::iter::once(tail).chain(shared).collect()
 }
 
 impl Shared {
@@ -73,11 +76,8 @@ impl Shared {
             series,
             figures: [base, candidate],
         } = self;
-        let both = [
-            ("base", Role::Rank(0), &base),
-            ("candidate", Role::Rank(3), &candidate),
-        ];
-        let both = both.into_iter().filter_map(|(run, role, figure)| {
+        let both = RUNS.into_iter().zip([&base, &candidate]);
+        let both = both.filter_map(|((run, role), figure)| {
             let found = named(figure, series)?;
             Some(Series {
                 name: run.to_owned(),

@@ -8,21 +8,39 @@
 use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
 use drumfire_measure::{Histogram, Summary};
 
-/// The name of the series.
-pub(super) const SERIES: &str = "this run";
+/// A run of the picture: its name in the legend, and its colour.
+pub(super) type Named<'a> = (&'static str, Role, &'a Summary);
 
 /// Points for each nine of the axis.
 const POINTS_PER_NINE: u32 = 24;
 
-/// The quantiles of the run's latency, as far as its count supports them.
-pub(super) fn latency(summary: &Summary) -> Figure {
-    let times = summary.model().latency(&summary.total.latency);
-    let points = points(times);
-    let to = points.last().map_or(0.0, |point| point.x).max(0.9);
-    let values: Vec<f64> = points.iter().filter_map(|point| point.y).collect();
+/// The tail of a run, over that of a baseline where there is one: where the lines part is the share
+/// of requests that a change made slower or faster.
+#[must_use]
+pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
+    let baseline = baseline.map(|run| ("baseline", Role::Asked, run));
+    let lines: Vec<Named<'_>> = baseline
+        .into_iter()
+        .chain([("this run", Role::Rank(0), summary)])
+        .collect();
+    of_runs(summary, &lines)
+}
+
+/// The quantiles of each run's latency, as far as its count supports them. The words of the figure
+/// are those of `first`.
+pub(super) fn of_runs(first: &Summary, runs: &[Named<'_>]) -> Figure {
+    let series = runs.iter().map(|(name, role, run)| Series {
+        name: (*name).to_owned(),
+        role: *role,
+        points: points(run.model().latency(&run.total.latency)),
+    });
+    let all: Vec<Series> = series.collect();
+    let points = || all.iter().flat_map(|series| &series.points);
+    let to = points().map(|point| point.x).fold(0.9, f64::max);
+    let values = over_time::values(&all);
     Figure {
         name: "tail",
-        title: over_time::title("The tail", summary),
+        title: over_time::title("The tail", first),
         question: "How slow are the slowest?",
         x: Axis {
             title: "share of requests that took no longer",
@@ -31,16 +49,10 @@ pub(super) fn latency(summary: &Summary) -> Figure {
             from: 0.0,
             to,
         },
-        y: Axis::log(over_time::model_words(summary), Unit::Time, values),
-        plot: Plot::Lines(vec![Series {
-            name: SERIES.to_owned(),
-            role: Role::Rank(0),
-            points,
-        }]),
+        y: Axis::log(over_time::model_words(first), Unit::Time, values),
+        plot: Plot::Lines(all),
         marks: Vec::new(),
-        note: Some(
-            "The line ends where the number of requests supports no further nine.".to_owned(),
-        ),
+        note: Some("A line ends where the number of requests supports no further nine.".to_owned()),
     }
 }
 

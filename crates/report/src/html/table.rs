@@ -7,9 +7,9 @@
 use crate::figure::{Axis, Bar, Figure, Heat, Plot, Point, Series};
 use crate::markup::Markup;
 
-/// The most rows of a table, which is more than a figure over time has: its rows are bounded by the
-/// timeline.
-const ROWS: usize = 300;
+/// The most rows of a table: those of two runs that lie over each other, each of which is bounded by
+/// its timeline.
+const ROWS: usize = 600;
 
 /// Appends the table in the form that the figure's plot asks for.
 pub(super) fn print(out: &mut Markup, figure: &Figure) {
@@ -44,24 +44,49 @@ fn row(out: &mut Markup, cells: &[String]) {
     out.close("tr");
 }
 
-/// A row for each place, a column for each series. All series of a run's figure have the same
-/// places; of two runs, the places are those of the base's, and the candidate's points stand beside
-/// them by their number, so that rows past the end of the base are not shown.
+/// A row for each place, a column for each series. The series of one run have the same places; two
+/// runs that lie over each other have each their own, and a series without a value there is a gap.
 fn series(out: &mut Markup, figure: &Figure, all: &[Series]) {
     let names: Vec<&str> = all.iter().map(|series| &*series.name).collect();
     heading(out, &[&[figure.x.title], &names[..]].concat());
     out.open("tbody", &[]);
-    let places = all.first().map_or(&[][..], |series| &series.points);
-    for (number, place) in places.iter().enumerate().take(ROWS) {
-        let values = all
-            .iter()
-            .map(|series| value(&figure.y, series.points.get(number)));
-        let cells: Vec<String> = std::iter::once(figure.x.label(place.x))
-            .chain(values)
-            .collect();
+    for (x, points) in rows(all).into_iter().take(ROWS) {
+        let values = points.into_iter().map(|point| value(&figure.y, point));
+        let cells: Vec<String> = std::iter::once(figure.x.label(x)).chain(values).collect();
         row(out, &cells);
     }
     out.close("tbody");
+}
+
+/// The places with the points of all series at each.
+fn rows(all: &[Series]) -> Vec<(f64, Vec<Option<&Point>>)> {
+    let xs = |series: &Series| -> Vec<f64> { series.points.iter().map(|of| of.x).collect() };
+    let Some(first) = all.first().map(xs) else {
+        return Vec::new();
+    };
+    if all.iter().all(|series| xs(series) == first) {
+        let places = first.into_iter().enumerate();
+        let row = |number: usize| all.iter().map(move |series| series.points.get(number));
+        return places
+            .map(|(number, x)| (x, row(number).collect()))
+            .collect();
+    }
+    let mut places: Vec<f64> = all.iter().flat_map(xs).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    // Points are in the order of x, so that each series is gone through once.
+    let mut left: Vec<&[Point]> = all.iter().map(|series| &series.points[..]).collect();
+    let mut at = |x: f64| -> Vec<Option<&Point>> {
+        let taken = left.iter_mut().map(|points| match points.split_first() {
+            Some((point, rest)) if point.x.total_cmp(&x).is_eq() => {
+                *points = rest;
+                Some(point)
+            }
+            _ => None,
+        });
+        taken.collect()
+    };
+    places.into_iter().map(|x| (x, at(x))).collect()
 }
 
 /// A point's value as a text; a dash where there is no point or no value.

@@ -4,10 +4,12 @@
 use crate::fixture;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_measure::{Model, Summary};
-use drumfire_report::figure::{Axis, NAMES, Plot, Scale, Unit, figures, svg};
+use drumfire_measure::{AddressCounts, Closing, Model, Summary};
+use drumfire_report::figure::{Axis, NAMES, Plot, Scale, Unit, figures, svg, tail};
 use drumfire_report::html::Origin;
-use drumfire_report::{NamedFile, Naming, Secrets, html, json, markdown, sentence};
+use drumfire_report::style::{Color, Style, Unicode};
+use drumfire_report::{NamedFile, Naming, Secrets, html, json, markdown, sentence, text};
+use drumfire_units::Nanos;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use uppsala::parse;
@@ -241,6 +243,123 @@ fn figures_have_the_numbers_of_the_rows() {
     let times = run.model().latency(&run.total.latency);
     assert_eq!(run.model(), Model::Open);
     assert_eq!(counted, times.count());
+}
+
+/// The cells of the rows of a table, by the id of its section or figure.
+fn cells<'p>(page: &'p str, id: &str) -> Vec<Vec<&'p str>> {
+    let (_, rest) = page.split_once(&format!(" id=\"{id}\"")).unwrap();
+    let (_, body) = rest.split_once("<tbody>").unwrap();
+    let (body, _) = body.split_once("</tbody>").unwrap();
+    let rows = body.split("<tr>").skip(1).map(|row| {
+        let cells = row.split(['>', '<']).filter(|piece| {
+            let is_tag =
+                piece.starts_with("td") || piece.starts_with("th") || piece.starts_with('/');
+            !piece.trim().is_empty() && !is_tag
+        });
+        cells.collect()
+    });
+    rows.collect()
+}
+
+/// A baseline lies under the tail of a run, and both ends are seen.
+#[test]
+fn a_tail_lies_over_that_of_a_baseline() {
+    let (run, baseline) = (fixture::drifting(), fixture::open());
+    let alone = tail(&run, None);
+    let both = tail(&run, Some(&baseline));
+    let Plot::Lines(lines) = &both.plot else {
+        panic!("lines");
+    };
+    let names: Vec<&str> = lines.iter().map(|line| &*line.name).collect();
+    assert_eq!(names, ["baseline", "this run"]);
+    let of_baseline = tail(&baseline, None);
+    for (line, own) in lines.iter().zip([&of_baseline, &alone]) {
+        let Plot::Lines(own) = &own.plot else {
+            panic!("lines");
+        };
+        assert_eq!(line.points, own[0].points);
+        let ends = line.points.iter().map(|point| point.x);
+        assert!(ends.clone().all(|x| x <= both.x.to), "{:?}", both.x);
+        assert!(line.points.iter().all(|point| point.y <= Some(both.y.to)));
+    }
+    let picture = svg::svg(&both);
+    assert_well_formed(&picture);
+    assert!(picture.contains(">baseline</text>") && picture.contains(">this run</text>"));
+}
+
+/// Two runs have points at other places, and each keeps its own in pictures and in tables.
+#[test]
+fn two_runs_lie_over_each_other() {
+    let (base, candidate) = (fixture::drifting(), fixture::open());
+    let parts = html::compare(&base, &candidate);
+    let page: String = parts.iter().map(|part| &*part.html).collect();
+    assert_well_formed(&format!("<html>{page}</html>"));
+    let data = data(&page);
+    for figure in data["figures"].as_array().unwrap() {
+        let series = figure["series"].as_array().unwrap();
+        let names: Vec<_> = series
+            .iter()
+            .map(|of| of["name"].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["base", "candidate"]);
+        let name = figure["name"].as_str().unwrap();
+        let rows = cells(&page, name);
+        for (column, series) in series.iter().enumerate() {
+            let values = series["ys"].as_array().unwrap().iter();
+            let values = values.filter(|value| !value.is_null()).count();
+            let shown = rows.iter().filter(|row| row[column + 1] != "–").count();
+            assert_eq!(shown, values, "{name} {column}: {rows:?}");
+        }
+    }
+}
+
+/// Connections by address, their ends and the facts of the protocol have tables of their own, with
+/// the numbers and words of the text.
+#[test]
+fn connections_and_the_protocol_have_tables() {
+    let mut run = fixture::open();
+    let connections = &mut run.total.connections;
+    for (last, counts) in [
+        (1, AddressCounts::of(3, 900)),
+        (2, AddressCounts::of(1, 100)),
+    ] {
+        let address = std::net::SocketAddr::from(([10, 0, 0, last], 8_080));
+        connections.addresses.add(address, counts);
+    }
+    connections.record_closed(Closing::Reset, Nanos::from_secs(1), 12);
+    run.total.retried = 2;
+    run.total.interim = 1;
+    let page = page(&run);
+    assert_well_formed(&page);
+    assert_eq!(
+        cells(&page, "addresses"),
+        [
+            ["10.0.0.1:8080", "3", "900", "90.0 %"],
+            ["10.0.0.2:8080", "1", "100", "10.0 %"]
+        ]
+    );
+    let text = text::summary(&run, &Style::new(400, Color::Off, Unicode::On));
+    for (id, name, value) in [
+        ("connections", "reset", "1"),
+        ("protocol", "resent requests", "2"),
+        ("protocol", "interim response", "1"),
+    ] {
+        let rows = cells(&page, id);
+        assert!(rows.contains(&vec![name, value]), "{name}: {rows:?}");
+        assert!(text.contains(&format!("{value} {name}")), "{text}");
+    }
+    let protocol = cells(&page, "protocol");
+    for (status, n) in run.total.status() {
+        let row = protocol
+            .iter()
+            .find(|row| row[0] == status.to_string())
+            .unwrap();
+        assert!(
+            row[1].replace(',', "").starts_with(&n.to_string()),
+            "{row:?}"
+        );
+    }
+    assert!(protocol.iter().any(|row| row[0] == "bytes received"));
 }
 
 /// The names, messages and bodies of a hostile server stay texts.
