@@ -31,7 +31,29 @@ impl Display {
     pub(crate) fn attached_to<'a>(self, session: Session<'a>) -> Session<'a> {
         match self {
             Self::Line(watch) => session.observed_by(*watch),
-            Self::Screen(screen) => session.observed_beside("screen events", *screen),
+            Self::Screen(screen) => {
+                let session = session.observed_beside("screen events", *screen);
+                #[cfg(debug_assertions)]
+                let session = match std::env::var_os("DRUMFIRE_TEST_PANIC") {
+                    Some(_) => session.observed_beside("panics", Panics),
+                    None => session,
+                };
+                session
+            }
         }
+    }
+}
+
+/// A defect for the tests of the terminal's ends: it panics when an interval closes.
+#[cfg(debug_assertions)]
+struct Panics;
+
+#[cfg(debug_assertions)]
+impl drumfire_session::Observer for Panics {
+    fn observe(&mut self, event: &drumfire_measure::RunEvent) {
+        assert!(
+            !matches!(event, drumfire_measure::RunEvent::IntervalClosed(_)),
+            "a defect that a test wants"
+        );
     }
 }

@@ -15,6 +15,7 @@ use rustix::termios::{
     LocalModes, OptionalActions, Termios, isatty, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
 };
 use std::io::{self, IsTerminal as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread::sleep;
 use std::time::Duration;
@@ -30,6 +31,9 @@ const PATIENCE: Duration = Duration::from_millis(200);
 
 /// The terminal's modes before the screen, as long as it is shown.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Whether the program ends, so that no thread shows the screen again.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
 
 /// Whether a screen can be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,8 +62,9 @@ pub fn fitness() -> Fitness {
 }
 
 /// Leaves the screen where one is shown, before a program ends in another way than by the end of
-/// its run.
+/// its run. It is not shown again.
 pub fn restore() {
+    IS_ENDING.store(true, Ordering::SeqCst);
     let mut waited = Duration::ZERO;
     let step = Duration::from_millis(5);
     loop {
@@ -85,11 +90,15 @@ pub fn restore() {
 /// Shows the screen. Modes that were remembered before stay so.
 ///
 /// # Errors
-/// When the terminal refuses its modes.
+/// When the terminal refuses its modes, or the program ends.
 pub(crate) fn enter() -> io::Result<()> {
     static HOOK: Once = Once::new();
     HOOK.call_once(restore_before_panics);
     let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
+    // Looked at under the lock: what is entered before is left by the one that ends.
+    if IS_ENDING.load(Ordering::SeqCst) {
+        return Err(io::ErrorKind::Interrupted.into());
+    }
     let now = tcgetattr(stdin())?;
     let mut ours = now.clone();
     ours.local_modes

@@ -67,6 +67,11 @@ impl Terminal {
 
     /// Starts a run as the leader of the terminal's session.
     fn start(&self, line: &str) -> Process {
+        self.start_with(&[], line)
+    }
+
+    /// The same with these variables.
+    fn start_with(&self, variables: &[(&str, &str)], line: &str) -> Process {
         let plain = drumfire(line.split(' '));
         let mut command = Command::new("setsid");
         command.arg("--ctty").arg(plain.get_program());
@@ -79,6 +84,7 @@ impl Terminal {
         }
         let end = || Stdio::from(self.line.as_ref().unwrap().try_clone().unwrap());
         command.env("TERM", "xterm").env("LC_ALL", "C.UTF-8");
+        command.envs(variables.iter().copied());
         command.stdin(end()).stdout(end()).stderr(end());
         Process::start_as_it_is(&mut command)
     }
@@ -246,6 +252,36 @@ fn whatever_ends_the_program_the_terminal_is_as_before() {
         assert!(terminal.is_cooked(), "{end}");
         let _report = terminal.behind();
     }
+}
+
+/// A panic of any thread gives the terminal back before it is told, and no thread takes it again.
+#[test]
+fn a_panic_is_told_on_the_terminal_as_it_was() {
+    let serve = Serve::new("");
+    let terminal = Terminal::open(100, 30);
+    let line = format!("http -r 100 -z 3s --interval 500ms {}", serve.url);
+    let process = terminal.start_with(&[("DRUMFIRE_TEST_PANIC", "1")], &line);
+    terminal.await_text("a defect that a test wants");
+    assert!(terminal.is_cooked());
+    let behind = terminal.behind();
+    assert!(behind.contains("a defect that a test wants"), "{behind:?}");
+    // A release is aborted by then; what goes on here draws nothing more.
+    let run = process.finish(PATIENCE);
+    assert_eq!(run.code, Some(101), "{run:?}");
+    assert!(terminal.is_cooked());
+    assert_eq!(terminal.text().matches(ENTER).count(), 1);
+    assert!(terminal.behind().contains("a defect that a test wants"));
+}
+
+#[test]
+fn failures_are_shown_with_an_example() {
+    let serve = Serve::new("--status 503:1");
+    let (terminal, process) = running(&serve, "-z 60s --interval 200ms");
+    terminal.await_shown("1 overview");
+    terminal.press("4");
+    terminal.await_shown("503 of ");
+    terminal.press("qq");
+    assert_eq!(process.finish(PATIENCE).code, Some(1));
 }
 
 #[test]
