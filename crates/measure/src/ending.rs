@@ -8,7 +8,7 @@
 //! [`Summary::ending`]: crate::Summary::ending
 //! [`Reading::restore`]: crate::Reading::restore
 
-mod form;
+pub(crate) mod form;
 
 use crate::{CodecError, FailedBodies, Slowest, ThresholdResult};
 use drumfire_plan::StopReason;

@@ -9,7 +9,7 @@
 //! interval that all observers have dropped goes back to a worker and is recorded into again; one
 //! that an observer keeps is simply not used again.
 
-use crate::{Interval, Kept, RunInfo, Summary, Transcript};
+use crate::{FailedBody, Interval, Kept, RunInfo, Summary, Transcript};
 use drumfire_plan::{Command, StopReason};
 use std::sync::Arc;
 
@@ -27,6 +27,9 @@ pub enum RunEvent {
     Kept(Arc<Vec<Kept>>),
     /// Exchanges in full, in the order of their ends within a worker, where the plan asks for it.
     Transcripts(Vec<Transcript>),
+    /// One of the first bodies of a kind of failure. Of several workers more may come of a kind than
+    /// are kept of the run.
+    Failed(Arc<FailedBody>),
     /// A command holds from now on, and not before its time.
     Changed(Arc<Command>),
     /// No new requests are sent; those in flight may finish. The first one has the reason; a later

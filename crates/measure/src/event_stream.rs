@@ -16,6 +16,7 @@
 
 use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put};
+use crate::ending::form::{decode_body, encode_body};
 use crate::sample::form::{decode_kept, encode_kept};
 use crate::transcript::form::{decode_transcripts, encode_transcripts};
 use crate::{Ending, Interval, Reading, RunEvent, RunInfo, decode_command, encode_command};
@@ -32,6 +33,7 @@ const TRANSCRIPTS: u64 = 3;
 const CHANGED: u64 = 4;
 const STOPPING: u64 = 5;
 const FINISHED: u64 = 6;
+const FAILED: u64 = 7;
 
 /// The bytes of one event: lossless. An interval must be summed up, as published ones are.
 ///
@@ -51,6 +53,10 @@ pub fn encode_event(event: &RunEvent) -> Vec<u8> {
         RunEvent::Transcripts(transcripts) => {
             put(&mut out, TRANSCRIPTS);
             encode_transcripts(transcripts, &mut out);
+        }
+        RunEvent::Failed(body) => {
+            put(&mut out, FAILED);
+            encode_body(body, &mut out);
         }
         RunEvent::Changed(command) => put_kind(CHANGED, &encode_command(command), &mut out),
         RunEvent::Stopping { reason } => {
@@ -150,6 +156,7 @@ fn middle(kind: u64, mut input: Input<'_>, info: &RunInfo) -> Result<RunEvent, C
         }
         KEPT => RunEvent::Kept(Arc::new(decode_kept(&mut input)?)),
         TRANSCRIPTS => RunEvent::Transcripts(decode_transcripts(&mut input)?),
+        FAILED => RunEvent::Failed(Arc::new(decode_body(&mut input)?)),
         STOPPING => RunEvent::Stopping {
             reason: decode_reason(&mut input)?,
         },

@@ -139,7 +139,7 @@ impl Reading {
     }
 
     /// Takes an event of the run, in the order in which the run published it: intervals, changes,
-    /// and the phases that it reaches. Samples and transcripts are passed over, for every figure is
+    /// the bodies of failures, and the phases that it reaches. Samples and transcripts are passed over, for every figure is
     /// in the intervals.
     pub fn observe(&mut self, event: &RunEvent) {
         match event {
@@ -148,6 +148,7 @@ impl Reading {
                 self.note_change(&Changed::by(command));
             }
             RunEvent::Stopping { reason } => self.note_stop(*reason),
+            RunEvent::Failed(body) => self.add_failed_body((**body).clone()),
             RunEvent::Finished(_) => self.state = RunState::Over,
             RunEvent::Started(_) | RunEvent::Kept(_) | RunEvent::Transcripts(_) => {}
         }

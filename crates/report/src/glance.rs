@@ -100,6 +100,19 @@ pub fn load(summary: &Summary, newest: Option<&IntervalRow>, style: &Style) -> L
     lines.pop().unwrap_or_default()
 }
 
+/// The first body of each kind of failure in a row under a heading, cut to the style's width; none
+/// where no failure had a body.
+#[must_use]
+pub fn examples(summary: &Summary, style: &Style) -> Vec<Line> {
+    let rows = text::examples(summary, style);
+    match rows.is_empty() {
+        true => rows,
+        false => std::iter::once(Line::of("Examples", Ink::Bold))
+            .chain(rows)
+            .collect(),
+    }
+}
+
 /// A value behind its name, which is dim.
 fn named(name: &str, value: &str) -> Line {
     Line::of(format!("{name} "), Ink::Dim).with(value, Ink::Plain)

@@ -31,6 +31,7 @@ use crate::style::{Style, Unicode};
 use crate::untrusted::Untrusted;
 use drumfire_measure::{Histogram, Model, Outcome, Summary};
 pub use last::{last_lines, one_line};
+pub(crate) use outcome::examples;
 pub(crate) use verdict::{answers, thresholds_line};
 
 /// The number of characters of a foreign text that are shown: one message must not fill the page.

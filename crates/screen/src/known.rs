@@ -65,7 +65,8 @@ impl Known {
             RunEvent::Started(_)
             | RunEvent::Changed(_)
             | RunEvent::Kept(_)
-            | RunEvent::Transcripts(_) => {}
+            | RunEvent::Transcripts(_)
+            | RunEvent::Failed(_) => {}
         }
     }
 

@@ -6,6 +6,7 @@
 use crate::tile::Tile;
 use drumfire_measure::Summary;
 use drumfire_report::glance::{self, Order};
+use drumfire_report::line::Line;
 use drumfire_report::style::Style;
 use drumfire_report::text::{Part, rows};
 
@@ -90,7 +91,19 @@ impl View {
                 let groups = text(&[Part::Pools, Part::Stages, Part::Scenarios]);
                 vec![Tile::Table(table), groups]
             }
-            Self::Errors => vec![text(&[Part::Errors, Part::Status, Part::Forgiven])],
+            Self::Errors => {
+                let mut all = rows(summary, &[Part::Errors], style);
+                for more in [
+                    glance::examples(summary, style),
+                    rows(summary, &[Part::Status, Part::Forgiven], style),
+                ] {
+                    if !all.is_empty() && !more.is_empty() {
+                        all.push(Line::default());
+                    }
+                    all.extend(more);
+                }
+                vec![Tile::Rows(all)]
+            }
             Self::Connections => vec![
                 text(&[Part::Transport]),
                 Tile::Rows(glance::addresses(summary, style)),

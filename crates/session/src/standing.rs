@@ -80,7 +80,10 @@ impl Standing {
                 }
             }
             RunEvent::Finished(summary) => self.last = Some(Arc::clone(summary)),
-            RunEvent::Stopping { .. } | RunEvent::Kept(_) | RunEvent::Transcripts(_) => {}
+            RunEvent::Stopping { .. }
+            | RunEvent::Kept(_)
+            | RunEvent::Transcripts(_)
+            | RunEvent::Failed(_) => {}
         }
     }
 

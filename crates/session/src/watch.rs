@@ -209,7 +209,10 @@ impl Observer for Watch {
                 }
             }
             RunEvent::Finished(_) => self.replace(""),
-            RunEvent::Kept(_) | RunEvent::Transcripts(_) | RunEvent::Changed(_) => {}
+            RunEvent::Kept(_)
+            | RunEvent::Transcripts(_)
+            | RunEvent::Failed(_)
+            | RunEvent::Changed(_) => {}
         }
     }
 }

@@ -186,7 +186,8 @@ impl Collector {
             Message::Kept(samples) => return worker.kept = samples,
             Message::Written(written) => {
                 for body in written.failed_bodies {
-                    self.reading.add_failed_body(body);
+                    self.reading.add_failed_body(body.clone());
+                    observer(RunEvent::Failed(Arc::new(body)));
                 }
                 for slow in written.slow {
                     self.reading.add_slow(slow);

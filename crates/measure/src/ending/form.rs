@@ -134,7 +134,8 @@ fn certainty(input: &mut Input<'_>) -> Result<Certainty, CodecError> {
     certainty.copied().ok_or(UNKNOWN)
 }
 
-fn encode_body(body: &FailedBody, out: &mut Vec<u8>) {
+/// Appends the body of a failure.
+pub(crate) fn encode_body(body: &FailedBody, out: &mut Vec<u8>) {
     put_text(out, body.outcome.name());
     put(out, body.status.into());
     put(out, body.pool as u64);
@@ -180,7 +181,7 @@ fn slow(input: &mut Input<'_>) -> Result<SlowRequest, CodecError> {
 
 fn bodies(input: &mut Input<'_>) -> Result<FailedBodies, CodecError> {
     const ORDER: CodecError = CodecError::Malformed("bodies of failures");
-    let read = input.several(body)?;
+    let read = input.several(decode_body)?;
     let mut bodies = FailedBodies::default();
     for body in &read {
         bodies.add(body.clone());
@@ -191,7 +192,8 @@ fn bodies(input: &mut Input<'_>) -> Result<FailedBodies, CodecError> {
     }
 }
 
-fn body(input: &mut Input<'_>) -> Result<FailedBody, CodecError> {
+/// Reads what [`encode_body`] wrote.
+pub(crate) fn decode_body(input: &mut Input<'_>) -> Result<FailedBody, CodecError> {
     Ok(FailedBody {
         outcome: input.outcome()?,
         status: input.short()?,

@@ -5,8 +5,8 @@ use crate::commands::change;
 use crate::merge::{Seen, seen};
 use crate::samples;
 use drumfire_measure::{
-    CodecError, EventReader, Excerpt, Field, Kept, Leniencies, Particulars, Reading, RunEvent,
-    Sample, Side, Transcript, encode_event,
+    CodecError, EventReader, Excerpt, FailedBody, Field, Kept, Leniencies, Outcome, Particulars,
+    Reading, RunEvent, Sample, Side, Transcript, encode_event,
 };
 use drumfire_plan::{Change, Command, Finding, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -72,6 +72,21 @@ fn transcript(seen: &Seen, numbers: [u64; 4]) -> Transcript {
     }
 }
 
+fn failed_body(numbers: [u64; 4]) -> FailedBody {
+    FailedBody {
+        outcome: Outcome::HttpStatus,
+        status: 500 + (numbers[0] % 4) as u16,
+        pool: 0,
+        step: (numbers[1] % 2) as u16,
+        end: Nanos(numbers[2]),
+        body: Excerpt {
+            bytes: numbers[3].to_string().into_bytes(),
+            length: numbers[3],
+            text: None,
+        },
+    }
+}
+
 /// The events of a run, one of each kind and those of some intervals, with the summary that its
 /// reading makes.
 fn events(
@@ -89,6 +104,8 @@ fn events(
     events.push(RunEvent::Kept(Arc::new(kept.collect())));
     let in_full = all.iter().map(|(seen, numbers)| transcript(seen, *numbers));
     events.push(RunEvent::Transcripts(in_full.collect()));
+    let bodies = all.iter().map(|(_, numbers)| failed_body(*numbers));
+    events.extend(bodies.map(|body| RunEvent::Failed(Arc::new(body))));
     for (index, part) in (0..).zip(all.chunks(5)) {
         let seen: Vec<_> = part.iter().map(|(seen, _)| (seen.clone(), 1)).collect();
         let mut closed = interval(&info.pools, &seen);
@@ -194,7 +211,7 @@ fn events_have_an_order_and_a_version() {
     refused(&mut reader, last, "an event before the run's start");
     assert!(reader.read(first).is_ok());
     refused(&mut reader, first, "a run that starts twice");
-    refused(&mut reader, &[1, 7], "an event of an unknown kind");
+    refused(&mut reader, &[1, 8], "an event of an unknown kind");
     assert_eq!(reader.read(&[2, 5, 0]), Err(CodecError::Version(2)));
     assert_eq!(reader.read(&[1, 5, 0, 0]), Err(CodecError::Excess));
     assert!(reader.read(last).is_ok());

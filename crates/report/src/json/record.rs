@@ -133,7 +133,10 @@ pub fn event(event: &RunEvent, unix_ns: u64) -> Option<Vec<u8>> {
             reason: name(*reason),
         },
         RunEvent::Finished(_) => Event::Finished,
-        RunEvent::IntervalClosed(_) | RunEvent::Kept(_) | RunEvent::Transcripts(_) => return None,
+        RunEvent::IntervalClosed(_)
+        | RunEvent::Kept(_)
+        | RunEvent::Transcripts(_)
+        | RunEvent::Failed(_) => return None,
     };
     let line = Line {
         time: rfc3339(unix_ns),

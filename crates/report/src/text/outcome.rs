@@ -24,7 +24,7 @@ use crate::remedy::{Naming, remedy};
 use crate::secret;
 use crate::show::content;
 use crate::status::reason_phrase;
-use crate::style::Style;
+use crate::style::{Style, Unicode};
 use crate::table::{Column, Side, Table};
 use drumfire_measure::{
     Blame, ErrorRow, FailedBody, GRPC_STATUS, Leniency, Outcome, Summary, status_name,
@@ -40,6 +40,9 @@ const MESSAGES_MAX: usize = 3;
 /// The most rows of a body that are shown with an explanation: enough for the message of an error,
 /// and little of a page's markup.
 const BODY_LINES: usize = 12;
+
+/// The most characters of a body of which one row is shown.
+const EXAMPLE_MAX: usize = 400;
 
 /// A column without a heading that never gives way: lists of a few cells have no headings, and each
 /// of their cells is needed.
@@ -322,15 +325,7 @@ fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
             None => "first",
             Some(_) => "another",
         };
-        let pool = summary.info.pools.get(failed.pool);
-        let step = pool.and_then(|pool| pool.steps.get(usize::from(failed.step)));
-        let step = step.map_or_else(String::new, |step| {
-            foreign(&secret::url(step), page.style.unicode)
-        });
-        let head = match failed.outcome {
-            Outcome::HttpStatus => format!("{which} {} of {step}", failed.status),
-            outcome => format!("{which} {} of {step}", outcome.name()),
-        };
+        let head = format!("{which} {}", body_name(failed, summary, page.style.unicode));
         let rows = content(&failed.body, &[], &[], page.style.unicode);
         let shown = rows.len().min(BODY_LINES);
         let more = rows.len() - shown;
@@ -350,6 +345,40 @@ fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
             .chain(more);
         page.part("", lines);
     }
+}
+
+/// The name of a failed body: its status or its outcome, and the step that it answered.
+fn body_name(failed: &FailedBody, summary: &Summary, unicode: Unicode) -> String {
+    let pool = summary.info.pools.get(failed.pool);
+    let step = pool.and_then(|pool| pool.steps.get(usize::from(failed.step)));
+    let step = step.map_or_else(String::new, |step| foreign(&secret::url(step), unicode));
+    match failed.outcome {
+        Outcome::HttpStatus => format!("{} of {step}", failed.status),
+        outcome => format!("{} of {step}", outcome.name()),
+    }
+}
+
+/// A row for each kind of failure that has a body: its name, and the first line of its first body.
+/// The body is masked and escaped as it is where it is printed whole.
+pub(crate) fn examples(summary: &Summary, style: &Style) -> Vec<Line> {
+    let mut last = None;
+    let mut rows = Vec::new();
+    for failed in summary.failed_bodies.iter() {
+        let kind = (failed.outcome, failed.status);
+        if last.replace(kind) == Some(kind) {
+            continue;
+        }
+        let lines = content(&failed.body, &[], &[], style.unicode).into_iter();
+        let first = lines.map(|line| line.trim().to_owned());
+        // JSON is indented, so that its first line would be a brace alone.
+        let texts: Vec<String> = first.filter(|line| !line.is_empty()).collect();
+        let first: String = texts.join(" ").chars().take(EXAMPLE_MAX).collect();
+        let name = body_name(failed, summary, style.unicode);
+        let mut row = Line::of(format!("{name}  "), Ink::Dim).with(first, Ink::Plain);
+        row.clip(style.width(), style.glyph("…", "~"));
+        rows.push(row);
+    }
+    rows
 }
 
 /// One kind of failure: its head, its details, and its remedy. One message stands beside the head

@@ -1,14 +1,17 @@
 //! Whole frames as golden files, and frames of any size. `DRUMFIRE_BLESS=1` writes the files anew.
 
 use super::Frame;
+use crate::chart;
 use crate::choice::Choice;
 use crate::key::Key;
 use crate::known::Known;
 use crate::look::Look;
 use crate::view::View;
-use drumfire_measure::{Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample};
+use drumfire_measure::{
+    Excerpt, FailedBody, Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample,
+};
 use drumfire_plan::{Change, Command, Growth, StopReason, Warmup};
-use drumfire_report::figure;
+use drumfire_report::figure::{self, Figure, Plot};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_session::Redactor;
 use drumfire_testkit::open;
@@ -115,6 +118,23 @@ fn second(at: u64, info: &RunInfo) -> Arc<Interval> {
     Arc::new(interval)
 }
 
+/// The body of a failure: JSON with what would act on a terminal.
+fn failed_body() -> FailedBody {
+    let text = format!(r#"{{"error": "no such basket\u001b[2J", "token": "{SECRET}"}}"#);
+    FailedBody {
+        outcome: Outcome::HttpStatus,
+        status: 503,
+        pool: 0,
+        step: 1,
+        end: Nanos::from_secs(5),
+        body: Excerpt {
+            length: text.len() as u64,
+            bytes: text.into_bytes(),
+            text: None,
+        },
+    }
+}
+
 /// A run of so many seconds.
 fn run(seconds: u64) -> Known {
     let plan = open("const(200,60s)").plan().unwrap();
@@ -124,6 +144,9 @@ fn run(seconds: u64) -> Known {
     let info = info();
     known.observe(&RunEvent::Started(Arc::new(info.clone())));
     for at in 0..seconds {
+        if at == 5 {
+            known.observe(&RunEvent::Failed(Arc::new(failed_body())));
+        }
         known.observe(&RunEvent::IntervalClosed(second(at, &info)));
     }
     known
@@ -267,6 +290,139 @@ fn neither_secrets_nor_escapes_are_drawn() {
         assert!(!frame.contains(SECRET), "{frame}");
         assert!(!frame.contains('\u{1b}'), "{frame}");
     }
+}
+
+/// A failed body has a row, escaped and cut.
+#[test]
+fn errors_have_an_example_of_their_bodies() {
+    let known = run(8);
+    let choice = Choice {
+        view: View::Errors,
+        ..Choice::default()
+    };
+    for (width, part) in [(120, "no such basket"), (40, "503 of /order")] {
+        let frame = text(&drawn(&known, &choice, Style::default(), (width, 40)));
+        assert!(frame.contains("Examples"), "{frame}");
+        assert!(frame.contains(part), "{frame}");
+        assert!(
+            !frame.contains(SECRET) && !frame.contains('\u{1b}'),
+            "{frame}"
+        );
+    }
+}
+
+#[test]
+fn a_tail_over_a_baseline_has_both_names() {
+    let [this, baseline] = [8, 3].map(|seconds| run(seconds).summary.unwrap());
+    let tail = figure::tail(&this, Some(&baseline));
+    for (unicode, size) in [(Unicode::On, (80, 20)), (Unicode::Off, (40, 10))] {
+        let area = Rect::new(0, 0, size.0, size.1);
+        let mut buffer = Buffer::empty(area);
+        let look = Look::new(style(Color::On, unicode), Redactor::default());
+        chart::draw(&tail, area, &mut buffer, &look);
+        let drawn = text(&buffer);
+        for name in ["baseline", "this run"] {
+            assert!(drawn.contains(name), "{name}\n{drawn}");
+        }
+    }
+}
+
+/// The steps of a long run, and its intervals: those of a day, and more than a timeline has cells.
+const STEPS: usize = 320;
+const INTERVALS: u64 = 400;
+const INTERVAL_S: u64 = 216;
+
+/// A run of a day with hundreds of steps; `at` looks at it behind each interval.
+fn day(mut at: impl FnMut(u64, &Known)) -> Known {
+    let names: Vec<String> = (0..STEPS).map(|n| format!("step {n:03}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut info = info();
+    info.pools = vec![pool("shop", Model::Open, &names)];
+    info.interval = Nanos::from_secs(INTERVAL_S);
+    let plan = open("const(200,60s)").plan().unwrap();
+    let mut known = Known::new(&plan, Redactor::default());
+    known.observe(&RunEvent::Started(Arc::new(info.clone())));
+    for index in 0..INTERVALS {
+        let mut interval = Interval::of_pools(&info.pools);
+        interval.reset(index, Nanos::from_secs(INTERVAL_S * index));
+        interval.end = Nanos::from_secs(INTERVAL_S * (index + 1));
+        for n in 0..STEPS as u64 {
+            let due = interval.start + Nanos::from_millis(150 * n);
+            let length = Nanos::from_micros(500 + 10 * ((7 * n + index) % 977));
+            let figures = interval.pool_mut(0);
+            figures.record_intended(1);
+            figures.record(&sample(due, n as u16, length, Outcome::Ok));
+        }
+        interval.sum_up();
+        known.observe(&RunEvent::IntervalClosed(Arc::new(interval)));
+        at(index, &known);
+    }
+    known
+}
+
+/// What is kept of a run for its screen does not grow with its length.
+#[test]
+fn a_day_with_hundreds_of_steps_takes_bounded_memory() {
+    let mut sizes = Vec::new();
+    day(|index, known| {
+        assert!(known.rows.len() <= 60, "{}", known.rows.len());
+        if index != 250 && index + 1 != INTERVALS {
+            return;
+        }
+        let summary = known.summary.as_ref().unwrap();
+        let points = |figure: &Figure| match &figure.plot {
+            Plot::Lines(all) | Plot::Bands(all) | Plot::Points(all) => {
+                all.iter().map(|series| series.points.len()).sum()
+            }
+            Plot::Heat(heat) => heat.columns.len(),
+            Plot::Bars(bars) => bars.len(),
+        };
+        let points: usize = figure::figures(summary).iter().map(points).sum();
+        sizes.push((summary.intervals().len(), points));
+    });
+    let is_bounded = |(rows, points): &(usize, usize)| *rows <= 300 && *points < 12_000;
+    assert!(sizes.iter().all(is_bounded), "{sizes:?}");
+}
+
+/// Every view is drawn within its area, and hundreds of steps can be scrolled, ordered and filtered.
+#[test]
+fn a_day_with_hundreds_of_steps_is_drawn() {
+    let known = day(|_, _| {});
+    let draw = |choice: &Choice, size| text(&drawn(&known, choice, Style::default(), size));
+    for (width, height) in [(40, 10), (80, 24), (300, 80)] {
+        for view in View::ALL {
+            let choice = Choice {
+                view,
+                ..Choice::default()
+            };
+            let frame = draw(&choice, (width, height));
+            assert_eq!(frame.lines().count(), usize::from(height));
+            let widest = frame.lines().map(|line| line.chars().count()).max();
+            assert!(widest <= Some(usize::from(width)), "{view:?}\n{frame}");
+        }
+    }
+    let size = (120, 40);
+    let mut choice = Choice {
+        view: View::Steps,
+        ..Choice::default()
+    };
+    let top = draw(&choice, size);
+    assert!(top.contains("more rows"), "{top}");
+    (0..5).for_each(|_| drop(choice.press(Key::Down)));
+    assert_ne!(draw(&choice, size), top);
+    choice.press(Key::Char('o'));
+    choice.scroll = 0;
+    assert_ne!(draw(&choice, size), top, "another order");
+    choice.scroll = usize::MAX;
+    let end = draw(&choice, size);
+    assert!(!end.contains("more rows"), "{end}");
+    for key in "/step 31".chars() {
+        choice.press(Key::Char(key));
+    }
+    choice.press(Key::Enter);
+    let found = draw(&choice, size);
+    assert!(found.contains("step 310") && found.contains("step 319"));
+    assert!(!found.contains("step 309"), "{found}");
 }
 
 #[test]
