@@ -27,15 +27,21 @@ pub(crate) struct Machine {
     folder: PathBuf,
     /// `TZ`, or else the system's zone; `None` where there are no zone data.
     local: Option<TimeZone>,
-    /// The answers of servers' reflection, by question. A document that is compiled twice asks
-    /// once.
-    told: Mutex<Vec<Told>>,
-    /// The contents of pipes, which can't be read again.
-    passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
+    answers: Arc<Answers>,
     /// The values that the setup of a plan has taken, by their names; none before it has ended.
     taken: BTreeMap<String, String>,
     /// Where it is said what is waited for.
     output: Output,
+}
+
+/// The answers that are given once: a document that is compiled twice, as one with a setup is, asks
+/// for them once.
+#[derive(Debug, Default)]
+pub(crate) struct Answers {
+    /// The answers of servers' reflection, by question.
+    told: Mutex<Vec<Told>>,
+    /// The contents of pipes, which can't be read again.
+    passed: Mutex<HashMap<PathBuf, Vec<u8>>>,
 }
 
 /// One answer of a server's reflection.
@@ -49,25 +55,29 @@ struct Told {
 impl Machine {
     /// The machine, seen from its working directory.
     pub(crate) fn here(output: &Output) -> Arc<dyn Host> {
-        Self::in_folder(PathBuf::new(), output)
+        Self::in_folder(PathBuf::new(), &Arc::default(), output)
     }
 
     /// The machine, seen from a folder.
-    pub(crate) fn in_folder(folder: PathBuf, output: &Output) -> Arc<dyn Host> {
-        Self::after_setup(folder, BTreeMap::new(), output)
+    pub(crate) fn in_folder(
+        folder: PathBuf,
+        answers: &Arc<Answers>,
+        output: &Output,
+    ) -> Arc<dyn Host> {
+        Self::after_setup(folder, BTreeMap::new(), answers, output)
     }
 
     /// The same after the setup of a plan, which has taken these values.
     pub(crate) fn after_setup(
         folder: PathBuf,
         taken: BTreeMap<String, String>,
+        answers: &Arc<Answers>,
         output: &Output,
     ) -> Arc<dyn Host> {
         Arc::new(Self {
             folder,
             local: TimeZone::try_system().ok(),
-            told: Mutex::default(),
-            passed: Mutex::default(),
+            answers: Arc::clone(answers),
             taken,
             output: output.clone(),
         })
@@ -80,7 +90,8 @@ impl Environment for Machine {
         if path.is_file() {
             return input::read(&path);
         }
-        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
+        let passed = &self.answers.passed;
+        let mut passed = passed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(bytes) = passed.get(&path) {
             return Ok(bytes.clone());
         }
@@ -134,7 +145,8 @@ impl Host for Machine {
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
         let server = &question.server.request().url.origin;
         let known = |told: &&Told| told.server == *server && told.wanted == *question.wanted;
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = &self.answers.told;
+        let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = told.iter().find(known) {
             return Ok(known.schema.clone());
         }

@@ -2,7 +2,7 @@
 
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
-use crate::host::{Machine, folder_of};
+use crate::host::{Answers, Machine, folder_of};
 use crate::output::Output;
 use crate::{input, terminal};
 use drumfire_compile::Host;
@@ -24,6 +24,8 @@ pub(crate) struct PlanFile {
     /// Where its paths lead from.
     pub(crate) folder: PathBuf,
     text: String,
+    /// The answers of the world to the file's plan.
+    answers: Arc<Answers>,
 }
 
 impl PlanFile {
@@ -50,6 +52,7 @@ impl PlanFile {
             name: name.to_owned(),
             folder,
             text,
+            answers: Arc::default(),
         })
     }
 
@@ -65,7 +68,7 @@ impl PlanFile {
 
     /// The machine, as seen from the file.
     pub(crate) fn host(&self, output: &Output) -> Arc<dyn Host> {
-        Machine::in_folder(self.folder.clone(), output)
+        Machine::in_folder(self.folder.clone(), &self.answers, output)
     }
 
     /// The same, with the values that the plan's setup has taken.
@@ -74,7 +77,7 @@ impl PlanFile {
         taken: BTreeMap<String, String>,
         output: &Output,
     ) -> Arc<dyn Host> {
-        Machine::after_setup(self.folder.clone(), taken, output)
+        Machine::after_setup(self.folder.clone(), taken, &self.answers, output)
     }
 
     /// The document, as far as it can be read, with these settings in it. The output

@@ -147,6 +147,29 @@ fn no_load_follows_a_setup_in_which_a_signal_came() {
     assert_eq!(load.count("requests"), 0);
 }
 
+/// A plan with a setup is compiled twice, and a pipe that it names can be read once.
+#[test]
+fn a_pipe_of_a_plan_with_a_setup_is_read_once() {
+    let (server, folder) = (Serve::new("--arrival-log 10"), Folder::new());
+    let text = format!(
+        "drumfire: 1\ndefaults: {{ target: \"{}\" }}\nsetup: [ {{ get: /setup }} ]\n\
+         feeds: {{ f: {{ lines: pipe, order: once }} }}\n\
+         pools: {{ p: {{ users: 1, requests: [ {{ get: '/{{{{ f }}}}' }} ] }} }}\n",
+        server.url.trim_end_matches('/')
+    );
+    folder.write("plan.yaml", text);
+    let made = Command::new("mkfifo").arg(folder.at("pipe")).status();
+    assert!(made.unwrap().success());
+    let mut command = drumfire(words("run plan.yaml --no-store"));
+    command.current_dir(folder.at("."));
+    let process = Process::start(&mut command);
+    fs::write(folder.at("pipe"), "one\ntwo\n").unwrap();
+    let ended = process.finish(LIMIT);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("2 sent"), "{}", ended.stdout);
+    assert_eq!(server.count("requests"), 3);
+}
+
 /// Nor does one follow where the signal comes between the two, here while a pipe for the lines waits
 /// for its reader.
 #[test]
