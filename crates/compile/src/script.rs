@@ -20,8 +20,8 @@ use drumfire_data::Sources;
 use drumfire_document::{Field, Pool, Text};
 use drumfire_extract::Rules;
 use drumfire_plan::{
-    DataError, Datum, Finding, Functions, Inspection, Mismatch, MismatchKind, RequestContext,
-    Response, Taken, VariableId, secret,
+    CallSteps, DataError, Datum, Finding, Functions, Inspection, Mismatch, MismatchKind,
+    RequestContext, Response, Taken, VariableId, secret,
 };
 use drumfire_script::Script;
 use drumfire_units::ByteSize;
@@ -157,8 +157,12 @@ impl ScriptRules {
     /// inspection is the same for all responses of its request.
     fn call(&self, function: &str, seen: &Datum) -> Result<Option<Datum>, DataError> {
         let request = RequestContext::default();
-        self.functions
-            .call(function, std::slice::from_ref(seen), &request)
+        self.functions.call(
+            function,
+            std::slice::from_ref(seen),
+            &request,
+            CallSteps::Own,
+        )
     }
 
     /// Judges a response by a function: it is as expected where the function returns nothing or

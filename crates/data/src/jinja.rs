@@ -11,7 +11,7 @@ use crate::render_context::RenderContext;
 use crate::{JsonPlace, Sources, escape_json};
 use crate::{date, go_text};
 use drumfire_gotemplate::Escape;
-use drumfire_plan::{DataCause, DataError, Datum, Functions, percent, secret};
+use drumfire_plan::{CallSteps, DataCause, DataError, Datum, Functions, percent, secret};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Rest, ValueKind};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, Value,
@@ -41,6 +41,9 @@ struct Rendering {
     safe: bool,
     /// What failed, where something did.
     cause: DataCause,
+    /// The steps of the plan's own functions: the first call has its own, and the others what it
+    /// leaves, so that a loop of heavy calls ends as one does.
+    steps: CallSteps,
 }
 
 /// Compiled templates by name.
@@ -174,6 +177,7 @@ impl Jinja {
             place,
             safe: false,
             cause: DataCause::Data,
+            steps: CallSteps::Own,
         };
         RENDERING.with(|cell| cell.replace(Some(rendering)));
         growth::begin();
@@ -544,8 +548,11 @@ fn call_own(
     for argument in arguments {
         given.push(datum(state, argument)?);
     }
-    let request = with_rendering(|rendering| rendering.context.call.clone())?;
-    let returned = functions.call(name, &given, &request);
+    let (request, steps) = with_rendering(|rendering| {
+        let steps = std::mem::replace(&mut rendering.steps, CallSteps::Left);
+        (rendering.context.call.clone(), steps)
+    })?;
+    let returned = functions.call(name, &given, &request, steps);
     let returned = returned.map_err(|error| {
         let cause = match functions.has(name) {
             true => error.cause,

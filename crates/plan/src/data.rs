@@ -33,16 +33,27 @@ pub trait Functions: Send + Sync + fmt::Debug {
     fn has(&self, function: &str) -> bool;
 
     /// Calls one for a request; `None` where it returns nothing. The same arguments and the same
-    /// request give the same.
+    /// request give the same, as long as the steps last.
     ///
     /// # Errors
-    /// When there is none of this name, or it fails.
+    /// When there is none of this name, it fails, or it takes too many steps.
     fn call(
         &self,
         function: &str,
         arguments: &[Datum],
         request: &RequestContext,
+        steps: CallSteps,
     ) -> Result<Option<Datum>, DataError>;
+}
+
+/// The steps that a call may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallSteps {
+    /// Those of a single call.
+    Own,
+    /// Those that the calls of this thread since the last one with steps of its own have left: all
+    /// calls of one text together are bounded as a single one.
+    Left,
 }
 
 /// A value that goes to a function, or comes from it.

@@ -42,7 +42,7 @@ pub use call::{
 pub use choice::{Choice, Pick, Shares};
 pub use command::{Change, ChangeKind, Command, StopReason};
 pub use dangerous::is_dangerous;
-pub use data::{Datum, Functions, RenderedFields, RequestContext, RequestData, Varying};
+pub use data::{CallSteps, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying};
 pub use data_error::{DataCause, DataError};
 pub use expect::{Expect, ParseExpectError};
 pub use guard::Guard;

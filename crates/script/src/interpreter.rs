@@ -48,6 +48,8 @@ pub(crate) struct Interpreter {
     _runtime: Runtime,
     /// Steps that the present call has left.
     steps: Steps,
+    /// Calls since steps were granted.
+    calls: u64,
 }
 
 /// Steps that a call has left. The interpreter takes them in its looks, and native functions, in
@@ -96,7 +98,7 @@ impl Interpreter {
         let context = Context::custom::<Intrinsics>(&runtime).map_err(unusable)?;
         let begin = context.with(|ctx| {
             let loaded = load(&ctx, name, source, &steps).catch(&ctx);
-            loaded.map_err(|error| described(&error, &steps).error)
+            loaded.map_err(|error| described(&error, &steps, 1).error)
         })?;
         Ok(Self {
             functions: HashMap::new(),
@@ -104,6 +106,7 @@ impl Interpreter {
             context,
             _runtime: runtime,
             steps,
+            calls: 0,
         })
     }
 
@@ -151,7 +154,8 @@ impl Interpreter {
                 is_spent: false,
             });
         };
-        self.steps.reset();
+        self.calls += 1;
+        let calls = self.calls;
         let begin = self.begin.clone();
         self.context.with(|ctx| {
             let run = || {
@@ -166,8 +170,14 @@ impl Interpreter {
             };
             run()
                 .catch(&ctx)
-                .map_err(|error| described(&error, &self.steps))
+                .map_err(|error| described(&error, &self.steps, calls))
         })
+    }
+
+    /// Grants the steps of a call to the next one, and to those that go on with what it leaves.
+    pub(crate) fn grant_steps(&mut self) {
+        self.steps.reset();
+        self.calls = 0;
     }
 }
 
@@ -239,11 +249,15 @@ fn datum_of<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Option<D
 }
 
 /// An error in words.
-fn described(error: &CaughtError<'_>, steps: &Steps) -> Failed {
+fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
     if steps.are_spent() {
+        let which = match calls {
+            0 | 1 => "it takes".to_owned(),
+            _ => format!("the first {calls} calls of this text take"),
+        };
         return Failed {
             error: ScriptError(format!(
-                "it takes more than {STEPS_MAX} steps, and was ended"
+                "{which} more than {STEPS_MAX} steps, and was ended"
             )),
             is_spent: true,
         };

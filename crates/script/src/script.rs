@@ -8,7 +8,7 @@
 
 use crate::ScriptError;
 use crate::interpreter::{Failed, Interpreter};
-use drumfire_plan::{DataError, Datum, Functions, RequestContext};
+use drumfire_plan::{CallSteps, DataError, Datum, Functions, RequestContext};
 use std::cell::RefCell;
 use std::fmt;
 use std::sync::Arc;
@@ -68,8 +68,14 @@ impl Script {
         function: &str,
         arguments: &[Datum],
         request: &RequestContext,
+        steps: CallSteps,
     ) -> Result<Option<Datum>, ScriptError> {
-        let called = self.with(|interpreter| interpreter.call(function, arguments, request))?;
+        let called = self.with(|interpreter| {
+            if steps == CallSteps::Own {
+                interpreter.grant_steps();
+            }
+            interpreter.call(function, arguments, request)
+        })?;
         called.map_err(|Failed { error, is_spent }| {
             if is_spent {
                 self.forget();
@@ -118,8 +124,9 @@ impl Functions for Script {
         function: &str,
         arguments: &[Datum],
         request: &RequestContext,
+        steps: CallSteps,
     ) -> Result<Option<Datum>, DataError> {
-        let called = Self::call(self, function, arguments, request);
+        let called = Self::call(self, function, arguments, request, steps);
         called
             .map_err(|error| DataError::of_script(format!("{function} in {}: {error}", self.name)))
     }

@@ -1,6 +1,6 @@
 //! Scripts as a plan calls them, good, broken and hostile.
 
-use drumfire_plan::{Datum, RequestContext};
+use drumfire_plan::{CallSteps, Datum, RequestContext};
 use drumfire_script::{MEMORY_MAX, STEPS_MAX, Script};
 
 fn request(number: u64) -> RequestContext {
@@ -23,7 +23,7 @@ fn json(text: &str) -> Datum {
 /// The result of `f(arguments)`, or the words of its error.
 fn call(source: &str, arguments: &[Datum]) -> Result<Option<Datum>, String> {
     let script = Script::new("test.js", source).map_err(|error| error.to_string())?;
-    let called = script.call("f", arguments, &request(1));
+    let called = script.call("f", arguments, &request(1), CallSteps::Own);
     called.map_err(|error| error.to_string())
 }
 
@@ -104,12 +104,17 @@ fn functions_take_and_return_values() {
 fn randomness_is_the_request_s_alone() {
     let source = "function f() { return [Math.random(), Math.random()] }";
     let script = Script::new("test.js", source).unwrap();
-    let draw = |number| script.call("f", &[], &request(number)).unwrap();
+    let draw = |number| {
+        script
+            .call("f", &[], &request(number), CallSteps::Own)
+            .unwrap()
+    };
     let first = draw(1);
     assert_ne!(draw(2), first);
     assert_eq!(draw(1), first);
     let there = script.clone();
-    let elsewhere = std::thread::spawn(move || there.call("f", &[], &request(1)).unwrap());
+    let elsewhere =
+        std::thread::spawn(move || there.call("f", &[], &request(1), CallSteps::Own).unwrap());
     assert_eq!(elsewhere.join().unwrap(), first);
     let Some(Datum::Json(pair)) = first else {
         panic!("a list: {first:?}");
@@ -196,16 +201,38 @@ fn hostile_scripts_are_ended_and_the_next_call_is_good() {
     ] {
         let source = format!("function ok() {{ return 'ok' }} function f() {{ {body} }}");
         let script = Script::new("hostile.js", &source).unwrap();
-        let called = script.call("f", &[], &request(1));
+        let called = script.call("f", &[], &request(1), CallSteps::Own);
         if body != "return Promise.resolve(1)" {
             let error = called.unwrap_err().to_string();
             assert!(error.contains(words), "{body}: {error}");
         }
-        let after = script.call("ok", &[], &request(2));
+        let after = script.call("ok", &[], &request(2), CallSteps::Own);
         assert_eq!(after, Ok(Some(text("ok"))), "{body}");
     }
     let endless = Script::new("top.js", "for (;;) {}").unwrap_err();
     assert!(endless.to_string().contains(&steps), "{endless}");
+}
+
+/// Calls that go on with the steps of those before them end together as one call does, and the next
+/// call with steps of its own has them all.
+#[test]
+fn calls_of_one_text_share_their_steps() {
+    let source = "function f() { let n = 0; for (let i = 0; i < 400000; i++) n += i; return 'ok' }";
+    let script = Script::new("test.js", source).unwrap();
+    for _ in 0..100 {
+        assert!(script.call("f", &[], &request(1), CallSteps::Own).is_ok());
+    }
+    let ended = (0..1_000).find_map(|n| {
+        let called = script.call("f", &[], &request(1), CallSteps::Left);
+        Some((n, called.err()?.to_string()))
+    });
+    let (n, error) = ended.unwrap();
+    let words = format!(
+        "the first {} calls of this text take more than {STEPS_MAX} steps",
+        n + 2
+    );
+    assert!(error.contains(&words), "{error}");
+    assert!(script.call("f", &[], &request(1), CallSteps::Own).is_ok());
 }
 
 #[test]
@@ -213,7 +240,7 @@ fn memory_does_not_grow_from_call_to_call() {
     let source = "function f(n) { return 'x'.repeat(100000) + n }";
     let script = Script::new("test.js", source).unwrap();
     for n in 0..2_000 {
-        let called = script.call("f", &[json(&n.to_string())], &request(n));
+        let called = script.call("f", &[json(&n.to_string())], &request(n), CallSteps::Own);
         assert!(called.is_ok(), "{n}: {called:?}");
     }
 }

@@ -216,3 +216,32 @@ fn mistakes_are_found_before_the_run() {
     }
     assert_eq!(server.count("requests"), 0);
 }
+
+/// A template is tried before the run. Its calls of heavy functions end together as one call does,
+/// with words that name the function and the bound.
+#[test]
+fn heavy_calls_of_a_template_end_when_it_is_tried() {
+    let folder = Folder::new();
+    let heavy =
+        "function heavy(n) { let s = 0; for (let i = 0; i < 900000; i++) s += i * n; return s }";
+    folder.write("heavy.js", heavy);
+    folder.write(
+        "plan.yaml",
+        "drumfire: 1\n\
+         pools:\n  \
+           a:\n    \
+             target: http://127.0.0.1:9\n    \
+             script: heavy.js\n    \
+             rate: 5/s\n    \
+             requests:\n      \
+               - get: \"/{% for i in range(2000) %}{{ js('heavy', i) }}{% endfor %}\"\n\
+         stop: { after: 1s }\n",
+    );
+    let mut command = drumfire(["check", "plan.yaml"]);
+    command.current_dir(folder.at("."));
+    let checked = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(checked.code, Some(2), "{checked:?}");
+    let text = &checked.stderr;
+    assert!(text.contains("heavy in heavy.js: the first"), "{text}");
+    assert!(text.contains("more than 10000000 steps"), "{text}");
+}
