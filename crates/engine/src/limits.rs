@@ -138,8 +138,8 @@ pub const KEPT_DETAIL_BYTES: usize = 8_192;
 /// Bytes of all of them in one interval of a thread; further ones are cut to [`DETAIL_BYTES`].
 pub const KEPT_DETAILS_BYTES: usize = 16 << 20;
 
-/// Bytes of exchanges that are written down in an interval by one thread, where it is not every one;
-/// more are not.
+/// Bytes of exchanges that are written down in an interval by one thread; the notes of the run count
+/// those beyond them.
 pub const KEPT_TRANSCRIPTS_BYTES: usize = 64 << 20;
 
 /// Bytes of exchanges that are written down and wait for one observer; further ones are lost for

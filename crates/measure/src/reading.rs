@@ -44,6 +44,8 @@ pub struct Reading {
     windows: WindowedThresholds,
     /// The threshold that ended the run, if one did.
     ended_by: Option<EndedBy>,
+    /// Exchanges that were to be written down in full, and for which there was no room.
+    lost_transcripts: u64,
 }
 
 /// The part of each interval that is kept, of which the summary is made.
@@ -110,6 +112,7 @@ impl Reading {
             thresholds: Vec::new(),
             windows: WindowedThresholds::new(&[], info),
             ended_by: None,
+            lost_transcripts: 0,
             summary,
         }
     }
@@ -260,6 +263,12 @@ impl Reading {
         self.summary.begin_part(at, info);
     }
 
+    /// Takes the number of further exchanges that were to be written down in full, and for which a
+    /// worker had no room.
+    pub const fn note_lost_transcripts(&mut self, count: u64) {
+        self.lost_transcripts = self.lost_transcripts.saturating_add(count);
+    }
+
     /// Adds the body of a failure.
     pub fn add_failed_body(&mut self, body: FailedBody) {
         self.summary.failed_bodies.add(body);
@@ -336,6 +345,12 @@ impl Reading {
             _ => self.evaluate(index, threshold, duration),
         });
         let results = results.collect();
+        if self.lost_transcripts > 0 {
+            Arc::make_mut(&mut self.summary.info).notes.push(format!(
+                "{} exchanges are not written down in full: there were too many in an interval",
+                self.lost_transcripts
+            ));
+        }
         self.summary.close(duration, generator, results)
     }
 

@@ -130,6 +130,8 @@ impl FailedBody {
 pub struct Written {
     /// Exchanges in full.
     pub transcripts: Vec<Transcript>,
+    /// Exchanges that the plan asks for in full and for which there was no room.
+    pub lost_transcripts: u64,
     /// Bodies of kinds of failure.
     pub failed_bodies: Vec<FailedBody>,
     /// Requests that are slower than most before.
@@ -140,7 +142,10 @@ impl Written {
     /// Whether there is nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.transcripts.is_empty() && self.failed_bodies.is_empty() && self.slow.is_empty()
+        self.transcripts.is_empty()
+            && self.lost_transcripts == 0
+            && self.failed_bodies.is_empty()
+            && self.slow.is_empty()
     }
 }
 

@@ -293,3 +293,25 @@ fn the_status_of_a_call_is_shown_as_it_is_taken() {
     let run = run(&["run", &folder.write("plan.yaml", plan), "--show"]);
     assert!(run.stdout.contains("✓ st = 0  (status)"), "{run:?}");
 }
+
+/// Exchanges that are written down in full are bounded in bytes, and a note counts the others.
+#[test]
+fn exchanges_in_full_are_bounded() {
+    let (server, folder) = (Serve::new("--size 64KiB"), Folder::new());
+    folder.write(
+        "plan.yaml",
+        format!(
+            "drumfire: 1\ngenerator: {{ threads: 1, interval: 1m }}\npools:\n  p:\n    \
+             target: {}\n    users: 2\n    keep_transcripts: all\n    \
+             requests: [ {{ get: / }} ]\nstop: {{ requests: 1500 }}\n",
+            server.url
+        ),
+    );
+    let mut command = drumfire(["run", "plan.yaml", "--no-store"]);
+    command.current_dir(folder.at("."));
+    let run = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert!(run.stdout.contains("1,500 ok"), "{}", run.stdout);
+    let note = "exchanges are not written down in full";
+    assert!(run.stdout.contains(note), "{}", run.stdout);
+}

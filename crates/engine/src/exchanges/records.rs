@@ -40,6 +40,8 @@ pub(super) struct Records {
     transcripts: Vec<Transcript>,
     /// Bytes of their bodies, which may be a server's.
     bytes: usize,
+    /// Exchanges beyond the bound on these, which are not written down.
+    lost: u64,
     /// The kinds of failure of which this worker has kept a body.
     known: FailedBodies,
     /// Bodies that are not handed over yet.
@@ -81,14 +83,12 @@ impl Records {
         }
     }
 
-    /// Whether an exchange that has ended is written down.
-    fn wants(&self, sample: &Sample) -> bool {
+    /// Whether the plan asks for an exchange that has ended in full.
+    const fn wants(&self, sample: &Sample) -> bool {
         match self.kinds {
             Transcripts::None => false,
             Transcripts::Every => true,
-            Transcripts::From(least) => {
-                sample.status >= least && self.bytes < KEPT_TRANSCRIPTS_BYTES
-            }
+            Transcripts::From(least) => sample.status >= least,
         }
     }
 
@@ -157,6 +157,10 @@ impl Records {
 
     #[cold]
     fn transcribe(&mut self, rules: &Rules, entry: &Entry, sample: Sample, part: Part) {
+        if self.bytes >= KEPT_TRANSCRIPTS_BYTES {
+            self.lost += 1;
+            return;
+        }
         let transcript = transcript(rules, entry, sample, part);
         self.bytes += transcript.body_bytes() + TRANSCRIPT_BYTES;
         self.transcripts.push(transcript);
@@ -167,6 +171,7 @@ impl Records {
         self.bytes = 0;
         Written {
             transcripts: take(&mut self.transcripts),
+            lost_transcripts: take(&mut self.lost),
             failed_bodies: take(&mut self.bodies),
             slow: self.slowest.take(),
         }

@@ -192,6 +192,7 @@ impl Collector {
                 for slow in written.slow {
                     self.reading.add_slow(slow);
                 }
+                self.reading.note_lost_transcripts(written.lost_transcripts);
                 if !written.transcripts.is_empty() {
                     observer(RunEvent::Transcripts(written.transcripts));
                 }
