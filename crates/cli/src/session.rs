@@ -77,6 +77,7 @@ impl From<SessionError> for Failure {
             error @ (SessionError::Stream(_)
             | SessionError::Thread(_)
             | SessionError::Certificates(_)
+            | SessionError::AddressSpace { .. }
             | SessionError::Run(_)) => Self::failed(error),
         }
     }

@@ -27,6 +27,12 @@ pub fn raise_descriptor_limit() -> Option<u64> {
     descriptor_limit()
 }
 
+/// The bytes of addresses that this process may use; `None` is no limit.
+#[must_use]
+pub fn address_space_limit() -> Option<u64> {
+    getrlimit(Resource::As).current
+}
+
 /// How many local ports one address has for outgoing connections; `None` where that is unknown.
 #[must_use]
 pub fn ephemeral_ports() -> Option<u64> {

@@ -4,6 +4,7 @@ use crate::{MeteringError, StreamError};
 use drumfire_engine::{PrepareError, RunError};
 use drumfire_placement::Unfit;
 use drumfire_store::StoreError;
+use drumfire_units::ByteSize;
 use std::fmt;
 use std::io;
 
@@ -18,6 +19,13 @@ pub enum SessionError {
     Prepare(PrepareError),
     /// The machine can't run the plan, for at least one reason.
     Unfit(Vec<Unfit>),
+    /// The process may use too few addresses (`ulimit -v`).
+    AddressSpace {
+        /// Its limit.
+        limit: ByteSize,
+        /// The least that the plan needs.
+        needed: ByteSize,
+    },
     /// The directory that the user named can't take the run.
     Store(StoreError),
     /// Metrics can't be served or pushed as the plan has it.
@@ -40,6 +48,11 @@ impl fmt::Display for SessionError {
                 let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
                 f.write_str(&reasons.join("; "))
             }
+            Self::AddressSpace { limit, needed } => write!(
+                f,
+                "this process may use {limit} of addresses, and the run needs {needed} at least; \
+                 raise `ulimit -v`"
+            ),
             Self::Store(error) => error.fmt(f),
             Self::Metering(error) => error.fmt(f),
             Self::Stream(error) => error.fmt(f),

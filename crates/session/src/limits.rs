@@ -6,11 +6,17 @@
 use crate::SessionError;
 use drumfire_engine::{Prepared, Resolver};
 use drumfire_measure::{Remedy, Summary};
-use drumfire_net::{is_own_address, raise_descriptor_limit};
+use drumfire_net::{address_space_limit, is_own_address, raise_descriptor_limit};
 use drumfire_placement::{DESCRIPTORS_SPARE, Machine, fit};
 use drumfire_plan::Plan;
+use drumfire_units::ByteSize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
+
+/// The addresses that the program takes for itself, and those of each worker's stack. With fewer, an
+/// allocation somewhere fails, which ends the program without a word.
+const ADDRESSES: u64 = 64 << 20;
+const ADDRESSES_OF_WORKER: u64 = 2 << 20;
 
 /// This machine: the cores that this process may use, its limit of file descriptors, which is raised
 /// as far as the system allows, and its addresses.
@@ -29,6 +35,13 @@ pub fn this_machine() -> Machine {
 /// When the machine can't run the plan, or no run of it could send anything.
 pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Arc<Prepared>, SessionError> {
     let placement = fit(&plan, &this_machine()).map_err(SessionError::Unfit)?;
+    let needed = ADDRESSES + u64::from(placement.threads()) * ADDRESSES_OF_WORKER;
+    if let Some(limit) = address_space_limit().filter(|limit| *limit < needed) {
+        return Err(SessionError::AddressSpace {
+            limit: ByteSize(limit),
+            needed: ByteSize(needed),
+        });
+    }
     let prepared = drumfire_engine::prepare(plan, placement, resolver);
     prepared.map(Arc::new).map_err(SessionError::Prepare)
 }

@@ -522,3 +522,15 @@ fn bodies_pass_through_little_memory() {
         assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
     }
 }
+
+/// With too few addresses for the threads of a run it is refused, before an allocation fails.
+#[test]
+fn a_limit_of_addresses_below_what_a_run_needs_is_named() {
+    let plain = drumfire(["http", "-n", "1", "--threads", "2", "http://127.0.0.1:9/"]);
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v 66000; exec \"$0\" \"$@\""]);
+    command.arg(plain.get_program()).args(plain.get_args());
+    let run = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stderr.contains("raise `ulimit -v`"), "{run:?}");
+}
