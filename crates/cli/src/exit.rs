@@ -32,6 +32,9 @@ impl Exit {
             Self::Threshold
         } else if strict && (run.validity != Validity::Valid || !run.load_kept) {
             Self::NotStrict
+        } else if run.is_cut_short && run.requests == 0 {
+            // Nothing was sent that could have failed.
+            Self::CutShort
         } else if run.ok == 0 {
             Self::Failed
         } else if run.is_cut_short {

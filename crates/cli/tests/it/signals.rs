@@ -3,7 +3,7 @@
 use crate::support::process::Signal;
 use crate::support::{Folder, PATIENCE, Process, Serve, alone, drumfire, wait_until};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
@@ -120,6 +120,27 @@ fn a_second_hangup_does_not_hurry_the_end() {
     assert_eq!(process.finish(PATIENCE).code, Some(1));
 }
 
+/// Nothing was sent that could have failed: the run was cut short.
+#[test]
+fn a_run_that_ends_before_its_first_request_was_cut_short() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let stored = folder.at("stored");
+    let law = "const(0,5m) const(5,1s)";
+    let process = Process::start(&mut drumfire([
+        "http", "-o", &stored, "-r", law, &serve.url,
+    ]));
+    wait_until("the load has begun", || {
+        fs::read_dir(&stored).is_ok_and(|files| files.count() > 1)
+    });
+    process.signal(Signal::INT);
+    let ended = process.finish(PATIENCE);
+    assert!(ended.stdout.contains("0 sent"), "{}", ended.stdout);
+    assert_eq!(ended.code, Some(4), "{ended:?}");
+    let reported = Process::start(&mut drumfire(["report", &stored])).finish(PATIENCE);
+    assert_eq!(reported.code, Some(4), "{reported:?}");
+}
+
 /// A pipe that takes nothing more.
 fn full_pipe() -> (File, OwnedFd) {
     let (reader, writer) = rustix::pipe::pipe().unwrap();
@@ -195,7 +216,7 @@ fn the_second_ends_a_run_whose_lines_are_not_read() {
         let run = process.finish(PATIENCE);
         assert_eq!(run.code, Some(1), "{flag}: {}", run.stderr);
         assert!(run.stderr.contains("did not read on"), "{}", run.stderr);
-        let json = std::fs::read_to_string(&json).expect("the other result");
+        let json = fs::read_to_string(&json).expect("the other result");
         assert!(json.contains("a signal ended the run"), "{json}");
     }
 }
