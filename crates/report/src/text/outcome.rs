@@ -75,6 +75,11 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
         let text = format!("{} of them timed out", count(counts.timed_out));
         items.push(Line::of(text, Ink::Bad));
     }
+    let unmade = summary.total.outcomes().get(Outcome::BadData);
+    if unmade > 0 {
+        let text = format!("{} of them without data, and not sent", count(unmade));
+        items.push(Line::of(text, Ink::Bad));
+    }
     let dropped = format!("{} dropped", count(counts.dropped));
     items.push(tally(dropped, counts.dropped, Ink::Warn));
     let in_flight = format!("{} in flight", count(counts.in_flight));

@@ -470,3 +470,14 @@ fn names_and_traces_can_not_act_on_a_terminal() {
     );
     assert!(shown.contains("owned"), "{shown:?}");
 }
+
+/// A request that could not be made counts as one that failed, and was not sent.
+#[test]
+fn requests_without_data_were_not_sent() {
+    let run = fixture::with_errors(Outcome::BadData, &["no row is left", "no row is left"]);
+    let text = text::summary(&run, &Style::default());
+    assert!(
+        text.contains("2 of them without data, and not sent"),
+        "{text}"
+    );
+}
