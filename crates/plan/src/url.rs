@@ -228,7 +228,9 @@ fn check_characters(text: &str) -> Result<(), UrlError> {
     let Some(at) = text.bytes().position(bad) else {
         return Ok(());
     };
+    let is_around = at == 0 || text[at..].trim().is_empty();
     let what = match text.as_bytes()[at] {
+        b' ' if is_around => "a blank before or behind it; leave it out".to_owned(),
         b' ' => "a space; write %20 in its place".to_owned(),
         b'\r' => "a carriage return (0x0d); a URL is one line".to_owned(),
         b'\n' => "a line feed (0x0a); a URL is one line".to_owned(),

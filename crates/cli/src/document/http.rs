@@ -142,9 +142,12 @@ fn requests(
         match arg.strip_prefix('@') {
             None => {
                 if arg.starts_with('/') && !Path::new(arg).exists() {
-                    let message = format!(
-                        "`{arg}` is a path, and has no host; write http://127.0.0.1:8080{arg}"
-                    );
+                    let message = match arg.starts_with("//") {
+                        true => format!("`{arg}` has no scheme; write http:{arg}"),
+                        false => format!(
+                            "`{arg}` is a path, and has no host; write http://127.0.0.1:8080{arg}"
+                        ),
+                    };
                     return Err(Failure::usage(message));
                 }
                 let url = url(arg, Place::Nowhere, notes);

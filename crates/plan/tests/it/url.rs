@@ -102,6 +102,8 @@ fn refused_urls_say_what_is_right() {
             "byte 10 of URL `http://h/a b` is a space; write %20",
         ),
         (" http://h/", "byte 0"),
+        (" http://h/", "a blank before or behind it; leave it out"),
+        ("http://h/a ", "a blank before or behind it; leave it out"),
         (
             "http://h/\r\nX: y",
             "byte 9 of URL `http://h/\\r\\nX: y` is a carriage return",
