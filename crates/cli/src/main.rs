@@ -37,6 +37,7 @@ use exit::{Exit, Failure};
 use flags::{Cli, Command};
 use output::Output;
 use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -96,8 +97,12 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
         Err(error) if error.use_stderr() => Err(misread(&error)),
         Err(error) => {
             // Help and version are results and go to stdout.
-            let _closed = error.print();
-            Ok(Exit::Done)
+            match error.print() {
+                Err(refused) if refused.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(Failure::failed(format!("can't write to stdout: {refused}")))
+                }
+                _ => Ok(Exit::Done),
+            }
         }
     }
 }
