@@ -7,7 +7,7 @@ use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
 use crate::trust;
-use drumfire_engine::{PrepareError, RunError};
+use drumfire_engine::{PrepareError, Prepared, RunError};
 use drumfire_measure::{Digest, Summary};
 use drumfire_placement::Unfit;
 use drumfire_plan::Plan;
@@ -27,7 +27,26 @@ pub(crate) fn of_dialect<'a>(
     signals: &Signals,
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
-    let prepared = prepare(plan, Arc::new(names::resolve))?;
+    of_prepared(prepared(plan)?, notes, signals, output)
+}
+
+/// A plan that this machine can run: its names have addresses, and its certificates are good.
+fn prepared(plan: Plan) -> Result<Arc<Prepared>, Failure> {
+    Ok(prepare(plan, Arc::new(names::resolve))?)
+}
+
+/// The same with the plan of a command of our own, whose targets are asked for certificates.
+pub(crate) fn ready(plan: Plan) -> Result<Arc<Prepared>, Failure> {
+    trust::check_for_targets(&plan)?;
+    prepared(plan)
+}
+
+fn of_prepared<'a>(
+    prepared: Arc<Prepared>,
+    notes: &[String],
+    signals: &Signals,
+    output: &Output,
+) -> Result<Session<'a>, Failure> {
     signals
         .watch()
         .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
@@ -43,16 +62,17 @@ pub(crate) fn of_dialect<'a>(
     Ok(session.observed_by(certificates))
 }
 
-/// The same, which other processes command too.
+/// A session of a plan that is [`ready`], which other processes command too. Files that are written
+/// while it goes on are opened between the two, so that a run that can't begin leaves those of
+/// another run as they are.
 pub(crate) fn of<'a>(
-    plan: Plan,
+    prepared: Arc<Prepared>,
     notes: &[String],
     signals: &Signals,
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
-    trust::check_for_targets(&plan)?;
     let remote = Remote::within(runs_folder::sockets());
-    Ok(of_dialect(plan, notes, signals, output)?.observed_by(remote))
+    Ok(of_prepared(prepared, notes, signals, output)?.observed_by(remote))
 }
 
 /// The first of the results that an outcome lacks.

@@ -56,7 +56,12 @@ pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     };
     let output = &output.colored(flags.color);
     let (display, output) = Display::of(&plan, shown, Naming::Flags, output);
-    let session = display.attached_to(session::of(plan, &[], &Signals::default(), &output)?);
+    let session = display.attached_to(session::of(
+        session::ready(plan)?,
+        &[],
+        &Signals::default(),
+        &output,
+    )?);
     let summary = session.run()?.summary;
     let style = terminal::stdout_style(flags.color);
     output.print(text::summary_explained(&summary, &style).as_bytes())?;

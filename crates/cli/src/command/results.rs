@@ -76,15 +76,18 @@ pub(crate) fn of_plan(
         redactor: output.redactor(),
     };
     let page = ui::page(outputs, &subject, output)?;
+    let meter = meter(outputs, output)?;
+    let storing = store_place::storing(flags, written)?;
+    let ready = session::ready(plan)?;
     let observers = Observers {
         display,
         page,
         intervals: intervals::open(outputs)?,
         rows: rows::open(outputs, output.redactor())?,
-        meter: meter(outputs, output)?,
-        storing: store_place::storing(flags, written)?,
+        meter,
+        storing,
     };
-    let session = session::of(plan, &written.notes, signals, output)?;
+    let session = session::of(ready, &written.notes, signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
@@ -178,7 +181,7 @@ fn show_once(
     output: &Output,
 ) -> Result<Exit, Failure> {
     let mut transcripts = Vec::new();
-    let session = session::of(plan, &written.notes, signals, output)?;
+    let session = session::of(session::ready(plan)?, &written.notes, signals, output)?;
     let session = session.observed_by(Transcribed(&mut transcripts));
     let summary = session.run()?.summary;
     transcripts.sort_by_key(|transcript| transcript.sample.end);

@@ -62,15 +62,17 @@ fn go_on(
         redactor: output.redactor(),
     };
     let page = ui::page(&outputs, &subject, output)?;
+    let meter = results::meter(&outputs, output)?;
+    let ready = session::ready(plan)?;
     let observers = Observers {
         display,
         page,
         intervals: intervals::open(&outputs)?,
         rows: None,
-        meter: results::meter(&outputs, output)?,
+        meter,
         storing: Some(Storing::resumed(directory, record)),
     };
-    let session = session::of(plan, &[], signals, output)?;
+    let session = session::of(ready, &[], signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);

@@ -1,7 +1,7 @@
 //! What is told of each interval while a run goes on: lines of text, of JSON, of CSV.
 
 use crate::support::program::{PATH, neutral};
-use crate::support::{Folder, Process, Report, Run, Serve, http, lab};
+use crate::support::{Folder, Process, Report, Run, Serve, drumfire, http, lab};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -205,5 +205,29 @@ fn a_plan_names_them_too() {
     for name in ["lines", "jsonl"] {
         let text = fs::read_to_string(folder.at(name)).unwrap();
         assert!(text.contains("10"), "{name}: {text}");
+    }
+}
+
+/// A run that can't begin leaves the files of another run as they are.
+#[test]
+fn a_run_that_does_not_begin_writes_over_no_file() {
+    let folder = Folder::new();
+    let flags = ["--json-lines", "--csv-intervals", "--rows", "--json"];
+    let mut line = vec!["http".to_owned(), "-n".to_owned(), "1".to_owned()];
+    for flag in flags {
+        let file = flag.trim_start_matches('-');
+        folder.write(file, "of another run");
+        line.extend([flag.to_owned(), folder.at(file)]);
+    }
+    line.push("http://no-such-name.invalid/".to_owned());
+    let run = Process::start(&mut drumfire(line.iter().map(String::as_str))).finish(LIMIT);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    for flag in flags {
+        let file = folder.at(flag.trim_start_matches('-'));
+        assert_eq!(
+            fs::read_to_string(file).unwrap(),
+            "of another run",
+            "{flag}"
+        );
     }
 }
