@@ -107,7 +107,11 @@ impl<'a> AskedWords<'a> {
         let late = late.filter(|late| *late != LatePolicy::Queue);
         let late = late.map(|late| format!("late: {}", lowered::late(late)));
         let timeout = self.asked.map(|asked| asked.transport.timeouts.total);
-        let timeout = timeout.map(|time| format!("timeout {}", span(time, page.style.unicode)));
+        let timeout = timeout.map(|time| match time {
+            // A timeout of 0 is none.
+            Nanos::MAX => "no timeout".to_owned(),
+            time => format!("timeout {}", span(time, page.style.unicode)),
+        });
         late.into_iter().chain(timeout).collect()
     }
 

@@ -481,3 +481,12 @@ fn requests_without_data_were_not_sent() {
         "{text}"
     );
 }
+
+/// A timeout of 0 is none.
+#[test]
+fn no_timeout_is_no_length() {
+    let mut run = fixture::closed();
+    fixture::asked_mut(&mut run).transport.timeouts.total = Nanos::MAX;
+    let text = text::summary(&run, &Style::default());
+    assert!(text.contains("no timeout"), "{text}");
+}
