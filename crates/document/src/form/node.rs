@@ -153,7 +153,7 @@ fn first_line(message: &str) -> String {
 }
 
 /// Messages of the library by their beginnings, and the advice that is right in a plan.
-const OURS: [(&str, &str); 11] = [
+const OURS: [(&str, &str); 12] = [
     ("recursion limit exceeded", TOO_DEEP),
     ("multiple YAML documents", ONE_DOCUMENT),
     // Where an alias is read again, the library knows no kinds of bounds.
@@ -177,6 +177,11 @@ const OURS: [(&str, &str); 11] = [
     (
         "tabs disallowed",
         "a tab can't indent a line; write blanks in its place",
+    ),
+    // Its place is the end of the value above.
+    (
+        "while scanning a plain scalar, found a tab",
+        "the line below begins with a tab, which can't indent it; write blanks in its place",
     ),
 ];
 const ONE_DOCUMENT: &str =
@@ -420,6 +425,7 @@ mod tests {
             ("a: [1\nb: 2\n", "p:", ""),
             ("a: \"x\n", "p:", ""),
             ("a:\n\t- b: 1\n", "p:2:", "a tab can't indent a line"),
+            ("a: 1\n\tb: 2\n", "p:1:", "line below begins with a tab"),
             ("a: 1\n---\nb: 2\n", "p:3:1", "a plan is one document"),
             ("a: 1\n...\nfoo\n", "p:3:1", "a plan is one document"),
             ("a: &a [*a]\n", "p:1:8", "an alias stands in its own value"),
