@@ -251,13 +251,13 @@ fn datum_of<'js>(ctx: &Ctx<'js>, value: Value<'js>) -> rquickjs::Result<Option<D
 /// An error in words.
 fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
     if steps.are_spent() {
-        let which = match calls {
-            0 | 1 => "it takes".to_owned(),
-            _ => format!("the first {calls} calls of this text take"),
+        let (take, ended) = match calls {
+            0 | 1 => ("it takes".to_owned(), "was"),
+            _ => (format!("the first {calls} calls of this text take"), "were"),
         };
         return Failed {
             error: ScriptError(format!(
-                "{which} more than {STEPS_MAX} steps, and was ended"
+                "{take} more than {STEPS_MAX} steps, and {ended} ended"
             )),
             is_spent: true,
         };
