@@ -143,6 +143,18 @@ impl EventReader {
     }
 }
 
+/// An event between the first and the last, of a run with these facts, of the bytes that
+/// [`encode_event`] made of it: for a reader that accumulates the events itself.
+///
+/// # Errors
+/// When the bytes are not such an event, or of a later version.
+pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, CodecError> {
+    let mut input = Input::new(bytes);
+    input.version(VERSION)?;
+    let kind = input.number()?;
+    middle(kind, input, info)
+}
+
 /// An event between the first and the last.
 fn middle(kind: u64, mut input: Input<'_>, info: &RunInfo) -> Result<RunEvent, CodecError> {
     let event = match kind {
