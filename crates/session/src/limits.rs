@@ -7,7 +7,7 @@ use crate::SessionError;
 use drumfire_engine::{Prepared, Resolver};
 use drumfire_measure::{Remedy, Summary};
 use drumfire_net::{address_space_limit, is_own_address, raise_descriptor_limit};
-use drumfire_placement::{DESCRIPTORS_SPARE, Machine, fit};
+use drumfire_placement::{DESCRIPTORS_SPARE, Machine, Placement, fit};
 use drumfire_plan::Plan;
 use drumfire_units::ByteSize;
 use std::sync::Arc;
@@ -42,6 +42,18 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Arc<Prepared>, Ses
             needed: ByteSize(needed),
         });
     }
+    prepare_placed(plan, placement, resolver)
+}
+
+/// Prepares a plan by a placement that was made for it.
+///
+/// # Errors
+/// When no run of it could send anything.
+pub fn prepare_placed(
+    plan: Plan,
+    placement: Placement,
+    resolver: Arc<Resolver>,
+) -> Result<Arc<Prepared>, SessionError> {
     let prepared = drumfire_engine::prepare(plan, placement, resolver);
     prepared.map(Arc::new).map_err(SessionError::Prepare)
 }
