@@ -1,0 +1,290 @@
+//! An agent: takes a share of a run, and sends what comes of it.
+//!
+//! Its life: it is free and beats until a reply has an assignment for it; [`AgentAction::Prepare`]
+//! asks its holder to prepare the plan, who answers by [`Agent::ready`] or [`Agent::fail`]. With a
+//! start the load begins; everything that the run has to say is given to [`Agent::report`]. It
+//! leaves when the coordinator has stored all of it, when it is told to, or when its lease has
+//! passed; behind [`AgentAction::Leave`] nothing more comes of it.
+//!
+//! Its lease runs from the sending of the last beat that was answered, by its own clock. A reply that
+//! comes late therefore lengthens nothing.
+
+use crate::bytes::MessageError;
+use crate::lease::{BEAT, BEAT_SOON, LEASE};
+use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Word};
+use crate::offset::RoundTrips;
+use crate::outbox::Outbox;
+use drumfire_plan::{Command, StopReason};
+use drumfire_units::Nanos;
+
+/// The round trips before an agent is ready, so that its clock is known.
+const ROUND_TRIPS_MIN: usize = 8;
+
+/// What the holder of an agent is to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AgentAction {
+    /// Send this beat, and give its reply to [`Agent::handle_reply`].
+    Beat(Vec<u8>),
+    /// Publish this report.
+    Publish(Vec<u8>),
+    /// Prepare this share.
+    Prepare(Assignment),
+    /// Let the load begin at this time of the own clock.
+    Start(Nanos),
+    /// Let workers send until this time of the own clock.
+    Lease(Nanos),
+    /// Give this command to the run; one that it refuses is told by [`Agent::refuse`].
+    Command(Command),
+    /// Stop the load; with `true` give up what is in flight.
+    Halt(StopReason, bool),
+    /// Go: everything is stored, or the reason for which it is not.
+    Leave(Result<(), String>),
+}
+
+/// An agent's side of the protocol; the head of this file has its life.
+#[derive(Clone, Debug)]
+pub struct Agent {
+    name: String,
+    program: String,
+    machine: MachineFacts,
+    phase: Phase,
+    held: Option<Held>,
+    clock: RoundTrips,
+    beat_at: Nanos,
+    outbox: Outbox,
+    has_left: bool,
+}
+
+/// A share that it has.
+#[derive(Clone, Debug)]
+struct Held {
+    assignment: Assignment,
+    lease_until: Nanos,
+    has_start: bool,
+    commands: u64,
+    late: u64,
+    halt: Option<(StopReason, bool)>,
+}
+
+impl Agent {
+    /// A free agent of this name.
+    #[must_use]
+    pub fn new(name: &str, program: &str, machine: MachineFacts) -> Self {
+        Self {
+            name: name.to_owned(),
+            program: program.to_owned(),
+            machine,
+            phase: Phase::Free,
+            held: None,
+            clock: RoundTrips::default(),
+            beat_at: Nanos::ZERO,
+            outbox: Outbox::default(),
+            has_left: false,
+        }
+    }
+
+    /// What is due: a beat, reports that nobody acknowledged, the end of a lease.
+    pub fn handle_time(&mut self, now: Nanos) -> Vec<AgentAction> {
+        if self.has_left {
+            return Vec::new();
+        }
+        if self
+            .held
+            .as_ref()
+            .is_some_and(|held| held.lease_until <= now)
+        {
+            let reason = "the coordinator did not answer for as long as the lease lasts";
+            return self.leave(Err(reason.to_owned()));
+        }
+        let mut actions: Vec<AgentAction> = self
+            .outbox
+            .due(now)
+            .into_iter()
+            .map(AgentAction::Publish)
+            .collect();
+        if now >= self.beat_at {
+            actions.push(self.beat(now));
+        }
+        actions
+    }
+
+    /// Beats at once: the coordinator has news.
+    pub fn nudge(&mut self, now: Nanos) -> Vec<AgentAction> {
+        self.beat_at = now;
+        self.handle_time(now)
+    }
+
+    /// The time of the next call of [`Self::handle_time`].
+    #[must_use]
+    pub fn next_time(&self) -> Nanos {
+        let lease = self.held.as_ref().map(|held| held.lease_until);
+        lease.map_or(self.beat_at, |lease| lease.min(self.beat_at))
+    }
+
+    /// Takes the reply to a beat.
+    ///
+    /// # Errors
+    /// When the bytes are none: nothing has changed, unless they are of another version, where the
+    /// agent has left.
+    pub fn handle_reply(
+        &mut self,
+        bytes: &[u8],
+        now: Nanos,
+    ) -> Result<Vec<AgentAction>, MessageError> {
+        let reply = Reply::decode(bytes)?;
+        if self.has_left || reply.sent > now {
+            return Ok(Vec::new());
+        }
+        let is_mine = |held: &Held| held.assignment.run == reply.run;
+        if !self.held.as_ref().is_none_or(is_mine) {
+            return Ok(Vec::new());
+        }
+        self.clock.add(reply.sent, reply.at, now);
+        Ok(match reply.word {
+            Word::Wait => Vec::new(),
+            Word::Take(assignment) => self.take(assignment, reply.sent, now),
+            Word::Hold(hold) => self.hold(hold, reply.sent, now),
+            Word::Leave(reason) => self.leave(Err(reason)),
+        })
+    }
+
+    /// The share is prepared: with the facts of its run, encoded, it waits for the start.
+    pub fn ready(&mut self, info: Vec<u8>) {
+        if self.phase == Phase::Preparing {
+            self.phase = Phase::Ready(info);
+        }
+    }
+
+    /// The share can't be run, or has failed; what was reported to its end stays so.
+    pub fn fail(&mut self, reason: &str, now: Nanos) -> Vec<AgentAction> {
+        if self.phase == Phase::Ended {
+            return Vec::new();
+        }
+        self.phase = Phase::Failed(reason.to_owned());
+        self.nudge(now)
+    }
+
+    /// Takes what the run has to say, in its order.
+    pub fn report(&mut self, content: &Content, now: Nanos) -> Vec<AgentAction> {
+        let Some(held) = self.held.as_ref().filter(|_| !self.has_left) else {
+            return Vec::new();
+        };
+        let Some(messages) = self.outbox.add(&held.assignment, &content.encode(), now) else {
+            return self.fail("too many results wait for the coordinator", now);
+        };
+        let mut actions: Vec<AgentAction> =
+            messages.into_iter().map(AgentAction::Publish).collect();
+        if matches!(content, Content::Ending(_)) {
+            self.phase = Phase::Ended;
+            actions.extend(self.nudge(now));
+        }
+        actions
+    }
+
+    /// A command came too late to hold from its time, and was refused.
+    pub fn refuse(&mut self) {
+        if let Some(held) = &mut self.held {
+            held.late += 1;
+        }
+    }
+
+    fn beat(&mut self, now: Nanos) -> AgentAction {
+        let is_soon = matches!(self.phase, Phase::Free | Phase::Preparing | Phase::Ready(_));
+        self.beat_at = now + if is_soon { BEAT_SOON } else { BEAT };
+        let held = self.held.as_ref();
+        // A clock that is not known yet would make it miss the start.
+        let phase = match &self.phase {
+            Phase::Ready(_) if self.clock.len() < ROUND_TRIPS_MIN => Phase::Preparing,
+            phase => phase.clone(),
+        };
+        let beat = Beat {
+            agent: self.name.clone(),
+            program: self.program.clone(),
+            sent: now,
+            machine: self.machine,
+            run: held.map_or_else(String::new, |held| held.assignment.run.clone()),
+            epoch: held.map_or(0, |held| held.assignment.epoch),
+            phase,
+            made: self.outbox.made(),
+            commands: held.map_or(0, |held| held.commands),
+            late: held.map_or(0, |held| held.late),
+            offset: self.clock.best(),
+        };
+        AgentAction::Beat(beat.encode())
+    }
+
+    fn take(&mut self, assignment: Assignment, sent: Nanos, now: Nanos) -> Vec<AgentAction> {
+        if self.held.is_some() {
+            return Vec::new();
+        }
+        let lease_until = sent + LEASE;
+        if lease_until <= now {
+            // It has waited for longer than the coordinator does.
+            return Vec::new();
+        }
+        self.phase = Phase::Preparing;
+        self.held = Some(Held {
+            assignment: assignment.clone(),
+            lease_until,
+            has_start: false,
+            commands: 0,
+            late: 0,
+            halt: None,
+        });
+        self.beat_at = now;
+        vec![AgentAction::Prepare(assignment)]
+    }
+
+    fn hold(&mut self, hold: Hold, sent: Nanos, now: Nanos) -> Vec<AgentAction> {
+        let is_ready = matches!(self.phase, Phase::Ready(_));
+        let clock = self.clock.best();
+        let Some(held) = &mut self.held else {
+            return Vec::new();
+        };
+        if held.assignment.epoch != hold.epoch || held.lease_until <= now {
+            return Vec::new();
+        }
+        self.outbox.acknowledge(hold.stored);
+        if hold.is_over {
+            return self.leave(Ok(()));
+        }
+        held.lease_until = held.lease_until.max(sent + LEASE);
+        let mut actions = vec![AgentAction::Lease(held.lease_until)];
+        // Before the start a command may hold from any time.
+        for (number, command) in (hold.from..).zip(hold.commands) {
+            if number == held.commands {
+                held.commands += 1;
+                actions.push(AgentAction::Command(command));
+            }
+        }
+        if let Some((start, offset)) = hold.start.zip(clock)
+            && is_ready
+            && !held.has_start
+        {
+            let at = offset.to_own(start);
+            if at <= now {
+                let reason = "it learned of the start too late";
+                actions.extend(self.fail(reason, now));
+                return actions;
+            }
+            held.has_start = true;
+            self.phase = Phase::Running;
+            actions.push(AgentAction::Start(at));
+        }
+        if let Some((reason, ends)) = hold.halt
+            && held.halt != Some((reason, ends))
+        {
+            held.halt = Some((reason, ends));
+            actions.push(AgentAction::Halt(reason, ends));
+        }
+        actions
+    }
+
+    fn leave(&mut self, ended: Result<(), String>) -> Vec<AgentAction> {
+        self.has_left = true;
+        let halt = (ended.is_err() && self.held.is_some())
+            .then_some(AgentAction::Halt(StopReason::Command, true));
+        let leave = AgentAction::Leave(ended);
+        halt.into_iter().chain([leave]).collect()
+    }
+}

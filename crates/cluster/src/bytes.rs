@@ -1,0 +1,110 @@
+//! The numbers and texts of which messages consist.
+//!
+//! A number has eight bytes, the least first; a text and a byte string are preceded by their
+//! length. Bytes come from another process: what is read is bounded by what is there, and a message
+//! ends with its last value.
+
+use std::fmt;
+
+/// The number of the protocol that is spoken here.
+pub(crate) const VERSION: u64 = 1;
+
+/// Why bytes are no message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MessageError {
+    /// They end within a value.
+    Short,
+    /// A value that no message has; the text names its place.
+    Malformed(&'static str),
+    /// They are of another version of the protocol.
+    Version(u64),
+}
+
+impl fmt::Display for MessageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short => f.write_str("the message ends too soon"),
+            Self::Malformed(what) => write!(f, "malformed: {what}"),
+            Self::Version(version) => write!(
+                f,
+                "the other side speaks version {version} of the protocol, and this program \
+                 version {VERSION}: use one version of drumfire on all machines"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for MessageError {}
+
+/// Appends a number.
+pub(crate) fn put(out: &mut Vec<u8>, value: u64) {
+    out.extend_from_slice(&value.to_le_bytes());
+}
+
+/// Appends a byte string.
+pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    put(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// Appends a number that may be missing.
+pub(crate) fn put_optional(out: &mut Vec<u8>, value: Option<u64>) {
+    put(out, value.is_some().into());
+    put(out, value.unwrap_or(0));
+}
+
+/// The bytes that are left to read.
+#[derive(Debug)]
+pub(crate) struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    pub(crate) const fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn number(&mut self) -> Result<u64, MessageError> {
+        let (head, rest) = self.0.split_first_chunk().ok_or(MessageError::Short)?;
+        self.0 = rest;
+        Ok(u64::from_le_bytes(*head))
+    }
+
+    /// A number of up to 32 bits.
+    pub(crate) fn small(&mut self) -> Result<u32, MessageError> {
+        let wrong = |_| MessageError::Malformed("a number has more than 32 bits");
+        u32::try_from(self.number()?).map_err(wrong)
+    }
+
+    pub(crate) fn flag(&mut self) -> Result<bool, MessageError> {
+        match self.number()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(MessageError::Malformed("a choice of two")),
+        }
+    }
+
+    pub(crate) fn optional(&mut self) -> Result<Option<u64>, MessageError> {
+        let is_there = self.flag()?;
+        let value = self.number()?;
+        Ok(is_there.then_some(value))
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], MessageError> {
+        let length = usize::try_from(self.number()?).map_err(|_| MessageError::Short)?;
+        let (bytes, rest) = self.0.split_at_checked(length).ok_or(MessageError::Short)?;
+        self.0 = rest;
+        Ok(bytes)
+    }
+
+    pub(crate) fn text(&mut self) -> Result<String, MessageError> {
+        let text = std::str::from_utf8(self.bytes()?);
+        let text = text.map_err(|_| MessageError::Malformed("a text is not UTF-8"))?;
+        Ok(text.to_owned())
+    }
+
+    pub(crate) const fn end(&self) -> Result<(), MessageError> {
+        match self.0.is_empty() {
+            true => Ok(()),
+            false => Err(MessageError::Malformed("bytes behind the last value")),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! The observer that gives an agent's run to its driver.
+
+use crate::from_agent::FromAgent;
+use crate::message::Content;
+use drumfire_measure::{Ending, Interval, RunEvent, Summary, encode_event};
+use drumfire_session::{Observer, Redactor, RunContext, SessionError};
+use std::sync::Arc;
+use tokio::sync::mpsc::UnboundedSender;
+
+/// Reports every event of a share's run, and lets the driver command it. It is attached with a
+/// thread of its own.
+///
+/// Servers repeat what they are sent, so that secrets are masked here as in what is stored.
+#[derive(Debug)]
+pub struct Courier {
+    pub(crate) sender: UnboundedSender<FromAgent>,
+    pub(crate) redactor: Redactor,
+}
+
+impl Courier {
+    /// The ending without secrets; bodies of failures stay here where there are any.
+    fn masked(&self, summary: &Summary) -> Ending {
+        let mut ending = summary.ending(None);
+        if self.redactor.has_secrets() {
+            ending.failed_bodies.take();
+        }
+        ending.with_texts(&|text| self.redactor.text(text).into_owned())
+    }
+
+    fn send(&self, message: FromAgent) {
+        // The send fails only if the driver has left, which ends the run.
+        let _left = self.sender.send(message);
+    }
+}
+
+impl Observer for Courier {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.send(FromAgent::Control(run.control.clone()));
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        let content = match event {
+            // Its facts were told before, and its time is the coordinator's.
+            RunEvent::Started(_) => return,
+            // A body may have a secret anywhere.
+            RunEvent::Failed(_) if self.redactor.has_secrets() => return,
+            RunEvent::Finished(summary) => Content::Ending(self.masked(summary).encode()),
+            RunEvent::IntervalClosed(interval) if self.redactor.has_secrets() => {
+                let mut interval = Interval::clone(interval);
+                interval.rewrite_messages(&|text| self.redactor.text(text).into_owned());
+                Content::Event(encode_event(&RunEvent::IntervalClosed(Arc::new(interval))))
+            }
+            event => Content::Event(encode_event(event)),
+        };
+        self.send(FromAgent::Content(content));
+    }
+}

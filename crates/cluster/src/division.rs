@@ -1,0 +1,139 @@
+//! The parts of a plan's load that machines take, by their cores.
+//!
+//! The plan is fitted to the sum of the machines, on each of them in the same way, so that all agree
+//! on the number of shares and on the connections of each pool. The shares are dealt out in one row,
+//! each machine's beside the other's, so that their union is the whole.
+
+use crate::MachineFacts;
+use drumfire_engine::Shares;
+use drumfire_placement::{Machine, Placement, Unfit, fit};
+use drumfire_plan::Plan;
+use std::fmt;
+
+/// Why machines can't share a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DivisionError {
+    /// All together can't run it.
+    Unfit(Vec<Unfit>),
+    /// The load has fewer shares than there are machines.
+    TooFew {
+        /// The shares that it has.
+        shares: u32,
+        /// The machines.
+        machines: usize,
+    },
+}
+
+impl fmt::Display for DivisionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unfit(reasons) => {
+                let reasons: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+                f.write_str(&reasons.join("; "))
+            }
+            Self::TooFew { shares, machines } => write!(
+                f,
+                "the load can be divided among {shares} threads, fewer than the {machines} agents: \
+                 give it more connections, users or threads, or take fewer agents"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for DivisionError {}
+
+/// The sum of machines. Descriptors are those of the machine that has the fewest, times their
+/// number: shares have about the same connections each.
+pub(crate) fn sum(machines: &[MachineFacts]) -> MachineFacts {
+    let least = machines.iter().filter_map(|it| it.descriptors).min();
+    let cores = machines.iter().map(|it| it.cores.max(1));
+    MachineFacts {
+        cores: cores.fold(0, u32::saturating_add),
+        descriptors: least.map(|least| least.saturating_mul(machines.len() as u64)),
+    }
+}
+
+/// A plan's placement on this sum of machines; `has_address` is asked for the addresses to send
+/// from.
+///
+/// # Errors
+/// Everything that keeps them from running it.
+pub fn divide_placement(
+    plan: &Plan,
+    of: MachineFacts,
+    has_address: fn(std::net::IpAddr) -> bool,
+) -> Result<Placement, Vec<Unfit>> {
+    let machine = Machine {
+        cores: of.cores,
+        descriptors: of.descriptors,
+        has_address,
+    };
+    fit(plan, &machine)
+}
+
+/// The shares of each machine.
+///
+/// # Errors
+/// When there are not enough for all, or the machines can't run the plan.
+pub fn divide(plan: &Plan, machines: &[MachineFacts]) -> Result<Vec<Shares>, DivisionError> {
+    let placement = divide_placement(plan, sum(machines), |_| true);
+    let placement = placement.map_err(DivisionError::Unfit)?;
+    let of = placement.threads();
+    let count = machines.len();
+    if u64::from(of) < count as u64 {
+        return Err(DivisionError::TooFew {
+            shares: of,
+            machines: count,
+        });
+    }
+    // One for each, and the rest in proportion to the cores, the remainder to the first.
+    let cores = u64::from(sum(machines).cores);
+    let rest = u64::from(of) - count as u64;
+    let mut counts: Vec<u64> = machines
+        .iter()
+        .map(|machine| 1 + rest * u64::from(machine.cores.max(1)) / cores)
+        .collect();
+    let dealt: u64 = counts.iter().sum();
+    let left = usize::try_from(u64::from(of) - dealt).unwrap_or(usize::MAX);
+    for count in counts.iter_mut().take(left) {
+        *count += 1;
+    }
+    let mut first = 0;
+    let shares = counts.iter().map(|count| {
+        let count = *count as u32;
+        let shares = Shares { first, count, of };
+        first += count;
+        shares
+    });
+    Ok(shares.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_union_of_the_shares_is_the_whole() {
+        let plan = drumfire_testkit::open("const(100/s,2s)");
+        let plan = plan.plan().unwrap();
+        for cores in [&[1][..], &[2, 2], &[1, 3, 8], &[16, 1, 1, 1, 5]] {
+            let machines: Vec<MachineFacts> = cores
+                .iter()
+                .map(|cores| MachineFacts {
+                    cores: *cores,
+                    descriptors: None,
+                })
+                .collect();
+            let Ok(shares) = divide(&plan, &machines) else {
+                continue;
+            };
+            let mut next = 0;
+            for share in &shares {
+                assert_eq!(share.first, next, "{cores:?}");
+                assert!(share.count > 0, "{cores:?}");
+                next += share.count;
+            }
+            assert_eq!(next, shares[0].of, "{cores:?}");
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! An agent over NATS.
+
+use super::{Credentials, DriverError, LOOK, spawn};
+use crate::agent::{Agent, AgentAction};
+use crate::courier::Courier;
+use crate::from_agent::FromAgent;
+use crate::message::{Assignment, MachineFacts};
+use async_nats::jetstream;
+use async_nats::{Client, Request};
+use drumfire_engine::{Appointment, Control, ControlError};
+use drumfire_net::Clock;
+use drumfire_session::Redactor;
+use drumfire_units::Nanos;
+use futures::StreamExt as _;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::mpsc as queue;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+
+/// The time that a request may take; an answer that comes later would be of no use.
+const REQUEST: Duration = Duration::from_secs(2);
+
+/// What an agent's driver wants of its holder.
+#[derive(Debug)]
+pub enum AgentTask {
+    /// Prepare this share and start its session.
+    Prepare(Assignment),
+    /// The agent has left, whole or for this reason.
+    Leave(Result<(), String>),
+}
+
+/// An agent over NATS.
+#[derive(Debug)]
+pub struct AgentDriver {
+    clock: Clock,
+    tasks: Receiver<AgentTask>,
+    sender: UnboundedSender<FromAgent>,
+    thread: JoinHandle<Result<(), DriverError>>,
+}
+
+impl AgentDriver {
+    /// Connects, and waits for a run.
+    ///
+    /// # Errors
+    /// When no thread can be started. What else goes wrong, [`Self::next`] has.
+    pub fn start(
+        credentials: Credentials,
+        name: &str,
+        program: &str,
+        machine: MachineFacts,
+    ) -> Result<Self, DriverError> {
+        let clock = Clock::start();
+        let (tasks, received) = mpsc::channel();
+        let (sender, inputs) = queue::unbounded_channel();
+        let agent = Agent::new(name, program, machine);
+        let thread = spawn("agent", move || async move {
+            let client = credentials.connect().await?;
+            let (replied, replies) = queue::unbounded_channel();
+            let driving = Driving {
+                clock,
+                agent,
+                stream: jetstream::new(client.clone()),
+                client,
+                credentials,
+                tasks,
+                replied,
+                run: OwnRun::default(),
+            };
+            driving.drive(inputs, replies).await
+        })?;
+        Ok(Self {
+            clock,
+            tasks: received,
+            sender,
+            thread,
+        })
+    }
+
+    /// The next task.
+    ///
+    /// # Errors
+    /// When the driver has ended.
+    pub fn next(self) -> Result<(AgentTask, Self), DriverError> {
+        match self.tasks.recv() {
+            Ok(task) => Ok((task, self)),
+            Err(_) => {
+                self.join()?;
+                let reason = "the connection has ended";
+                Err(DriverError::Connect(reason.to_owned()))
+            }
+        }
+    }
+
+    /// An appointment by the driver's clock.
+    #[must_use]
+    pub fn appointment(&self) -> Appointment {
+        Appointment::new(self.clock)
+    }
+
+    /// The observer that reports the run, without these secrets.
+    #[must_use]
+    pub fn courier(&self, redactor: &Redactor) -> Courier {
+        Courier {
+            sender: self.sender.clone(),
+            redactor: redactor.clone(),
+        }
+    }
+
+    /// Gives the driver a message.
+    pub fn tell(&self, message: FromAgent) {
+        // The send fails only if the driver has left, of which there is a task.
+        let _left = self.sender.send(message);
+    }
+
+    /// Waits for the driver's end.
+    ///
+    /// # Errors
+    /// When it could not go on.
+    pub fn join(self) -> Result<(), DriverError> {
+        let ended = self.thread.join();
+        ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// An agent's driver at work.
+struct Driving {
+    clock: Clock,
+    agent: Agent,
+    client: Client,
+    stream: jetstream::Context,
+    credentials: Credentials,
+    tasks: Sender<AgentTask>,
+    replied: UnboundedSender<Vec<u8>>,
+    run: OwnRun,
+}
+
+/// The run of an agent's share.
+#[derive(Default)]
+struct OwnRun {
+    prepared: Option<(Vec<u8>, Appointment)>,
+    control: Option<Control>,
+    appointment: Option<Appointment>,
+    reports: String,
+    start: Option<Nanos>,
+    lease: Nanos,
+}
+
+impl Driving {
+    async fn drive(
+        mut self,
+        mut inputs: UnboundedReceiver<FromAgent>,
+        mut replies: UnboundedReceiver<Vec<u8>>,
+    ) -> Result<(), DriverError> {
+        let mut nudges = self.credentials.subscribe(&self.client, "nudge").await?;
+        loop {
+            self.look_whether_ready();
+            let now = self.clock.now();
+            let wait = (self.agent.next_time() - now).as_duration().min(LOOK);
+            let actions = tokio::select! {
+                Some(input) = inputs.recv() => self.take(input),
+                Some(reply) = replies.recv() => {
+                    let now = self.clock.now();
+                    match self.agent.handle_reply(&reply, now) {
+                        Ok(actions) => actions,
+                        Err(error) => vec![AgentAction::Leave(Err(error.to_string()))],
+                    }
+                }
+                Some(_) = nudges.next() => self.agent.nudge(self.clock.now()),
+                () = tokio::time::sleep(wait) => self.agent.handle_time(self.clock.now()),
+            };
+            for action in actions {
+                if let Some(left) = self.act(action).await {
+                    // The last beat says that nothing is left, and goes out with the rest.
+                    let _gone = self.client.flush().await;
+                    let _gone = self.tasks.send(AgentTask::Leave(left));
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn take(&mut self, input: FromAgent) -> Vec<AgentAction> {
+        match input {
+            FromAgent::Prepared(info, appointment) => {
+                self.run.prepared = Some((info, appointment));
+                Vec::new()
+            }
+            FromAgent::Control(control) => {
+                self.run.control = Some(control);
+                Vec::new()
+            }
+            FromAgent::Content(content) => self.agent.report(&content, self.clock.now()),
+            FromAgent::Failed(reason) => self.agent.fail(&reason, self.clock.now()),
+        }
+    }
+
+    /// An agent is ready when its workers wait for the start and it can command them.
+    fn look_whether_ready(&mut self) {
+        let is_ready = |(_, appointment): &mut (Vec<u8>, Appointment)| appointment.is_ready();
+        if self.run.control.is_none() {
+            return;
+        }
+        if let Some((info, appointment)) = self.run.prepared.take_if(is_ready) {
+            self.run.appointment = Some(appointment);
+            self.agent.ready(info);
+        }
+    }
+
+    /// Does what the agent wants; the end of it where it leaves.
+    async fn act(&mut self, action: AgentAction) -> Option<Result<(), String>> {
+        match action {
+            AgentAction::Beat(bytes) => self.beat(bytes),
+            AgentAction::Publish(bytes) => self.publish(bytes).await,
+            AgentAction::Prepare(assignment) => {
+                let (run, share) = (&assignment.run, assignment.share);
+                self.run.reports = self.credentials.subject(&format!("{run}.share.{share}"));
+                // The holder may have gone, with the whole process.
+                let _gone = self.tasks.send(AgentTask::Prepare(assignment));
+            }
+            AgentAction::Lease(until) => {
+                self.run.lease = until;
+                self.allow();
+            }
+            AgentAction::Start(at) => {
+                self.run.start = Some(at);
+                self.allow();
+                if let Some(appointment) = &self.run.appointment {
+                    appointment.name(at);
+                }
+            }
+            AgentAction::Command(command) => {
+                let sent = self.run.control.as_ref().map(|it| it.send(command));
+                if let Some(Err(ControlError::TooSoon { .. })) = sent {
+                    self.agent.refuse();
+                }
+            }
+            AgentAction::Halt(reason, ends) => {
+                let Some(control) = &self.run.control else {
+                    return None;
+                };
+                match ends {
+                    true => control.end(reason),
+                    false => control.stop(reason),
+                }
+                if self.run.start.is_none()
+                    && let Some(appointment) = self.run.appointment.clone().or_else(|| {
+                        let prepared = self.run.prepared.as_ref();
+                        prepared.map(|(_, appointment)| appointment.clone())
+                    })
+                {
+                    control.end(reason);
+                    appointment.call_off();
+                }
+            }
+            AgentAction::Leave(left) => return Some(left),
+        }
+        None
+    }
+
+    /// Lets workers send as long as the lease lasts.
+    fn allow(&self) {
+        if let (Some(control), Some(start)) = (&self.run.control, self.run.start) {
+            // A lease that has passed has ended the run.
+            let _passed = control.allow_until(self.run.lease - start);
+        }
+    }
+
+    fn beat(&self, bytes: Vec<u8>) {
+        let (client, replied) = (self.client.clone(), self.replied.clone());
+        let subject = self.credentials.subject("beat");
+        tokio::spawn(async move {
+            let request = Request::new().payload(bytes.into()).timeout(Some(REQUEST));
+            if let Ok(reply) = client.send_request(subject, request).await {
+                // The driver has left meanwhile.
+                let _left = replied.send(reply.payload.to_vec());
+            }
+        });
+    }
+
+    /// Publishes a report. Whether the server has it does not matter: what the coordinator does not
+    /// acknowledge is sent again.
+    async fn publish(&self, bytes: Vec<u8>) {
+        let subject = self.run.reports.clone();
+        if let Ok(acknowledged) = self.stream.publish(subject, bytes.into()).await {
+            tokio::spawn(async move {
+                let _unacknowledged = acknowledged.await;
+            });
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! The times of the protocol.
+
+use drumfire_units::Nanos;
+
+/// The time for which an answered beat lets an agent send, from when the agent sent the beat.
+pub const LEASE: Nanos = Nanos::from_secs(3);
+/// The time by which the coordinator waits longer than that, for clocks that differ in rate and
+/// workers that finish a turn.
+pub(crate) const LEASE_MARGIN: Nanos = Nanos::from_millis(300);
+/// The time from one beat to the next.
+pub const BEAT: Nanos = Nanos::from_millis(250);
+/// The same while an agent waits for a run or for its start, and measures the clock.
+pub(crate) const BEAT_SOON: Nanos = Nanos::from_millis(50);
+/// The time from the naming of the start to the start.
+pub(crate) const START_LEAD: Nanos = Nanos::from_millis(800);
+/// The least time between a command and the time from which it holds.
+pub(crate) const COMMAND_LEAD: Nanos = Nanos::from_secs(1);
+/// The time after which a report that is not acknowledged is sent again.
+pub(crate) const RESEND: Nanos = Nanos::from_millis(1_500);
+
+const _: () = assert!(START_LEAD.0 > 4 * BEAT_SOON.0 && COMMAND_LEAD.0 > 2 * BEAT.0);
+const _: () = assert!(LEASE.0 > 4 * BEAT.0);

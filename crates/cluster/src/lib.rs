@@ -1,0 +1,50 @@
+//! One plan on several machines: the protocol between a coordinator and its agents, and the driver
+//! that carries it over NATS.
+//!
+//! Knows how a plan's shares are dealt out, how an agent's results come to the coordinator whole and
+//! once, how long an agent may send without hearing from it, and how their clocks differ. Must not
+//! know how a request is sent, how a run is shown, flags or the terminal. Start reading at
+//! [`Coordinator`] and [`Agent`], which do no I/O, then at [`AgentDriver`] and
+//! [`CoordinatorDriver`], which do it for them.
+//!
+//! ```text
+//!   Agent ── Beat ──────────────► Coordinator      request and reply, four times a second
+//!         ◄─ Reply ──────────────                  the whole state that concerns the agent
+//!         ── Report ── JetStream ►                 numbered, kept until a reply has it as stored
+//! ```
+//!
+//! A machine's methods are called in any order, with a time that does not decrease; each returns
+//! what is to be done. What is to be sent may be lost, repeated and delivered late: the machines
+//! send it again as long as it matters.
+
+mod agent;
+mod bytes;
+mod coordinator;
+mod courier;
+mod division;
+mod driver;
+mod from_agent;
+mod inbox;
+mod journal;
+mod lease;
+mod merge;
+mod message;
+mod offset;
+mod outbox;
+mod place;
+mod relayed;
+#[cfg(test)]
+mod simulation;
+
+pub use agent::{Agent, AgentAction};
+pub use bytes::MessageError;
+pub use coordinator::{Coordinator, CoordinatorAction, OnLoss, Setup};
+pub use courier::Courier;
+pub use division::{DivisionError, divide, divide_placement};
+pub use driver::{AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, Journal};
+pub use from_agent::FromAgent;
+pub use lease::{BEAT, LEASE};
+pub use merge::Merge;
+pub use message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
+pub use offset::Offset;
+pub use relayed::{ClusterEvent, Wish, relayed};

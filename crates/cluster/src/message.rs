@@ -1,0 +1,546 @@
+//! The three messages, as bytes.
+//!
+//! Each begins with the number of the protocol, by which another version is refused before anything
+//! else of it is read. An unknown number and an unknown kind are errors and change nothing.
+
+use crate::Offset;
+use crate::bytes::{Input, MessageError, VERSION, put, put_bytes, put_optional};
+use drumfire_engine::Shares;
+use drumfire_measure::{decode_command, encode_command};
+use drumfire_plan::{Command, StopReason};
+use drumfire_units::Nanos;
+
+/// What a machine brings along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineFacts {
+    /// The cores that the agent may use.
+    pub cores: u32,
+    /// The descriptors that it may open; `None` is no limit.
+    pub descriptors: Option<u64>,
+}
+
+/// The phase of an agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// It has no run.
+    Free,
+    /// It reads its plan and opens connections.
+    Preparing,
+    /// It waits for the start. The facts of the run as it sees them, encoded.
+    Ready(Vec<u8>),
+    /// Its load goes on.
+    Running,
+    /// Its last report is made.
+    Ended,
+    /// It can't run its share, for this reason.
+    Failed(String),
+}
+
+/// A heartbeat of an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Beat {
+    /// The agent's name, unique among all.
+    pub agent: String,
+    /// The version of its program.
+    pub program: String,
+    /// The time at which it sent the beat, by its clock.
+    pub sent: Nanos,
+    /// What its machine brings along.
+    pub machine: MachineFacts,
+    /// The run that it belongs to; empty where it is free.
+    pub run: String,
+    /// The epoch of its share.
+    pub epoch: u64,
+    /// Its phase.
+    pub phase: Phase,
+    /// The number of reports that it has made.
+    pub made: u64,
+    /// The number of commands that it has.
+    pub commands: u64,
+    /// The commands among them that came too late to hold from their time.
+    pub late: u64,
+    /// Its estimate of the coordinator's clock.
+    pub offset: Option<Offset>,
+}
+
+/// A share that an agent is to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assignment {
+    /// The run's name.
+    pub run: String,
+    /// The share's number among the agents', from 0.
+    pub share: u32,
+    /// The epoch of the share.
+    pub epoch: u64,
+    /// The agent's part of the load.
+    pub shares: Shares,
+    /// The sum of all agents' machines, to which the plan is fitted.
+    pub machine: MachineFacts,
+    /// The plan as a text, without secrets.
+    pub plan: String,
+}
+
+/// The state of a run as it concerns one agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hold {
+    /// The epoch of its share.
+    pub epoch: u64,
+    /// The number of its reports that are stored, in order from the first.
+    pub stored: u64,
+    /// The start of the load, by the coordinator's clock.
+    pub start: Option<Nanos>,
+    /// The number of the first of `commands`.
+    pub from: u64,
+    /// The commands behind those that the agent has.
+    pub commands: Vec<Command>,
+    /// The load stops for this reason; with `true` what is in flight is given up.
+    pub halt: Option<(StopReason, bool)>,
+    /// Everything of the agent is stored: it may go.
+    pub is_over: bool,
+}
+
+/// The word of a coordinator to an agent.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Word {
+    /// There is no place for it yet.
+    Wait,
+    /// It has a share.
+    Take(Assignment),
+    /// Its lease goes on.
+    Hold(Hold),
+    /// It has no place, for this reason.
+    Leave(String),
+}
+
+/// The answer to a beat.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reply {
+    /// The coordinator's run.
+    pub run: String,
+    /// The beat's time, as the agent sent it.
+    pub sent: Nanos,
+    /// The time at which it was answered, by the coordinator's clock.
+    pub at: Nanos,
+    /// What it says.
+    pub word: Word,
+}
+
+/// A part of an agent's results, under its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// The run's name.
+    pub run: String,
+    /// The share.
+    pub share: u32,
+    /// The share's epoch.
+    pub epoch: u64,
+    /// Its number, from 0.
+    pub number: u64,
+    /// Whether a content ends with it.
+    pub is_last: bool,
+    /// A piece of a [`Content`].
+    pub piece: Vec<u8>,
+}
+
+/// What reports carry, piece by piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// An event of the agent's run, as `measure` encodes it.
+    Event(Vec<u8>),
+    /// The ending of the agent's run, behind which nothing comes.
+    Ending(Vec<u8>),
+}
+
+/// The reasons by their numbers.
+const REASONS: [StopReason; 5] = [
+    StopReason::Signal,
+    StopReason::Duration,
+    StopReason::Counted,
+    StopReason::Threshold,
+    StopReason::Command,
+];
+
+fn begin() -> Vec<u8> {
+    let mut out = Vec::new();
+    put(&mut out, VERSION);
+    out
+}
+
+fn read(bytes: &[u8]) -> Result<Input<'_>, MessageError> {
+    let mut input = Input::new(bytes);
+    match input.number()? {
+        VERSION => Ok(input),
+        other => Err(MessageError::Version(other)),
+    }
+}
+
+impl MachineFacts {
+    fn encode(self, out: &mut Vec<u8>) {
+        put(out, self.cores.into());
+        put_optional(out, self.descriptors);
+    }
+
+    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        Ok(Self {
+            cores: input.small()?,
+            descriptors: input.optional()?,
+        })
+    }
+}
+
+impl Phase {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let (kind, content) = match self {
+            Self::Free => (0, &[][..]),
+            Self::Preparing => (1, &[][..]),
+            Self::Ready(info) => (2, &info[..]),
+            Self::Running => (3, &[][..]),
+            Self::Ended => (4, &[][..]),
+            Self::Failed(reason) => (5, reason.as_bytes()),
+        };
+        put(out, kind);
+        put_bytes(out, content);
+    }
+
+    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        let kind = input.number()?;
+        let content = input.bytes()?;
+        match (kind, content) {
+            (0, []) => Ok(Self::Free),
+            (1, []) => Ok(Self::Preparing),
+            (2, info) => Ok(Self::Ready(info.to_vec())),
+            (3, []) => Ok(Self::Running),
+            (4, []) => Ok(Self::Ended),
+            (5, reason) => Ok(Self::Failed(String::from_utf8_lossy(reason).into_owned())),
+            _ => Err(MessageError::Malformed("an unknown phase")),
+        }
+    }
+}
+
+impl Beat {
+    /// The bytes of the beat.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = begin();
+        put_bytes(&mut out, self.agent.as_bytes());
+        put_bytes(&mut out, self.program.as_bytes());
+        put(&mut out, self.sent.0);
+        self.machine.encode(&mut out);
+        put_bytes(&mut out, self.run.as_bytes());
+        put(&mut out, self.epoch);
+        self.phase.encode(&mut out);
+        for number in [self.made, self.commands, self.late] {
+            put(&mut out, number);
+        }
+        put(&mut out, self.offset.is_some().into());
+        let offset = self.offset.unwrap_or_default();
+        put(&mut out, offset.ahead.cast_unsigned());
+        put(&mut out, offset.uncertainty.0);
+        out
+    }
+
+    /// The beat of these bytes.
+    ///
+    /// # Errors
+    /// When they are none, or those of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        let mut input = read(bytes)?;
+        let beat = Self {
+            agent: input.text()?,
+            program: input.text()?,
+            sent: Nanos(input.number()?),
+            machine: MachineFacts::decode(&mut input)?,
+            run: input.text()?,
+            epoch: input.number()?,
+            phase: Phase::decode(&mut input)?,
+            made: input.number()?,
+            commands: input.number()?,
+            late: input.number()?,
+            offset: {
+                let is_there = input.flag()?;
+                let offset = Offset {
+                    ahead: input.number()?.cast_signed(),
+                    uncertainty: Nanos(input.number()?),
+                };
+                is_there.then_some(offset)
+            },
+        };
+        input.end()?;
+        Ok(beat)
+    }
+}
+
+impl Assignment {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_bytes(out, self.run.as_bytes());
+        put(out, self.share.into());
+        put(out, self.epoch);
+        for number in [self.shares.first, self.shares.count, self.shares.of] {
+            put(out, number.into());
+        }
+        self.machine.encode(out);
+        put_bytes(out, self.plan.as_bytes());
+    }
+
+    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        let assignment = Self {
+            run: input.text()?,
+            share: input.small()?,
+            epoch: input.number()?,
+            shares: Shares {
+                first: input.small()?,
+                count: input.small()?,
+                of: input.small()?,
+            },
+            machine: MachineFacts::decode(input)?,
+            plan: input.text()?,
+        };
+        let Shares { first, count, of } = assignment.shares;
+        match first.checked_add(count) {
+            Some(end) if end <= of && count > 0 => Ok(assignment),
+            _ => Err(MessageError::Malformed("shares beyond the whole")),
+        }
+    }
+}
+
+impl Hold {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.epoch);
+        put(out, self.stored);
+        put_optional(out, self.start.map(|start| start.0));
+        put(out, self.from);
+        put(out, self.commands.len() as u64);
+        for command in &self.commands {
+            put_bytes(out, &encode_command(command));
+        }
+        let number = self.halt.and_then(|(reason, _)| {
+            let place = REASONS.iter().position(|other| *other == reason);
+            place.map(|place| place as u64)
+        });
+        put_optional(out, number);
+        put(out, self.halt.is_some_and(|(_, ends)| ends).into());
+        put(out, self.is_over.into());
+    }
+
+    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        let epoch = input.number()?;
+        let stored = input.number()?;
+        let start = input.optional()?.map(Nanos);
+        let from = input.number()?;
+        let count = input.number()?;
+        let mut commands = Vec::new();
+        for _ in 0..count {
+            let command = decode_command(input.bytes()?);
+            commands.push(command.map_err(|_| MessageError::Malformed("a command"))?);
+        }
+        let reason = match input.optional()? {
+            None => None,
+            Some(number) => {
+                let place = usize::try_from(number).ok();
+                let reason = place.and_then(|place| REASONS.get(place));
+                Some(*reason.ok_or(MessageError::Malformed("an unknown reason"))?)
+            }
+        };
+        let ends = input.flag()?;
+        Ok(Self {
+            epoch,
+            stored,
+            start,
+            from,
+            commands,
+            halt: reason.map(|reason| (reason, ends)),
+            is_over: input.flag()?,
+        })
+    }
+}
+
+impl Reply {
+    /// The bytes of the reply.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = begin();
+        put_bytes(&mut out, self.run.as_bytes());
+        put(&mut out, self.sent.0);
+        put(&mut out, self.at.0);
+        match &self.word {
+            Word::Wait => put(&mut out, 0),
+            Word::Take(assignment) => {
+                put(&mut out, 1);
+                assignment.encode(&mut out);
+            }
+            Word::Hold(hold) => {
+                put(&mut out, 2);
+                hold.encode(&mut out);
+            }
+            Word::Leave(reason) => {
+                put(&mut out, 3);
+                put_bytes(&mut out, reason.as_bytes());
+            }
+        }
+        out
+    }
+
+    /// The reply of these bytes.
+    ///
+    /// # Errors
+    /// When they are none, or those of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        let mut input = read(bytes)?;
+        let reply = Self {
+            run: input.text()?,
+            sent: Nanos(input.number()?),
+            at: Nanos(input.number()?),
+            word: match input.number()? {
+                0 => Word::Wait,
+                1 => Word::Take(Assignment::decode(&mut input)?),
+                2 => Word::Hold(Hold::decode(&mut input)?),
+                3 => Word::Leave(input.text()?),
+                _ => return Err(MessageError::Malformed("an unknown word")),
+            },
+        };
+        input.end()?;
+        Ok(reply)
+    }
+}
+
+impl Report {
+    /// The bytes of the report.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = begin();
+        put_bytes(&mut out, self.run.as_bytes());
+        put(&mut out, self.share.into());
+        put(&mut out, self.epoch);
+        put(&mut out, self.number);
+        put(&mut out, self.is_last.into());
+        put_bytes(&mut out, &self.piece);
+        out
+    }
+
+    /// The report of these bytes.
+    ///
+    /// # Errors
+    /// When they are none, or those of another version.
+    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        let mut input = read(bytes)?;
+        let report = Self {
+            run: input.text()?,
+            share: input.small()?,
+            epoch: input.number()?,
+            number: input.number()?,
+            is_last: input.flag()?,
+            piece: input.bytes()?.to_vec(),
+        };
+        input.end()?;
+        Ok(report)
+    }
+}
+
+impl Content {
+    /// The bytes of the content.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let (kind, bytes) = match self {
+            Self::Event(bytes) => (0, bytes),
+            Self::Ending(bytes) => (1, bytes),
+        };
+        let mut out = Vec::with_capacity(1 + bytes.len());
+        out.push(kind);
+        out.extend_from_slice(bytes);
+        out
+    }
+
+    /// The content of these bytes.
+    ///
+    /// # Errors
+    /// When its kind is unknown.
+    pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        match bytes {
+            [0, event @ ..] => Ok(Self::Event(event.to_vec())),
+            [1, ending @ ..] => Ok(Self::Ending(ending.to_vec())),
+            _ => Err(MessageError::Malformed("an unknown content")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use drumfire_plan::Change;
+
+    fn beat() -> Beat {
+        Beat {
+            agent: "a".to_owned(),
+            program: "0.1.0".to_owned(),
+            sent: Nanos(7),
+            machine: MachineFacts {
+                cores: 2,
+                descriptors: Some(1024),
+            },
+            run: "r".to_owned(),
+            epoch: 1,
+            phase: Phase::Ready(vec![1, 2]),
+            made: 3,
+            commands: 1,
+            late: 0,
+            offset: Some(Offset {
+                ahead: -5,
+                uncertainty: Nanos(9),
+            }),
+        }
+    }
+
+    fn reply(word: Word) -> Reply {
+        Reply {
+            run: "r".to_owned(),
+            sent: Nanos(7),
+            at: Nanos(8),
+            word,
+        }
+    }
+
+    #[test]
+    fn messages_come_back_and_cut_off_ones_are_refused() {
+        let words = [
+            Word::Wait,
+            Word::Leave("é".to_owned()),
+            Word::Take(Assignment {
+                run: "r".to_owned(),
+                share: 1,
+                epoch: 2,
+                shares: Shares {
+                    first: 1,
+                    count: 2,
+                    of: 3,
+                },
+                machine: beat().machine,
+                plan: "drumfire: 1".to_owned(),
+            }),
+            Word::Hold(Hold {
+                epoch: 1,
+                stored: 4,
+                start: Some(Nanos(3)),
+                from: 0,
+                commands: vec![Command::soon(Change::Pause)],
+                halt: Some((StopReason::Signal, true)),
+                is_over: false,
+            }),
+        ];
+        assert_eq!(Beat::decode(&beat().encode()), Ok(beat()));
+        for word in words {
+            let reply = reply(word);
+            let bytes = reply.encode();
+            assert_eq!(Reply::decode(&bytes), Ok(reply));
+            for end in 0..bytes.len() {
+                assert!(Reply::decode(&bytes[..end]).is_err(), "{end}");
+            }
+        }
+    }
+
+    #[test]
+    fn another_version_is_refused_by_its_number() {
+        let mut bytes = reply(Word::Wait).encode();
+        bytes[0] = 9;
+        assert_eq!(Reply::decode(&bytes), Err(MessageError::Version(9)));
+    }
+}

@@ -1,0 +1,92 @@
+//! The offset of one clock from another, by round trips.
+//!
+//! A message leaves at `sent` by the own clock, is answered `at` by the other, and is back at `now`.
+//! The other's reading was taken somewhere in between, so that half the round trip bounds the error:
+//!
+//! ```text
+//!   ahead = at − (sent + now) / 2,   uncertainty = (now − sent) / 2
+//! ```
+//!
+//! The shortest of the latest round trips has the least uncertainty, and is the estimate.
+
+use drumfire_units::Nanos;
+use std::collections::VecDeque;
+
+/// The round trips of which the shortest counts.
+const ROUND_TRIPS: usize = 256;
+
+/// The offset of another clock, with its bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offset {
+    /// The other clock's reading less the own one, in nanoseconds.
+    pub ahead: i64,
+    /// The true offset differs from `ahead` by at most this.
+    pub uncertainty: Nanos,
+}
+
+impl Offset {
+    /// A round trip's estimate.
+    const fn of(sent: Nanos, at: Nanos, now: Nanos) -> Self {
+        let middle = sent.0.midpoint(now.0);
+        Self {
+            ahead: at.0.wrapping_sub(middle).cast_signed(),
+            uncertainty: Nanos(now.0.saturating_sub(sent.0).div_ceil(2)),
+        }
+    }
+
+    /// The own clock's reading at a time of the other's.
+    #[must_use]
+    pub const fn to_own(self, other: Nanos) -> Nanos {
+        Nanos(other.0.saturating_add_signed(self.ahead.saturating_neg()))
+    }
+}
+
+/// The latest round trips to one other clock.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RoundTrips(VecDeque<Offset>);
+
+impl RoundTrips {
+    pub(crate) fn add(&mut self, sent: Nanos, at: Nanos, now: Nanos) {
+        if self.0.len() == ROUND_TRIPS {
+            self.0.pop_front();
+        }
+        self.0.push_back(Offset::of(sent, at, now));
+    }
+
+    /// The estimate of the shortest.
+    pub(crate) fn best(&self) -> Option<Offset> {
+        self.0.iter().min_by_key(|trip| trip.uncertainty).copied()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_true_offset_lies_within_the_uncertainty() {
+        for (there, back, ahead) in [(10, 10, 500), (90, 10, 500), (1, 700, -200_i64)] {
+            let sent = Nanos(10_000);
+            let at = Nanos((sent.0 + there).saturating_add_signed(ahead));
+            let now = Nanos(sent.0 + there + back);
+            let offset = Offset::of(sent, at, now);
+            let error = offset.ahead.abs_diff(ahead);
+            assert!(error <= offset.uncertainty.0, "{offset:?} {ahead}");
+        }
+    }
+
+    #[test]
+    fn the_shortest_round_trip_counts() {
+        let mut trips = RoundTrips::default();
+        trips.add(Nanos(0), Nanos(1_000), Nanos(200));
+        trips.add(Nanos(300), Nanos(1_210), Nanos(320));
+        trips.add(Nanos(400), Nanos(1_400), Nanos(600));
+        let best = trips.best().unwrap();
+        assert_eq!((best.ahead, best.uncertainty), (900, Nanos(10)));
+        assert_eq!(best.to_own(Nanos(1_000)), Nanos(100));
+    }
+}

@@ -1,0 +1,176 @@
+//! A cluster's run as the run that observers see.
+//!
+//! [`relayed`] is the body of [`drumfire_engine::Run::relayed`]: it accumulates what the coordinator
+//! tells, as the collector of one process does what its workers send, and passes on what observers
+//! ask of the run.
+
+use drumfire_engine::{Relay, RunError};
+use drumfire_measure::{Changed, Ending, Reading, Reason, RunEvent, RunInfo, Summary};
+use drumfire_net::Clock;
+use drumfire_plan::{Command, Plan, StopReason, Warmup};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::Duration;
+
+/// The time between two looks for commands.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// What the coordinator tells of a run.
+#[derive(Debug)]
+pub enum ClusterEvent {
+    /// All agents are ready: the facts of the run, and its start by the coordinator's clock.
+    Gathered(Box<RunInfo>, Nanos),
+    /// An event of the run.
+    Run(RunEvent),
+    /// A finding against the figures.
+    Suspect(String),
+    /// The load was stopped since an agent is lost.
+    Aborted,
+    /// The run is over, with the endings of all agents that were not lost.
+    Over(Vec<Ending>),
+    /// There is no run, for this reason.
+    Failed(String),
+}
+
+/// What observers ask of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Wish {
+    /// A command, with the time from which it holds.
+    Command(Command),
+    /// The end of the load; with `true` of what is in flight too.
+    Halt(StopReason, bool),
+}
+
+/// A run under way.
+struct Books<'a> {
+    relay: &'a Relay<'a>,
+    reading: Reading,
+    suspicions: Vec<String>,
+    end: Nanos,
+}
+
+/// Follows a run to its end; `start` is its start by `clock`.
+///
+/// # Errors
+/// When the agents can't go on, or the coordinator's thread has ended.
+pub fn relayed(
+    relay: &Relay<'_>,
+    (info, plan): (&Arc<RunInfo>, &Plan),
+    (clock, start): (Clock, Nanos),
+    events: &Receiver<ClusterEvent>,
+    wish: &dyn Fn(Wish),
+) -> Result<Arc<Summary>, RunError> {
+    relay.begin(clock, start, crate::lease::COMMAND_LEAD);
+    let mut books = Books {
+        relay,
+        reading: Reading::new(Arc::clone(info), plan.thresholds()),
+        suspicions: Vec::new(),
+        end: Nanos::ZERO,
+    };
+    books.begin(clock, start);
+    let (mut commands, mut halt) = (0, None);
+    loop {
+        let new = relay.commands(commands);
+        commands += new.len();
+        new.iter()
+            .for_each(|command| wish(Wish::Command(Command::clone(command))));
+        if let Some((reason, ends)) = relay.halt()
+            && halt != Some((reason, ends))
+        {
+            halt = Some((reason, ends));
+            books.stop(reason);
+            wish(Wish::Halt(reason, ends));
+        }
+        match events.recv_timeout(LOOK) {
+            Ok(ClusterEvent::Over(endings)) => return Ok(books.close(endings)),
+            Ok(ClusterEvent::Failed(reason)) => return Err(RunError::Elsewhere(reason)),
+            Ok(event) => books.take(event),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let reason = "the connection to the agents has ended";
+                return Err(RunError::Elsewhere(reason.to_owned()));
+            }
+        }
+    }
+}
+
+impl Books<'_> {
+    fn begin(&mut self, clock: Clock, start: Nanos) {
+        let now = clock.now();
+        let unix = Clock::unix_time();
+        self.reading
+            .start_at((unix + start.0).saturating_sub(now.0));
+        let info = Arc::clone(&self.reading.so_far().info);
+        self.relay.publish(RunEvent::Started(info));
+    }
+
+    fn take(&mut self, event: ClusterEvent) {
+        match event {
+            ClusterEvent::Run(event) => self.publish(event),
+            ClusterEvent::Suspect(note) => self.suspicions.push(note),
+            ClusterEvent::Aborted => self.stop(StopReason::Command),
+            ClusterEvent::Gathered(..) | ClusterEvent::Over(_) | ClusterEvent::Failed(_) => {}
+        }
+    }
+
+    fn publish(&mut self, event: RunEvent) {
+        match &event {
+            RunEvent::IntervalClosed(interval) => {
+                self.end = self.end.max(interval.end);
+                self.reading.absorb(interval);
+                if self.reading.ends_run(interval.end) {
+                    self.relay.control().stop(StopReason::Threshold);
+                }
+            }
+            RunEvent::Failed(body) => self.reading.add_failed_body((**body).clone()),
+            RunEvent::Changed(command) => self.reading.note_change(&Changed::by(command)),
+            RunEvent::Stopping { reason } => self.reading.note_stop(*reason),
+            _ => {}
+        }
+        self.relay.publish(event);
+    }
+
+    /// Publishes that the load ends because somebody here asked for it.
+    fn stop(&mut self, reason: StopReason) {
+        self.publish(RunEvent::Stopping { reason });
+    }
+
+    /// Closes the books: what does not follow from intervals is the sum or the gravest of what the
+    /// agents say.
+    fn close(mut self, endings: Vec<Ending>) -> Arc<Summary> {
+        let mut duration = Nanos::ZERO;
+        let mut steal = 0.0_f64;
+        let mut load_end = None;
+        for mut ending in endings {
+            duration = duration.max(ending.duration);
+            steal = steal.max(ending.steal_share);
+            load_end = load_end.max(ending.load_end.at);
+            for slow in ending.slowest.take() {
+                self.reading.add_slow(slow);
+            }
+        }
+        if let Some(at) = load_end {
+            self.reading.end_load(at);
+        }
+        if !self.suspicions.is_empty() {
+            // What lost agents had under way has no end in any report.
+            self.reading.break_off();
+        }
+        // A warm-up that is found is taken off below.
+        let warmup = self.reading.so_far().info.warmup;
+        if warmup == Warmup::Auto || duration == Nanos::ZERO {
+            duration = self.end - warmup.span();
+        }
+        let mut summary = self.reading.close(duration, steal);
+        for suspicion in self.suspicions {
+            summary.doubt(Reason {
+                text: suspicion,
+                remedies: Vec::new(),
+            });
+        }
+        let summary = Arc::new(summary);
+        self.relay.publish(RunEvent::Finished(Arc::clone(&summary)));
+        summary
+    }
+}
