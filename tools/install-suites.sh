@@ -7,6 +7,7 @@
 #   connectconformance   gRPC, client side                   connectrpc.com/conformance
 #   grpc-interop-server  gRPC's interoperability service     google.golang.org/grpc
 #   ghz                  gRPC load, for bench and a test     github.com/bojand/ghz
+#   nats-server          runs on several machines            github.com/nats-io/nats-server
 #   hlog-reader          tools/hlog-reader.go, logs of       github.com/HdrHistogram/hdrhistogram-go
 #                        histograms by their own reader
 #
@@ -31,6 +32,7 @@ connectconformance="connectrpc.com/conformance/cmd/connectconformance connectrpc
 grpc_interop_server="google.golang.org/grpc/interop/server google.golang.org/grpc@v1.80.0"
 # Pinned to this one since what the proxy calls the latest, 0.93.0, can't switch templates off.
 ghz="github.com/bojand/ghz/cmd/ghz github.com/bojand/ghz@v0.120.0"
+nats_server="github.com/nats-io/nats-server/v2 github.com/nats-io/nats-server/v2@v2.12.2"
 hlog_reader="tools/hlog-reader.go github.com/HdrHistogram/hdrhistogram-go@v1.4.0"
 
 victoria_metrics="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics@v1.102.1"
@@ -78,7 +80,7 @@ install_suite() {
 }
 
 wanted=("$@")
-[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz hlog-reader)
+[ "${#wanted[@]}" -gt 0 ] || wanted=(h2specd connectconformance grpc-interop-server ghz nats-server hlog-reader)
 missing=()
 for name in "${wanted[@]}"; do
   pinned=${name//-/_}
