@@ -1,6 +1,8 @@
 //! One file for each subcommand.
 
+pub(crate) mod agent;
 pub(crate) mod check;
+pub(crate) mod cluster;
 pub(crate) mod ctl;
 pub(crate) mod demo;
 pub(crate) mod dialect;
@@ -8,6 +10,7 @@ pub(crate) mod grpc;
 pub(crate) mod http;
 pub(crate) mod import;
 pub(crate) mod install;
+mod local;
 pub(crate) mod new;
 mod phases;
 mod plan_file;

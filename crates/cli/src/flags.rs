@@ -1,5 +1,6 @@
 //! The command line: one field a flag, its help beside it.
 
+mod cluster;
 mod data;
 mod files;
 mod grpc;
@@ -10,6 +11,7 @@ mod number;
 mod serve;
 mod ui;
 
+pub(crate) use cluster::{AgentFlags, ClusterAct, ClusterRunFlags, LossChoice, NatsFlags};
 pub(crate) use data::DataFlags;
 pub(crate) use files::FileFlags;
 pub(crate) use grpc::GrpcFlags;
@@ -90,6 +92,13 @@ pub(crate) enum Command {
     Grpc(Box<GrpcFlags>),
     /// Run a plan that was written down, by a person or by --print-plan
     Run(Box<RunFlags>),
+    /// Run a plan on several machines, as one run
+    Cluster {
+        #[command(subcommand)]
+        act: ClusterAct,
+    },
+    /// Run a share of a plan for `drumfire cluster run`, as it comes over NATS
+    Agent(AgentFlags),
     /// Change a run that goes on: its rate, its users, a pause, a mark, its end
     Ctl(CtlFlags),
     /// Print the results of a stored run, whole or cut off, as the run itself did

@@ -1,5 +1,9 @@
 //! The machine and its servers, as the compiler asks for them.
 
+mod fileless;
+
+pub(crate) use fileless::Fileless;
+
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::reflect;

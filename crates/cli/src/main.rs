@@ -34,7 +34,7 @@ mod trust;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use exit::{Exit, Failure};
-use flags::{Cli, Command};
+use flags::{Cli, ClusterAct, Command};
 use output::Output;
 use std::ffi::OsString;
 use std::io;
@@ -114,6 +114,10 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Http(flags) => command::http::run(&flags, output),
         Command::Grpc(flags) => command::grpc::run(&flags, output),
         Command::Run(flags) => command::run::run(&flags, output),
+        Command::Cluster {
+            act: ClusterAct::Run(flags),
+        } => command::cluster::run(&flags, output),
+        Command::Agent(flags) => command::agent::run(&flags, output),
         Command::Ctl(flags) => command::ctl::run(&flags, output),
         Command::Report(flags) => command::report::run(&flags, output),
         Command::Runs { list, act } => command::runs::run(&list, act.as_ref(), output),

@@ -45,6 +45,16 @@ impl PlanFile {
         Self::of_bytes(bytes, name, folder)
     }
 
+    /// A plan that came from elsewhere, whose paths lead nowhere.
+    pub(crate) fn of_text(text: &str, name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            folder: PathBuf::new(),
+            text: text.to_owned(),
+            answers: Arc::default(),
+        }
+    }
+
     fn of_bytes(bytes: Vec<u8>, name: &str, folder: PathBuf) -> Result<Self, Failure> {
         let text = String::from_utf8(bytes)
             .map_err(|_| Failure::usage(format!("{name}: the plan is not valid UTF-8")))?;

@@ -51,10 +51,7 @@ pub(crate) fn of_plan(
     output: &Output,
 ) -> Result<Carried, Failure> {
     let document = &written.document;
-    let outputs = &document.outputs;
-    let destinations = Destinations::of(outputs)?.of_plan(form::print_without_secrets(document));
-    let named = form::secret_values(document);
-    output.redactor().hide_named(&named);
+    let destinations = destinations_of(written, output)?;
     if !flags.show {
         store_place::check(flags)?;
     }
@@ -67,6 +64,36 @@ pub(crate) fn of_plan(
         let shown = show_once(plan, written, &destinations, signals, output);
         return Ok(Carried::of(shown));
     }
+    carry_out(
+        plan,
+        written,
+        &destinations,
+        flags,
+        output,
+        |plan, output| session::of(session::ready(plan)?, &written.notes, signals, output),
+    )
+}
+
+/// Where the results of a document's run go; its named secrets are masked from here on.
+pub(super) fn destinations_of(written: &Written, output: &Output) -> Result<Destinations, Failure> {
+    let document = &written.document;
+    let destinations = Destinations::of(&document.outputs)?;
+    let destinations = destinations.of_plan(form::print_without_secrets(document));
+    output.redactor().hide_named(&form::secret_values(document));
+    Ok(destinations)
+}
+
+/// Runs the session that `open` makes of a plan, with the observers that its outputs ask for, and
+/// writes its results.
+pub(super) fn carry_out<'a>(
+    plan: Plan,
+    written: &Written,
+    destinations: &Destinations,
+    flags: &OutputFlags,
+    output: &Output,
+    open: impl FnOnce(Plan, &Output) -> Result<Session<'a>, Failure>,
+) -> Result<Carried, Failure> {
+    let outputs = &written.document.outputs;
     let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
     let output = &output;
     let subject = Subject {
@@ -78,7 +105,7 @@ pub(crate) fn of_plan(
     let page = ui::page(outputs, &subject, output)?;
     let meter = meter(outputs, output)?;
     let storing = store_place::storing(flags, written)?;
-    let ready = session::ready(plan)?;
+    let session = open(plan, output)?;
     let observers = Observers {
         display,
         page,
@@ -87,7 +114,6 @@ pub(crate) fn of_plan(
         meter,
         storing,
     };
-    let session = session::of(ready, &written.notes, signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);

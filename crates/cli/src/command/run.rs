@@ -38,7 +38,7 @@ pub(crate) fn run(flags: &RunFlags, output: &Output) -> Result<Exit, Failure> {
 }
 
 /// The file's plan with what the flags say.
-fn compiled(
+pub(super) fn compiled(
     file: &PlanFile,
     host: &Arc<dyn Host>,
     flags: &RunFlags,

@@ -17,6 +17,7 @@ mod answers;
 mod browser;
 mod c_core;
 mod check;
+mod cluster;
 mod conservation_and_arrivals;
 mod ctl;
 mod dialect_words;

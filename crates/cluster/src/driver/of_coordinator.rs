@@ -2,10 +2,12 @@
 
 use super::{Credentials, DriverError, LOOK, spawn};
 use crate::coordinator::{Coordinator, CoordinatorAction, Setup};
+use crate::lease::LEASE;
 use crate::relayed::{ClusterEvent, Wish};
 use async_nats::Client;
 use async_nats::jetstream::{self, consumer, stream};
 use drumfire_net::Clock;
+use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use futures::StreamExt as _;
 use std::fmt;
@@ -143,7 +145,7 @@ impl Conducting {
         let name = format!("drumfire-{run}");
         let mut reports = self.reports(&context, &name, run).await?;
         let mut beats = self.credentials.subscribe(&self.client, "beat").await?;
-        let mut holder_is_there = true;
+        let (mut holder_is_there, mut left) = (true, None);
         loop {
             let actions = tokio::select! {
                 Some(beat) = beats.next() => self.answer(beat).await,
@@ -161,7 +163,10 @@ impl Conducting {
                     Some(Wish::Halt(reason, ends)) => self.coordinator.halt(reason, ends),
                     None => {
                         holder_is_there = false;
-                        Vec::new()
+                        let now = self.clock.now();
+                        left = (self.over.is_none()).then_some(now);
+                        // Nobody is there to look at the run.
+                        self.coordinator.halt(StopReason::Command, true)
                     }
                 },
                 () = tokio::time::sleep(LOOK) => Vec::new(),
@@ -175,8 +180,8 @@ impl Conducting {
             if self.coordinator.is_over() && now - *self.over.get_or_insert(now) > FAREWELL {
                 break;
             }
-            if !holder_is_there && self.over.is_none() {
-                // The holder has given up: agents leave when their lease has passed.
+            if left.is_some_and(|left| now - left > LEASE) {
+                // Agents that do not know of it leave when their lease has passed.
                 break;
             }
         }

@@ -1,0 +1,221 @@
+//! `drumfire agent`: runs a share of a plan for a coordinator.
+//!
+//! The driver has a thread and speaks with the coordinator; this one prepares the share and runs its
+//! session. The record of the share is stored as any run's, and is removed when the coordinator has
+//! all of it.
+
+use super::plan_file::PlanFile;
+use crate::document::Written;
+use crate::exit::{Exit, Failure};
+use crate::flags::{AgentFlags, NatsFlags};
+use crate::host::Fileless;
+use crate::output::Output;
+use crate::{names, runs_folder};
+use drumfire_cluster::{
+    AgentDriver, AgentTask, Assignment, Credentials, DriverError, FromAgent, MachineFacts,
+    divide_placement,
+};
+use drumfire_compile::{Host, compile_draft};
+use drumfire_document::form::Draft;
+use drumfire_net::{Clock, is_own_address};
+use drumfire_plan::{Origin, Plan};
+use drumfire_report::Naming;
+use drumfire_session::{
+    Console as _, Keeper, Session, SessionError, StorePlace, Storing, prepare_placed, this_machine,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Waits for a run, and takes a share of it.
+pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> {
+    let machine = this_machine();
+    let facts = MachineFacts {
+        cores: machine.cores,
+        descriptors: machine.descriptors,
+    };
+    let name = flags.name.clone().unwrap_or_else(own_name);
+    let version = env!("CARGO_PKG_VERSION");
+    let credentials = credentials(&flags.nats, &flags.way);
+    let driver = AgentDriver::start(credentials, &name, version, facts)?;
+    output.note(&format!("agent {name} waits for a run at {}", flags.nats));
+    let (task, driver) = driver.next()?;
+    let assignment = match task {
+        AgentTask::Prepare(assignment) => assignment,
+        AgentTask::Leave(left) => return ended(left),
+    };
+    let ran = Share::new(flags, &assignment, output).and_then(|share| share.run(&driver, output));
+    let stored = match ran {
+        Ok(stored) => stored,
+        Err(failure) => {
+            driver.tell(FromAgent::Failed(failure.message.clone()));
+            output.complain(&format!("{}{}", failure.message, failure.remedy));
+            None
+        }
+    };
+    let (left, driver) = match driver.next()? {
+        (AgentTask::Leave(left), driver) => (left, driver),
+        (AgentTask::Prepare(_), _) => return Err(Failure::failed("an agent has one share")),
+    };
+    driver.join()?;
+    if left.is_ok()
+        && flags.keep.is_none()
+        && let Some(path) = stored
+    {
+        // The coordinator has everything that is in it.
+        let _kept = fs::remove_dir_all(path);
+    }
+    ended(left)
+}
+
+/// The exit of an agent: a share that is not complete is a failure, so that nothing that restarts
+/// what has failed takes it for done.
+fn ended(left: Result<(), String>) -> Result<Exit, Failure> {
+    match left {
+        Ok(()) => Ok(Exit::Done),
+        Err(reason) => Err(Failure::failed(reason)),
+    }
+}
+
+/// The way to a server.
+pub(super) fn credentials(url: &str, way: &NatsFlags) -> Credentials {
+    Credentials {
+        url: url.to_owned(),
+        file: way.creds.clone(),
+        group: way.group.clone(),
+    }
+}
+
+/// A name that no other process has: the machine's, the process's number, and the time.
+fn own_name() -> String {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = match host.trim() {
+        "" => "agent",
+        host => host,
+    };
+    let micros = Clock::unix_time() / 1_000;
+    format!("{host}-{}-{:x}", std::process::id(), micros & 0xff_ffff)
+}
+
+impl From<DriverError> for Failure {
+    fn from(error: DriverError) -> Self {
+        Self::failed(error)
+    }
+}
+
+/// A share that was compiled here.
+struct Share<'a> {
+    flags: &'a AgentFlags,
+    assignment: &'a Assignment,
+    draft: Draft,
+    plan: Plan,
+}
+
+impl<'a> Share<'a> {
+    fn new(
+        flags: &'a AgentFlags,
+        assignment: &'a Assignment,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        let file = PlanFile::of_text(&assignment.plan, "the plan");
+        let host: Arc<dyn Host> = Arc::new(Fileless(file.host(output)));
+        let draft = file.draft(&[], &host, output);
+        let plan = compile_draft(&draft, &host).map_err(|found| Failure::of(&found))?;
+        check_targets(&plan, &flags.allow)?;
+        Ok(Self {
+            flags,
+            assignment,
+            draft,
+            plan,
+        })
+    }
+
+    /// Runs the share; the directory in which its record is.
+    fn run(self, driver: &AgentDriver, output: &Output) -> Result<Option<PathBuf>, Failure> {
+        let placement = divide_placement(&self.plan, self.assignment.machine, is_own_address);
+        let placement = placement.map_err(SessionError::Unfit)?;
+        let prepared = prepare_placed(self.plan, placement, Arc::new(names::resolve))?;
+        let appointment = driver.appointment();
+        let session = Session::of_shares(prepared, self.assignment.shares, appointment.clone());
+        let info = output.redactor().info(session.info()).encode();
+        driver.tell(FromAgent::Prepared(info, appointment));
+        let written = Written {
+            naming: Naming::Keys,
+            ..self.draft.document.into()
+        };
+        let storing = folder(self.flags.keep.as_deref()).map(|folder| {
+            let place = StorePlace::Among(folder);
+            Storing::of(place, &written.document, Path::new(""), written.naming)
+        });
+        let mut session = session.observed_beside("courier", driver.courier(output.redactor()));
+        if let Some(storing) = storing {
+            let keeper = Keeper::new(storing, output.redactor(), output.console());
+            session = session.observed_beside("store", keeper);
+        }
+        Ok(session.run()?.stored)
+    }
+}
+
+/// The folder of agents' records, beside that of runs.
+fn folder(keep: Option<&Path>) -> Option<PathBuf> {
+    let folder = match keep {
+        Some(folder) => folder.to_owned(),
+        None => runs_folder::runs()?.with_file_name("shares"),
+    };
+    Some(folder)
+}
+
+/// Refuses a plan with a target that the agent may not load, or a way to it that the list can't
+/// judge.
+fn check_targets(plan: &Plan, allow: &[String]) -> Result<(), Failure> {
+    if allow.is_empty() {
+        return Ok(());
+    }
+    for pool in plan.pools() {
+        let reach = &pool.reach;
+        if reach.proxy.is_some() || reach.unix_socket.is_some() || !reach.resolve.is_empty() {
+            return Err(Failure::usage(
+                "the plan says how targets are reached (a proxy, a socket, an address), which an \
+                 agent with --allow does not take",
+            ));
+        }
+        for request in &pool.requests {
+            let origin = &request.url.origin;
+            if !allow.iter().any(|allowed| allows(allowed, origin)) {
+                return Err(Failure::usage(format!(
+                    "this agent may not load {}:{}; --allow names what it may",
+                    origin.host, origin.port
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether an entry of the list is an origin's host, or its host and port.
+fn allows(allowed: &str, origin: &Origin) -> bool {
+    let host = origin.host.to_string();
+    allowed.eq_ignore_ascii_case(&host)
+        || allowed.eq_ignore_ascii_case(&format!("{host}:{}", origin.port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::allows;
+    use drumfire_plan::Url;
+
+    #[test]
+    fn an_entry_is_a_host_or_a_host_with_a_port() {
+        for (allowed, url, expected) in [
+            ("shop.test", "http://shop.test:81/", true),
+            ("SHOP.test:81", "http://shop.test:81/", true),
+            ("shop.test:80", "http://shop.test:81/", false),
+            ("shop.test", "http://shop.test.evil/", false),
+            ("[::1]:81", "http://[::1]:81/", true),
+            ("127.0.0.1", "https://127.0.0.1/", true),
+        ] {
+            let origin = Url::parse(url).unwrap().origin;
+            assert_eq!(allows(allowed, &origin), expected, "{allowed} {url}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! The flags of agents and of runs on several machines.
+
+use super::{RunFlags, number};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// The way to a server of NATS.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct NatsFlags {
+    /// A file with the token and the key of a user of NATS
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    pub(crate) creds: Option<PathBuf>,
+    /// The group of agents, a part of each subject: drumfire.GROUP.*
+    #[arg(
+        long,
+        value_name = "GROUP",
+        default_value = "default",
+        help_heading = "Cluster"
+    )]
+    #[arg(value_parser = group)]
+    pub(crate) group: String,
+}
+
+/// A group's name, which is one word of a subject.
+fn group(text: &str) -> Result<String, String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !text.is_empty() && text.chars().all(is_word) {
+        true => Ok(text.to_owned()),
+        false => Err("a group is a word of letters, digits, - and _".to_owned()),
+    }
+}
+
+/// Flags of `agent`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  drumfire agent --nats nats://10.0.0.5:4222 --allow shop.test:443
+  drumfire agent --nats tls://nats.test --creds agent.creds --allow 10.0.0.0
+It runs one share of one run and ends: with 0 when the coordinator has stored all of it.
+What a plan's references name (secrets, variables) is looked up here, by the agent.")]
+pub(crate) struct AgentFlags {
+    /// The server of NATS, such as nats://127.0.0.1:4222
+    #[arg(long, value_name = "URL", help_heading = "Cluster")]
+    pub(crate) nats: String,
+    #[command(flatten)]
+    pub(crate) way: NatsFlags,
+    /// A host that plans may load, with a port where only that may be; several times, else any
+    #[arg(long, value_name = "HOST[:PORT]", help_heading = "Cluster")]
+    pub(crate) allow: Vec<String>,
+    /// The name of this agent, which no other may have [default: the machine's, and the process]
+    #[arg(long, value_name = "NAME", help_heading = "Cluster")]
+    pub(crate) name: Option<String>,
+    /// Keep the record of the share in this folder, also when the coordinator has stored it
+    #[arg(long, value_name = "DIR", help_heading = "Cluster")]
+    pub(crate) keep: Option<PathBuf>,
+}
+
+/// What is done on several machines.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ClusterAct {
+    /// Run a plan on agents, as one run
+    Run(Box<ClusterRunFlags>),
+}
+
+/// What the loss of an agent does to the run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LossChoice {
+    /// The others go on.
+    #[default]
+    Drop,
+    /// The load stops.
+    Abort,
+}
+
+/// Flags of `cluster run`.
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true)]
+#[command(group = ArgGroup::new("where").required(true).args(["nats", "local"]))]
+#[command(
+    after_help = "Flags of `drumfire run` hold here too. Agents are started with `drumfire agent`;
+--local N starts N of them here, with a nats-server from the PATH that ends with the run."
+)]
+pub(crate) struct ClusterRunFlags {
+    #[command(flatten)]
+    pub(crate) run: RunFlags,
+    /// The server of NATS, such as nats://127.0.0.1:4222
+    #[arg(
+        long,
+        value_name = "URL",
+        requires = "agents",
+        help_heading = "Cluster"
+    )]
+    pub(crate) nats: Option<String>,
+    #[command(flatten)]
+    pub(crate) way: NatsFlags,
+    /// The number of agents that the load is divided among
+    #[arg(long, value_name = "N", value_parser = number::count, help_heading = "Cluster")]
+    #[arg(conflicts_with = "local")]
+    pub(crate) agents: Option<u64>,
+    /// Start this many agents here, and a nats-server
+    #[arg(long, value_name = "N", value_parser = number::count, help_heading = "Cluster")]
+    pub(crate) local: Option<u64>,
+    /// The time that agents have to come, such as 30s
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        help_heading = "Cluster"
+    )]
+    pub(crate) wait: String,
+    /// What the loss of an agent does: drop its share, or abort the run
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "drop",
+        help_heading = "Cluster"
+    )]
+    #[arg(hide_possible_values = true)]
+    pub(crate) on_loss: LossChoice,
+    /// Keep the records of local agents in this folder
+    #[arg(long, value_name = "DIR", help_heading = "Cluster", hide = true)]
+    pub(crate) keep: Option<PathBuf>,
+}

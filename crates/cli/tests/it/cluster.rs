@@ -1,0 +1,201 @@
+//! One plan on several agents is one run.
+
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Run, Serve, Signal, drumfire, lab};
+use drumfire_measure::{Figures, Summary};
+use drumfire_store::Record;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Two pools: one of an open load with weights and random arrivals, one of users.
+fn plan(folder: &Folder, url: &str, seconds: u32) -> String {
+    let path = folder.at("plan.yaml");
+    let text = format!(
+        "drumfire: 1
+pools:
+  read:
+    target: {url}
+    rate: const(300/s,{seconds}s)
+    arrivals: poisson
+    connections: 16
+    requests:
+      - {{ get: /, name: first, weight: 3 }}
+      - {{ get: /second, name: second }}
+  write:
+    target: {url}
+    users: 8
+    connections: 8
+    requests:
+      - {{ post: /third, body: x, name: third }}
+    stop: {{ requests: 333 }}
+generator: {{ seed: 7 }}
+"
+    );
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// The program with a server of NATS in its PATH.
+fn with_nats(nats: &Path, args: &[&str]) -> Command {
+    let mut command = drumfire(args);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folder = nats.parent().unwrap();
+    command.env("PATH", format!("{}:{path}", folder.display()));
+    command
+}
+
+fn finish(command: &mut Command) -> Run {
+    let run = Process::start(command).finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    run
+}
+
+fn summary(path: impl AsRef<Path>) -> Summary {
+    Record::read(path.as_ref()).unwrap().summary
+}
+
+/// The name and the requests of each step, over all pools.
+fn counts(summary: &Summary) -> Vec<(String, u64, u64)> {
+    let pools = summary.pools();
+    let steps = pools.flat_map(|(info, figures)| {
+        let steps = figures.steps_of(info);
+        let named = info.steps.iter().zip(steps);
+        named
+            .map(|(name, step)| (name.to_string(), step.counts.sent, step.counts.ok))
+            .collect::<Vec<_>>()
+    });
+    steps.collect()
+}
+
+/// The same counts as one process, step by step; and what the coordinator has is what the agents
+/// recorded, to the bit.
+#[test]
+fn four_agents_are_one_process() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = plan(&folder, &serve.url, 2);
+    let (alone, together, shares) = (
+        folder.at("alone"),
+        folder.at("together"),
+        folder.at("shares"),
+    );
+    finish(&mut drumfire(["run", &plan, "-o", &alone, "-q"]));
+    let args = [
+        "cluster", "run", &plan, "--local", "4", "-o", &together, "--keep", &shares, "-q",
+    ];
+    finish(&mut with_nats(&nats, &args));
+
+    let (alone, together) = (summary(&alone), summary(&together));
+    assert_eq!(counts(&together), counts(&alone));
+    assert_eq!(together.total.counts.intended, alone.total.counts.intended);
+    together.conservation().unwrap();
+
+    let shares = fs::read_dir(shares).unwrap();
+    let shares: Vec<Summary> = shares.map(|it| summary(it.unwrap().path())).collect();
+    assert_eq!(shares.len(), 4);
+    let mut totals = shares.into_iter().map(|share| share.total);
+    let first = totals.next().unwrap();
+    let merged = totals.fold(first, |mut merged: Figures, other| {
+        merged.merge(&other);
+        merged
+    });
+    assert!(
+        merged.latency == together.total.latency,
+        "merged percentiles are those of all samples"
+    );
+    assert_eq!(merged.counts, together.total.counts);
+    assert_eq!(merged.bytes, together.total.bytes);
+}
+
+/// An agent that is killed is noticed, and stated with its name; the others go on, and the run
+/// is not valid.
+#[test]
+fn a_killed_agent_is_stated() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = plan(&folder, &serve.url, 8);
+    let together = folder.at("together");
+    let args = ["cluster", "run", &plan, "--local", "2", "-o", &together];
+    let run = Process::start(&mut with_nats(&nats, &args));
+    serve.await_requests(800);
+    let agents = children_named(run.id(), "agent");
+    assert_eq!(agents.len(), 2);
+    let killed = Command::new("kill").args(["-9", &agents[0]]).status();
+    assert!(killed.unwrap().success());
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    // A busy machine may give further reasons.
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!words.contains("run valid"), "{words}");
+    assert!(words.contains("was lost at"), "{words}");
+    assert!(words.contains("is unknown, and in no figure"), "{words}");
+    summary(&together).conservation().unwrap();
+}
+
+/// One signal drains all agents, and the run says so.
+#[test]
+fn a_signal_drains_all_agents() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = plan(&folder, &serve.url, 3_600);
+    let args = ["cluster", "run", &plan, "--local", "2"];
+    let run = Process::start(&mut with_nats(&nats, &args));
+    serve.await_requests(400);
+    run.signal(Signal::INT);
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(4), "{}{}", run.stdout, run.stderr);
+    let stdout = &run.stdout;
+    assert!(stdout.contains("a signal ended the run"), "{stdout}");
+    assert!(stdout.contains("0 in flight"), "{stdout}");
+}
+
+/// What a plan may not have on several machines is refused before anything is started.
+#[test]
+fn what_can_not_travel_is_refused() {
+    let folder = Folder::new();
+    fs::write(folder.at("body"), "x").unwrap();
+    for (more, words) in [
+        (
+            "requests: [ { post: /, body_file: body } ]",
+            "can't read files",
+        ),
+        (
+            "requests: [ { get: / } ]\nsetup: [ { get: \"http://127.0.0.1:1/\" } ]",
+            "can't have a setup",
+        ),
+    ] {
+        let path = folder.at("refused.yaml");
+        let text =
+            format!("drumfire: 1\npools:\n  p:\n    target: http://127.0.0.1:1\n    {more}\n");
+        fs::write(&path, text).unwrap();
+        let args = ["cluster", "run", &path, "--local", "2"];
+        let run = Process::start(&mut drumfire(args)).finish(LIMIT);
+        assert_eq!(run.code, Some(2), "{}{}", run.stdout, run.stderr);
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+    }
+}
+
+/// The ids of a process's children whose first argument is this.
+fn children_named(parent: u32, name: &str) -> Vec<String> {
+    let ids = fs::read_dir("/proc").unwrap().flatten();
+    let ids = ids.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let is_wanted = |id: &String| {
+        let read =
+            |file: &str| fs::read_to_string(format!("/proc/{id}/{file}")).unwrap_or_default();
+        let stat = read("stat");
+        let behind = stat.rsplit(") ").next().unwrap_or_default();
+        let of = behind.split(' ').nth(1).unwrap_or_default();
+        of == parent.to_string() && read("cmdline").split('\0').nth(1) == Some(name)
+    };
+    ids.filter(is_wanted).collect()
+}
