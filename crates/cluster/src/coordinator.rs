@@ -19,7 +19,7 @@ use crate::place::{Place, PlaceState};
 use crate::relayed::ClusterEvent;
 use drumfire_measure::{Ending, RunEvent, RunInfo, decode_event};
 use drumfire_plan::{Command, Plan, StopReason};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, rounded};
 use std::sync::Arc;
 
 /// What the loss of an agent does to the run.
@@ -317,6 +317,9 @@ impl Coordinator {
         }
         let start = now + START_LEAD;
         self.start = Some(start);
+        for place in &mut self.places {
+            place.clock = place.beat.offset;
+        }
         let infos = self.places.iter().filter_map(|place| place.info.as_deref());
         let infos: Vec<&RunInfo> = infos.collect();
         if let Some(info) = merged(&infos, &self.setup.run) {
@@ -403,14 +406,42 @@ impl Coordinator {
         self.is_over = true;
         let endings = self.places.iter_mut().filter_map(|it| it.ending.take());
         let endings = endings.map(|ending| *ending).collect();
-        let late = self.places.iter().filter(|place| place.beat.late > 0);
-        for place in late {
-            let (agent, late) = (&place.agent, place.beat.late);
-            let note = format!("agent {agent} got {late} commands too late to carry them out");
-            actions.push(CoordinatorAction::Tell(ClusterEvent::Suspect(note)));
+        for event in self.findings() {
+            actions.push(CoordinatorAction::Tell(event));
         }
         actions.push(CoordinatorAction::Tell(ClusterEvent::Over(endings)));
         actions.push(CoordinatorAction::Nudge);
+    }
+
+    /// What the report has to say of the agents' clocks, and of commands that came too late.
+    fn findings(&self) -> Vec<ClusterEvent> {
+        let count = self.places.len();
+        let clocks = self.places.iter().filter_map(|place| place.clock);
+        let mut bounds: Vec<Nanos> = clocks.map(|clock| clock.uncertainty).collect();
+        bounds.sort_unstable();
+        // Two starts differ by no more than the two widest bounds together.
+        let apart = bounds
+            .iter()
+            .rev()
+            .take(2)
+            .fold(Nanos::ZERO, |sum, it| sum + *it);
+        let apart = rounded::time(apart.0 as f64);
+        let mut events = vec![ClusterEvent::Note(format!(
+            "{count} agents were to begin at one moment; by their clocks, within {apart}"
+        ))];
+        for place in &self.places {
+            let (agent, late) = (&place.agent, place.beat.late);
+            if late > 0 {
+                let note = format!("agent {agent} got {late} commands too late to carry them out");
+                events.push(ClusterEvent::Suspect(note));
+            }
+            if let Some(moved) = place.clock_moved() {
+                let moved = rounded::time(moved.0 as f64);
+                let note = format!("the clock of agent {agent} moved by {moved} during the run");
+                events.push(ClusterEvent::Suspect(note));
+            }
+        }
+        events
     }
 
     /// Takes an agent for lost, and fences its epoch.

@@ -25,6 +25,8 @@ pub enum ClusterEvent {
     Run(RunEvent),
     /// A finding against the figures.
     Suspect(String),
+    /// A fact for the report.
+    Note(String),
     /// The load was stopped since an agent is lost.
     Aborted,
     /// The run is over, with the endings of all agents that were not lost.
@@ -47,6 +49,7 @@ struct Books<'a> {
     relay: &'a Relay<'a>,
     reading: Reading,
     suspicions: Vec<String>,
+    notes: Vec<String>,
     end: Nanos,
 }
 
@@ -66,6 +69,7 @@ pub fn relayed(
         relay,
         reading: Reading::new(Arc::clone(info), plan.thresholds()),
         suspicions: Vec::new(),
+        notes: Vec::new(),
         end: Nanos::ZERO,
     };
     books.begin(clock, start);
@@ -109,6 +113,7 @@ impl Books<'_> {
         match event {
             ClusterEvent::Run(event) => self.publish(event),
             ClusterEvent::Suspect(note) => self.suspicions.push(note),
+            ClusterEvent::Note(note) => self.notes.push(note),
             ClusterEvent::Aborted => self.stop(StopReason::Command),
             ClusterEvent::Gathered(..) | ClusterEvent::Over(_) | ClusterEvent::Failed(_) => {}
         }
@@ -163,6 +168,7 @@ impl Books<'_> {
             duration = self.end - warmup.span();
         }
         let mut summary = self.reading.close(duration, steal);
+        Arc::make_mut(&mut summary.info).notes.extend(self.notes);
         for suspicion in self.suspicions {
             summary.doubt(Reason {
                 text: suspicion,

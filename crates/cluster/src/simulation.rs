@@ -378,7 +378,10 @@ impl World {
             ClusterEvent::Suspect(_) => self.suspicions += 1,
             ClusterEvent::Over(endings) => self.over = Some(Ok(endings.len())),
             ClusterEvent::Failed(reason) => self.over = Some(Err(reason)),
-            ClusterEvent::Run(_) | ClusterEvent::Gathered(..) | ClusterEvent::Aborted => {}
+            ClusterEvent::Run(_)
+            | ClusterEvent::Gathered(..)
+            | ClusterEvent::Note(_)
+            | ClusterEvent::Aborted => {}
         }
     }
 

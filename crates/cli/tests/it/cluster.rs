@@ -90,6 +90,11 @@ fn four_agents_are_one_process() {
     finish(&mut with_nats(&nats, &args));
 
     let (alone, together) = (summary(&alone), summary(&together));
+    let notes = together.info.notes.join("; ");
+    assert!(
+        notes.contains("4 agents were to begin at one moment"),
+        "{notes}"
+    );
     assert_eq!(counts(&together), counts(&alone));
     assert_eq!(together.total.counts.intended, alone.total.counts.intended);
     together.conservation().unwrap();
