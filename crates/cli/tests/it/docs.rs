@@ -375,7 +375,9 @@ fn every_command_line_runs() {
 }
 
 /// Commands beside those that have pages of their own.
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
+    "agent",
+    "cluster run",
     "demo",
     "run",
     "check",
