@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod cluster;
+pub(crate) mod compare;
 pub(crate) mod ctl;
 pub(crate) mod demo;
 pub(crate) mod dialect;

@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     NotStrict,
     /// A signal or a command ended the run before its plan did.
     CutShort,
+    /// The runs that were judged are worse than those they were compared with.
+    Worse,
     /// A threshold failed.
     Threshold,
     /// As another tool would.
@@ -66,7 +68,8 @@ impl From<Exit> for u8 {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::NotStrict => 3,
-            Exit::CutShort => 4,
+            // Commands that compare run no load, so that each has one of both.
+            Exit::CutShort | Exit::Worse => 4,
             Exit::Threshold => 99,
             Exit::Dialect(code) => code,
         }

@@ -1,6 +1,7 @@
 //! The command line: one field a flag, its help beside it.
 
 mod cluster;
+mod compare;
 mod data;
 mod files;
 mod grpc;
@@ -12,6 +13,7 @@ mod serve;
 mod ui;
 
 pub(crate) use cluster::{AgentFlags, ClusterAct, ClusterRunFlags, LossChoice, NatsFlags};
+pub(crate) use compare::CompareFlags;
 pub(crate) use data::DataFlags;
 pub(crate) use files::FileFlags;
 pub(crate) use grpc::GrpcFlags;
@@ -103,6 +105,8 @@ pub(crate) enum Command {
     Ctl(CtlFlags),
     /// Print the results of a stored run, whole or cut off, as the run itself did
     Report(ReportFlags),
+    /// Say whether stored runs are worse than others, and by how much
+    Compare(CompareFlags),
     /// List the stored runs, tag them, write notes on them, delete them
     #[command(args_conflicts_with_subcommands = true)]
     Runs {

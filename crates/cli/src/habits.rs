@@ -481,7 +481,9 @@ pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
         }
         "validate" | "lint" | "verify" => "`drumfire check PLAN` says what is wrong with a plan",
         "show" | "inspect" => "`drumfire report RUN` prints the results of a stored run",
-        "compare" | "diff" => "`drumfire report RUN --json FILE` writes the figures of each run",
+        "diff" => {
+            "`drumfire compare BASE CANDIDATE` says whether stored runs are worse than others"
+        }
         _ => "",
     };
     if !instead.is_empty() {

@@ -120,6 +120,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Agent(flags) => command::agent::run(&flags, output),
         Command::Ctl(flags) => command::ctl::run(&flags, output),
         Command::Report(flags) => command::report::run(&flags, output),
+        Command::Compare(flags) => command::compare::run(&flags, output),
         Command::Runs { list, act } => command::runs::run(&list, act.as_ref(), output),
         Command::Resume(flags) => command::resume::run(&flags, output),
         Command::Check(flags) => command::check::run(&flags, output),

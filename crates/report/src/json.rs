@@ -52,7 +52,7 @@ fn prose(text: impl AsRef<str>) -> String {
 
 /// A JSON text with a line feed at its end, in which every character that could act on a terminal
 /// is a `\u` escape.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 1);
     for c in text.chars() {
         // The serializer escapes the characters that JSON demands. Other dangerous characters occur

@@ -375,9 +375,10 @@ fn every_command_line_runs() {
 }
 
 /// Commands beside those that have pages of their own.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "agent",
     "cluster run",
+    "compare",
     "demo",
     "run",
     "check",

@@ -1,0 +1,46 @@
+//! Flags of `drumfire compare`.
+
+use super::ColorChoice;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Flags of `compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  drumfire compare 20260131-1 20260131-2           one pair: shifts, and no verdict
+  drumfire compare tag:v1.3 tag:v1.4               all runs with a tag
+  drumfire compare r1,r4,r5,r8 r2,r3,r6,r7         runs that were taken in turn
+Exit codes: 0 not worse, or one pair · 2 the runs can't be compared · 4 the candidate is worse")]
+pub(crate) struct CompareFlags {
+    /// The runs to compare with: ids or directories with commas between them, a directory of runs,
+    /// or tag:NAME
+    #[arg(value_name = "BASE")]
+    pub(crate) base: String,
+    /// The runs that are judged, named in the same ways
+    #[arg(value_name = "CANDIDATE")]
+    pub(crate) candidate: String,
+    /// The least shift that matters; a smaller one is equal
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
+    pub(crate) least: f64,
+    /// Compare runs of different targets, too
+    #[arg(long)]
+    pub(crate) any_target: bool,
+    /// As JSON, to standard output or into a file
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<PathBuf>,
+    /// When the text has colour: auto, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    #[arg(hide_possible_values = true)]
+    pub(crate) color: ColorChoice,
+}
+
+/// A share above 0 and below 1, in percent.
+fn share(text: &str) -> Result<f64, String> {
+    let percents = text
+        .strip_suffix('%')
+        .and_then(|text| text.trim_end().parse::<f64>().ok());
+    match percents {
+        Some(percents) if percents > 0.0 && percents < 100.0 => Ok(percents / 100.0),
+        _ => Err("write a share above 0 % and below 100 %, such as 2% or 0.5%".to_owned()),
+    }
+}

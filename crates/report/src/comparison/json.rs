@@ -1,0 +1,117 @@
+//! A comparison as JSON, for scripts.
+
+use super::figure::Figure;
+use super::{Answer, CONFIDENCE, Comparison, Row, Runs};
+use crate::secret;
+use serde::Serialize;
+
+/// The name and version of the form; fields are only ever added to it.
+pub const SCHEMA: &str = "drumfire.comparison.v1";
+
+#[derive(Serialize)]
+struct Document {
+    schema: &'static str,
+    /// `null` where there is one pair.
+    answer: Option<&'static str>,
+    least: f64,
+    confidence: f64,
+    base: Side,
+    candidate: Side,
+    figures: Vec<Entry>,
+    cautions: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Side {
+    target: String,
+    runs: Vec<String>,
+}
+
+/// Times are in nanoseconds, shares from 0 to 1, rates in 1/s. A shift is a ratio less 1, of
+/// failures a difference of shares.
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    unit: &'static str,
+    base: f64,
+    candidate: f64,
+    shift: f64,
+    interval: Option<(f64, f64)>,
+    p: Option<f64>,
+    answer: Option<&'static str>,
+}
+
+impl Comparison {
+    /// The comparison as one JSON object, indented, with a line feed at its end.
+    #[must_use]
+    #[expect(
+        clippy::expect_used,
+        reason = "the form has string keys only, and its types serialize"
+    )]
+    pub fn json(&self) -> Vec<u8> {
+        let document = Document {
+            schema: SCHEMA,
+            answer: (!self.is_pair()).then(|| self.word()),
+            least: self.terms.least,
+            confidence: CONFIDENCE,
+            base: Side::of(&self.base),
+            candidate: Side::of(&self.candidate),
+            figures: self.rows.iter().map(Entry::of).collect(),
+            cautions: self.cautions.clone(),
+        };
+        let text = serde_json::to_string_pretty(&document).expect("string keys only");
+        crate::json::escaped(&text).into_bytes()
+    }
+
+    fn word(&self) -> &'static str {
+        let is_equal = self
+            .rows
+            .iter()
+            .all(|row| row.answer == Some(Answer::Equal));
+        match (self.has(Answer::Worse), self.has(Answer::Better), is_equal) {
+            (true, ..) => Answer::Worse.name(),
+            (_, true, _) => Answer::Better.name(),
+            (.., true) => Answer::Equal.name(),
+            _ => Answer::Open.name(),
+        }
+    }
+}
+
+impl Answer {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Equal => "equal",
+            Self::Open => "nothing shown",
+        }
+    }
+}
+
+impl Side {
+    fn of(runs: &Runs) -> Self {
+        Self {
+            target: secret::excerpt(&runs.target),
+            runs: runs.ids.clone(),
+        }
+    }
+}
+
+impl Entry {
+    fn of(row: &Row) -> Self {
+        Self {
+            name: row.figure.name(),
+            unit: match row.figure {
+                Figure::Latency(..) => "ns",
+                Figure::Failed => "share",
+                Figure::Rate => "per_s",
+            },
+            base: row.medians[0],
+            candidate: row.medians[1],
+            shift: row.shift,
+            interval: row.interval,
+            p: row.p,
+            answer: row.answer.map(Answer::name),
+        }
+    }
+}

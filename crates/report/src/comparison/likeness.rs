@@ -1,0 +1,98 @@
+//! Whether the difference of two runs says something of their target.
+
+use crate::secret;
+use crate::untrusted::Untrusted;
+use drumfire_measure::{PoolInfo, Summary, Validity};
+use drumfire_stats::RUNS_MAX;
+
+/// Refuses sides that can't be compared.
+///
+/// # Errors
+/// The run and the reason, in a sentence.
+pub(super) fn check(
+    base: &[&Summary],
+    candidate: &[&Summary],
+    any_target: bool,
+) -> Result<(), String> {
+    for (side, runs) in [("base", base), ("candidate", candidate)] {
+        match runs.len() {
+            0 => return Err(format!("the {side} has no run")),
+            1..=RUNS_MAX => {}
+            more => {
+                return Err(format!(
+                    "the {side} has {more} runs; at most {RUNS_MAX} are compared"
+                ));
+            }
+        }
+    }
+    let runs: Vec<&Summary> = base.iter().chain(candidate).copied().collect();
+    runs.iter().try_for_each(|run| is_sound(run))?;
+    for (at, run) in runs.iter().enumerate() {
+        if runs[..at].iter().any(|other| other.info.id == run.info.id) {
+            return Err(format!("run {} would be compared with itself", name(run)));
+        }
+        is_like(runs[0], run, any_target)?;
+    }
+    Ok(())
+}
+
+/// Refuses a run whose figures are no measure of its target.
+fn is_sound(run: &Summary) -> Result<(), String> {
+    let refused = |why: &str| Err(format!("run {} can't be compared: {why}", name(run)));
+    if run.verdict.validity == Validity::Invalid {
+        return refused(
+            "it is invalid, its figures are the generator's own; `drumfire report` says why",
+        );
+    }
+    if run.is_cut_short() {
+        return refused("it was ended before its plan did, so that it lacks a part of the load");
+    }
+    if run.total.counts.ok == 0 {
+        return refused("no request of it met what its plan expects");
+    }
+    Ok(())
+}
+
+/// Refuses a run whose load or target is not that of the first.
+fn is_like(first: &Summary, run: &Summary, any_target: bool) -> Result<(), String> {
+    let refused = |what: &str| {
+        let (one, other) = (name(first), name(run));
+        Err(format!("runs {one} and {other} can't be compared: {what}"))
+    };
+    if first.info.pools.len() != run.info.pools.len() {
+        return refused("they have not the same pools");
+    }
+    if !any_target && first.info.target != run.info.target {
+        let [one, other] = [first, run].map(|run| secret::excerpt(&run.info.target));
+        return refused(&format!(
+            "their targets are {one} and {other}; --any-target compares them all the same"
+        ));
+    }
+    for (one, other) in first.info.pools.iter().zip(&run.info.pools) {
+        if let Some(what) = differs(one, other) {
+            let pool = Untrusted::new(&one.name).escaped_lines();
+            return refused(&format!("{what} of pool {pool} differ"));
+        }
+    }
+    Ok(())
+}
+
+/// The first facts of a pool that differ.
+fn differs(one: &PoolInfo, other: &PoolInfo) -> Option<&'static str> {
+    let load = |pool: &PoolInfo| {
+        let asked = pool.asked.as_ref();
+        asked.map(|asked| (asked.load.clone(), asked.users.clone(), asked.stop))
+    };
+    let facts = [
+        ("the name", one.name != other.name),
+        ("the models", one.model != other.model),
+        ("the loads that were asked for", load(one) != load(other)),
+        ("the steps", one.steps.len() != other.steps.len()),
+    ];
+    let found = facts.into_iter().find(|(_, differs)| *differs);
+    found.map(|(what, _)| what)
+}
+
+fn name(run: &Summary) -> String {
+    Untrusted::new(&run.info.id).escaped_lines()
+}

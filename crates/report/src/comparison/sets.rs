@@ -1,0 +1,113 @@
+//! Sets of runs: a test of each figure by the ranks of whole runs.
+
+use super::figure::Figure;
+use super::{Answer, CONFIDENCE, Row};
+use crate::quantity::counted;
+use drumfire_measure::Summary;
+use drumfire_stats::{RankSum, Shift, holm};
+
+/// A row for each figure that every run has, and what their reader has to know.
+pub(super) fn rows(
+    base: &[&Summary],
+    candidate: &[&Summary],
+    least: f64,
+) -> (Vec<Row>, Vec<String>) {
+    let measured = Figure::OF_SETS
+        .into_iter()
+        .filter_map(|figure| Some((figure, values(figure, base)?, values(figure, candidate)?)));
+    let measured: Vec<_> = measured.collect();
+    let tests = measured.iter().filter_map(|(figure, base, candidate)| {
+        let scaled = [base, candidate].map(|values| scaled(*figure, values));
+        let test = RankSum::of(&scaled[0], &scaled[1])?;
+        let shift = Shift::of(&scaled[0], &scaled[1], CONFIDENCE)?;
+        Some((*figure, [median(base), median(candidate)], test, shift))
+    });
+    let tests: Vec<_> = tests.collect();
+    let raised = holm(
+        &tests
+            .iter()
+            .map(|(_, _, test, _)| test.p)
+            .collect::<Vec<_>>(),
+    );
+    let rows: Vec<Row> = tests
+        .into_iter()
+        .zip(raised)
+        .map(|((figure, medians, _, shift), p)| {
+            let interval = shift.interval;
+            let interval = interval.map(|(low, high)| (figure.shift(low), figure.shift(high)));
+            let estimate = figure.shift(shift.estimate);
+            Row {
+                figure,
+                medians,
+                shift: estimate,
+                interval,
+                p: Some(p),
+                answer: Some(answer(figure, estimate, interval, p, least)),
+            }
+        })
+        .collect();
+    let cautions = cautions(base, candidate, rows.len());
+    (rows, cautions)
+}
+
+/// The answer of one figure: equal where the whole interval is within the least shift (two one-sided
+/// tests at once), a direction where equal sets are improbable and the shift matters.
+fn answer(figure: Figure, shift: f64, interval: Option<(f64, f64)>, p: f64, least: f64) -> Answer {
+    let is_within = |(low, high): (f64, f64)| -least <= low && high <= least;
+    if interval.is_some_and(is_within) {
+        return Answer::Equal;
+    }
+    if p > 1.0 - CONFIDENCE || shift.abs() < least {
+        return Answer::Open;
+    }
+    match (shift > 0.0) == figure.is_better_greater() {
+        true => Answer::Better,
+        false => Answer::Worse,
+    }
+}
+
+/// The figure of every run; `None` where one has none.
+fn values(figure: Figure, runs: &[&Summary]) -> Option<Vec<f64>> {
+    runs.iter().map(|run| figure.value(run)).collect()
+}
+
+fn scaled(figure: Figure, values: &[f64]) -> Vec<f64> {
+    values.iter().map(|value| figure.scaled(*value)).collect()
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len() - 1;
+    f64::midpoint(sorted[last / 2], sorted[last.div_ceil(2)])
+}
+
+/// Too few runs, and runs whose order lets a change of the machine pass for one of the target.
+fn cautions(base: &[&Summary], candidate: &[&Summary], figures: usize) -> Vec<String> {
+    let mut cautions = Vec::new();
+    let raised = RankSum::least(base.len(), candidate.len()) * figures as f64;
+    if raised > 1.0 - CONFIDENCE {
+        let needed = (2..).find(|n| RankSum::least(*n, *n) * figures as f64 <= 1.0 - CONFIDENCE);
+        let needed = needed.unwrap_or(usize::MAX);
+        cautions.push(format!(
+            "So few runs can show nothing, however much they differ: {} and {} are too few for {}; {needed} of \
+             each are enough.",
+            base.len(),
+            candidate.len(),
+            counted(figures as u64, "figure"),
+        ));
+    }
+    let begins = |runs: &[&Summary]| {
+        let began = runs.iter().map(|run| run.info.started_at_unix_ns);
+        (began.clone().min(), began.max())
+    };
+    let (base, candidate) = (begins(base), begins(candidate));
+    if base.1 < candidate.0 || candidate.1 < base.0 {
+        cautions.push(
+            "All runs of one side came before those of the other: a machine that changed meanwhile looks the same \
+             as a target that did. Take them in turn (A B B A)."
+                .to_owned(),
+        );
+    }
+    cautions
+}

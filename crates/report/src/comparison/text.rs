@@ -1,0 +1,245 @@
+//! A comparison as text for a terminal.
+
+use super::figure::Figure;
+use super::{Answer, Comparison, Row, Runs};
+use crate::calendar;
+use crate::line::{Ink, Line, wrap};
+use crate::quantity::{counted, in_letters, latency_f64, rate, share_of};
+use crate::secret;
+use crate::style::{Style, Unicode};
+use crate::table::{Column, Side, Table};
+use crate::untrusted::Untrusted;
+
+/// The column at which everything after a label begins.
+const LABEL: usize = 13;
+
+impl Comparison {
+    /// The answer, both sides, a row for each figure, and what makes the answer less than it seems.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut out = String::new();
+        let (answer, ink) = self.answer(style);
+        labelled("Answer", &answer, ink, style, &mut out);
+        out.push('\n');
+        for (label, side) in [("Base", &self.base), ("Candidate", &self.candidate)] {
+            labelled(label, &side.words(style), Ink::Plain, style, &mut out);
+        }
+        out.push('\n');
+        for line in self.table(style).lines(style.width()) {
+            line.print(style, &mut out);
+        }
+        for sentence in self.cautions.iter().chain(self.resolution(style).iter()) {
+            out.push('\n');
+            let sentence = in_letters(sentence, style.unicode);
+            for line in wrap(&sentence, style.width()) {
+                Line::of(line, Ink::Dim).print(style, &mut out);
+            }
+        }
+        out
+    }
+
+    /// The answer of all figures in a sentence: what is worse goes first, since it decides.
+    fn answer(&self, style: &Style) -> (String, Ink) {
+        if self.is_pair() {
+            let words = "One pair of runs: no verdict. Runs of equal programs differ too; several of each side, \
+                         taken in turn, have one.";
+            return (words.to_owned(), Ink::Bold);
+        }
+        let [worse, better] =
+            [Answer::Worse, Answer::Better].map(|answer| self.listed(answer, style));
+        let least = percent(self.terms.least);
+        match (worse, better) {
+            (Some(worse), None) => (
+                format!("{} the candidate is worse: {worse}", style.glyph("✗", "x")),
+                Ink::Bad,
+            ),
+            (Some(worse), Some(better)) => {
+                let cross = style.glyph("✗", "x");
+                (
+                    format!("{cross} the candidate is worse: {worse}. Better: {better}"),
+                    Ink::Bad,
+                )
+            }
+            (None, Some(better)) => (
+                format!(
+                    "{} the candidate is better: {better}",
+                    style.glyph("✓", "+")
+                ),
+                Ink::Good,
+            ),
+            (None, None)
+                if self
+                    .rows
+                    .iter()
+                    .all(|row| row.answer == Some(Answer::Equal)) =>
+            {
+                (
+                    format!("{} equal within {least}", style.glyph("✓", "+")),
+                    Ink::Good,
+                )
+            }
+            (None, None) => (
+                format!("nothing shown: neither a shift of {least} nor its absence"),
+                Ink::Warn,
+            ),
+        }
+    }
+
+    /// The figures with this answer and their shifts; `None` where there is none.
+    fn listed(&self, answer: Answer, style: &Style) -> Option<String> {
+        let rows = self.rows.iter().filter(|row| row.answer == Some(answer));
+        let words = rows.map(|row| format!("{} by {}", row.figure.name(), row.shift_words(style)));
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    fn table(&self, style: &Style) -> Table {
+        let mut columns = vec![
+            Column::names("Figure"),
+            Column::numbers("base", 2),
+            Column::numbers("candidate", 1),
+            Column::numbers("shift", 0),
+            Column::numbers("95 % interval", 0),
+        ];
+        let is_pair = self.is_pair();
+        if !is_pair {
+            columns.push(Column::numbers("p", 3));
+            columns.push(Column {
+                heading: "answer",
+                side: Side::Left,
+                dispensable: 0,
+            });
+        }
+        let mut table = Table::new(columns);
+        for row in &self.rows {
+            let mut cells = vec![
+                Line::of(row.figure.name(), Ink::Bold),
+                Line::plain(value(row.figure, row.medians[0], style.unicode)),
+                Line::plain(value(row.figure, row.medians[1], style.unicode)),
+                Line::plain(row.shift_words(style)),
+                Line::of(row.interval_words(style), Ink::Dim),
+            ];
+            if !is_pair {
+                cells.push(Line::of(
+                    row.p.map_or_else(String::new, probability),
+                    Ink::Dim,
+                ));
+                cells.push(self.answer_words(row));
+            }
+            table.row(cells);
+        }
+        table
+    }
+
+    fn answer_words(&self, row: &Row) -> Line {
+        match row.answer {
+            Some(Answer::Worse) => Line::of("worse", Ink::Bad),
+            Some(Answer::Better) => Line::of("better", Ink::Good),
+            Some(Answer::Equal) => Line::of(
+                format!("equal within {}", percent(self.terms.least)),
+                Ink::Good,
+            ),
+            Some(Answer::Open) | None => Line::of("nothing shown", Ink::Dim),
+        }
+    }
+
+    /// The least shift that so many runs with this spread could show: half of each interval.
+    fn resolution(&self, style: &Style) -> Option<String> {
+        let halves = self.rows.iter().filter_map(|row| {
+            let (low, high) = row.interval?;
+            let half = percent((high - low) / 2.0);
+            Some(format!(
+                "{} {}{half}",
+                row.figure.name(),
+                style.glyph("±", "+-")
+            ))
+        });
+        let halves: Vec<String> = halves.collect();
+        let is_set = !self.is_pair() && !halves.is_empty();
+        is_set.then(|| {
+            format!(
+                "Smaller shifts than these could not be shown by runs with this spread: {}.",
+                halves.join(", ")
+            )
+        })
+    }
+}
+
+impl Runs {
+    /// The number of runs, the first one and its beginning, and the target.
+    fn words(&self, style: &Style) -> String {
+        let target = secret::excerpt(&self.target);
+        let target = Untrusted::new(&target).escaped(style.unicode);
+        let began = self
+            .began
+            .first()
+            .map(|began| calendar::rfc3339_seconds(*began));
+        let from = match self.ids.as_slice() {
+            [id] => format!("run {}", Untrusted::new(id).escaped(style.unicode)),
+            ids => format!("{}, the first", counted(ids.len() as u64, "run")),
+        };
+        let pause = style.glyph(" · ", ", ");
+        format!("{from} of {}{pause}{target}", began.unwrap_or_default())
+    }
+}
+
+impl Row {
+    fn shift_words(&self, style: &Style) -> String {
+        signed(self.shift, style)
+    }
+
+    fn interval_words(&self, style: &Style) -> String {
+        match self.interval {
+            Some((low, high)) => format!("{} to {}", signed(low, style), signed(high, style)),
+            None => style.glyph("–", "-").to_owned(),
+        }
+    }
+}
+
+/// Prints a sentence behind a label, over as many lines as it needs.
+fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String) {
+    for (at, text) in wrap(words, style.width().saturating_sub(LABEL))
+        .into_iter()
+        .enumerate()
+    {
+        let label = if at == 0 { label } else { "" };
+        Line::of(format!("{label:LABEL$}"), Ink::Bold)
+            .with(text, ink)
+            .print(style, out);
+    }
+}
+
+fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
+    match figure {
+        Figure::Latency(..) => latency_f64(value, unicode),
+        Figure::Failed => share_of(value),
+        Figure::Rate => rate(value),
+    }
+}
+
+/// A share with its sign: `+7.1 %`, `−0.40 %`, `0 %`. Shares of failures differ by points of these.
+fn signed(share: f64, style: &Style) -> String {
+    let sign = match share {
+        0.0 => return "0 %".to_owned(),
+        ..0.0 => style.glyph("−", "-"),
+        _ => "+",
+    };
+    format!("{sign}{}", percent(share.abs()))
+}
+
+/// A share above 0: two digits below ten percent, whole percents from a hundred on.
+fn percent(share: f64) -> String {
+    match share * 100.0 {
+        p if p < 0.005 => "0 %".to_owned(),
+        p if p < 0.995 => format!("{p:.2} %"),
+        p if p < 99.95 => format!("{p:.1} %").replace(".0 %", " %"),
+        p => format!("{p:.0} %"),
+    }
+}
+
+fn probability(p: f64) -> String {
+    match p {
+        ..0.001 => "<0.001".to_owned(),
+        _ => format!("{p:.3}"),
+    }
+}

@@ -1,0 +1,243 @@
+//! Comparisons of runs that are alike but for what is injected.
+
+use crate::fixture::{Dice, ended, health, info, sample};
+use drumfire_measure::{Interval, Model, Outcome, Reading, Summary};
+use drumfire_report::comparison::{Comparison, Terms};
+use drumfire_report::style::{Color, Style, Unicode};
+use drumfire_units::Nanos;
+use std::sync::Arc;
+
+const TERMS: Terms = Terms {
+    least: 0.02,
+    any_target: false,
+};
+const STYLE: Style = Style::new(100, Color::Off, Unicode::On);
+
+/// A run of 20 s at 100/s that begins in this second. Its latencies spread from run to run by 2 %,
+/// and are this many times as long as those of the others; of so many requests one fails.
+fn run(second: u64, factor: f64, one_in: u64) -> Summary {
+    let mut info = info(Model::Open);
+    info.id = format!("run-{second}");
+    info.started_at_unix_ns += second * 1_000_000_000;
+    let mut dice = Dice::new(second);
+    let factor = factor * (1.0 + 0.02 * (dice.roll() - 0.5));
+    let mut interval = Interval::of_pools(&info.pools);
+    let mut reading = Reading::new(Arc::new(info), &[]);
+    for at in 0..20 {
+        interval.reset(at, Nanos::from_secs(at));
+        interval.end = Nanos::from_secs(at + 1);
+        for n in 0..100 {
+            let mut sample = sample(interval.start + Nanos::from_millis(10 * n));
+            let length = factor * (1e6 + 4e6 * dice.roll().powi(6));
+            sample.end = sample.sent + Nanos(length as u64);
+            sample.first_byte = sample.end;
+            let pool = interval.pool_mut(0);
+            pool.record_intended(1);
+            pool.record(&match (at * 100 + n) % one_in {
+                0 => ended(sample, Outcome::HttpStatus, 503),
+                _ => sample,
+            });
+        }
+        interval.sum_up();
+        reading.absorb(&interval);
+    }
+    let total = reading.so_far().total.clone();
+    reading.close_with(Nanos::from_secs(20), health(&total))
+}
+
+/// Runs in turn, A B B A: the even ones of each four are of the base.
+fn sides(count: u64, factor: f64, one_in: u64) -> [Vec<Summary>; 2] {
+    let (mut base, mut candidate) = (Vec::new(), Vec::new());
+    for n in 0..2 * count {
+        match matches!(n % 4, 0 | 3) {
+            true => base.push(run(n * 30, 1.0, 200)),
+            false => candidate.push(run(n * 30, factor, one_in)),
+        }
+    }
+    [base, candidate]
+}
+
+fn compare(base: &[Summary], candidate: &[Summary], terms: Terms) -> Result<Comparison, String> {
+    let [base, candidate] = [base, candidate].map(|side| side.iter().collect::<Vec<_>>());
+    Comparison::of(&base, &candidate, terms)
+}
+
+fn words(sides: &[Vec<Summary>; 2]) -> (String, bool, serde_json::Value) {
+    let found = compare(&sides[0], &sides[1], TERMS).unwrap();
+    let json = serde_json::from_slice(&found.json()).unwrap();
+    (found.text(&STYLE), found.is_worse(), json)
+}
+
+#[test]
+fn a_shift_that_was_injected_is_found_and_named() {
+    let (text, is_worse, json) = words(&sides(8, 1.1, 200));
+    assert!(is_worse, "{text}");
+    assert!(
+        text.starts_with("Answer       ✗ the candidate is worse: p50 by +"),
+        "{text}"
+    );
+    assert_eq!(json["schema"], "drumfire.comparison.v1");
+    assert_eq!(json["answer"], "worse");
+    for figure in json["figures"].as_array().unwrap() {
+        let shift = figure["shift"].as_f64().unwrap();
+        let (low, high) = (
+            figure["interval"][0].as_f64().unwrap(),
+            figure["interval"][1].as_f64().unwrap(),
+        );
+        assert!(low <= shift && shift <= high, "{figure}");
+        match figure["name"].as_str().unwrap() {
+            "p50" | "p95" => {
+                assert_eq!(figure["answer"], "worse", "{text}");
+                assert!(low <= 0.1 && 0.1 <= high, "{figure}");
+            }
+            "failed" | "rate" => assert_eq!(figure["answer"], "equal", "{text}"),
+            _ => {}
+        }
+    }
+    let (text, is_worse, json) = words(&sides(8, 0.9, 200));
+    assert!(!is_worse, "{text}");
+    assert_eq!(json["answer"], "better", "{text}");
+}
+
+#[test]
+fn failures_that_were_injected_are_found() {
+    let (text, is_worse, json) = words(&sides(8, 1.0, 10));
+    assert!(is_worse, "{text}");
+    let failed = &json["figures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|figure| figure["name"] == "failed")
+        .unwrap();
+    assert_eq!(failed["unit"], "share");
+    let shift = failed["shift"].as_f64().unwrap();
+    assert!((shift - 0.095).abs() < 1e-9, "{failed}");
+}
+
+#[test]
+fn equal_sets_are_equal_and_few_runs_show_nothing() {
+    let (text, is_worse, json) = words(&sides(12, 1.0, 200));
+    assert!(!is_worse, "{text}");
+    assert_ne!(json["answer"], "better", "{text}");
+    let (text, is_worse, json) = words(&sides(3, 1.5, 200));
+    assert!(!is_worse, "{text}");
+    assert_eq!(json["answer"], "nothing shown");
+    assert!(
+        text.contains("3 and 3 are too few for 5 figures; 5 of each are enough"),
+        "{text}"
+    );
+}
+
+#[test]
+fn one_pair_has_intervals_and_no_verdict() {
+    let pair = [vec![run(0, 1.0, 200)], vec![run(60, 1.5, 200)]];
+    let (text, is_worse, json) = words(&pair);
+    assert!(!is_worse);
+    assert!(text.contains("One pair of runs: no verdict."), "{text}");
+    assert!(json["answer"].is_null());
+    let figures = json["figures"].as_array().unwrap();
+    assert_eq!(
+        figures.len(),
+        13,
+        "p99.9 of 2,000 requests is not known: {text}"
+    );
+    for figure in figures {
+        let shift = figure["shift"].as_f64().unwrap();
+        let interval = &figure["interval"];
+        let (low, high) = (interval[0].as_f64().unwrap(), interval[1].as_f64().unwrap());
+        assert!(low <= shift && shift <= high, "{figure}");
+        assert!(figure["answer"].is_null() && figure["p"].is_null());
+        if figure["unit"] == "ns" {
+            assert!(0.2 < low && high < 0.9, "{figure}");
+        }
+    }
+}
+
+#[test]
+fn equal_pairs_are_covered_by_their_intervals() {
+    let mut covered = 0;
+    for n in 0..20 {
+        // The same factor for both: the spread between runs is none of a pair's intervals.
+        let [base, candidate] = [n * 100, n * 100 + 50].map(|second| vec![run(second, 1.0, 200)]);
+        let (_, _, json) = words(&[base, candidate]);
+        let figures = json["figures"].as_array().unwrap();
+        let p99 = figures
+            .iter()
+            .find(|figure| figure["name"] == "p99")
+            .unwrap();
+        let interval = &p99["interval"];
+        let (low, high) = (interval[0].as_f64().unwrap(), interval[1].as_f64().unwrap());
+        covered += u32::from(low <= 0.01 && -0.01 <= high);
+    }
+    assert!(covered >= 18, "{covered} of 20");
+}
+
+#[test]
+fn runs_that_came_one_side_after_the_other_are_cautioned() {
+    let base: Vec<Summary> = (0..6).map(|n| run(n * 30, 1.0, 200)).collect();
+    let candidate: Vec<Summary> = (6..12).map(|n| run(n * 30, 1.0, 200)).collect();
+    let text = compare(&base, &candidate, TERMS).unwrap().text(&STYLE);
+    assert!(
+        text.contains("All runs of one side came before those of the other"),
+        "{text}"
+    );
+    let text = words(&sides(6, 1.0, 200)).0;
+    assert!(!text.contains("came before"), "{text}");
+}
+
+#[test]
+fn what_can_t_be_compared_is_refused_by_name() {
+    let refused = |base: &Summary, candidate: &Summary, terms| {
+        compare(
+            std::slice::from_ref(base),
+            std::slice::from_ref(candidate),
+            terms,
+        )
+        .unwrap_err()
+    };
+    let base = run(0, 1.0, 200);
+    let with = |change: &dyn Fn(&mut drumfire_measure::RunInfo)| {
+        let mut other = run(60, 1.0, 200);
+        change(Arc::make_mut(&mut other.info));
+        other
+    };
+    let elsewhere = with(&|info| info.target = "http://127.0.0.1:9090/".to_owned());
+    assert_eq!(
+        refused(&base, &elsewhere, TERMS),
+        "runs run-0 and run-60 can't be compared: their targets are http://127.0.0.1:8080/plaintext and \
+         http://127.0.0.1:9090/; --any-target compares them all the same"
+    );
+    let any = Terms {
+        any_target: true,
+        ..TERMS
+    };
+    assert!(compare(std::slice::from_ref(&base), &[elsewhere], any).is_ok());
+    let other_model = with(&|info| info.pools[0].model = Model::Closed);
+    assert!(refused(&base, &other_model, TERMS).ends_with("the models of pool main differ"));
+    let other_load = with(&|info| info.pools[0].asked = None);
+    assert!(
+        refused(&base, &other_load, TERMS)
+            .ends_with("the loads that were asked for of pool main differ")
+    );
+    assert_eq!(
+        refused(&base, &base, TERMS),
+        "run run-0 would be compared with itself"
+    );
+    assert_eq!(
+        compare(&[], &[base], TERMS).unwrap_err(),
+        "the base has no run"
+    );
+}
+
+#[test]
+fn a_narrow_page_keeps_shift_and_answer_and_ascii_has_no_other_letters() {
+    let found = sides(6, 1.1, 200);
+    let found = compare(&found[0], &found[1], TERMS).unwrap();
+    let narrow = found.text(&Style::new(40, Color::Off, Unicode::Off));
+    assert!(narrow.is_ascii(), "{narrow}");
+    assert!(narrow.lines().all(|line| line.len() <= 40), "{narrow}");
+    assert!(
+        narrow.contains("shift") && narrow.contains("worse"),
+        "{narrow}"
+    );
+}
