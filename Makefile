@@ -15,7 +15,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: demo install test peers suites receivers platforms format lint unit web page pictures dialects bench faults soak fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites receivers manifests platforms format lint unit web page pictures dialects bench faults soak fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile optimises
 # nothing, which costs a tenth of a millisecond of a core for each request.
@@ -74,6 +74,12 @@ receivers:
 	tools/install-suites.sh victoria-metrics otel-collector
 	VICTORIA_METRICS=$(SUITES)/victoria-metrics OTEL_COLLECTOR=$(SUITES)/otel-collector \
 	  cargo test --package drumfire --locked --test it -- --ignored victoria_metrics opentelemetry
+
+# The chart and the manifests of agents by helm and the schemas of Kubernetes, the unit by systemd.
+# helm takes minutes to build.
+manifests:
+	cargo build --locked --package drumfire
+	tools/check-manifests.sh
 
 unit:
 	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast
