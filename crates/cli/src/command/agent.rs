@@ -18,7 +18,7 @@ use drumfire_cluster::{
 use drumfire_compile::{Host, compile_draft};
 use drumfire_document::form::Draft;
 use drumfire_net::{Clock, is_own_address};
-use drumfire_plan::{Origin, Plan};
+use drumfire_plan::{Origin, Plan, Redirects};
 use drumfire_report::Naming;
 use drumfire_session::{
     Console as _, Keeper, Session, SessionError, StorePlace, Storing, prepare_placed, this_machine,
@@ -165,23 +165,39 @@ fn folder(keep: Option<&Path>) -> Option<PathBuf> {
     Some(folder)
 }
 
-/// Refuses a plan with a target that the agent may not load, or a way to it that the list can't
-/// judge.
+/// The entry of the list that permits everything.
+const ANY: &str = "*";
+/// The hosts that an agent may load without a list: its own machine.
+const OWN: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+
+/// Refuses a plan with a target that the agent may not load, or with a way that could lead to one.
 fn check_targets(plan: &Plan, allow: &[String]) -> Result<(), Failure> {
-    if allow.is_empty() {
+    if allow.iter().any(|allowed| allowed == ANY) {
         return Ok(());
     }
     for pool in plan.pools() {
         let reach = &pool.reach;
-        if reach.proxy.is_some() || reach.unix_socket.is_some() || !reach.resolve.is_empty() {
-            return Err(Failure::usage(
-                "the plan says how targets are reached (a proxy, a socket, an address), which an \
-                 agent with --allow does not take",
-            ));
+        let leads = [
+            (reach.proxy.is_some(), "goes through a proxy"),
+            (reach.unix_socket.is_some(), "uses a Unix socket"),
+            (!reach.resolve.is_empty(), "gives names other addresses"),
+            (
+                matches!(pool.http.redirects, Redirects::Follow(_)),
+                "follows redirects, which may lead anywhere",
+            ),
+        ];
+        if let Some((_, why)) = leads.into_iter().find(|(leads, _)| *leads) {
+            return Err(Failure::usage(format!(
+                "the plan {why}, which only an agent with --allow '{ANY}' takes"
+            )));
         }
         for request in &pool.requests {
             let origin = &request.url.origin;
-            if !allow.iter().any(|allowed| allows(allowed, origin)) {
+            let is_allowed = match allow.is_empty() {
+                true => OWN.iter().any(|own| allows(own, origin)),
+                false => allow.iter().any(|allowed| allows(allowed, origin)),
+            };
+            if !is_allowed {
                 return Err(Failure::usage(format!(
                     "this agent may not load {}:{}; --allow names what it may",
                     origin.host, origin.port

@@ -43,7 +43,8 @@ pub(crate) struct AgentFlags {
     pub(crate) nats: String,
     #[command(flatten)]
     pub(crate) way: NatsFlags,
-    /// A host that plans may load, with a port where only that may be; several times, else any
+    /// A host that plans may load, with a port where only that may be; several times; * is any
+    /// [default: this machine alone]
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Cluster")]
     pub(crate) allow: Vec<String>,
     /// The name of this agent, which no other may have [default: the machine's, and the process]

@@ -1,7 +1,7 @@
 //! One plan on several agents is one run.
 
 use crate::support::program::LIMIT;
-use crate::support::{Folder, Process, Run, Serve, Signal, drumfire, lab};
+use crate::support::{Folder, Process, Run, Serve, Signal, drumfire, lab, wait_until};
 use drumfire_measure::{Figures, Summary};
 use drumfire_store::Record;
 use std::fs;
@@ -188,6 +188,99 @@ fn what_can_not_travel_is_refused() {
         assert_eq!(run.code, Some(2), "{}{}", run.stdout, run.stderr);
         assert!(run.stderr.contains(words), "{}", run.stderr);
     }
+}
+
+/// An agent loads its own machine, or what its list names; a plan with another target, or with a way
+/// that could lead to one, is refused by it, and the coordinator has its words.
+#[test]
+fn an_agent_loads_what_its_list_names() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let folder = Folder::new();
+    let (_server, url) = nats_server(&nats, &folder);
+    let serve = Serve::new("");
+    let here = serve.url.clone();
+    let cases = [
+        (
+            "",
+            "http://elsewhere.invalid",
+            "",
+            "this agent may not load elsewhere.invalid:80",
+        ),
+        (
+            "other.invalid",
+            &here,
+            "",
+            "this agent may not load 127.0.0.1",
+        ),
+        ("", &here, "redirects: 3", "the plan follows redirects"),
+        (
+            "elsewhere.invalid",
+            &here,
+            "unix_socket: /run/x.sock",
+            "the plan uses a Unix socket",
+        ),
+        ("127.0.0.1", &here, "", ""),
+        ("*", &here, "redirects: 3", ""),
+    ];
+    for (number, (allow, target, setting, refused)) in cases.into_iter().enumerate() {
+        let path = folder.at("plan.yaml");
+        let text = format!(
+            "drumfire: 1\npools:\n  p:\n    target: {target}\n    rate: 50/s\n    requests: [ {{ get: / }} ]\n    \
+             {setting}\nstop: {{ after: 1s }}\n"
+        );
+        fs::write(&path, text).unwrap();
+        let group = format!("g{number}");
+        let mut args = vec!["agent", "--nats", &url, "--group", &group];
+        if !allow.is_empty() {
+            args.extend(["--allow", allow]);
+        }
+        let agent = Process::start(&mut drumfire(args));
+        let args = [
+            "cluster", "run", &path, "--agents", "1", "--nats", &url, "--group", &group,
+        ];
+        let run = Process::start(&mut drumfire(args)).finish(LIMIT);
+        let agent = agent.finish(LIMIT);
+        let words = run.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(
+            words.contains(refused),
+            "{allow} {target} {setting}: {words}"
+        );
+        let codes = (run.code == Some(0), agent.code == Some(0));
+        let is_taken = refused.is_empty();
+        assert_eq!(codes, (is_taken, is_taken), "{words} {}", agent.stderr);
+    }
+}
+
+/// A server of NATS on a free port, which ends with the value, and its address.
+fn nats_server(program: &Path, folder: &Folder) -> (Process, String) {
+    let mut command = Command::new(program);
+    command.args([
+        "-a",
+        "127.0.0.1",
+        "-p",
+        "-1",
+        "-js",
+        "--ports_file_dir",
+        &folder.at(""),
+    ]);
+    command.args(["-sd", &folder.at("jetstream")]);
+    let server = Process::start(&mut command);
+    let mut url = None;
+    wait_until("the server names its port", || {
+        let files = fs::read_dir(folder.at("")).unwrap().flatten();
+        let ports = files
+            .map(|file| file.path())
+            .find(|path| path.extension().is_some_and(|end| end == "ports"));
+        let text = ports
+            .and_then(|path| fs::read_to_string(path).ok())
+            .unwrap_or_default();
+        let ports: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        url = ports["nats"][0].as_str().map(str::to_owned);
+        url.is_some()
+    });
+    (server, url.unwrap())
 }
 
 /// The ids of a process's children whose first argument is this.
