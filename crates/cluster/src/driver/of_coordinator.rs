@@ -22,6 +22,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 /// The time that agents have to learn that the run is over.
 const FAREWELL: Nanos = Nanos::from_millis(1_000);
+/// The time from the loss of the stream to an attempt to make it anew.
+const RENEWAL: Nanos = Nanos::from_millis(200);
 /// The most bytes of a run's stream; the oldest go first, and come again from their agents.
 const STREAM_BYTES_MAX: i64 = 256 << 20;
 
@@ -146,17 +148,21 @@ impl Conducting {
         let mut reports = self.reports(&context, &name, run).await?;
         let mut beats = self.credentials.subscribe(&self.client, "beat").await?;
         let (mut holder_is_there, mut left) = (true, None);
+        let mut lost_at: Option<Nanos> = None;
         loop {
             let actions = tokio::select! {
                 Some(beat) = beats.next() => self.answer(beat).await,
-                Some(report) = reports.next() => match report {
-                    Ok(report) => {
+                report = reports.next(), if lost_at.is_none() => match report {
+                    Some(Ok(report)) => {
                         let taken = self.coordinator.handle_report(&report.payload);
                         // Only this side reads the stream; what is lost comes again.
                         let _unacknowledged = report.ack().await;
                         taken.unwrap_or_default()
                     }
-                    Err(_) => Vec::new(),
+                    Some(Err(_)) | None => {
+                        lost_at = Some(self.clock.now());
+                        Vec::new()
+                    }
                 },
                 wish = wished.recv(), if holder_is_there => match wish {
                     Some(Wish::Command(command)) => self.coordinator.command(command),
@@ -171,6 +177,16 @@ impl Conducting {
                 },
                 () = tokio::time::sleep(LOOK) => Vec::new(),
             };
+            // A server that was killed has lost the stream with what was in it, which comes again.
+            if lost_at.is_some_and(|at| self.clock.now() - at > RENEWAL) {
+                lost_at = match self.reports(&context, &name, run).await {
+                    Ok(renewed) => {
+                        reports = renewed;
+                        None
+                    }
+                    Err(_) => Some(self.clock.now()),
+                };
+            }
             let mut actions = actions;
             actions.extend(self.coordinator.handle_time(self.clock.now()));
             self.act(actions).await?;
