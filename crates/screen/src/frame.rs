@@ -84,8 +84,10 @@ pub(crate) struct Frame<'a> {
 
 impl Frame<'_> {
     /// Draws the frame into an area of any size. The help takes the place of a view, and nothing
-    /// takes that of the head: a reader of the help still sees the run.
-    pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer) {
+    /// takes that of the head: a reader of the help still sees the run. Gives the first row of text
+    /// that is shown, by which a scroll beyond the last row comes back to it.
+    pub(crate) fn draw(&self, area: Rect, buffer: &mut Buffer) -> usize {
+        let scroll = self.choice.scroll;
         if area.width < LEAST.0 || area.height < LEAST.1 {
             let text = "drumfire: the window is too small";
             self.look.text(
@@ -95,18 +97,19 @@ impl Frame<'_> {
                 text,
                 self.look.ink(Ink::Plain),
             );
-            return;
+            return scroll;
         }
         let Some(summary) = self.known.summary.as_deref() else {
             self.draw_start(area, buffer);
-            return;
+            return scroll;
         };
         let body = self.draw_head(summary, area, buffer);
         let body = self.draw_foot(area.height, body, buffer);
-        match self.choice.is_help {
-            true => self.draw_help(body, buffer),
-            false => self.draw_view(summary, body, buffer),
+        if self.choice.is_help {
+            self.draw_help(body, buffer);
+            return scroll;
         }
+        self.draw_view(summary, body, buffer)
     }
 
     /// Draws the time and a word on it: before the first interval is over there are no figures.
@@ -323,8 +326,8 @@ impl Frame<'_> {
     /// Draws the tiles of the chosen view.
     ///
     /// Beside each other tiles share the area evenly. Where each is as wide as the area they lie
-    /// under each other, and get heights by their rows of text.
-    fn draw_view(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) {
+    /// under each other, and get heights by their rows of text. Gives the greatest first row of any.
+    fn draw_view(&self, summary: &Summary, area: Rect, buffer: &mut Buffer) -> usize {
         let view = self.choice.view;
         let most = view.most(area.width);
         // The widths of tiles are known once their number is, and rows are laid out by the width.
@@ -341,9 +344,10 @@ impl Frame<'_> {
             }
             false => tiles(area, all.len(), view.tile_width()),
         };
-        for (tile, place) in all.iter().zip(places) {
-            tile.draw(self.figures, self.choice.scroll, place, buffer, self.look);
-        }
+        let drawn = all.iter().zip(places).map(|(tile, place)| {
+            tile.draw(self.figures, self.choice.scroll, place, buffer, self.look)
+        });
+        drawn.max().unwrap_or(0)
     }
 }
 

@@ -33,7 +33,8 @@ impl Tile {
         }
     }
 
-    /// Draws the tile; rows from `scroll` on.
+    /// Draws the tile; rows from `scroll` on. Gives the first row that is shown, which is less where
+    /// there are not so many, and 0 of a picture.
     pub(crate) fn draw(
         &self,
         figures: &[Figure],
@@ -41,32 +42,33 @@ impl Tile {
         area: Rect,
         buffer: &mut Buffer,
         look: &Look,
-    ) {
+    ) -> usize {
         if area.is_empty() {
-            return;
+            return 0;
         }
         match self {
             Self::Figure(name) => {
                 if let Some(figure) = figures.iter().find(|figure| figure.name == *name) {
                     chart::draw(figure, area, buffer, look);
                 }
+                0
             }
             Self::Rows(rows) => scrolled(rows, scroll, area, buffer, look),
             Self::Table(rows) => {
                 let Some((heading, rows)) = rows.split_first() else {
-                    return;
+                    return 0;
                 };
                 let (head, body) = above(area, 1);
                 look.line(buffer, (head.x, head.y), head.width, heading);
-                scrolled(rows, scroll, body, buffer, look);
+                scrolled(rows, scroll, body, buffer, look)
             }
         }
     }
 }
 
 /// Draws rows from one on, and never beyond the last; the last line of the area says how many more
-/// there are.
-fn scrolled(rows: &[Line], scroll: usize, area: Rect, buffer: &mut Buffer, look: &Look) {
+/// there are. Gives the first row that is shown.
+fn scrolled(rows: &[Line], scroll: usize, area: Rect, buffer: &mut Buffer, look: &Look) -> usize {
     let room = usize::from(area.height);
     let from = scroll.min(rows.len().saturating_sub(room));
     let is_cut = rows.len() - from > room && room > 1;
@@ -83,4 +85,5 @@ fn scrolled(rows: &[Line], scroll: usize, area: Rect, buffer: &mut Buffer, look:
         let y = area.y + area.height - 1;
         look.text(buffer, (area.x, y), area.width, &text, look.ink(Ink::Dim));
     }
+    from
 }

@@ -174,10 +174,13 @@ impl Watcher {
             look: &self.look,
             elapsed,
         };
-        let drawn = self
-            .cells
-            .draw(|cells| frame.draw(cells.area(), cells.buffer_mut()));
-        drawn.map(|_| ())
+        let mut scroll = self.choice.scroll;
+        let drawn = self.cells.draw(|cells| {
+            scroll = frame.draw(cells.area(), cells.buffer_mut());
+        });
+        drawn?;
+        self.choice.scroll = scroll;
+        Ok(())
     }
 
     /// Carries out what keys ask for, one after the other. The answer to the last one is the

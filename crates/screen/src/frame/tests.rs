@@ -156,7 +156,17 @@ fn style(color: Color, unicode: Unicode) -> Style {
     Style::new(80, color, unicode)
 }
 
-fn drawn(known: &Known, choice: &Choice, style: Style, (width, height): (u16, u16)) -> Buffer {
+fn drawn(known: &Known, choice: &Choice, style: Style, size: (u16, u16)) -> Buffer {
+    framed(known, choice, style, size).0
+}
+
+/// The cells of a frame, and the first row of text that it shows.
+fn framed(
+    known: &Known,
+    choice: &Choice,
+    style: Style,
+    (width, height): (u16, u16),
+) -> (Buffer, usize) {
     let summary = known.summary.clone();
     let figures = summary.map_or_else(Vec::new, |summary| figure::figures(&summary));
     let redactor = Redactor::default();
@@ -171,8 +181,8 @@ fn drawn(known: &Known, choice: &Choice, style: Style, (width, height): (u16, u1
         look: &look,
         elapsed: Nanos::from_secs(8),
     };
-    frame.draw(area, &mut buffer);
-    buffer
+    let first = frame.draw(area, &mut buffer);
+    (buffer, first)
 }
 
 /// The letters of a buffer, row by row.
@@ -416,6 +426,14 @@ fn a_day_with_hundreds_of_steps_is_drawn() {
     choice.scroll = usize::MAX;
     let end = draw(&choice, size);
     assert!(!end.contains("more rows"), "{end}");
+    choice.scroll = framed(&known, &choice, Style::default(), size).1;
+    assert_eq!(
+        draw(&choice, size),
+        end,
+        "the last rows need no more keys to leave"
+    );
+    choice.press(Key::Up);
+    assert_ne!(draw(&choice, size), end);
     for key in "/step 31".chars() {
         choice.press(Key::Char(key));
     }
