@@ -14,6 +14,8 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let destinations = Destinations::of(&outputs)?;
     let path = runs_folder::find(&flags.run)?;
     let destinations = destinations.of_plan(stored_plan(&path));
+    // Files of intervals are emptied as they are opened: not for a record that can't be read.
+    Record::newest_id(&path).map_err(failure)?;
     let mut intervals = Box::new(intervals::open(&outputs)?);
     let record = Record::replay(&path, &mut |event| intervals.observe(event)).map_err(failure)?;
     // Lines on standard output stand above the report.

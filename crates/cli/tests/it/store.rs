@@ -488,6 +488,23 @@ fn runs_in_directories_of_their_own_are_listed_and_not_pruned() {
 }
 
 #[test]
+fn a_report_of_a_run_that_cannot_be_read_empties_no_file() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let dir = folder.at("run");
+    run(&format!("http -q -n 1 -o {dir} {}", serve.url));
+    let log = format!("{dir}/intervals.log");
+    let mut bytes = fs::read(&log).unwrap();
+    bytes[7] = 200;
+    fs::write(&log, bytes).unwrap();
+    let kept = folder.at("kept.jsonl");
+    fs::write(&kept, "of another run").unwrap();
+    let report = run(&format!("report {dir} --json-lines {kept}"));
+    assert_eq!(report.code, Some(2), "{}", report.stderr);
+    assert_eq!(fs::read_to_string(&kept).unwrap(), "of another run");
+}
+
+#[test]
 fn a_run_that_cannot_be_read_is_never_pruned() {
     let serve = Serve::new("");
     let folder = Folder::new();
