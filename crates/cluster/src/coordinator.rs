@@ -16,7 +16,7 @@ use crate::lease::START_LEAD;
 use crate::merge::Merge;
 use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
 use crate::place::{Place, PlaceState};
-use crate::relayed::ClusterEvent;
+use crate::relayed::{ClusterEvent, Loss};
 use drumfire_measure::{Ending, RunEvent, RunInfo, decode_event};
 use drumfire_plan::{Command, Plan, StopReason};
 use drumfire_units::{Nanos, rounded};
@@ -463,7 +463,11 @@ impl Coordinator {
             (now - start).as_secs_f64(),
             reported.as_secs_f64(),
         );
-        actions.push(CoordinatorAction::Tell(ClusterEvent::Suspect(note)));
+        actions.push(CoordinatorAction::Tell(ClusterEvent::Lost(Loss {
+            text: note,
+            share: f64::from(share.count) / f64::from(share.of),
+            reported,
+        })));
         self.merge.close(index);
         // A load that would miss a share from its beginning is none: others may have begun it.
         let is_early = now <= start;

@@ -47,4 +47,4 @@ pub use lease::{BEAT, LEASE};
 pub use merge::Merge;
 pub use message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
 pub use offset::Offset;
-pub use relayed::{ClusterEvent, Wish, relayed};
+pub use relayed::{ClusterEvent, Loss, Wish, relayed};

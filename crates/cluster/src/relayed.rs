@@ -5,7 +5,7 @@
 //! ask of the run.
 
 use drumfire_engine::{Relay, RunError};
-use drumfire_measure::{Changed, Ending, Reading, Reason, RunEvent, RunInfo, Summary};
+use drumfire_measure::{Changed, Doubt, Ending, Reading, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Command, Plan, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -25,6 +25,8 @@ pub enum ClusterEvent {
     Run(RunEvent),
     /// A finding against the figures.
     Suspect(String),
+    /// An agent was lost, and its share goes on without an account.
+    Lost(Loss),
     /// A fact for the report.
     Note(String),
     /// The load was stopped since an agent is lost.
@@ -33,6 +35,32 @@ pub enum ClusterEvent {
     Over(Vec<Ending>),
     /// There is no run, for this reason.
     Failed(String),
+}
+
+/// The loss of an agent under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The sentence about it.
+    pub text: String,
+    /// The part of the run's shares that it had, 0 to 1.
+    pub share: f64,
+    /// The run time up to which its share is accounted for.
+    pub reported: Nanos,
+}
+
+impl Loss {
+    /// The doubt that it leaves in a run whose load lasted this long: what the share was asked for
+    /// behind its last report is unknown, as if it were spread evenly over the run.
+    fn over(self, span: Nanos) -> Doubt {
+        let known = match span {
+            Nanos::ZERO => 0.0,
+            span => (self.reported.0 as f64 / span.0 as f64).min(1.0),
+        };
+        Doubt {
+            text: self.text,
+            unknown: self.share * (1.0 - known),
+        }
+    }
 }
 
 /// What observers ask of a run.
@@ -48,7 +76,7 @@ pub enum Wish {
 struct Books<'a> {
     relay: &'a Relay<'a>,
     reading: Reading,
-    suspicions: Vec<String>,
+    losses: Vec<Loss>,
     notes: Vec<String>,
     end: Nanos,
 }
@@ -68,7 +96,7 @@ pub fn relayed(
     let mut books = Books {
         relay,
         reading: Reading::new(Arc::clone(info), plan.thresholds()),
-        suspicions: Vec::new(),
+        losses: Vec::new(),
         notes: Vec::new(),
         end: Nanos::ZERO,
     };
@@ -112,7 +140,11 @@ impl Books<'_> {
     fn take(&mut self, event: ClusterEvent) {
         match event {
             ClusterEvent::Run(event) => self.publish(event),
-            ClusterEvent::Suspect(note) => self.suspicions.push(note),
+            ClusterEvent::Suspect(note) => self.reading.doubt(Doubt {
+                text: note,
+                unknown: 0.0,
+            }),
+            ClusterEvent::Lost(loss) => self.losses.push(loss),
             ClusterEvent::Note(note) => self.notes.push(note),
             ClusterEvent::Aborted => self.stop(StopReason::Command),
             ClusterEvent::Gathered(..) | ClusterEvent::Over(_) | ClusterEvent::Failed(_) => {}
@@ -158,9 +190,9 @@ impl Books<'_> {
         if let Some(at) = load_end {
             self.reading.end_load(at);
         }
-        if !self.suspicions.is_empty() {
-            // What lost agents had under way has no end in any report.
-            self.reading.break_off();
+        let span = load_end.unwrap_or(self.end);
+        for loss in std::mem::take(&mut self.losses) {
+            self.reading.doubt(loss.over(span));
         }
         // A warm-up that is found is taken off below.
         let warmup = self.reading.so_far().info.warmup;
@@ -169,12 +201,6 @@ impl Books<'_> {
         }
         let mut summary = self.reading.close(duration, steal);
         Arc::make_mut(&mut summary.info).notes.extend(self.notes);
-        for suspicion in self.suspicions {
-            summary.doubt(Reason {
-                text: suspicion,
-                remedies: Vec::new(),
-            });
-        }
         let summary = Arc::new(summary);
         self.relay.publish(RunEvent::Finished(Arc::clone(&summary)));
         summary

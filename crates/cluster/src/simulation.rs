@@ -375,7 +375,7 @@ impl World {
                 }
                 self.merged.push(Interval::clone(&interval));
             }
-            ClusterEvent::Suspect(_) => self.suspicions += 1,
+            ClusterEvent::Suspect(_) | ClusterEvent::Lost(_) => self.suspicions += 1,
             ClusterEvent::Over(endings) => self.over = Some(Ok(endings.len())),
             ClusterEvent::Failed(reason) => self.over = Some(Err(reason)),
             ClusterEvent::Run(_)

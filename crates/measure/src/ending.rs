@@ -46,6 +46,19 @@ pub struct Ending {
     /// The end of the load: without a reason in the first two versions of the form, and without a
     /// time in the first three.
     pub load_end: LoadEnd,
+    /// Reasons against the run that no interval shows; none in the first four versions of the form.
+    pub doubts: Vec<Doubt>,
+}
+
+/// A reason for which a run is suspect that its intervals do not show, such as the loss of a machine
+/// that had a share of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Doubt {
+    /// The reason, in a sentence.
+    pub text: String,
+    /// The share of what the run was asked for that has no account, 0 to 1. Above 0 the load was
+    /// not kept, as far as is known.
+    pub unknown: f64,
 }
 
 impl Ending {
@@ -74,6 +87,9 @@ impl Ending {
         }
         for note in &mut self.notes {
             *note = rewrite(note);
+        }
+        for doubt in &mut self.doubts {
+            doubt.text = rewrite(&doubt.text);
         }
         for mut body in self.failed_bodies.take() {
             body.body.text = body.body.text.map(|text| rewrite(&text));
@@ -155,6 +171,10 @@ mod tests {
                 reason: Some(StopReason::Command),
                 at: Some(Nanos(1_250_000_000)),
             },
+            doubts: vec![Doubt {
+                text: "agent hunter2 was lost".to_owned(),
+                unknown: 0.25,
+            }],
         }
     }
 

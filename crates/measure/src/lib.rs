@@ -91,7 +91,7 @@ pub use counts::{Bytes, Counts, OutcomeCounts};
 pub use digest::Digest;
 pub use drift::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Trend};
 pub use encoding::{DecodeError, decode_v2, encode_v2};
-pub use ending::{Ending, LoadEnd};
+pub use ending::{Doubt, Ending, LoadEnd};
 pub use errors::{ErrorRow, MESSAGE_BYTES, MESSAGES};
 pub use event::RunEvent;
 pub use event_stream::{EventReader, decode_event, encode_event};

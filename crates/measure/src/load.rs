@@ -42,6 +42,18 @@ impl LoadAnswer {
         connections_needed: None,
     };
 
+    /// Takes away a share of what was asked for, 0 to 1, of which nothing is known.
+    pub(crate) fn miss(&mut self, share: f64) {
+        if share <= 0.0 {
+            return;
+        }
+        self.kept = false;
+        self.sent_share *= 1.0 - share;
+        let share = share_text(share);
+        let text = format!("{share} of what was asked for has no account");
+        self.reasons.push(Reason::new(text, &[]));
+    }
+
     /// The answer for one pool over a span.
     #[must_use]
     pub fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {

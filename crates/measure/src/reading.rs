@@ -16,8 +16,8 @@ use crate::figure::{Figure, Judgement};
 use crate::overview::Aspect;
 use crate::threshold::{Aim, View};
 use crate::{
-    Changed, Ending, FailedBody, GeneratorHealth, Interval, IntervalRow, Outcome, Overview, Rows,
-    RunEvent, RunInfo, SlowRequest, Summary, ThresholdResult, WindowedThresholds,
+    Changed, Doubt, Ending, FailedBody, GeneratorHealth, Interval, IntervalRow, Outcome, Overview,
+    Rows, RunEvent, RunInfo, SlowRequest, Summary, ThresholdResult, WindowedThresholds,
 };
 use drumfire_plan::{StopReason, Threshold, Warmup};
 use drumfire_units::Nanos;
@@ -279,6 +279,19 @@ impl Reading {
         self.summary.slowest.add(request);
     }
 
+    /// Adds a reason against the run that no interval shows.
+    pub fn doubt(&mut self, doubt: Doubt) {
+        self.summary.verdict.doubts.push(doubt);
+    }
+
+    /// What has no account has no end in any interval either.
+    fn settle_unknown(&mut self) {
+        let doubts = &self.summary.verdict.doubts;
+        if doubts.iter().any(|doubt| doubt.unknown > 0.0) {
+            self.summary.break_off();
+        }
+    }
+
     /// Accounts for what was under way where the record of a run breaks off: of the requests that
     /// were due and of which nothing is recorded, those under way then are in flight, and the rest
     /// is pending. It has no times.
@@ -334,6 +347,7 @@ impl Reading {
     /// measure without our workers.
     #[must_use]
     pub fn close_with(mut self, duration: Nanos, generator: GeneratorHealth) -> Summary {
+        self.settle_unknown();
         self.summary.settle();
         let duration = match self.summary.info.warmup {
             Warmup::Span(_) => duration,
@@ -361,6 +375,8 @@ impl Reading {
     /// and what a run reported stays so. The verdict is made anew, by today's rules.
     #[must_use]
     pub fn restore(mut self, ending: Ending) -> Summary {
+        self.summary.verdict.doubts = ending.doubts;
+        self.settle_unknown();
         self.summary.settle();
         let generator = self.generator(ending.steal_share);
         let mut summary = self.summary;

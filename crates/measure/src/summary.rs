@@ -440,6 +440,7 @@ impl Summary {
             failed_bodies: self.failed_bodies.clone(),
             slowest: self.slowest.clone(),
             load_end: self.load_end,
+            doubts: self.verdict.doubts.clone(),
         }
     }
 
@@ -474,9 +475,11 @@ impl Summary {
             span: self.duration,
         };
         let verdict = Verdict::judge(&evidence);
-        let load = LoadAnswer::of_run(&pools, self.duration);
+        let mut load = LoadAnswer::of_run(&pools, self.duration);
         let target = TargetAnswer::of_run(&pools);
-        (self.verdict, self.load, self.target) = (verdict, load, target);
+        let doubts = std::mem::take(&mut self.verdict.doubts);
+        doubts.iter().for_each(|doubt| load.miss(doubt.unknown));
+        (self.verdict, self.load, self.target) = (verdict.with(doubts), load, target);
     }
 
     /// Whether every request and every iteration of every pool is accounted for, exactly, in a

@@ -15,7 +15,9 @@
 use crate::near_p99::{near_p99, near_p99_measured};
 use crate::target::unreached;
 use crate::words::share_text;
-use crate::{Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth};
+use crate::{
+    Doubt, Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth,
+};
 use drumfire_units::{Nanos, rounded::time as time_text};
 
 /// The answer to whether a run's figures can be believed. It says nothing of the target.
@@ -42,12 +44,14 @@ impl Validity {
 }
 
 /// The judgement with its reasons, the gravest first.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The gravest of the findings.
     pub validity: Validity,
     /// One for each finding.
     pub reasons: Vec<Reason>,
+    /// The findings that no interval shows, which are among the reasons once the books are closed.
+    pub(crate) doubts: Vec<Doubt>,
 }
 
 /// The least lag that counts against a run.
@@ -111,6 +115,7 @@ impl Verdict {
     pub(crate) const NONE: Self = Self {
         validity: Validity::Valid,
         reasons: Vec::new(),
+        doubts: Vec::new(),
     };
 
     /// Judges a run.
@@ -143,7 +148,16 @@ impl Verdict {
         Self {
             validity: found.first().map_or(Validity::Valid, |finding| finding.0),
             reasons: found.into_iter().map(|finding| finding.1).collect(),
+            doubts: Vec::new(),
         }
+    }
+
+    /// The same with what no interval shows, each of which makes the run suspect at least.
+    pub(crate) fn with(mut self, doubts: Vec<Doubt>) -> Self {
+        for doubt in &doubts {
+            self.doubt(Reason::new(doubt.text.clone(), &[]));
+        }
+        Self { doubts, ..self }
     }
 
     /// Adds one more reason that makes the run suspect at least.

@@ -332,6 +332,8 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     bodies.for_each(|body| reading.add_failed_body(body.clone()));
     let slowest = endings.iter().flat_map(|of| of.slowest.iter());
     slowest.for_each(|slow| reading.add_slow(slow.clone()));
+    let doubts = endings.iter().flat_map(|of| &of.doubts);
+    doubts.for_each(|doubt| reading.doubt(doubt.clone()));
     let warmup = reading.so_far().info.warmup;
     // What a part found and left out is in no interval: the whole finds its own.
     let is_found = warmup == Warmup::Auto;

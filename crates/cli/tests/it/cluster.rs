@@ -141,7 +141,20 @@ fn a_killed_agent_is_stated() {
     assert!(!words.contains("run valid"), "{words}");
     assert!(words.contains("was lost at"), "{words}");
     assert!(words.contains("is unknown, and in no figure"), "{words}");
-    summary(&together).conservation().unwrap();
+    assert!(
+        words.contains("of what was asked for has no account"),
+        "{words}"
+    );
+    let stored = summary(&together);
+    stored.conservation().unwrap();
+    assert!(
+        !stored.load.kept && stored.load.sent_share < 0.9,
+        "{:?}",
+        stored.load
+    );
+    // What is stored says the same.
+    let report = finish(&mut drumfire(["report", &together]));
+    assert_eq!(report.stdout, run.stdout);
 }
 
 /// One signal drains all agents, and the run says so.
@@ -200,7 +213,7 @@ fn an_agent_loads_what_its_list_names() {
     let folder = Folder::new();
     let (_server, url) = nats_server(&nats, &folder);
     let serve = Serve::new("");
-    let here = serve.url.clone();
+    let here = &serve.url;
     let cases = [
         (
             "",
@@ -210,19 +223,19 @@ fn an_agent_loads_what_its_list_names() {
         ),
         (
             "other.invalid",
-            &here,
+            here,
             "",
             "this agent may not load 127.0.0.1",
         ),
-        ("", &here, "redirects: 3", "the plan follows redirects"),
+        ("", here, "redirects: 3", "the plan follows redirects"),
         (
             "elsewhere.invalid",
-            &here,
+            here,
             "unix_socket: /run/x.sock",
             "the plan uses a Unix socket",
         ),
-        ("127.0.0.1", &here, "", ""),
-        ("*", &here, "redirects: 3", ""),
+        ("127.0.0.1", here, "", ""),
+        ("*", here, "redirects: 3", ""),
     ];
     for (number, (allow, target, setting, refused)) in cases.into_iter().enumerate() {
         let path = folder.at("plan.yaml");

@@ -14,13 +14,16 @@ use crate::codec::stop_reason::{decode_reason, encode_reason};
 use crate::codec::{CodecError, Input, put, put_optional, put_text};
 use crate::transcript::form::{decode_excerpt, encode_excerpt};
 use crate::{
-    Certainty, Ending, FailedBodies, FailedBody, LoadEnd, SlowRequest, Slowest, ThresholdResult,
+    Certainty, Doubt, Ending, FailedBodies, FailedBody, LoadEnd, SlowRequest, Slowest,
+    ThresholdResult,
 };
 use drumfire_units::Nanos;
 
 /// The version of the form, its first number.
-const VERSION: u64 = 4;
-/// The version before it, which ends before the time of the stop.
+const VERSION: u64 = 5;
+/// The version before it, which has no doubts.
+const VERSION_WITHOUT_DOUBTS: u64 = 4;
+/// An earlier version, which ends before the time of the stop.
 const VERSION_WITHOUT_TIME: u64 = 3;
 /// An earlier version, which ends before the reason of the stop.
 const VERSION_WITHOUT_STOP: u64 = 2;
@@ -66,6 +69,11 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
         encode_reason(reason, &mut out);
     }
     put_optional(&mut out, ending.load_end.at.map(|at| at.0));
+    put(&mut out, ending.doubts.len() as u64);
+    for doubt in &ending.doubts {
+        put_text(&mut out, &doubt.text);
+        put(&mut out, doubt.unknown.to_bits());
+    }
     out
 }
 
@@ -86,6 +94,10 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
         failed_bodies: bodies(input)?,
         slowest: slowest(input)?,
         load_end: load_end(input, version)?,
+        doubts: match version > VERSION_WITHOUT_DOUBTS {
+            true => input.several(doubt)?,
+            false => Vec::new(),
+        },
     };
     input.end()?;
     Ok(ending)
@@ -102,6 +114,15 @@ fn load_end(input: &mut Input<'_>, version: u64) -> Result<LoadEnd, CodecError> 
             false => None,
         },
     })
+}
+
+fn doubt(input: &mut Input<'_>) -> Result<Doubt, CodecError> {
+    const RANGE: CodecError = CodecError::Malformed("a share that is unknown");
+    let (text, unknown) = (input.text()?.to_owned(), share(input)?);
+    match (0.0..=1.0).contains(&unknown) {
+        true => Ok(Doubt { text, unknown }),
+        false => Err(RANGE),
+    }
 }
 
 fn share(input: &mut Input<'_>) -> Result<f64, CodecError> {
