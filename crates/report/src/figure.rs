@@ -148,6 +148,10 @@ pub const NAMES: [&str; 9] = [
 
 /// The figures of one summary, each made when it is asked for. The run over time is decoded once for
 /// all of them, which is most of their cost.
+///
+/// A report and a page take all ([`figures`]). A screen shows a few at a time and makes them each
+/// second, so that it asks for these by their names; it may put the newest intervals in the place
+/// of all rows ([`Self::of_newest`]).
 #[derive(Debug)]
 pub struct Pictures<'a> {
     summary: &'a Summary,

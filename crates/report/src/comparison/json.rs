@@ -1,4 +1,8 @@
 //! A comparison as JSON, for scripts.
+//!
+//! The words of answers are a part of the form, and change only with its version: they are no
+//! sentences for people, which `text` has. Figures come in the order of the table; a script looks
+//! them up by their name, since a run without a figure leaves it out.
 
 use super::figure::Figure;
 use super::{Answer, CONFIDENCE, Comparison, Row, Runs};

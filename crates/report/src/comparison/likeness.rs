@@ -1,4 +1,12 @@
 //! Whether the difference of two runs says something of their target.
+//!
+//! Each run is judged by itself first, and then all by the first of the base. The facts are the
+//! typed ones that a run stores of its plan, so that a plan that was written in other words is
+//! alike, and one with another law is not, whatever its text. A run that an older version stored
+//! has no such facts: it is like runs without them only.
+//!
+//! The number of steps is compared and not their names, which are URLs where a plan gives none, and
+//! differ with the target.
 
 use crate::secret;
 use crate::untrusted::Untrusted;

@@ -1,4 +1,12 @@
 //! Sets of runs: a test of each figure by the ranks of whole runs.
+//!
+//! A figure that one run lacks is left out for all, since a test of the runs that have it would be
+//! one of other runs than its neighbours'. The probabilities are raised by the number of figures
+//! that are left, and not of those that there could have been.
+//!
+//! Tests and shifts are made on the scale on which a shift is a difference (`Figure::scaled`), and
+//! turned into shares behind it. Ranks are the same on both scales; intervals of a ratio are so
+//! those of its logarithm, and not symmetric.
 
 use super::figure::Figure;
 use super::{Answer, CONFIDENCE, Row};

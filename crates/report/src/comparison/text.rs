@@ -1,4 +1,12 @@
 //! A comparison as text for a terminal.
+//!
+//! The answer stands first and in a sentence, for most readers need nothing below it. Both sides
+//! follow, so that a comparison of the wrong runs is seen, then the table, then what makes the
+//! answer less than it seems. On a narrow page the medians give way first: shift, interval and
+//! answer are what the page is for.
+//!
+//! Every number comes from the rows. The one thing that is computed here is half of an interval,
+//! as the least shift that runs with this spread could have shown.
 
 use super::figure::Figure;
 use super::{Answer, Comparison, Row, Runs};
