@@ -93,8 +93,8 @@ fn main() -> Result<()> {
         streamed: Server::start(Kind::ServeGrpc, Scheme::Plain, &programs)?,
     };
     let mut out = std::io::stdout();
-    let title = "instructions per request (min–max)";
-    writeln!(out, "| client | connections | {title} |\n|---|---|---|")?;
+    let title = "instructions per request, mean | median (min–max)";
+    writeln!(out, "| client | connections | {title} |\n|---|---|---|---|")?;
     let protocols = match &flags.protocol {
         Some(protocol) => std::slice::from_ref(protocol),
         None => Protocol::value_variants(),
@@ -164,7 +164,9 @@ fn endless(tool: Tool, connections: usize, programs: &Programs, url: &str) -> Co
 
 /// A row of the table.
 fn row(name: &str, connections: usize, steps: &Steps) -> String {
-    let Spread { min, max, .. } = Spread::of(steps.requests.iter().map(|count| *count as f64));
+    let Spread {
+        min, max, median, ..
+    } = Spread::of(steps.requests.iter().map(|count| *count as f64));
     let mean = steps.requests.iter().sum::<u64>() / steps.requests.len() as u64;
-    format!("| {name} | {connections} | {mean} ({min:.0}–{max:.0}) |")
+    format!("| {name} | {connections} | {mean} | {median:.0} ({min:.0}–{max:.0}) |")
 }
