@@ -1,8 +1,8 @@
 //! The machines over NATS: the one place of this crate with sockets, threads and a clock.
 //!
-//! Effects are here and in the two files beneath. Each driver has a thread with a runtime of tokio, on which its machine alone decides. The other
-//! threads give it messages through a queue and take what it has for them from another, so that no
-//! lock is held over a wait.
+//! Effects are here and in the two files beneath. Each driver has a thread with a runtime of tokio,
+//! on which its machine alone decides. The other threads give it messages through a queue and take
+//! what it has for them from another, so that no lock is held over a wait.
 //!
 //! ```text
 //!   drumfire.GROUP.beat          requests of agents, answered by the coordinator

@@ -6,7 +6,7 @@
 use crate::Offset;
 use crate::bytes::{Input, MessageError, VERSION, put, put_bytes, put_optional};
 use drumfire_engine::Shares;
-use drumfire_measure::{decode_command, encode_command};
+use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 
@@ -150,15 +150,6 @@ pub enum Content {
     /// The ending of the agent's run, behind which nothing comes.
     Ending(Vec<u8>),
 }
-
-/// The reasons by their numbers.
-const REASONS: [StopReason; 5] = [
-    StopReason::Signal,
-    StopReason::Duration,
-    StopReason::Counted,
-    StopReason::Threshold,
-    StopReason::Command,
-];
 
 fn begin() -> Vec<u8> {
     let mut out = Vec::new();
@@ -313,11 +304,7 @@ impl Hold {
         for command in &self.commands {
             put_bytes(out, &encode_command(command));
         }
-        let number = self.halt.and_then(|(reason, _)| {
-            let place = REASONS.iter().position(|other| *other == reason);
-            place.map(|place| place as u64)
-        });
-        put_optional(out, number);
+        put_optional(out, self.halt.map(|(reason, _)| stop_number(reason)));
         put(out, self.halt.is_some_and(|(_, ends)| ends).into());
         put(out, self.is_over.into());
     }
@@ -336,9 +323,7 @@ impl Hold {
         let reason = match input.optional()? {
             None => None,
             Some(number) => {
-                let place = usize::try_from(number).ok();
-                let reason = place.and_then(|place| REASONS.get(place));
-                Some(*reason.ok_or(MessageError::Malformed("an unknown reason"))?)
+                Some(stop_of_number(number).ok_or(MessageError::Malformed("an unknown reason"))?)
             }
         };
         let ends = input.flag()?;
