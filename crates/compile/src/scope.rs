@@ -72,6 +72,13 @@ impl<'a> Scope<'a> {
         bytes
     }
 
+    /// The content of a file with a private key; `None` where it can't be read.
+    pub(crate) fn secret_file(&mut self, path: &Text) -> Option<Arc<[u8]>> {
+        let read = self.host.read_secret(&path.value);
+        let read = read.map_err(|error| format!("can't read {}: {error}", path.value));
+        self.found.ok(&path.place, read).map(Arc::from)
+    }
+
     /// A file that is read from any place while the run lasts; `None` where it can't be opened.
     pub(crate) fn open(&mut self, path: &Text) -> Option<Arc<dyn ReadAt>> {
         let opened = self.host.open(&path.value);

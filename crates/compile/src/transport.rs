@@ -216,16 +216,19 @@ fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
 /// The settings for https targets, checked also where no target speaks TLS. A plan has the content
 /// of certificates, read once, beside the names of their files, which messages quote.
 fn tls(written: &WrittenTls, scope: &mut Scope<'_>) -> Tls {
-    let mut pem = |path: Option<&Text>| {
+    let mut pem = |path: Option<&Text>, is_secret| {
         let path = path?;
-        let text = scope.file(path)?;
+        let text = match is_secret {
+            true => scope.secret_file(path)?,
+            false => scope.file(path)?,
+        };
         let file = scope.host.locate(&path.value);
         Some(Pem { text, file })
     };
     let (ca_pem, cert, key) = (
-        pem(written.cacert.as_ref()),
-        pem(written.cert.as_ref()),
-        pem(written.key.as_ref()),
+        pem(written.cacert.as_ref(), false),
+        pem(written.cert.as_ref(), false),
+        pem(written.key.as_ref(), true),
     );
     let tls = Tls {
         verify: match is_on(&written.insecure) {

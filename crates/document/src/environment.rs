@@ -21,6 +21,15 @@ pub trait Environment: Send + Sync + fmt::Debug {
         Err(io::ErrorKind::NotFound.into())
     }
 
+    /// The content of a file with a secret: `${secret:file:PATH}`, or a private key. It is read on
+    /// the machine that sends the load, and never travels with a plan.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`].
+    fn read_secret(&self, path: &str) -> io::Result<Vec<u8>> {
+        self.read(path)
+    }
+
     /// A variable of the environment, empty when it is not set; `None` when the environment may
     /// not be read.
     fn variable(&self, name: &str) -> Option<String> {

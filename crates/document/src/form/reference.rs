@@ -252,7 +252,10 @@ impl<'a> References<'a> {
                 self.environment(name, default, at, text, found)?
             }
             Source::File(path) => {
-                let read = self.environment.read(path);
+                let read = match is_secret {
+                    true => self.environment.read_secret(path),
+                    false => self.environment.read(path),
+                };
                 let read = read.map_err(|error| format!("can't read {path}: {error}"));
                 let bytes = read.and_then(|bytes| {
                     let wrong = |_| format!("{path} is not valid UTF-8");
