@@ -101,6 +101,17 @@ impl SetupValues {
                  `${{setup:{name}}}` is for the load and the teardown"
             ));
         }
+        let value = environment.setup_value(name);
+        if let Some(value) = value {
+            // An agent of several has the value, and no setup.
+            return match TEMPLATES.iter().any(|open| value.contains(open)) {
+                true => Err(format!(
+                    "the setup took a value for `{name}` in which a template begins, and a server \
+                     may write none"
+                )),
+                false => Ok(Some(value)),
+            };
+        }
         if self.taken.is_empty() {
             return Err(format!(
                 "no step of `setup` takes anything; give one `take: {{ {name}: json $.{name} }}`"
@@ -110,13 +121,7 @@ impl SetupValues {
             let near = suggestion(name, self.taken.iter().map(String::as_str));
             return Err(format!("no step of `setup` takes `{name}`{near}"));
         }
-        match environment.setup_value(name) {
-            Some(value) if TEMPLATES.iter().any(|open| value.contains(open)) => Err(format!(
-                "the setup took a value for `{name}` in which a template begins, and a server may \
-                 write none"
-            )),
-            value => Ok(value),
-        }
+        Ok(None)
     }
 
     /// Notes that a variable that has been resolved is read once more.
