@@ -15,6 +15,7 @@ mod local;
 pub(crate) mod new;
 mod phases;
 mod plan_file;
+mod received_files;
 pub(crate) mod report;
 mod results;
 pub(crate) mod resume;

@@ -1,8 +1,10 @@
 //! The machine and its servers, as the compiler asks for them.
 
-mod fileless;
+mod noting;
+mod received;
 
-pub(crate) use fileless::Fileless;
+pub(crate) use noting::Noting;
+pub(crate) use received::Received;
 
 use crate::exit::Failure;
 use crate::output::Output;

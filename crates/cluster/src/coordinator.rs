@@ -9,6 +9,7 @@
 //! What it takes from reports it hands to its holder to be written ([`CoordinatorAction::Journal`]).
 //! Only after [`Coordinator::journaled`] do replies have it as stored.
 
+use crate::attachments::Attachments;
 use crate::bytes::MessageError;
 use crate::division::{divide, sum};
 use crate::journal::frame;
@@ -42,6 +43,8 @@ pub struct Setup {
     pub plan: Arc<Plan>,
     /// The same as a text, without secrets.
     pub text: String,
+    /// What travels beside it.
+    pub attachments: Attachments,
     /// The number of agents.
     pub agents: usize,
     /// What the loss of one does.
@@ -248,6 +251,7 @@ impl Coordinator {
                     shares,
                     machine: sum(&machines),
                     plan: self.setup.text.clone(),
+                    attachments: self.setup.attachments.clone(),
                 };
                 Place::new(assignment, beat, heard)
             })

@@ -8,11 +8,14 @@
 //!   drumfire.GROUP.beat          requests of agents, answered by the coordinator
 //!   drumfire.GROUP.nudge         agents are to beat at once
 //!   drumfire.GROUP.RUN.share.N   reports, in the stream drumfire-RUN
+//!   $O.drumfire-GROUP.>          files of plans, in the object store drumfire-GROUP
 //! ```
 
+mod files;
 mod of_agent;
 mod of_coordinator;
 
+pub use files::Content as FileContent;
 pub use of_agent::{AgentDriver, AgentTask};
 pub use of_coordinator::{CoordinatorDriver, Journal};
 
@@ -85,6 +88,11 @@ impl Credentials {
 
     fn subject(&self, of: &str) -> String {
         format!("drumfire.{}.{of}", self.group)
+    }
+
+    /// The group's bucket in the object store.
+    fn bucket(&self) -> String {
+        format!("drumfire-{}", self.group)
     }
 
     async fn subscribe(&self, client: &Client, of: &str) -> Result<Subscriber, DriverError> {

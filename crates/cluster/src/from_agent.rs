@@ -2,6 +2,7 @@
 
 use crate::message::Content;
 use drumfire_engine::{Appointment, Control};
+use tokio::sync::mpsc::Sender;
 
 /// What an agent's holder has for its driver.
 #[derive(Debug)]
@@ -9,10 +10,23 @@ pub enum FromAgent {
     /// The share is prepared: the facts of its run, encoded, and the appointment that its workers
     /// will keep.
     Prepared(Vec<u8>, Appointment),
+    /// The holder waits for this file of its run.
+    Fetch(Wanted),
     /// The run has started, and is commanded by this.
     Control(Control),
     /// What the run has to say.
     Content(Content),
     /// The share can't be run, or its run has failed.
     Failed(String),
+}
+
+/// A file that an agent's holder waits for.
+#[derive(Debug)]
+pub struct Wanted {
+    /// The run.
+    pub(crate) run: String,
+    /// The file's number.
+    pub(crate) number: usize,
+    /// The way for its chunks.
+    pub(crate) chunks: Sender<Result<Vec<u8>, String>>,
 }

@@ -18,6 +18,7 @@
 //! send it again as long as it matters.
 
 mod agent;
+mod attachments;
 mod bytes;
 mod coordinator;
 mod courier;
@@ -37,11 +38,14 @@ mod relayed;
 mod simulation;
 
 pub use agent::{Agent, AgentAction};
+pub use attachments::{Attachments, FileError, SentFile};
 pub use bytes::MessageError;
 pub use coordinator::{Coordinator, CoordinatorAction, OnLoss, Setup};
 pub use courier::Courier;
 pub use division::{DivisionError, divide, divide_placement};
-pub use driver::{AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, Journal};
+pub use driver::{
+    AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
+};
 pub use from_agent::FromAgent;
 pub use lease::{BEAT, LEASE};
 pub use merge::Merge;

@@ -4,6 +4,7 @@
 //! else of it is read. An unknown number and an unknown kind are errors and change nothing.
 
 use crate::Offset;
+use crate::attachments::Attachments;
 use crate::bytes::{Input, MessageError, VERSION, put, put_bytes, put_optional};
 use drumfire_engine::Shares;
 use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
@@ -78,6 +79,8 @@ pub struct Assignment {
     pub machine: MachineFacts,
     /// The plan as a text, without secrets.
     pub plan: String,
+    /// What travels beside it.
+    pub attachments: Attachments,
 }
 
 /// The state of a run as it concerns one agent.
@@ -271,6 +274,7 @@ impl Assignment {
         }
         self.machine.encode(out);
         put_bytes(out, self.plan.as_bytes());
+        self.attachments.encode(out);
     }
 
     fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
@@ -285,6 +289,7 @@ impl Assignment {
             },
             machine: MachineFacts::decode(input)?,
             plan: input.text()?,
+            attachments: Attachments::decode(input)?,
         };
         let Shares { first, count, of } = assignment.shares;
         match first.checked_add(count) {
@@ -500,6 +505,7 @@ mod tests {
                 },
                 machine: beat().machine,
                 plan: "drumfire: 1".to_owned(),
+                attachments: Attachments::default(),
             }),
             Word::Hold(Hold {
                 epoch: 1,

@@ -138,6 +138,7 @@ impl World {
         let mut random = Random::new(seed);
         let count = 2 + (random.bits() % 3) as usize;
         let setup = Setup {
+            attachments: crate::Attachments::default(),
             run: "r".to_owned(),
             program: "1".to_owned(),
             plan: Arc::clone(&PLAN),

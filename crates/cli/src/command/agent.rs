@@ -5,10 +5,11 @@
 //! all of it.
 
 use super::plan_file::PlanFile;
+use super::received_files::ReceivedFiles;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::{AgentFlags, NatsFlags};
-use crate::host::Fileless;
+use crate::host::Received;
 use crate::output::Output;
 use crate::{names, runs_folder};
 use drumfire_cluster::{
@@ -44,7 +45,10 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
         AgentTask::Prepare(assignment) => assignment,
         AgentTask::Leave(left) => return ended(left),
     };
-    let ran = Share::new(flags, &assignment, output).and_then(|share| share.run(&driver, output));
+    let ran = ReceivedFiles::fetch(&driver, &assignment, flags.files_max).and_then(|files| {
+        let share = Share::new(flags, &assignment, &files, output)?;
+        share.run(&driver, output)
+    });
     let stored = match ran {
         Ok(stored) => stored,
         Err(failure) => {
@@ -115,10 +119,18 @@ impl<'a> Share<'a> {
     fn new(
         flags: &'a AgentFlags,
         assignment: &'a Assignment,
+        files: &ReceivedFiles,
         output: &Output,
     ) -> Result<Self, Failure> {
         let file = PlanFile::of_text(&assignment.plan, "the plan");
-        let host: Arc<dyn Host> = Arc::new(Fileless(file.host(output)));
+        let allow = flags.allow.clone();
+        let host: Arc<dyn Host> = Arc::new(Received::new(
+            file.host(output),
+            &assignment.attachments,
+            &files.places,
+            flags.secrets.as_deref(),
+            Box::new(move |origin| check_target(origin, &allow)),
+        ));
         let draft = file.draft(&[], &host, output);
         let plan = compile_draft(&draft, &host).map_err(|found| Failure::of(&found))?;
         check_targets(&plan, &flags.allow)?;
@@ -192,20 +204,27 @@ fn check_targets(plan: &Plan, allow: &[String]) -> Result<(), Failure> {
             )));
         }
         for request in &pool.requests {
-            let origin = &request.url.origin;
-            let is_allowed = match allow.is_empty() {
-                true => OWN.iter().any(|own| allows(own, origin)),
-                false => allow.iter().any(|allowed| allows(allowed, origin)),
-            };
-            if !is_allowed {
-                return Err(Failure::usage(format!(
-                    "this agent may not load {}:{}; --allow names what it may",
-                    origin.host, origin.port
-                )));
-            }
+            check_target(&request.url.origin, allow).map_err(Failure::usage)?;
         }
     }
     Ok(())
+}
+
+/// Refuses a server that the agent may not load.
+fn check_target(origin: &Origin, allow: &[String]) -> Result<(), String> {
+    let is_allowed = match allow.is_empty() {
+        true => OWN.iter().any(|own| allows(own, origin)),
+        false => allow
+            .iter()
+            .any(|allowed| allowed == ANY || allows(allowed, origin)),
+    };
+    match is_allowed {
+        true => Ok(()),
+        false => Err(format!(
+            "this agent may not load {}:{}; --allow names what it may",
+            origin.host, origin.port
+        )),
+    }
 }
 
 /// Whether an entry of the list is an origin's host, or its host and port.

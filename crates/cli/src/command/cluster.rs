@@ -1,14 +1,15 @@
 //! `drumfire cluster run`: one plan on several agents, as one run.
 
 use super::agent::credentials;
-use super::local::Local;
+use super::local::{Local, LocalAgents};
+use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::results;
+use super::results::{self, Carried};
 use super::run::compiled;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
 use crate::flags::{ClusterRunFlags, LossChoice};
-use crate::host::Fileless;
+use crate::host::Noting;
 use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
@@ -16,8 +17,8 @@ use crate::trust;
 use drumfire_cluster::{
     ClusterEvent, CoordinatorDriver, DriverError, Journal, OnLoss, Setup, relayed,
 };
-use drumfire_compile::{Host, compile_phase};
-use drumfire_document::{Phase, form};
+use drumfire_compile::Host;
+use drumfire_document::{Document, form};
 use drumfire_engine::Run;
 use drumfire_measure::RunInfo;
 use drumfire_net::Clock;
@@ -47,32 +48,52 @@ pub(crate) fn run(flags: &ClusterRunFlags, output: &Output) -> Result<Exit, Fail
         ));
     }
     let file = PlanFile::read(&given.plan)?;
-    let host: Arc<dyn Host> = Arc::new(Fileless(file.host(output)));
-    let compiled = compiled(&file, &host, given, output)?;
-    for phase in [Phase::Setup, Phase::Teardown] {
-        let plan = compile_phase(phase, &compiled.draft, &host);
-        if plan.map_err(|found| file.failure(&found))?.is_some() {
-            let key = phase.key();
-            let message = format!("a plan for several machines can't have a {key} yet");
-            return Err(Failure::usage(message));
-        }
-    }
+    let phases = match given.print_plan {
+        true => Phases::Skip,
+        false => Phases::Run,
+    };
+    let noted = RefCell::new(None);
+    let read = |host: &Arc<dyn Host>| {
+        let noting = Noting::of(host);
+        let host: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
+        noted.replace(Some(noting));
+        compiled(&file, &host, given, output)
+    };
+    // The setup's and the teardown's requests are this machine's, once for all agents.
+    phases::around(&file, phases, output, read, |compiled, signals| {
+        let noting = noted.take();
+        let noting = noting.ok_or_else(|| Failure::failed("the plan was not read"))?;
+        load(flags, compiled, noting, &file, signals, output)
+    })
+}
+
+/// Runs the load of a compiled plan.
+fn load(
+    flags: &ClusterRunFlags,
+    compiled: Compiled,
+    noting: Arc<Noting>,
+    file: &PlanFile,
+    signals: &Signals,
+    output: &Output,
+) -> Result<Carried, Failure> {
+    let given = &flags.run;
     let written = Written {
         naming: Naming::Keys,
-        folder: file.folder,
+        folder: file.folder.clone(),
         ..compiled.draft.document.into()
     };
-    let signals = Signals::default();
     if given.print_plan {
         let (plan, shown) = (compiled.plan, &given.output);
-        return results::of_plan(plan, &written, shown, true, &signals, output)?.ended;
+        return results::of_plan(plan, &written, shown, true, signals, output);
     }
     crate::store_place::check(&given.output)?;
     let destinations = results::destinations_of(&written, output)?;
     let output = &output.colored(given.output.color);
     let cluster = Cluster {
         flags,
-        text: form::print_without_secrets(&written.document),
+        text: text_of_load(&written.document),
+        noting,
+        secrets: file.folder.clone(),
         ends: RefCell::default(),
     };
     let carried = results::carry_out(
@@ -81,10 +102,20 @@ pub(crate) fn run(flags: &ClusterRunFlags, output: &Output) -> Result<Exit, Fail
         &destinations,
         &given.output,
         output,
-        |plan, output| cluster.session(plan, &written.notes, &signals, output),
+        |plan, output| cluster.session(plan, &written.notes, signals, output),
     );
     cluster.end();
-    carried?.ended
+    carried
+}
+
+/// The text of a document's load, which is all that agents get of it.
+fn text_of_load(document: &Document) -> String {
+    let load = Document {
+        setup: Vec::new(),
+        teardown: Vec::new(),
+        ..document.clone()
+    };
+    form::print_without_secrets(&load)
 }
 
 /// The coordinator of a run that is being put together.
@@ -92,6 +123,10 @@ struct Cluster<'a> {
     flags: &'a ClusterRunFlags,
     /// The plan as agents get it.
     text: String,
+    /// What the plan asked of this machine.
+    noting: Arc<Noting>,
+    /// The folder in which local agents have the plan's secrets.
+    secrets: PathBuf,
     ends: RefCell<Ends>,
 }
 
@@ -146,7 +181,12 @@ impl Cluster<'_> {
             (None, count) => {
                 let count = count.unwrap_or(1);
                 let local = ends.local.insert(Local::start()?);
-                local.start_agents(count, &flags.way.group, flags.keep.as_deref())?;
+                local.start_agents(&LocalAgents {
+                    count,
+                    group: &flags.way.group,
+                    keep: flags.keep.as_deref(),
+                    secrets: &self.secrets,
+                })?;
                 (local.url.clone(), count)
             }
         };
@@ -154,8 +194,12 @@ impl Cluster<'_> {
         let run = format!("{micros:x}-{:x}", std::process::id());
         let (path, journal) = journal(&run)?;
         ends.journal = Some(path);
+        let (attachments, contents) = self.noting.attachments().map_err(|(path, error)| {
+            Failure::usage(format!("can't read {path} a second time: {error}"))
+        })?;
         let setup = Setup {
             run,
+            attachments,
             program: env!("CARGO_PKG_VERSION").to_owned(),
             plan: Arc::clone(plan),
             text: self.text.clone(),
@@ -166,7 +210,12 @@ impl Cluster<'_> {
             },
         };
         let credentials = credentials(&url, &flags.way);
-        Ok(CoordinatorDriver::start(credentials, setup, journal)?)
+        Ok(CoordinatorDriver::start(
+            credentials,
+            setup,
+            contents,
+            journal,
+        )?)
     }
 
     /// Waits until all agents are ready; the facts of their run, and its start.
@@ -179,7 +228,7 @@ impl Cluster<'_> {
         let flags = self.flags;
         let wanted = flags.agents.or(flags.local).unwrap_or(1);
         let patience: Nanos = flags.wait.parse().map_err(Failure::usage)?;
-        let begun = driver.clock().now();
+        let mut begun = driver.clock().now();
         let mut is_silent = true;
         loop {
             match driver.event(LOOK) {
@@ -198,6 +247,10 @@ impl Cluster<'_> {
                     exit: Exit::CutShort,
                     ..Failure::failed("the run was interrupted before its load; no load was sent")
                 });
+            }
+            if driver.is_sending() {
+                // Agents are answered when the plan's files are with the server.
+                begun = driver.clock().now();
             }
             let waited = driver.clock().now() - begun;
             let there = driver.agents();

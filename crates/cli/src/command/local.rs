@@ -27,6 +27,17 @@ pub(super) struct Local {
     folder: PathBuf,
 }
 
+/// Agents that are to be started.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LocalAgents<'a> {
+    pub(super) count: u64,
+    pub(super) group: &'a str,
+    /// The folder in which they keep the records of their shares.
+    pub(super) keep: Option<&'a Path>,
+    /// The folder in which the plan's secrets are.
+    pub(super) secrets: &'a Path,
+}
+
 impl Local {
     /// Starts a server with JetStream on a port of the loopback address that is free.
     ///
@@ -61,20 +72,19 @@ impl Local {
     ///
     /// # Errors
     /// When one can't be started.
-    pub(super) fn start_agents(
-        &mut self,
-        count: u64,
-        group: &str,
-        keep: Option<&Path>,
-    ) -> Result<(), Failure> {
+    pub(super) fn start_agents(&mut self, agents: &LocalAgents<'_>) -> Result<(), Failure> {
         let wrong = |error: io::Error| Failure::failed(format!("can't start an agent: {error}"));
         let program = std::env::current_exe().map_err(wrong)?;
-        for _ in 0..count {
+        for _ in 0..agents.count {
             let mut command = Command::new(&program);
-            command.args(["agent", "--group", group, "--nats", &self.url]);
+            command.args(["agent", "--group", agents.group, "--nats", &self.url]);
             // It is the same user on the same machine, who wrote the plan.
-            command.args(["--allow", "*"]);
-            if let Some(folder) = keep {
+            command.args(["--allow", "*", "--files-max", "1TiB"]);
+            command.arg("--secrets").arg(match agents.secrets {
+                here if here.as_os_str().is_empty() => Path::new("."),
+                folder => folder,
+            });
+            if let Some(folder) = agents.keep {
                 command.arg("--keep").arg(folder);
             }
             command.stdin(Stdio::null()).stdout(Stdio::null());

@@ -2,7 +2,11 @@
 
 use super::{RunFlags, number};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use drumfire_units::ByteSize;
 use std::path::PathBuf;
+
+/// The most bytes that the files of a plan have on an agent.
+pub(crate) const FILES_BYTES_MAX: u64 = 1 << 30;
 
 /// The way to a server of NATS.
 #[derive(Args, Clone, Debug)]
@@ -47,6 +51,18 @@ pub(crate) struct AgentFlags {
     /// [default: this machine alone]
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Cluster")]
     pub(crate) allow: Vec<String>,
+    /// The folder of this agent's secrets: files that ${secret:file:PATH} and a plan's private keys
+    /// name, which never travel
+    #[arg(long, value_name = "DIR", help_heading = "Cluster")]
+    pub(crate) secrets: Option<PathBuf>,
+    /// The bytes that the files of a plan may have
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value_t = ByteSize(FILES_BYTES_MAX),
+        help_heading = "Cluster"
+    )]
+    pub(crate) files_max: ByteSize,
     /// The name of this agent, which no other may have [default: the machine's, and the process]
     #[arg(long, value_name = "NAME", help_heading = "Cluster")]
     pub(crate) name: Option<String>,

@@ -177,32 +177,6 @@ fn a_signal_drains_all_agents() {
     assert!(stdout.contains("0 in flight"), "{stdout}");
 }
 
-/// What a plan may not have on several machines is refused before anything is started.
-#[test]
-fn what_can_not_travel_is_refused() {
-    let folder = Folder::new();
-    fs::write(folder.at("body"), "x").unwrap();
-    for (more, words) in [
-        (
-            "requests: [ { post: /, body_file: body } ]",
-            "can't read files",
-        ),
-        (
-            "requests: [ { get: / } ]\nsetup: [ { get: \"http://127.0.0.1:1/\" } ]",
-            "can't have a setup",
-        ),
-    ] {
-        let path = folder.at("refused.yaml");
-        let text =
-            format!("drumfire: 1\npools:\n  p:\n    target: http://127.0.0.1:1\n    {more}\n");
-        fs::write(&path, text).unwrap();
-        let args = ["cluster", "run", &path, "--local", "2"];
-        let run = Process::start(&mut drumfire(args)).finish(LIMIT);
-        assert_eq!(run.code, Some(2), "{}{}", run.stdout, run.stderr);
-        assert!(run.stderr.contains(words), "{}", run.stderr);
-    }
-}
-
 /// An agent loads its own machine, or what its list names; a plan with another target, or with a way
 /// that could lead to one, is refused by it, and the coordinator has its words.
 #[test]

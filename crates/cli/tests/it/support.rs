@@ -7,6 +7,7 @@ pub(crate) mod certificates;
 pub(crate) mod folder;
 pub(crate) mod interop;
 pub(crate) mod lab;
+pub(crate) mod nats;
 pub(crate) mod patience;
 pub(crate) mod peers;
 pub(crate) mod process;

@@ -1,9 +1,10 @@
 //! An agent over NATS.
 
-use super::{Credentials, DriverError, LOOK, spawn};
+use super::{Credentials, DriverError, LOOK, files, spawn};
 use crate::agent::{Agent, AgentAction};
+use crate::attachments::FileError;
 use crate::courier::Courier;
-use crate::from_agent::FromAgent;
+use crate::from_agent::{FromAgent, Wanted};
 use crate::message::{Assignment, MachineFacts};
 use async_nats::jetstream;
 use async_nats::{Client, Request};
@@ -12,6 +13,7 @@ use drumfire_net::Clock;
 use drumfire_session::Redactor;
 use drumfire_units::Nanos;
 use futures::StreamExt as _;
+use std::io::Write;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,6 +22,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
 /// The time that a request may take; an answer that comes later would be of no use.
 const REQUEST: Duration = Duration::from_secs(2);
+
+/// The chunks of a file that may wait to be written.
+const CHUNKS: usize = 8;
 
 /// What an agent's driver wants of its holder.
 #[derive(Debug)]
@@ -113,6 +118,33 @@ impl AgentDriver {
         let _left = self.sender.send(message);
     }
 
+    /// Writes a file of a share's plan, and compares it with what the coordinator named.
+    ///
+    /// # Errors
+    /// When it does not come whole, or is another one.
+    pub fn fetch(
+        &self,
+        assignment: &Assignment,
+        number: usize,
+        into: &mut dyn Write,
+    ) -> Result<(), FileError> {
+        let Some(file) = assignment.attachments.files.get(number) else {
+            return Err(FileError::Altered);
+        };
+        let (chunks, mut received) = queue::channel(CHUNKS);
+        if file.size > 0 {
+            let run = assignment.run.clone();
+            self.tell(FromAgent::Fetch(Wanted {
+                run,
+                number,
+                chunks,
+            }));
+        } else {
+            drop(chunks);
+        }
+        file.receive(std::iter::from_fn(|| received.blocking_recv()), into)
+    }
+
     /// Waits for the driver's end.
     ///
     /// # Errors
@@ -190,6 +222,10 @@ impl Driving {
                 self.run.control = Some(control);
                 Vec::new()
             }
+            FromAgent::Fetch(wanted) => {
+                self.fetch(wanted);
+                Vec::new()
+            }
             FromAgent::Content(content) => self.agent.report(&content, self.clock.now()),
             FromAgent::Failed(reason) => self.agent.fail(&reason, self.clock.now()),
         }
@@ -256,6 +292,18 @@ impl Driving {
             AgentAction::Leave(left) => return Some(left),
         }
         None
+    }
+
+    /// Fetches a file beside everything else.
+    fn fetch(&self, wanted: Wanted) {
+        let Wanted {
+            run,
+            number,
+            chunks,
+        } = wanted;
+        let (context, bucket) = (self.stream.clone(), self.credentials.bucket());
+        let object = files::object(&run, number);
+        tokio::spawn(files::fetch(context, bucket, object, chunks));
     }
 
     /// Lets workers send as long as the lease lasts.

@@ -1,6 +1,8 @@
 //! A coordinator over NATS.
 
+use super::files::{self, Content};
 use super::{Credentials, DriverError, LOOK, spawn};
+use crate::attachments::SentFile;
 use crate::coordinator::{Coordinator, CoordinatorAction, Setup};
 use crate::lease::LEASE;
 use crate::relayed::{ClusterEvent, Wish};
@@ -13,7 +15,7 @@ use futures::StreamExt as _;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -37,17 +39,19 @@ pub struct CoordinatorDriver {
     events: Receiver<ClusterEvent>,
     wishes: UnboundedSender<Wish>,
     agents: Arc<AtomicUsize>,
+    is_sending: Arc<AtomicBool>,
     thread: JoinHandle<Result<(), DriverError>>,
 }
 
 impl CoordinatorDriver {
-    /// Connects, and gathers agents.
+    /// Connects, sends the contents of the setup's files, and gathers agents.
     ///
     /// # Errors
     /// When no thread can be started. What else goes wrong, [`Self::gathered`] has.
     pub fn start(
         credentials: Credentials,
         setup: Setup,
+        contents: Vec<Content>,
         journal: Journal,
     ) -> Result<Self, DriverError> {
         let clock = Clock::start();
@@ -55,9 +59,18 @@ impl CoordinatorDriver {
         let (wishes, wished) = queue::unbounded_channel();
         let agents = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&agents);
+        let is_sending = Arc::new(AtomicBool::new(true));
+        let sending = Arc::clone(&is_sending);
         let thread = spawn("coordinator", move || async move {
             let client = credentials.connect().await?;
             let run = setup.run.clone();
+            let files: Vec<SentFile> = setup.attachments.files.clone();
+            let count = files.len();
+            let context = jetstream::new(client.clone());
+            let bucket = credentials.bucket();
+            let contents = files.into_iter().zip(contents).collect();
+            files::store(&context, &bucket, &run, contents).await?;
+            sending.store(false, Ordering::Relaxed);
             let conducting = Conducting {
                 clock,
                 coordinator: Coordinator::new(setup),
@@ -68,13 +81,16 @@ impl CoordinatorDriver {
                 agents: counted,
                 over: None,
             };
-            conducting.drive(&run, wished).await
+            let driven = conducting.drive(&run, wished).await;
+            files::remove(&context, &bucket, &run, count).await;
+            driven
         })?;
         Ok(Self {
             clock,
             events,
             wishes,
             agents,
+            is_sending,
             thread,
         })
     }
@@ -89,6 +105,12 @@ impl CoordinatorDriver {
     #[must_use]
     pub fn agents(&self) -> usize {
         self.agents.load(Ordering::Relaxed)
+    }
+
+    /// Whether files of the plan are still on their way to the server.
+    #[must_use]
+    pub fn is_sending(&self) -> bool {
+        self.is_sending.load(Ordering::Relaxed)
     }
 
     /// The next event, if one comes within this time; `None` when the driver has ended.

@@ -1,0 +1,92 @@
+//! The files that came with a plan, in a folder of the agent's own.
+//!
+//! They lie under numbers, so that no name of the plan leads anywhere, and go with the share.
+
+use crate::exit::Failure;
+use crate::runs_folder;
+use drumfire_cluster::{AgentDriver, Assignment};
+use drumfire_units::ByteSize;
+use std::fs;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::PathBuf;
+
+/// The files of one share.
+#[derive(Debug)]
+pub(super) struct ReceivedFiles {
+    folder: Option<PathBuf>,
+    /// Their places, in the order of their numbers.
+    pub(super) places: Vec<PathBuf>,
+}
+
+impl ReceivedFiles {
+    /// Fetches the files of a share's plan, which may have this many bytes in all.
+    ///
+    /// # Errors
+    /// When they are too large, or one does not come as it was named.
+    pub(super) fn fetch(
+        driver: &AgentDriver,
+        assignment: &Assignment,
+        max: ByteSize,
+    ) -> Result<Self, Failure> {
+        let files = &assignment.attachments.files;
+        let mut received = Self {
+            folder: None,
+            places: Vec::new(),
+        };
+        if files.is_empty() {
+            return Ok(received);
+        }
+        let sizes = files.iter().map(|file| file.size);
+        let size = sizes.fold(0, u64::saturating_add);
+        if size > max.0
+            && let Some(largest) = files.iter().max_by_key(|file| file.size)
+        {
+            let size = ByteSize(size);
+            return Err(Failure::usage(format!(
+                "the plan's files have {size}, of which {} is the largest, and this agent takes \
+                 {max}; --files-max changes it",
+                largest.path
+            )));
+        }
+        let folder = folder(assignment);
+        let wrong =
+            |error: io::Error| Failure::failed(format!("can't make {}: {error}", folder.display()));
+        let mut builder = fs::DirBuilder::new();
+        let made = builder.recursive(true).mode(0o700).create(&folder);
+        made.map_err(wrong)?;
+        received.folder = Some(folder.clone());
+        for (number, file) in files.iter().enumerate() {
+            let place = folder.join(number.to_string());
+            let mut options = fs::OpenOptions::new();
+            let options = options.write(true).create_new(true).mode(0o600);
+            let mut into = options.open(&place).map_err(wrong)?;
+            let fetched = driver.fetch(assignment, number, &mut into);
+            fetched
+                .map_err(|error| Failure::failed(format!("the plan's {}: {error}", file.path)))?;
+            received.places.push(place);
+        }
+        Ok(received)
+    }
+}
+
+impl Drop for ReceivedFiles {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            let _left_behind = fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// A folder that no other process has, beside those of runs.
+fn folder(assignment: &Assignment) -> PathBuf {
+    let runs = runs_folder::runs();
+    let beside = runs.map_or_else(
+        || std::env::temp_dir().join("drumfire-files"),
+        |runs| runs.with_file_name("files"),
+    );
+    let (run, share) = (&assignment.run, assignment.share);
+    // A run's name is the coordinator's to choose.
+    let run: String = run.chars().filter(char::is_ascii_alphanumeric).collect();
+    beside.join(format!("{run}-{share}-{}", std::process::id()))
+}

@@ -1,0 +1,193 @@
+//! The machine of an agent: a plan has the files that came with it, the agent's own secrets, and
+//! the servers that the agent may load.
+//!
+//! A path of a plan is looked up among the files that came, and never among the agent's: it is a
+//! key and no place. Secrets alone are the agent's, from the one folder that it was given.
+
+use crate::input;
+use drumfire_cluster::Attachments;
+use drumfire_compile::{Found, Host, HostError, ReadAt, SchemaQuestion, TlsFault, ZoneTime};
+use drumfire_document::Environment;
+use drumfire_plan::{Origin, Plan, Tls};
+use drumfire_schema::Schema;
+use drumfire_units::Nanos;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Whether a server may be asked before the run, else why it may not.
+pub(crate) type Permit = Box<dyn Fn(&Origin) -> Result<(), String> + Send + Sync>;
+
+/// An agent's machine for one plan.
+pub(crate) struct Received {
+    host: Arc<dyn Host>,
+    files: BTreeMap<String, PathBuf>,
+    folders: BTreeSet<String>,
+    taken: BTreeMap<String, String>,
+    secrets: Option<PathBuf>,
+    permit: Permit,
+}
+
+impl fmt::Debug for Received {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Received").finish_non_exhaustive()
+    }
+}
+
+impl Received {
+    /// With these attachments, whose files are at these places in the same order.
+    pub(crate) fn new(
+        host: Arc<dyn Host>,
+        attachments: &Attachments,
+        places: &[PathBuf],
+        secrets: Option<&Path>,
+        permit: Permit,
+    ) -> Self {
+        let paths = attachments.files.iter().map(|file| file.path.clone());
+        Self {
+            host,
+            files: paths.zip(places.iter().cloned()).collect(),
+            folders: attachments.folders.iter().cloned().collect(),
+            taken: attachments.taken.iter().cloned().collect(),
+            secrets: secrets.map(Path::to_owned),
+            permit,
+        }
+    }
+
+    fn place(&self, path: &str) -> io::Result<&PathBuf> {
+        self.files
+            .get(path)
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "it did not come with the plan"))
+    }
+
+    fn permitted(&self, origin: &Origin) -> Result<(), HostError> {
+        (self.permit)(origin).map_err(|message| HostError {
+            message,
+            remedy: String::new(),
+        })
+    }
+}
+
+/// The place of a secret within the folder of secrets, also behind its links.
+fn secret(folder: Option<&Path>, path: &str) -> io::Result<PathBuf> {
+    let Some(folder) = folder else {
+        let reason = "this agent has no folder of secrets (--secrets DIR)";
+        return Err(io::Error::other(reason));
+    };
+    let folder = fs::canonicalize(folder)?;
+    let place = fs::canonicalize(folder.join(path))?;
+    match place.starts_with(&folder) {
+        true => Ok(place),
+        false => Err(io::Error::other(
+            "it leads out of the agent's folder of secrets",
+        )),
+    }
+}
+
+impl Environment for Received {
+    fn read(&self, path: &str) -> io::Result<Vec<u8>> {
+        input::read(self.place(path)?)
+    }
+
+    fn read_secret(&self, path: &str) -> io::Result<Vec<u8>> {
+        input::read(&secret(self.secrets.as_deref(), path)?)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        self.host.variable(name)
+    }
+
+    fn setup_value(&self, name: &str) -> Option<String> {
+        self.taken.get(name).cloned()
+    }
+}
+
+impl Host for Received {
+    fn open(&self, path: &str) -> io::Result<Arc<dyn ReadAt>> {
+        Ok(Arc::new(input::OpenFile::new(self.place(path)?)?))
+    }
+
+    fn look(&self, path: &str) -> Found {
+        match (self.files.contains_key(path), self.folders.contains(path)) {
+            (true, _) => Found::File,
+            (_, true) => Found::Folder,
+            _ => Found::Nothing,
+        }
+    }
+
+    fn allowed_targets(&self) -> String {
+        self.host.allowed_targets()
+    }
+
+    fn unix_seconds(&self) -> i64 {
+        self.host.unix_seconds()
+    }
+
+    fn locate(&self, path: &str) -> PathBuf {
+        match self.files.get(path) {
+            Some(place) => place.clone(),
+            None => path.into(),
+        }
+    }
+
+    fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
+        self.permitted(&question.server.request().url.origin)?;
+        self.host.schema(question)
+    }
+
+    fn chooses_http2(&self, plan: &Plan, limit: Nanos) -> Result<bool, HostError> {
+        let requests = plan.pools().iter().flat_map(|pool| &pool.requests);
+        for request in requests {
+            self.permitted(&request.url.origin)?;
+        }
+        self.host.chooses_http2(plan, limit)
+    }
+
+    fn check_tls(&self, tls: &Tls) -> Result<(), TlsFault> {
+        self.host.check_tls(tls)
+    }
+
+    fn cores(&self) -> u32 {
+        self.host.cores()
+    }
+
+    fn zone(&self, place: &str, unix_seconds: i64) -> Option<ZoneTime> {
+        self.host.zone(place, unix_seconds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::secret;
+    use std::os::unix::fs::symlink;
+    use std::{env, fs};
+
+    #[test]
+    fn a_secret_lies_within_its_folder() {
+        let folder = env::temp_dir().join(format!("drumfire-secrets-{}", std::process::id()));
+        let own = folder.join("own");
+        fs::create_dir_all(&own).unwrap();
+        fs::write(folder.join("outside"), "x").unwrap();
+        fs::write(own.join("inside"), "x").unwrap();
+        symlink("inside", own.join("link")).unwrap();
+        symlink("../outside", own.join("leak")).unwrap();
+        let absolute = own.join("inside");
+        for (path, is_taken) in [
+            ("inside", true),
+            ("link", true),
+            ("../own/inside", true),
+            (absolute.to_str().unwrap(), true),
+            ("leak", false),
+            ("../outside", false),
+            ("/etc/passwd", false),
+            ("missing", false),
+        ] {
+            assert_eq!(secret(Some(&own), path).is_ok(), is_taken, "{path}");
+            assert!(secret(None, path).is_err());
+        }
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,194 @@
+//! The things that travel with a plan: its files, and the values that its setup took.
+//!
+//! A file goes by the server's object store, under the run and its number; its name, size and digest
+//! go with the assignment, so that an agent takes nothing that the coordinator did not name. A path
+//! is a key among them as the plan has it, and leads to no place on an agent.
+
+use crate::bytes::{Input, MessageError, put, put_bytes};
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::io::{self, Read, Write};
+
+/// The bytes of a digest.
+const DIGEST: usize = 32;
+/// The bytes that are read at a time.
+const CHUNK: usize = 64 << 10;
+
+/// The files of a plan, its folders, and the values of its setup.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Attachments {
+    /// The files, in the order of their numbers.
+    pub files: Vec<SentFile>,
+    /// Folders that the plan names.
+    pub folders: Vec<String>,
+    /// The names and values that the setup took.
+    pub taken: Vec<(String, String)>,
+}
+
+/// A file that travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SentFile {
+    /// Its path as the plan has it.
+    pub path: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256.
+    pub digest: [u8; DIGEST],
+}
+
+/// The reason for which a file did not arrive.
+#[derive(Debug)]
+pub enum FileError {
+    /// The server, or the connection to it, did not give it.
+    Missing(String),
+    /// It has another size or digest than the coordinator named.
+    Altered,
+    /// It can't be written here.
+    Write(io::Error),
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(reason) => write!(f, "NATS does not give it: {reason}"),
+            Self::Altered => f.write_str("it is not the file that the coordinator named"),
+            Self::Write(error) => write!(f, "it can't be written here: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for FileError {}
+
+impl SentFile {
+    /// The file at a path with this content, which is read to its end.
+    ///
+    /// # Errors
+    /// Those of the content.
+    pub fn of(path: &str, content: &mut dyn Read) -> io::Result<Self> {
+        let (mut size, mut hasher) = (0, Sha256::new());
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            match content.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(count) => {
+                    size += count as u64;
+                    hasher.update(&chunk[..count]);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            size,
+            digest: hasher.finalize().into(),
+        })
+    }
+
+    /// Writes chunks to their end, and compares them with what was named.
+    pub(crate) fn receive(
+        &self,
+        chunks: impl Iterator<Item = Result<Vec<u8>, String>>,
+        into: &mut dyn Write,
+    ) -> Result<(), FileError> {
+        let (mut size, mut hasher) = (0, Sha256::new());
+        for chunk in chunks {
+            let chunk = chunk.map_err(FileError::Missing)?;
+            size += chunk.len() as u64;
+            if size > self.size {
+                return Err(FileError::Altered);
+            }
+            hasher.update(&chunk);
+            into.write_all(&chunk).map_err(FileError::Write)?;
+        }
+        into.flush().map_err(FileError::Write)?;
+        let digest: [u8; DIGEST] = hasher.finalize().into();
+        match size == self.size && digest == self.digest {
+            true => Ok(()),
+            false => Err(FileError::Altered),
+        }
+    }
+}
+
+impl Attachments {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.files.len() as u64);
+        for file in &self.files {
+            put_bytes(out, file.path.as_bytes());
+            put(out, file.size);
+            put_bytes(out, &file.digest);
+        }
+        put(out, self.folders.len() as u64);
+        for folder in &self.folders {
+            put_bytes(out, folder.as_bytes());
+        }
+        put(out, self.taken.len() as u64);
+        for (name, value) in &self.taken {
+            put_bytes(out, name.as_bytes());
+            put_bytes(out, value.as_bytes());
+        }
+    }
+
+    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        // Nothing is reserved by a count: each entry has to be there.
+        let mut attachments = Self::default();
+        for _ in 0..input.number()? {
+            let path = input.text()?;
+            let size = input.number()?;
+            let digest = input.bytes()?.try_into();
+            let digest = digest.map_err(|_| MessageError::Malformed("a digest"))?;
+            attachments.files.push(SentFile { path, size, digest });
+        }
+        for _ in 0..input.number()? {
+            attachments.folders.push(input.text()?);
+        }
+        for _ in 0..input.number()? {
+            let name = input.text()?;
+            attachments.taken.push((name, input.text()?));
+        }
+        Ok(attachments)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_what_was_named_or_refused() {
+        let file = SentFile::of("a/b", &mut &b"one two"[..]).unwrap();
+        assert_eq!(file.size, 7);
+        for (chunks, is_taken) in [
+            (&["one ", "two"][..], true),
+            (&["one ", "twe"], false),
+            (&["one "], false),
+            (&["one ", "two", " three"], false),
+        ] {
+            let mut written = Vec::new();
+            let given = chunks.iter().map(|chunk| Ok(chunk.as_bytes().to_vec()));
+            let received = file.receive(given, &mut written);
+            assert_eq!(received.is_ok(), is_taken, "{chunks:?}");
+            assert!(written.len() as u64 <= file.size, "{chunks:?}");
+        }
+        let lost = [Ok(b"one".to_vec()), Err("gone".to_owned())];
+        let lost = file.receive(lost.into_iter(), &mut Vec::new());
+        assert!(lost.unwrap_err().to_string().contains("gone"));
+    }
+
+    #[test]
+    fn attachments_come_back() {
+        let attachments = Attachments {
+            files: vec![SentFile::of("ü", &mut &b"x"[..]).unwrap()],
+            folders: vec!["protos".to_owned()],
+            taken: vec![("token".to_owned(), "t".to_owned())],
+        };
+        let mut bytes = Vec::new();
+        attachments.encode(&mut bytes);
+        let mut input = Input::new(&bytes);
+        assert_eq!(Attachments::decode(&mut input).unwrap(), attachments);
+        input.end().unwrap();
+        for cut in 0..bytes.len() {
+            assert!(Attachments::decode(&mut Input::new(&bytes[..cut])).is_err());
+        }
+    }
+}
