@@ -79,18 +79,23 @@ pub fn steal_times() -> Option<StealTimes> {
     })
 }
 
-/// How much weight the calling thread gives up, as nice(2) counts it.
-#[cfg(target_os = "linux")]
-const YIELDED: i32 = 10;
-
 /// Lets other threads run before the calling one, where there is not time enough for all: for
-/// threads that only tell of a run. On Linux that is a thread's own; elsewhere it would be the
-/// process's, and nothing is changed.
+/// threads that only tell of a run.
+///
+/// On Linux the thread gets the idle policy (sched(7), `SCHED_IDLE`): a worker that wakes on its
+/// core interrupts it at once. A lower weight alone, nice(2), does not do that: the scheduler lets
+/// a thread finish its slice, some 3 ms, whatever it weighs. Elsewhere nothing is changed, since
+/// there a policy is the process's.
 pub fn yield_to_others() {
     #[cfg(target_os = "linux")]
     {
-        // Without it the thread competes with the others, and does the same.
-        let _refused = rustix::process::nice(YIELDED);
+        // SAFETY: an integer array, for which all bits 0 are a value.
+        #[expect(unsafe_code, reason = "no crate in use has this call")]
+        let idle: libc::sched_param = unsafe { std::mem::zeroed() };
+        // Where it is refused the thread competes with the others, and does the same.
+        // SAFETY: the pointer is to a value that outlives the call; thread 0 is the calling one.
+        #[expect(unsafe_code, reason = "no crate in use has this call")]
+        let _refused = unsafe { libc::sched_setscheduler(0, libc::SCHED_IDLE, &raw const idle) };
     }
 }
 
