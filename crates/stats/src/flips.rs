@@ -1,0 +1,385 @@
+//! Several figures of the same pairs, looked at several times: probabilities that count both.
+//!
+//! Where two sides are equal and take turns, each pair could as well have come out the other way
+//! round, in all its figures at once. So all signs are flipped, pair by pair, and the whole
+//! procedure is gone through with each outcome: the looks before, the figures at each of them, and
+//! the bound at which it would have ended there. The share of outcomes that would have ended by now,
+//! or show as much as a figure does, is that figure's probability. It needs no law of the figures,
+//! of their dependence, or of that between looks, and figures that move together cost little, where
+//! Holm's procedure takes them for as many tests (Westfall and Young 1993, single step).
+//!
+//! The bound of a look is such that, of all outcomes, no more than [`Looks::spent`] end until then
+//! (Lan and DeMets 1983). A figure whose differences are all below what matters can have no answer,
+//! whatever their signs: it is no test, and raises no other.
+
+use crate::signed_rank::Ranks;
+use drumfire_plan::Random;
+
+/// With so many pairs or fewer all outcomes are gone through.
+const COUNTED_MAX: usize = 12;
+/// The outcomes that are drawn of more pairs.
+const DRAWN: u64 = 8_000;
+/// The part of the error that looks before the end may spend.
+const EARLY: f64 = 0.4;
+/// Probabilities that differ by less are equal, and were rounded otherwise.
+const ROUNDING: f64 = 1e-9;
+
+/// When an experiment is looked at, and the error that it may make until then.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Looks {
+    /// The number of pairs after which the experiment ends.
+    pub pairs: usize,
+    /// The number of pairs at the first look.
+    pub first: usize,
+    /// The number of pairs between two looks; 1 at least.
+    pub every: usize,
+    /// The probability of a false finding in the whole experiment, such as 0.05.
+    pub error: f64,
+}
+
+/// The differences within pairs of one figure, in the order of the pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differences {
+    /// One a pair.
+    pub of_pairs: Vec<f64>,
+    /// The least of them that matters, above 0 in either direction.
+    pub least: f64,
+}
+
+impl Looks {
+    /// Whether so many pairs are looked at: the end is always a look.
+    #[must_use]
+    pub const fn is_look(&self, pairs: usize) -> bool {
+        let every = if self.every == 0 { 1 } else { self.every };
+        let is_between = pairs >= self.first && pairs < self.pairs;
+        pairs == self.pairs || is_between && (pairs - self.first).is_multiple_of(every)
+    }
+
+    /// The shift that four of five experiments of this design find, in standard deviations between
+    /// runs that are independent; of three figures that move together. Fitted to simulations.
+    #[must_use]
+    pub fn resolution(&self) -> f64 {
+        let pairs = self.pairs as f64;
+        match self.pairs {
+            0..6 => f64::INFINITY,
+            // Only one outcome of six pairs is improbable enough, and hardly more of seven.
+            6 => 3.3,
+            7 => 2.4,
+            _ => 2.9 * (1.0 + 2.0 / pairs) * (2.0 / pairs).sqrt(),
+        }
+    }
+
+    /// The part of the error that is spent until so many pairs. Before the end it is that of O'Brien
+    /// and Fleming's bounds for [`EARLY`] of the error, and 0 before the first look; the rest is
+    /// left to the end, where most shifts are found.
+    #[must_use]
+    pub fn spent(&self, pairs: usize) -> f64 {
+        if pairs >= self.pairs {
+            return self.error;
+        }
+        if pairs < self.first {
+            return 0.0;
+        }
+        let part = pairs as f64 / self.pairs as f64;
+        2.0 * above(deviate(EARLY * self.error / 2.0) / part.sqrt())
+    }
+
+    /// The probability of each figure at so many pairs as there are, raised for all figures and for
+    /// the looks before: a finding where it is at most [`Self::spent`]. 1 for a figure that is no
+    /// test. The seed draws the outcomes where they are too many to be counted out.
+    ///
+    /// Figures have equally many pairs, and at most [`RUNS_MAX`](crate::RUNS_MAX) of them.
+    #[must_use]
+    pub fn probabilities(&self, figures: &[Differences], seed: u64) -> Vec<f64> {
+        let pairs = figures.first().map_or(0, |figure| figure.of_pairs.len());
+        let outcomes = Outcomes::of(pairs, seed);
+        let mut ended = vec![false; outcomes.len()];
+        let looks = (1..pairs).filter(|look| self.is_look(*look));
+        for look in looks {
+            let most = Look::at(look, figures).most(&outcomes);
+            let bound = self.bound(&most, &ended, look);
+            for (ended, most) in ended.iter_mut().zip(&most) {
+                *ended |= *most <= bound;
+            }
+        }
+        let look = Look::at(pairs, figures);
+        let most = look.most(&outcomes);
+        let raised = |(own, is_test): (f64, bool)| {
+            let each = ended.iter().zip(&most);
+            let count = each.filter(|(ended, most)| **ended || **most <= own + ROUNDING);
+            let share = outcomes.share(count.count());
+            if is_test { share } else { 1.0 }
+        };
+        look.own().into_iter().map(raised).collect()
+    }
+
+    /// The greatest probability at which outcomes end at a look, so that all that have ended are no
+    /// more than are to be spent; below 0 where none may.
+    fn bound(&self, most: &[f64], ended: &[bool], look: usize) -> f64 {
+        let allowed = self.spent(look) * ended.len() as f64;
+        let before = ended.iter().filter(|ended| **ended).count();
+        let alive = most.iter().zip(ended).filter(|(_, ended)| !**ended);
+        let mut alive: Vec<f64> = alive.map(|(most, _)| *most).collect();
+        alive.sort_by(f64::total_cmp);
+        let mut bound = -1.0;
+        let mut at = 0;
+        while at < alive.len() {
+            let next = alive[at] + ROUNDING;
+            let through = at + alive[at..].partition_point(|most| *most <= next);
+            if (before + through) as f64 > allowed {
+                break;
+            }
+            (bound, at) = (next, through);
+        }
+        bound
+    }
+}
+
+/// Signs of all pairs, many times over: a bit a pair, set where it is flipped.
+struct Outcomes {
+    flips: Vec<u64>,
+    is_drawn: bool,
+}
+
+impl Outcomes {
+    fn of(pairs: usize, seed: u64) -> Self {
+        if pairs <= COUNTED_MAX {
+            return Self {
+                flips: (0..1_u64 << pairs).collect(),
+                is_drawn: false,
+            };
+        }
+        let draw = |number| Random::new(seed, number, 0, 0).bits();
+        Self {
+            flips: (0..DRAWN).map(draw).collect(),
+            is_drawn: true,
+        }
+    }
+
+    const fn len(&self) -> usize {
+        self.flips.len()
+    }
+
+    /// The share of outcomes that a number of them is. What was seen is one of them: where they are
+    /// drawn it comes on top, so that no share is 0.
+    fn share(&self, count: usize) -> f64 {
+        let seen = usize::from(self.is_drawn);
+        (count + seen) as f64 / (self.len() + seen) as f64
+    }
+}
+
+/// The figures as they are after so many pairs.
+struct Look {
+    figures: Vec<Figure>,
+}
+
+/// One figure at a look.
+struct Figure {
+    /// Twice the sum of the ranks of eight pairs, by the bits of those that count.
+    sums: Vec<[usize; 256]>,
+    probabilities: Vec<f64>,
+    /// A bit for each pair whose difference is above 0.
+    above: u64,
+    is_test: bool,
+}
+
+impl Look {
+    fn at(pairs: usize, figures: &[Differences]) -> Self {
+        Self {
+            figures: figures.iter().map(|of| Figure::at(pairs, of)).collect(),
+        }
+    }
+
+    /// The probability of each figure by itself, as it was seen, and whether it is a test.
+    fn own(&self) -> Vec<(f64, bool)> {
+        let figures = self.figures.iter();
+        figures
+            .map(|figure| (figure.probability(0), figure.is_test))
+            .collect()
+    }
+
+    /// The least probability among the figures that are tests, in each outcome.
+    fn most(&self, outcomes: &Outcomes) -> Vec<f64> {
+        let least = |flips: &u64| {
+            let tests = self.figures.iter().filter(|figure| figure.is_test);
+            tests
+                .map(|figure| figure.probability(*flips))
+                .fold(1.0, f64::min)
+        };
+        outcomes.flips.iter().map(least).collect()
+    }
+}
+
+impl Figure {
+    fn at(pairs: usize, figure: &Differences) -> Self {
+        let seen = &figure.of_pairs[..pairs];
+        let ranks = Ranks::of(seen);
+        let above = |at: &usize| seen[*at] > 0.0;
+        let sum = |ranks: &[usize], bits: usize| {
+            let counted = ranks.iter().enumerate();
+            let counted = counted.filter(|(at, _)| bits >> at & 1 == 1);
+            counted.map(|(_, rank)| rank).sum()
+        };
+        let eight = |ranks: &[usize]| std::array::from_fn(|bits| sum(ranks, bits));
+        Self {
+            sums: ranks.doubled.chunks(8).map(eight).collect(),
+            probabilities: ranks.probabilities(),
+            above: (0..pairs).filter(above).fold(0, |bits, at| bits | 1 << at),
+            is_test: seen.iter().any(|of| of.abs() >= figure.least),
+        }
+    }
+
+    /// The probability of the figure by itself, where these pairs are flipped. A difference of 0
+    /// has no rank, so that flipping it changes nothing.
+    fn probability(&self, flips: u64) -> f64 {
+        let bytes = (self.above ^ flips).to_le_bytes();
+        let eights = self.sums.iter().zip(bytes);
+        let sum: usize = eights.map(|(sums, byte)| sums[usize::from(byte)]).sum();
+        self.probabilities[sum]
+    }
+}
+
+/// The deviate of a normal distribution above which this share lies: by bisection, for a few
+/// bounds.
+fn deviate(share: f64) -> f64 {
+    let (mut low, mut high) = (0.0, 40.0);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        match above(middle) > share {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    low
+}
+
+/// The share of a normal distribution above a deviate of 0 or more: the continued fraction of
+/// Mills' ratio, as far as it settles (Abramowitz and Stegun 26.2.14), and the series near 0.
+fn above(deviate: f64) -> f64 {
+    let density = (-deviate * deviate / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    if deviate < 2.0 {
+        // Φ(x) − ½ = φ(x)·(x + x³/3 + x⁵/(3·5) + …), 26.2.11.
+        let terms = (1..60).scan(deviate, |term, k| {
+            let now = *term;
+            *term *= deviate * deviate / f64::from(2 * k + 1);
+            Some(now)
+        });
+        return 0.5 - density * terms.sum::<f64>();
+    }
+    let fraction = (1..=200)
+        .rev()
+        .fold(deviate, |rest, k| deviate + f64::from(k) / rest);
+    density / fraction
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SignedRank;
+
+    const LOOKS: Looks = Looks {
+        pairs: 10,
+        first: 6,
+        every: 2,
+        error: 0.05,
+    };
+
+    fn figure(of_pairs: &[f64]) -> Differences {
+        Differences {
+            of_pairs: of_pairs.to_vec(),
+            least: 0.01,
+        }
+    }
+
+    fn close(found: f64, expected: f64) {
+        assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+    }
+
+    #[test]
+    fn spending_is_that_of_obrien_and_fleming() {
+        // Beside scipy 1.17.1: `2 * norm.sf(norm.isf(0.01) / sqrt(n / 10))`.
+        for (pairs, expected) in [
+            (6, 0.002_670_670_997_537_348),
+            (8, 0.009_296_979_841_821_333),
+            (10, 0.05),
+            (5, 0.0),
+        ] {
+            close(LOOKS.spent(pairs), expected);
+        }
+        let looks: Vec<usize> = (0..=12).filter(|n| LOOKS.is_look(*n)).collect();
+        assert_eq!(looks, [6, 8, 10]);
+        let resolution = |pairs| Looks { pairs, ..LOOKS }.resolution();
+        assert!((6..60).all(|pairs| resolution(pairs) > resolution(pairs + 1)));
+    }
+
+    #[test]
+    fn one_figure_at_its_only_look_has_its_own_probability() {
+        let looks = Looks { first: 10, ..LOOKS };
+        let seen = [-1.1, 2.0, 3.2, 0.4, 5.0, 2.2, 0.9, -0.3, 1.8, 2.7];
+        let own = SignedRank::of(&seen).unwrap().p;
+        close(looks.probabilities(&[figure(&seen)], 1)[0], own);
+        // A figure that does just the same is no further test, and one without differences is none.
+        let figures = [figure(&seen), figure(&seen), figure(&[0.001; 10])];
+        let found = looks.probabilities(&figures, 1);
+        close(found[0], own);
+        close(found[1], own);
+        close(found[2], 1.0);
+    }
+
+    #[test]
+    fn figures_and_looks_raise_probabilities() {
+        let seen = [2.0, 2.1, 3.2, 0.4, 5.0, 2.2, 0.9, 1.3, 1.8, 2.7];
+        let other = [0.3, -0.4, 0.1, 0.2, -0.5, 0.7, -0.6, 0.9, 0.8, -1.0];
+        let alone = LOOKS.probabilities(&[figure(&seen)], 1)[0];
+        // 2 of 1,024 outcomes are as far out; those that ended at looks before come on top.
+        let own = 2.0 / 1_024.0;
+        assert!(alone > own && alone < LOOKS.spent(10), "{alone}");
+        let once = Looks { first: 10, ..LOOKS };
+        let both = once.probabilities(&[figure(&seen), figure(&other)], 1);
+        // Two figures that have nothing to do with each other are nearly as many tests.
+        assert!(both[0] > 1.5 * own && both[0] <= 2.0 * own, "{both:?}");
+        assert!(both[1] > 0.3, "{both:?}");
+    }
+
+    #[test]
+    fn no_more_than_is_allowed_of_all_outcomes_ends() {
+        // Every outcome of ten pairs, each gone through as the experiment would: 5 % at most end.
+        let sizes = [1.3, 2.1, 3.7, 0.4, 5.0, 2.2, 0.9, 1.1, 1.8, 2.7];
+        let other = [1.0, 2.4, 3.1, 0.8, 4.0, 2.9, 0.2, 1.7, 1.5, 2.2];
+        let ends = |flips: u32| {
+            let flipped = |sizes: &[f64], pairs: usize| {
+                let signed = sizes.iter().take(pairs).enumerate();
+                let signed = signed.map(|(at, size)| match flips >> at & 1 {
+                    1 => -size,
+                    _ => *size,
+                });
+                figure(&signed.collect::<Vec<_>>())
+            };
+            [6, 8, 10].into_iter().any(|pairs| {
+                let figures = [flipped(&sizes, pairs), flipped(&other, pairs)];
+                let found = LOOKS.probabilities(&figures, 1);
+                found.iter().any(|p| *p <= LOOKS.spent(pairs))
+            })
+        };
+        let ended = (0..1_024).filter(|flips| ends(*flips)).count();
+        assert!(ended <= 51, "{ended}");
+        // And nearly as many as may.
+        assert!(ended >= 40, "{ended}");
+    }
+
+    #[test]
+    fn many_pairs_are_drawn() {
+        let looks = Looks { pairs: 60, ..LOOKS };
+        let even: Vec<f64> = (1..=30)
+            .flat_map(|n| [f64::from(n), f64::from(-n)])
+            .collect();
+        let shifted: Vec<f64> = (1..=60).map(f64::from).collect();
+        let found = looks.probabilities(&[figure(&even), figure(&shifted)], 3);
+        assert!(found[0] > 0.9, "{found:?}");
+        assert!(found[1] < 0.05, "{found:?}");
+        assert_eq!(
+            found,
+            looks.probabilities(&[figure(&even), figure(&shifted)], 3)
+        );
+    }
+}
