@@ -199,6 +199,15 @@ impl Reading {
         self.failure = self.failure.or_else(|| first.map(|(outcome, _)| outcome));
     }
 
+    /// The same of an interval that comes behind later ones, as the record of a lost machine may:
+    /// sums, rows and stages have it, and windows do not, for they have gone by.
+    pub fn absorb_late(&mut self, interval: &Interval) {
+        match self.detail {
+            Detail::Everything => self.summary.absorb(interval),
+            Detail::Sums => self.summary.absorb_sums(interval),
+        }
+    }
+
     /// The phase that the run has reached.
     #[must_use]
     pub const fn state(&self) -> RunState {

@@ -6,6 +6,8 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 /// Monotonic time since an epoch that all workers of a run share.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
+    /// The monotonic clock's reading at the epoch, modulo 2^64: an epoch may lie before that
+    /// clock's own.
     epoch: u64,
 }
 
@@ -16,16 +18,39 @@ impl Clock {
         Self { epoch: monotonic() }
     }
 
+    /// The clock whose [`Self::epoch`] this is, in any process since the machine was booted.
+    #[must_use]
+    pub const fn of_epoch(epoch: u64) -> Self {
+        Self { epoch }
+    }
+
+    /// A clock whose epoch was at this time of the wall clock, as far as that was not set since:
+    /// for what began before the machine was booted.
+    #[must_use]
+    pub fn of_unix_time(unix_ns: u64) -> Self {
+        let since = Self::unix_time().saturating_sub(unix_ns);
+        Self {
+            epoch: monotonic().wrapping_sub(since),
+        }
+    }
+
+    /// The monotonic clock's reading at the epoch.
+    #[must_use]
+    pub const fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
     /// Time since the epoch; never decreases, and does not follow changes of the wall clock.
     #[inline]
     #[must_use]
     pub fn now(&self) -> Nanos {
-        Nanos(monotonic().saturating_sub(self.epoch))
+        let since = monotonic().wrapping_sub(self.epoch).cast_signed();
+        Nanos(since.max(0).cast_unsigned())
     }
 
     /// Makes a point in time of this clock its epoch.
     pub fn set_epoch(&mut self, at: Nanos) {
-        self.epoch += at.0;
+        self.epoch = self.epoch.wrapping_add(at.0);
     }
 
     /// The wall clock: nanoseconds since 1970 in UTC.
