@@ -12,7 +12,9 @@ mod number;
 mod serve;
 mod ui;
 
-pub(crate) use cluster::{AgentFlags, ClusterAct, ClusterRunFlags, LossChoice, NatsFlags};
+pub(crate) use cluster::{
+    AgentFlags, AttachFlags, ClusterAct, ClusterRunFlags, FILES_BYTES_MAX, LossChoice, NatsFlags,
+};
 pub(crate) use compare::CompareFlags;
 pub(crate) use data::DataFlags;
 pub(crate) use files::FileFlags;

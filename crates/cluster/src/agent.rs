@@ -3,14 +3,19 @@
 //! Its life: it is free and beats until a reply has an assignment for it; [`AgentAction::Prepare`]
 //! asks its holder to prepare the plan, who answers by [`Agent::ready`] or [`Agent::fail`]. With a
 //! start the load begins; everything that the run has to say is given to [`Agent::report`]. It
-//! leaves when the coordinator has stored all of it, when it is told to, or when its lease has
-//! passed; behind [`AgentAction::Leave`] nothing more comes of it.
+//! leaves when the coordinator has stored all of it, or when a reply says so; behind
+//! [`AgentAction::Leave`] nothing more comes of it.
 //!
 //! Its lease runs from the sending of the last beat that was answered, by its own clock. A reply that
-//! comes late therefore lengthens nothing.
+//! comes late therefore lengthens nothing. When the lease has passed, its load ends, for good, and
+//! the report of that stands before whatever the end of the load makes it report. It stays for
+//! two minutes, so that a coordinator that comes back, or another one that goes on with the run, gets
+//! what was sent.
+//!
+//! Of several coordinators of its run it follows the one of the highest term.
 
 use crate::bytes::MessageError;
-use crate::lease::{BEAT, BEAT_SOON, LEASE};
+use crate::lease::{BEAT, BEAT_SOON, LEASE, STAY};
 use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Word};
 use crate::offset::RoundTrips;
 use crate::outbox::Outbox;
@@ -19,6 +24,8 @@ use drumfire_units::Nanos;
 
 /// The round trips before an agent is ready, so that its clock is known.
 const ROUND_TRIPS_MIN: usize = 8;
+/// The reason for which an agent leaves whose lease has passed.
+const LOST: &str = "the coordinator did not answer for as long as the lease lasts";
 
 /// What the holder of an agent is to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,8 +66,12 @@ pub struct Agent {
 #[derive(Clone, Debug)]
 struct Held {
     assignment: Assignment,
+    term: u64,
     lease_until: Nanos,
-    has_start: bool,
+    /// The start of its load by its own clock, once it has one.
+    start: Option<Nanos>,
+    /// The time at which it found that its lease had passed.
+    expired_at: Option<Nanos>,
     commands: u64,
     late: u64,
     halt: Option<(StopReason, bool)>,
@@ -88,20 +99,12 @@ impl Agent {
         if self.has_left {
             return Vec::new();
         }
-        if self
-            .held
-            .as_ref()
-            .is_some_and(|held| held.lease_until <= now)
-        {
-            let reason = "the coordinator did not answer for as long as the lease lasts";
-            return self.leave(Err(reason.to_owned()));
+        let mut actions = self.look_at_lease(now);
+        if self.has_left {
+            return actions;
         }
-        let mut actions: Vec<AgentAction> = self
-            .outbox
-            .due(now)
-            .into_iter()
-            .map(AgentAction::Publish)
-            .collect();
+        let due = self.outbox.due(now).into_iter();
+        actions.extend(due.map(AgentAction::Publish));
         if now >= self.beat_at {
             actions.push(self.beat(now));
         }
@@ -135,17 +138,25 @@ impl Agent {
         if self.has_left || reply.sent > now {
             return Ok(Vec::new());
         }
-        let is_mine = |held: &Held| held.assignment.run == reply.run;
+        let is_mine = |held: &Held| held.assignment.run == reply.run && held.term <= reply.term;
         if !self.held.as_ref().is_none_or(is_mine) {
             return Ok(Vec::new());
         }
+        let mut actions = self.look_at_lease(now);
+        if self.has_left {
+            return Ok(actions);
+        }
+        if let Some(held) = &mut self.held {
+            held.term = reply.term;
+        }
         self.clock.add(reply.sent, reply.at, now);
-        Ok(match reply.word {
+        actions.extend(match reply.word {
             Word::Wait => Vec::new(),
-            Word::Take(assignment) => self.take(assignment, reply.sent, now),
+            Word::Take(assignment) => self.take(assignment, (reply.term, reply.sent), now),
             Word::Hold(hold) => self.hold(hold, reply.sent, now),
             Word::Leave(reason) => self.leave(Err(reason)),
-        })
+        });
+        Ok(actions)
     }
 
     /// The share is prepared: with the facts of its run, encoded, it waits for the start.
@@ -166,14 +177,16 @@ impl Agent {
 
     /// Takes what the run has to say, in its order.
     pub fn report(&mut self, content: &Content, now: Nanos) -> Vec<AgentAction> {
+        // What the end of the lease makes of the run comes behind the report of that.
+        let mut actions = self.look_at_lease(now);
         let Some(held) = self.held.as_ref().filter(|_| !self.has_left) else {
-            return Vec::new();
+            return actions;
         };
         let Some(messages) = self.outbox.add(&held.assignment, &content.encode(), now) else {
-            return self.fail("too many results wait for the coordinator", now);
+            actions.extend(self.fail("too many results wait for the coordinator", now));
+            return actions;
         };
-        let mut actions: Vec<AgentAction> =
-            messages.into_iter().map(AgentAction::Publish).collect();
+        actions.extend(messages.into_iter().map(AgentAction::Publish));
         if matches!(content, Content::Ending(_)) {
             self.phase = Phase::Ended;
             actions.extend(self.nudge(now));
@@ -195,6 +208,7 @@ impl Agent {
         // A clock that is not known yet would make it miss the start.
         let phase = match &self.phase {
             Phase::Ready(_) if self.clock.len() < ROUND_TRIPS_MIN => Phase::Preparing,
+            Phase::Running if held.is_some_and(|held| held.expired_at.is_some()) => Phase::Expired,
             phase => phase.clone(),
         };
         let beat = Beat {
@@ -204,6 +218,7 @@ impl Agent {
             machine: self.machine,
             run: held.map_or_else(String::new, |held| held.assignment.run.clone()),
             epoch: held.map_or(0, |held| held.assignment.epoch),
+            term: held.map_or(0, |held| held.term),
             phase,
             made: self.outbox.made(),
             commands: held.map_or(0, |held| held.commands),
@@ -213,7 +228,12 @@ impl Agent {
         AgentAction::Beat(beat.encode())
     }
 
-    fn take(&mut self, assignment: Assignment, sent: Nanos, now: Nanos) -> Vec<AgentAction> {
+    fn take(
+        &mut self,
+        assignment: Assignment,
+        (term, sent): (u64, Nanos),
+        now: Nanos,
+    ) -> Vec<AgentAction> {
         if self.held.is_some() {
             return Vec::new();
         }
@@ -225,8 +245,10 @@ impl Agent {
         self.phase = Phase::Preparing;
         self.held = Some(Held {
             assignment: assignment.clone(),
+            term,
             lease_until,
-            has_start: false,
+            start: None,
+            expired_at: None,
             commands: 0,
             late: 0,
             halt: None,
@@ -241,12 +263,23 @@ impl Agent {
         let Some(held) = &mut self.held else {
             return Vec::new();
         };
-        if held.assignment.epoch != hold.epoch || held.lease_until <= now {
+        if held.assignment.epoch != hold.epoch {
             return Vec::new();
         }
         self.outbox.acknowledge(hold.stored);
+        let is_expired = held.expired_at.is_some();
         if hold.is_over {
-            return self.leave(Ok(()));
+            let ended = match hold.is_lost || is_expired {
+                true => Err(LOST.to_owned()),
+                false => Ok(()),
+            };
+            return self.leave(ended);
+        }
+        if is_expired || hold.is_lost {
+            let is_running = !is_expired && self.phase == Phase::Running;
+            held.expired_at.get_or_insert(now);
+            let halt = AgentAction::Halt(StopReason::Command, true);
+            return is_running.then_some(halt).into_iter().collect();
         }
         held.lease_until = held.lease_until.max(sent + LEASE);
         let mut actions = vec![AgentAction::Lease(held.lease_until)];
@@ -259,7 +292,7 @@ impl Agent {
         }
         if let Some((start, offset)) = hold.start.zip(clock)
             && is_ready
-            && !held.has_start
+            && held.start.is_none()
         {
             let at = offset.to_own(start);
             if at <= now {
@@ -267,7 +300,7 @@ impl Agent {
                 actions.extend(self.fail(reason, now));
                 return actions;
             }
-            held.has_start = true;
+            held.start = Some(at);
             self.phase = Phase::Running;
             actions.push(AgentAction::Start(at));
         }
@@ -278,6 +311,46 @@ impl Agent {
             actions.push(AgentAction::Halt(reason, ends));
         }
         actions
+    }
+
+    /// Ends the load when the lease has passed, and the agent when nothing more can come of that.
+    fn look_at_lease(&mut self, now: Nanos) -> Vec<AgentAction> {
+        let Some(held) = self.held.as_mut().filter(|_| !self.has_left) else {
+            return Vec::new();
+        };
+        if let Some(at) = held.expired_at {
+            let is_delivered =
+                self.outbox.is_empty() && matches!(self.phase, Phase::Ended | Phase::Failed(_));
+            let reason = match &self.phase {
+                Phase::Failed(reason) => reason.clone(),
+                _ => LOST.to_owned(),
+            };
+            return match is_delivered || now - at > STAY {
+                true => self.leave(Err(reason)),
+                false => Vec::new(),
+            };
+        }
+        // What has ended needs no lease, but somebody who takes it.
+        let patience = match self.phase {
+            Phase::Ended => STAY,
+            _ => Nanos::ZERO,
+        };
+        if held.lease_until + patience > now {
+            return Vec::new();
+        }
+        let Some(start) = held.start else {
+            return self.leave(Err(LOST.to_owned()));
+        };
+        held.expired_at = Some(now);
+        if self.phase != Phase::Running {
+            return Vec::new();
+        }
+        let expired = Content::Expired(held.lease_until - start);
+        let messages = self.outbox.add(&held.assignment, &expired.encode(), now);
+        let messages = messages.into_iter().flatten().map(AgentAction::Publish);
+        messages
+            .chain([AgentAction::Halt(StopReason::Command, true)])
+            .collect()
     }
 
     fn leave(&mut self, ended: Result<(), String>) -> Vec<AgentAction> {

@@ -6,54 +6,37 @@
 //! named fails the run, for no load was sent; one that is lost behind it is dealt with as the setup
 //! says, and between the two ends it.
 //!
-//! What it takes from reports it hands to its holder to be written ([`CoordinatorAction::Journal`]).
-//! Only after [`Coordinator::journaled`] do replies have it as stored.
+//! Everything on which its state depends it hands to its holder to be written
+//! ([`CoordinatorAction::Journal`]), before anything that follows from it is answered or told. Only
+//! after [`Coordinator::journaled`] do replies have a report as stored.
+//!
+//! One that goes on with another's run ([`Coordinator::of_run`]) is given what was written, entry by
+//! entry ([`Coordinator::replay`]), and then the time ([`Coordinator::go_on`]). What was told of the
+//! run is told again by a replay, in the same order. It has a higher term, by which agents refuse
+//! the replies of the other; one that gets a beat with a higher term than its own is fenced, and
+//! answers nothing more.
 
-use crate::attachments::Attachments;
 use crate::bytes::MessageError;
 use crate::division::{divide, sum};
-use crate::journal::frame;
+use crate::event::ClusterEvent;
+use crate::findings::{facts, findings};
+use crate::journal::{Begun, Entry};
 use crate::lease::START_LEAD;
 use crate::merge::Merge;
 use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
+use crate::on_loss::OnLoss;
 use crate::place::{Place, PlaceState};
-use crate::relayed::{ClusterEvent, Loss};
+use crate::setup::Setup;
 use drumfire_measure::{Ending, RunEvent, RunInfo, decode_event};
-use drumfire_plan::{Command, Plan, StopReason};
-use drumfire_units::{Nanos, rounded};
+use drumfire_plan::{Command, StopReason};
+use drumfire_units::Nanos;
 use std::sync::Arc;
-
-/// What the loss of an agent does to the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnLoss {
-    /// The others go on, without its share.
-    Drop,
-    /// The load stops.
-    Abort,
-}
-
-/// A run that is to be put together.
-#[derive(Clone, Debug)]
-pub struct Setup {
-    /// Its name.
-    pub run: String,
-    /// The version of this program, which agents must have too.
-    pub program: String,
-    /// The plan.
-    pub plan: Arc<Plan>,
-    /// The same as a text, without secrets.
-    pub text: String,
-    /// What travels beside it.
-    pub attachments: Attachments,
-    /// The number of agents.
-    pub agents: usize,
-    /// What the loss of one does.
-    pub on_loss: OnLoss,
-}
 
 /// What the holder of a coordinator is to do, in this order.
 #[derive(Debug)]
 pub enum CoordinatorAction {
+    /// Give up at once: another coordinator goes on with the run.
+    Fence,
     /// Append these bytes to the journal, sync them, and call [`Coordinator::journaled`].
     Journal(Vec<u8>),
     /// Let all agents beat at once.
@@ -66,6 +49,8 @@ pub enum CoordinatorAction {
 #[derive(Debug)]
 pub struct Coordinator {
     setup: Setup,
+    /// Its term: 1 for the first of a run.
+    term: u64,
     /// Agents that wait until there are enough, each with its newest beat and when that came.
     waiting: Vec<(Beat, Nanos)>,
     places: Vec<Place>,
@@ -88,6 +73,7 @@ impl Coordinator {
     pub fn new(setup: Setup) -> Self {
         Self {
             setup,
+            term: 1,
             waiting: Vec::new(),
             places: Vec::new(),
             merge: Merge::of(0),
@@ -100,13 +86,66 @@ impl Coordinator {
         }
     }
 
+    /// One that goes on with a run in this term.
+    #[must_use]
+    pub fn of_run(setup: Setup, term: u64) -> Self {
+        Self {
+            term,
+            ..Self::new(setup)
+        }
+    }
+
+    /// Takes an entry that a coordinator of this run has written; the events that it told then.
+    ///
+    /// # Errors
+    /// When it is none of this run.
+    pub(crate) fn replay(&mut self, entry: Entry) -> Result<Vec<ClusterEvent>, MessageError> {
+        let mut actions = Vec::new();
+        match entry {
+            Entry::Head(_) | Entry::Term(_) => {}
+            Entry::Begun(begun) => self.replay_start(begun, &mut actions)?,
+            Entry::Report(bytes) => actions = self.handle_report(&bytes)?,
+            Entry::Command(command) => actions = self.command(command),
+            Entry::Halt(reason, ends) => {
+                // The one of a threshold is told again, for it is found again.
+                let is_told = self.halt.is_none() && reason != StopReason::Threshold;
+                if is_told {
+                    tell(RunEvent::Stopping { reason }, &mut actions);
+                }
+                actions.extend(self.halt(reason, ends));
+            }
+            Entry::Lost(place, at) => {
+                let index = place as usize;
+                if index >= self.places.len() {
+                    return Err(MessageError::Malformed("a loss of no place"));
+                }
+                self.lose(index, at, &mut actions);
+            }
+        }
+        let told = |action| match action {
+            CoordinatorAction::Tell(event) => Some(event),
+            _ => None,
+        };
+        Ok(actions.into_iter().filter_map(told).collect())
+    }
+
+    /// Goes on from here: everything that was replayed is stored, and any agent may have a lease
+    /// that was given until now.
+    pub fn go_on(&mut self, now: Nanos) {
+        self.journaled();
+        for place in &mut self.places {
+            place.heard = now;
+        }
+    }
+
     /// The number of agents that are there.
     #[must_use]
     pub fn agents(&self) -> usize {
         self.waiting.len() + self.places.len()
     }
 
-    /// Answers a beat.
+    /// Takes a beat. Its reply may be sent when the actions are done; a coordinator that is fenced
+    /// has none.
     ///
     /// # Errors
     /// When the bytes are none: there is no answer to them.
@@ -114,43 +153,51 @@ impl Coordinator {
         &mut self,
         bytes: &[u8],
         now: Nanos,
-    ) -> Result<(Vec<u8>, Vec<CoordinatorAction>), MessageError> {
+    ) -> Result<(Option<Vec<u8>>, Vec<CoordinatorAction>), MessageError> {
         let beat = Beat::decode(bytes)?;
+        if beat.run == self.setup.run && beat.term > self.term {
+            return Ok((None, vec![CoordinatorAction::Fence]));
+        }
         let sent = beat.sent;
         let (word, actions) = self.word(beat, now);
         let reply = Reply {
             run: self.setup.run.clone(),
+            term: self.term,
             sent,
             at: now,
             word,
         };
-        Ok((reply.encode(), actions))
+        Ok((Some(reply.encode()), actions))
     }
 
-    /// Takes a report. One of another run, of an epoch that is fenced, or that was taken already,
-    /// changes nothing.
+    /// Takes a report. One of another run or epoch, or that was taken already, changes nothing; nor
+    /// does any when the run is over.
     ///
     /// # Errors
     /// When the bytes are none, or what they carry is not what an agent of this run reports.
     pub fn handle_report(&mut self, bytes: &[u8]) -> Result<Vec<CoordinatorAction>, MessageError> {
         let report = Report::decode(bytes)?;
         let index = report.share as usize;
-        let Some(place) = self.places.get_mut(index) else {
+        let Some(place) = self.places.get_mut(index).filter(|_| !self.is_over) else {
             return Ok(Vec::new());
         };
         let is_ours = report.run == self.setup.run && report.epoch == place.assignment.epoch;
-        if !is_ours || place.state != PlaceState::Taken {
+        if !is_ours {
             return Ok(Vec::new());
         }
         let mut actions = Vec::new();
         for (report, content) in place.inbox.take(report)? {
-            actions.push(CoordinatorAction::Journal(frame(&report.encode())));
-            if let Some(content) = content {
+            let entry = Entry::Report(report.encode());
+            actions.push(CoordinatorAction::Journal(entry.frame()));
+            // Behind each, so that a replay of the reports one by one comes to the same.
+            if let Some(content) = content
+                && !self.is_over
+            {
                 self.take(index, content, &mut actions)?;
+                self.close_intervals(&mut actions);
+                self.finish(&mut actions);
             }
         }
-        self.close_intervals(&mut actions);
-        self.finish(&mut actions);
         Ok(actions)
     }
 
@@ -167,24 +214,30 @@ impl Coordinator {
         self.waiting.retain(|(_, heard)| now - *heard <= PATIENCE);
         for index in 0..self.places.len() {
             if self.places[index].is_overdue(now) {
-                self.lose(index, now, &mut actions);
+                self.miss(index, now, &mut actions);
             }
         }
-        self.close_intervals(&mut actions);
-        self.finish(&mut actions);
         actions
     }
 
     /// Passes a command on, which has the time from which it holds.
     pub fn command(&mut self, command: Command) -> Vec<CoordinatorAction> {
+        let entry = Entry::Command(command.clone());
         self.commands.push(command);
-        vec![CoordinatorAction::Nudge]
+        vec![
+            CoordinatorAction::Journal(entry.frame()),
+            CoordinatorAction::Nudge,
+        ]
     }
 
     /// Stops the load of all agents; with `true` they give up what is in flight.
     pub fn halt(&mut self, reason: StopReason, ends: bool) -> Vec<CoordinatorAction> {
+        let entry = Entry::Halt(reason, ends);
         self.halt = Some((reason, ends));
-        vec![CoordinatorAction::Nudge]
+        vec![
+            CoordinatorAction::Journal(entry.frame()),
+            CoordinatorAction::Nudge,
+        ]
     }
 
     /// Whether every agent that is not lost has learned that the run is over.
@@ -271,16 +324,24 @@ impl Coordinator {
         let mut actions = Vec::new();
         let is_over = self.is_over;
         let place = &mut self.places[index];
-        if place.state == PlaceState::Lost {
+        if place.state == PlaceState::Lost && (self.start.is_none() || beat.run.is_empty()) {
             let reason = "the coordinator took it for lost".to_owned();
             return (Word::Leave(reason), actions);
         }
         // The beats of one agent may overtake each other.
         if beat.sent >= place.beat.sent {
-            (place.beat, place.heard) = (beat.clone(), now);
+            // One that says so is waited for when its report of it is there.
+            if beat.phase != Phase::Expired || place.state == PlaceState::Expiring {
+                place.heard = now;
+            }
+            place.beat = beat.clone();
         }
         if beat.run.is_empty() {
-            return (Word::Take(place.assignment.clone()), actions);
+            let word = match self.start {
+                None => Word::Take(place.assignment.clone()),
+                Some(_) => Word::Leave("its share was that of another process".to_owned()),
+            };
+            return (word, actions);
         }
         if beat.epoch != place.assignment.epoch || beat.run != self.setup.run {
             let reason = "the share has another epoch".to_owned();
@@ -293,14 +354,17 @@ impl Coordinator {
             }
         }
         if let Phase::Failed(reason) = &beat.phase
-            && place.state == PlaceState::Taken
+            && place.goes_on()
         {
             let reason = format!("{}: {reason}", beat.agent);
             self.fail(index, reason, now, &mut actions);
-            return (Word::Leave("the run has failed".to_owned()), actions);
+            if self.start.is_none() {
+                return (Word::Leave("the run has failed".to_owned()), actions);
+            }
         }
         self.begin(now, &mut actions);
         let place = &self.places[index];
+        let is_lost = place.is_lost();
         let from = usize::try_from(beat.commands).unwrap_or(usize::MAX);
         let hold = Hold {
             epoch: place.assignment.epoch,
@@ -309,7 +373,8 @@ impl Coordinator {
             from: beat.commands,
             commands: self.commands.iter().skip(from).cloned().collect(),
             halt: self.halt,
-            is_over: is_over && place.state == PlaceState::Ended,
+            is_lost,
+            is_over: is_over && (is_lost || place.state == PlaceState::Ended),
         };
         (Word::Hold(hold), actions)
     }
@@ -320,17 +385,48 @@ impl Coordinator {
             return;
         }
         let start = now + START_LEAD;
+        let ready = self.places.iter();
+        let begun = Begun {
+            start,
+            places: ready
+                .map(|place| (place.assignment.clone(), place.beat.clone()))
+                .collect(),
+        };
+        actions.push(CoordinatorAction::Journal(Entry::Begun(begun).frame()));
+        self.name_start(start, actions);
+        actions.push(CoordinatorAction::Nudge);
+    }
+
+    /// The start of a run that is gone on with.
+    fn replay_start(
+        &mut self,
+        begun: Begun,
+        actions: &mut Vec<CoordinatorAction>,
+    ) -> Result<(), MessageError> {
+        for (assignment, beat) in begun.places {
+            let Phase::Ready(info) = &beat.phase else {
+                return Err(MessageError::Malformed("a start without facts"));
+            };
+            let info = RunInfo::decode(info);
+            let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
+            let mut place = Place::new(assignment, beat, Nanos::ZERO);
+            place.info = Some(Box::new(info));
+            self.places.push(place);
+        }
+        self.merge = Merge::of(self.places.len());
+        self.name_start(begun.start, actions);
+        Ok(())
+    }
+
+    fn name_start(&mut self, start: Nanos, actions: &mut Vec<CoordinatorAction>) {
         self.start = Some(start);
         for place in &mut self.places {
             place.clock = place.beat.offset;
         }
-        let infos = self.places.iter().filter_map(|place| place.info.as_deref());
-        let infos: Vec<&RunInfo> = infos.collect();
-        if let Some(info) = merged(&infos, &self.setup.run) {
+        if let Some(info) = facts(&self.places, &self.setup.run) {
             let event = ClusterEvent::Gathered(Box::new(info), start);
             actions.push(CoordinatorAction::Tell(event));
         }
-        actions.push(CoordinatorAction::Nudge);
     }
 
     /// Takes what an agent has reported.
@@ -350,8 +446,16 @@ impl Coordinator {
                 let ending = Ending::decode(&bytes);
                 let ending = ending.map_err(|_| MessageError::Malformed("an ending"))?;
                 place.ending = Some(Box::new(ending));
-                place.state = PlaceState::Ended;
+                place.state = match place.is_lost() {
+                    true => PlaceState::Lost,
+                    false => PlaceState::Ended,
+                };
                 self.merge.close(index);
+                return Ok(());
+            }
+            Content::Expired(at) => {
+                place.state = PlaceState::Expiring;
+                self.lack(index, at, actions);
                 return Ok(());
             }
         };
@@ -370,7 +474,10 @@ impl Coordinator {
             }
             RunEvent::Stopping { reason } => {
                 place.has_stopped = true;
-                self.stop(reason, actions);
+                // The end of a lease is no end of the run.
+                if !place.is_lost() {
+                    self.stop(reason, actions);
+                }
             }
             event @ (RunEvent::Kept(_) | RunEvent::Transcripts(_) | RunEvent::Failed(_)) => {
                 tell(event, actions);
@@ -403,82 +510,53 @@ impl Coordinator {
 
     /// Ends the run when every place has ended or is lost.
     fn finish(&mut self, actions: &mut Vec<CoordinatorAction>) {
-        let goes_on = |place: &Place| place.state == PlaceState::Taken;
-        if self.is_over || self.start.is_none() || self.places.iter().any(goes_on) {
+        if self.is_over || self.start.is_none() || self.places.iter().any(Place::goes_on) {
             return;
         }
         self.is_over = true;
-        let endings = self.places.iter_mut().filter_map(|it| it.ending.take());
-        let endings = endings.map(|ending| *ending).collect();
-        for event in self.findings() {
+        for event in findings(&self.places, self.term) {
             actions.push(CoordinatorAction::Tell(event));
         }
+        let endings = self.places.iter_mut().filter_map(|it| it.ending.take());
+        let endings = endings.map(|ending| *ending).collect();
         actions.push(CoordinatorAction::Tell(ClusterEvent::Over(endings)));
         actions.push(CoordinatorAction::Nudge);
     }
 
-    /// What the report has to say of the agents' clocks, and of commands that came too late.
-    fn findings(&self) -> Vec<ClusterEvent> {
-        let count = self.places.len();
-        let clocks = self.places.iter().filter_map(|place| place.clock);
-        let mut bounds: Vec<Nanos> = clocks.map(|clock| clock.uncertainty).collect();
-        bounds.sort_unstable();
-        // Two starts differ by no more than the two widest bounds together.
-        let apart = bounds
-            .iter()
-            .rev()
-            .take(2)
-            .fold(Nanos::ZERO, |sum, it| sum + *it);
-        let apart = rounded::time(apart.0 as f64);
-        let mut events = vec![ClusterEvent::Note(format!(
-            "{count} agents were to begin at one moment; by their clocks, within {apart}"
-        ))];
-        for place in &self.places {
-            let (agent, late) = (&place.agent, place.beat.late);
-            if late > 0 {
-                let note = format!("agent {agent} got {late} commands too late to carry them out");
-                events.push(ClusterEvent::Suspect(note));
-            }
-            if let Some(moved) = place.clock_moved() {
-                let moved = rounded::time(moved.0 as f64);
-                let note = format!("the clock of agent {agent} moved by {moved} during the run");
-                events.push(ClusterEvent::Suspect(note));
-            }
-        }
-        events
-    }
-
-    /// Takes an agent for lost, and fences its epoch.
-    fn lose(&mut self, index: usize, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
+    /// Takes an agent for lost that was not heard of.
+    fn miss(&mut self, index: usize, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         let Some(start) = self.start else {
             let reason = format!("agent {} is gone", self.places[index].agent);
             return self.fail(index, reason, now, actions);
         };
-        let place = &mut self.places[index];
-        place.state = PlaceState::Lost;
-        place.assignment.epoch += 1;
-        let (reported, agent) = (place.reported, &place.agent);
-        let share = place.assignment.shares;
-        let note = format!(
-            "agent {agent} ({} of {} shares) was lost at {:.1} s: what it sent after {:.1} s is \
-             unknown, and in no figure",
-            share.count,
-            share.of,
-            (now - start).as_secs_f64(),
-            reported.as_secs_f64(),
-        );
-        actions.push(CoordinatorAction::Tell(ClusterEvent::Lost(Loss {
-            text: note,
-            share: f64::from(share.count) / f64::from(share.of),
-            reported,
-        })));
+        let at = now - start;
+        let entry = Entry::Lost(index as u32, at);
+        actions.push(CoordinatorAction::Journal(entry.frame()));
+        self.lose(index, at, actions);
+    }
+
+    /// An agent is lost at a run time: it has no lease any more, and is not there.
+    fn lose(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        self.places[index].state = PlaceState::Lost;
         self.merge.close(index);
+        self.lack(index, at, actions);
+        self.close_intervals(actions);
+        self.finish(actions);
+    }
+
+    /// From a run time on the load lacks an agent's share.
+    fn lack(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        let lost_at = &mut self.places[index].lost_at;
+        if lost_at.is_some() {
+            return;
+        }
+        *lost_at = Some(at);
         // A load that would miss a share from its beginning is none: others may have begun it.
-        let is_early = now <= start;
+        let is_early = at == Nanos::ZERO;
         if (self.setup.on_loss == OnLoss::Abort || is_early) && self.halt.is_none() {
-            let reason = StopReason::Command;
             actions.push(CoordinatorAction::Tell(ClusterEvent::Aborted));
-            actions.extend(self.halt(reason, is_early));
+            self.halt = Some((StopReason::Command, is_early));
+            actions.push(CoordinatorAction::Nudge);
         }
     }
 
@@ -492,7 +570,7 @@ impl Coordinator {
         actions: &mut Vec<CoordinatorAction>,
     ) {
         if self.start.is_some() {
-            return self.lose(index, now, actions);
+            return self.miss(index, now, actions);
         }
         if self.is_over {
             return;
@@ -508,17 +586,4 @@ impl Coordinator {
 
 fn tell(event: RunEvent, actions: &mut Vec<CoordinatorAction>) {
     actions.push(CoordinatorAction::Tell(ClusterEvent::Run(event)));
-}
-
-/// The facts of the whole run: those that all agents have alike, and the notes of any.
-fn merged(infos: &[&RunInfo], run: &str) -> Option<RunInfo> {
-    let (first, others) = infos.split_first()?;
-    let mut info = RunInfo::clone(first);
-    run.clone_into(&mut info.id);
-    for note in others.iter().flat_map(|other| &other.notes) {
-        if !info.notes.contains(note) {
-            info.notes.push(note.clone());
-        }
-    }
-    Some(info)
 }

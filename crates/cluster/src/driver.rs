@@ -17,7 +17,7 @@ mod of_coordinator;
 
 pub use files::Content as FileContent;
 pub use of_agent::{AgentDriver, AgentTask};
-pub use of_coordinator::{CoordinatorDriver, Journal};
+pub use of_coordinator::{CoordinatorDriver, Journal, Origin, PastRun};
 
 use async_nats::{Client, ConnectOptions, Subscriber};
 use std::fmt;
@@ -42,6 +42,10 @@ pub enum DriverError {
     Stream(String),
     /// The journal can't be written.
     Journal(io::Error),
+    /// The journal of the run that is to be gone on with can't be read.
+    Past(String),
+    /// Another coordinator goes on with the run.
+    Fenced,
     /// A thread can't be started.
     Thread(io::Error),
 }
@@ -53,6 +57,8 @@ impl fmt::Display for DriverError {
             Self::Server(reason) => f.write_str(reason),
             Self::Stream(reason) => write!(f, "NATS refuses: {reason}"),
             Self::Journal(error) => write!(f, "can't write the journal: {error}"),
+            Self::Past(reason) => write!(f, "can't go on by the journal: {reason}"),
+            Self::Fenced => f.write_str("another coordinator goes on with the run"),
             Self::Thread(error) => write!(f, "a thread can't be started: {error}"),
         }
     }

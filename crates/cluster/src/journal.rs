@@ -1,14 +1,357 @@
-//! The coordinator's journal: what it has taken, frame by frame.
+//! The coordinator's journal: everything on which its state depends, entry by entry.
 //!
 //! A frame is the length of its content, the CRC-32 of it, and the content; a journal that was cut
-//! off ends before its last frame. The driver appends frames and syncs them; only then is what they
-//! hold acknowledged.
+//! off ends before its last whole frame. The driver appends frames and syncs them; only then is what
+//! they hold answered, acknowledged or told. A coordinator that is given the entries again, in their
+//! order, therefore knows of everything that an agent or an observer has learned of the run.
+//!
+//! The first entry is the [`Head`]. A coordinator that goes on with a run copies what there is into a
+//! journal of its own, and appends its [`Entry::Term`]: a journal without that was not finished, and
+//! the one before it holds.
+
+use crate::attachments::Attachments;
+use crate::bytes::{Input, MessageError, put, put_bytes};
+use crate::message::{Assignment, Beat};
+use crate::on_loss::OnLoss;
+use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
+use drumfire_net::Clock;
+use drumfire_plan::{Command, StopReason};
+use drumfire_units::Nanos;
+use std::io::{self, Read};
+
+/// The number of the form that is written here.
+const VERSION: u64 = 1;
+/// The largest frame that is read: a plan and its results are far smaller.
+const FRAME_BYTES_MAX: u32 = 256 << 20;
+
+/// The facts of a run that its coordinator had before it gathered agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The run's name.
+    pub run: String,
+    /// The version of the program, which one that goes on must have too.
+    pub program: String,
+    /// The plan with its setup and its teardown, as a text without secrets.
+    pub text: String,
+    /// The names and values that its setup took.
+    pub taken: Vec<(String, String)>,
+    /// The number of its files.
+    pub files: u64,
+    /// The number of agents.
+    pub agents: u64,
+    /// What the loss of one does.
+    pub on_loss: OnLoss,
+    /// The URL of the server of NATS.
+    pub url: String,
+    /// The group of agents.
+    pub group: String,
+    /// The clock of the run.
+    pub axis: Axis,
+    /// A text that the caller stores for itself.
+    pub caller: String,
+}
+
+/// The clock of a run, so that another process can go on by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Axis {
+    /// The name of the machine's boot, within which `epoch` holds.
+    pub boot: String,
+    /// The monotonic clock's reading at the clock's epoch.
+    pub epoch: u64,
+    /// The wall clock's reading then, in nanoseconds since 1970.
+    pub unix_ns: u64,
+}
+
+impl Axis {
+    /// A clock's axis within a boot.
+    pub(crate) fn of(clock: Clock, boot: &str) -> Self {
+        Self {
+            boot: boot.to_owned(),
+            epoch: clock.epoch(),
+            unix_ns: Clock::unix_time().saturating_sub(clock.now().0),
+        }
+    }
+
+    /// The clock in this boot: the same one, or as close to it as the wall clock is.
+    #[must_use]
+    pub fn clock(&self, boot: &str) -> Clock {
+        match self.boot == boot {
+            true => Clock::of_epoch(self.epoch),
+            false => Clock::of_unix_time(self.unix_ns),
+        }
+    }
+}
+
+/// The start of a run, with its places.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Begun {
+    /// The start, by the coordinator's clock.
+    pub(crate) start: Nanos,
+    /// Each place's share, and the beat by which its agent was ready.
+    pub(crate) places: Vec<(Assignment, Beat)>,
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Entry {
+    Head(Head),
+    /// A coordinator goes on with the run.
+    Term(u64),
+    Begun(Begun),
+    /// A report, as it came.
+    Report(Vec<u8>),
+    Command(Command),
+    /// The load stops because an observer asked for it.
+    Halt(StopReason, bool),
+    /// The agent of this place was taken for lost at this run time.
+    Lost(u32, Nanos),
+}
+
+impl Entry {
+    /// The entry in its frame.
+    pub(crate) fn frame(&self) -> Vec<u8> {
+        frame(&self.encode())
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        match self {
+            Self::Head(head) => {
+                put(&mut out, 0);
+                head.encode(&mut out);
+            }
+            Self::Term(term) => {
+                put(&mut out, 1);
+                put(&mut out, *term);
+            }
+            Self::Begun(begun) => {
+                put(&mut out, 2);
+                begun.encode(&mut out);
+            }
+            Self::Report(report) => {
+                put(&mut out, 3);
+                put_bytes(&mut out, report);
+            }
+            Self::Command(command) => {
+                put(&mut out, 4);
+                put_bytes(&mut out, &encode_command(command));
+            }
+            Self::Halt(reason, ends) => {
+                put(&mut out, 5);
+                put(&mut out, stop_number(*reason));
+                put(&mut out, (*ends).into());
+            }
+            Self::Lost(place, at) => {
+                put(&mut out, 6);
+                put(&mut out, (*place).into());
+                put(&mut out, at.0);
+            }
+        }
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
+        let mut input = Input::new(bytes);
+        let input = &mut input;
+        let entry = match input.number()? {
+            0 => Self::Head(Head::decode(input)?),
+            1 => Self::Term(input.number()?),
+            2 => Self::Begun(Begun::decode(input)?),
+            3 => Self::Report(input.bytes()?.to_vec()),
+            4 => {
+                let command = decode_command(input.bytes()?);
+                Self::Command(command.map_err(|_| MessageError::Malformed("a command"))?)
+            }
+            5 => {
+                let reason = stop_of_number(input.number()?);
+                let reason = reason.ok_or(MessageError::Malformed("an unknown reason"))?;
+                Self::Halt(reason, input.flag()?)
+            }
+            6 => Self::Lost(input.small()?, Nanos(input.number()?)),
+            _ => return Err(MessageError::Malformed("an unknown entry")),
+        };
+        input.end()?;
+        Ok(entry)
+    }
+}
+
+impl Head {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put(out, VERSION);
+        for text in [&self.run, &self.program, &self.text] {
+            put_bytes(out, text.as_bytes());
+        }
+        put(out, self.taken.len() as u64);
+        for (name, value) in &self.taken {
+            put_bytes(out, name.as_bytes());
+            put_bytes(out, value.as_bytes());
+        }
+        put(out, self.files);
+        put(out, self.agents);
+        put(out, self.on_loss.number());
+        for text in [&self.url, &self.group, &self.axis.boot] {
+            put_bytes(out, text.as_bytes());
+        }
+        put(out, self.axis.epoch);
+        put(out, self.axis.unix_ns);
+        put_bytes(out, self.caller.as_bytes());
+    }
+
+    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        match input.number()? {
+            VERSION => {}
+            other => return Err(MessageError::Version(other)),
+        }
+        Ok(Self {
+            run: input.text()?,
+            program: input.text()?,
+            text: input.text()?,
+            taken: {
+                let count = input.number()?;
+                let mut taken = Vec::new();
+                for _ in 0..count {
+                    taken.push((input.text()?, input.text()?));
+                }
+                taken
+            },
+            files: input.number()?,
+            agents: input.number()?,
+            on_loss: OnLoss::of_number(input.number()?)?,
+            url: input.text()?,
+            group: input.text()?,
+            axis: Axis {
+                boot: input.text()?,
+                epoch: input.number()?,
+                unix_ns: input.number()?,
+            },
+            caller: input.text()?,
+        })
+    }
+}
+
+impl Begun {
+    fn encode(&self, out: &mut Vec<u8>) {
+        put(out, self.start.0);
+        put(out, self.places.len() as u64);
+        for (assignment, beat) in &self.places {
+            // They have both, and the head has the plan.
+            let assignment = Assignment {
+                plan: String::new(),
+                attachments: Attachments::default(),
+                ..assignment.clone()
+            };
+            assignment.encode(out);
+            put_bytes(out, &beat.encode());
+        }
+    }
+
+    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        let start = Nanos(input.number()?);
+        let count = input.number()?;
+        let mut places = Vec::new();
+        for _ in 0..count {
+            let assignment = Assignment::decode(input)?;
+            places.push((assignment, Beat::decode(input.bytes()?)?));
+        }
+        Ok(Self { start, places })
+    }
+}
 
 /// The frame of a content.
-pub(crate) fn frame(content: &[u8]) -> Vec<u8> {
+fn frame(content: &[u8]) -> Vec<u8> {
     let mut frame = Vec::with_capacity(8 + content.len());
     frame.extend_from_slice(&(content.len() as u32).to_le_bytes());
     frame.extend_from_slice(&crc32fast::hash(content).to_le_bytes());
     frame.extend_from_slice(content);
     frame
+}
+
+/// The entries of a journal, to its end or to where it was cut off.
+pub(crate) struct Entries {
+    from: Box<dyn Read + Send>,
+    /// The bytes of the whole frames that were read.
+    read: u64,
+}
+
+impl Entries {
+    pub(crate) fn of(from: Box<dyn Read + Send>) -> Self {
+        Self { from, read: 0 }
+    }
+
+    /// The next entry.
+    ///
+    /// # Errors
+    /// When it can't be read, or is none that is written here.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Entry>> {
+        let Some(content) = self.content()? else {
+            return Ok(None);
+        };
+        self.read += 8 + content.len() as u64;
+        let entry = Entry::decode(&content);
+        entry.map(Some).map_err(io::Error::other)
+    }
+
+    fn content(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let mut head = Vec::new();
+        self.from.by_ref().take(8).read_to_end(&mut head)?;
+        let [a, b, c, d, sum @ ..] = head.as_slice() else {
+            return Ok(None);
+        };
+        let length = u32::from_le_bytes([*a, *b, *c, *d]);
+        let mut content = Vec::new();
+        if length > FRAME_BYTES_MAX {
+            return Ok(None);
+        }
+        let rest = self.from.by_ref().take(length.into());
+        { rest }.read_to_end(&mut content)?;
+        let is_whole = content.len() as u64 == u64::from(length)
+            && *sum == crc32fast::hash(&content).to_le_bytes();
+        Ok(is_whole.then_some(content))
+    }
+}
+
+/// What can be seen of a journal without playing it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// The facts of the run.
+    pub head: Head,
+    /// The highest term of a coordinator.
+    pub term: u64,
+    /// Whether the run has a start.
+    pub has_begun: bool,
+    /// The length of its whole frames, in bytes.
+    pub whole: u64,
+}
+
+impl Outline {
+    /// Reads a journal; `None` where its head is not whole.
+    ///
+    /// # Errors
+    /// When it can't be read, or is of another version.
+    pub fn read(from: impl Read + Send + 'static) -> io::Result<Option<Self>> {
+        let mut entries = Entries::of(Box::new(from));
+        let Some(Entry::Head(head)) = entries.next()? else {
+            return Ok(None);
+        };
+        let (mut term, mut has_begun) = (1, false);
+        while let Some(entry) = entries.next()? {
+            match entry {
+                Entry::Term(next) => term = next,
+                Entry::Begun(_) => has_begun = true,
+                _ => {}
+            }
+        }
+        Ok(Some(Self {
+            head,
+            term,
+            has_begun,
+            whole: entries.read,
+        }))
+    }
+
+    /// The frame by which a coordinator of this term goes on.
+    #[must_use]
+    pub fn frame_of_term(term: u64) -> Vec<u8> {
+        Entry::Term(term).frame()
+    }
 }

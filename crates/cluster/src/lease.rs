@@ -7,6 +7,8 @@ pub const LEASE: Nanos = Nanos::from_secs(3);
 /// The time by which the coordinator waits longer than that, for clocks that differ in rate and
 /// workers that finish a turn.
 pub(crate) const LEASE_MARGIN: Nanos = Nanos::from_millis(300);
+/// The time for which an agent whose lease has passed keeps what it has made for a coordinator.
+pub(crate) const STAY: Nanos = Nanos::from_secs(120);
 /// The time from one beat to the next.
 pub const BEAT: Nanos = Nanos::from_millis(250);
 /// The same while an agent waits for a run or for its start, and measures the clock.

@@ -24,6 +24,8 @@ mod coordinator;
 mod courier;
 mod division;
 mod driver;
+mod event;
+mod findings;
 mod from_agent;
 mod inbox;
 mod journal;
@@ -31,24 +33,33 @@ mod lease;
 mod merge;
 mod message;
 mod offset;
+mod on_loss;
 mod outbox;
 mod place;
 mod relayed;
+mod setup;
 #[cfg(test)]
 mod simulation;
+mod told;
 
 pub use agent::{Agent, AgentAction};
 pub use attachments::{Attachments, FileError, SentFile};
 pub use bytes::MessageError;
-pub use coordinator::{Coordinator, CoordinatorAction, OnLoss, Setup};
+pub use coordinator::{Coordinator, CoordinatorAction};
 pub use courier::Courier;
 pub use division::{DivisionError, divide, divide_placement};
 pub use driver::{
     AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
+    Origin, PastRun,
 };
+pub use event::{ClusterEvent, Loss};
 pub use from_agent::FromAgent;
+pub use journal::{Axis, Head, Outline};
 pub use lease::{BEAT, LEASE};
 pub use merge::Merge;
 pub use message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
 pub use offset::Offset;
-pub use relayed::{ClusterEvent, Loss, Wish, relayed};
+pub use on_loss::OnLoss;
+pub use relayed::{Wish, relayed};
+pub use setup::Setup;
+pub use told::Told;

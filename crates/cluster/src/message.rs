@@ -31,6 +31,8 @@ pub enum Phase {
     Ready(Vec<u8>),
     /// Its load goes on.
     Running,
+    /// Its lease has passed, which ends its load.
+    Expired,
     /// Its last report is made.
     Ended,
     /// It can't run its share, for this reason.
@@ -52,6 +54,8 @@ pub struct Beat {
     pub run: String,
     /// The epoch of its share.
     pub epoch: u64,
+    /// The highest term of a coordinator of its run that it has an answer of.
+    pub term: u64,
     /// Its phase.
     pub phase: Phase,
     /// The number of reports that it has made.
@@ -98,7 +102,10 @@ pub struct Hold {
     pub commands: Vec<Command>,
     /// The load stops for this reason; with `true` what is in flight is given up.
     pub halt: Option<(StopReason, bool)>,
-    /// Everything of the agent is stored: it may go.
+    /// The coordinator took the agent for lost: its load is over, and what it has made is still
+    /// taken.
+    pub is_lost: bool,
+    /// Everything of the agent is stored, or nothing more of it is taken: it may go.
     pub is_over: bool,
 }
 
@@ -120,6 +127,8 @@ pub enum Word {
 pub struct Reply {
     /// The coordinator's run.
     pub run: String,
+    /// The coordinator's term: each that goes on with a run has a higher one.
+    pub term: u64,
     /// The beat's time, as the agent sent it.
     pub sent: Nanos,
     /// The time at which it was answered, by the coordinator's clock.
@@ -152,6 +161,8 @@ pub enum Content {
     Event(Vec<u8>),
     /// The ending of the agent's run, behind which nothing comes.
     Ending(Vec<u8>),
+    /// The agent's lease passed at this run time, and its load ended by that.
+    Expired(Nanos),
 }
 
 fn begin() -> Vec<u8> {
@@ -191,6 +202,7 @@ impl Phase {
             Self::Running => (3, &[][..]),
             Self::Ended => (4, &[][..]),
             Self::Failed(reason) => (5, reason.as_bytes()),
+            Self::Expired => (6, &[][..]),
         };
         put(out, kind);
         put_bytes(out, content);
@@ -206,6 +218,7 @@ impl Phase {
             (3, []) => Ok(Self::Running),
             (4, []) => Ok(Self::Ended),
             (5, reason) => Ok(Self::Failed(String::from_utf8_lossy(reason).into_owned())),
+            (6, []) => Ok(Self::Expired),
             _ => Err(MessageError::Malformed("an unknown phase")),
         }
     }
@@ -222,6 +235,7 @@ impl Beat {
         self.machine.encode(&mut out);
         put_bytes(&mut out, self.run.as_bytes());
         put(&mut out, self.epoch);
+        put(&mut out, self.term);
         self.phase.encode(&mut out);
         for number in [self.made, self.commands, self.late] {
             put(&mut out, number);
@@ -246,6 +260,7 @@ impl Beat {
             machine: MachineFacts::decode(&mut input)?,
             run: input.text()?,
             epoch: input.number()?,
+            term: input.number()?,
             phase: Phase::decode(&mut input)?,
             made: input.number()?,
             commands: input.number()?,
@@ -265,7 +280,7 @@ impl Beat {
 }
 
 impl Assignment {
-    fn encode(&self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_bytes(out, self.run.as_bytes());
         put(out, self.share.into());
         put(out, self.epoch);
@@ -277,7 +292,7 @@ impl Assignment {
         self.attachments.encode(out);
     }
 
-    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
         let assignment = Self {
             run: input.text()?,
             share: input.small()?,
@@ -311,6 +326,7 @@ impl Hold {
         }
         put_optional(out, self.halt.map(|(reason, _)| stop_number(reason)));
         put(out, self.halt.is_some_and(|(_, ends)| ends).into());
+        put(out, self.is_lost.into());
         put(out, self.is_over.into());
     }
 
@@ -339,6 +355,7 @@ impl Hold {
             from,
             commands,
             halt: reason.map(|reason| (reason, ends)),
+            is_lost: input.flag()?,
             is_over: input.flag()?,
         })
     }
@@ -350,6 +367,7 @@ impl Reply {
     pub fn encode(&self) -> Vec<u8> {
         let mut out = begin();
         put_bytes(&mut out, self.run.as_bytes());
+        put(&mut out, self.term);
         put(&mut out, self.sent.0);
         put(&mut out, self.at.0);
         match &self.word {
@@ -378,6 +396,7 @@ impl Reply {
         let mut input = read(bytes)?;
         let reply = Self {
             run: input.text()?,
+            term: input.number()?,
             sent: Nanos(input.number()?),
             at: Nanos(input.number()?),
             word: match input.number()? {
@@ -430,9 +449,14 @@ impl Content {
     /// The bytes of the content.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
+        let at;
         let (kind, bytes) = match self {
-            Self::Event(bytes) => (0, bytes),
-            Self::Ending(bytes) => (1, bytes),
+            Self::Event(bytes) => (0, &bytes[..]),
+            Self::Ending(bytes) => (1, &bytes[..]),
+            Self::Expired(time) => {
+                at = time.0.to_le_bytes();
+                (2, &at[..])
+            }
         };
         let mut out = Vec::with_capacity(1 + bytes.len());
         out.push(kind);
@@ -448,6 +472,12 @@ impl Content {
         match bytes {
             [0, event @ ..] => Ok(Self::Event(event.to_vec())),
             [1, ending @ ..] => Ok(Self::Ending(ending.to_vec())),
+            [2, at @ ..] => {
+                let mut input = Input::new(at);
+                let at = Nanos(input.number()?);
+                input.end()?;
+                Ok(Self::Expired(at))
+            }
             _ => Err(MessageError::Malformed("an unknown content")),
         }
     }
@@ -469,6 +499,7 @@ mod tests {
             },
             run: "r".to_owned(),
             epoch: 1,
+            term: 2,
             phase: Phase::Ready(vec![1, 2]),
             made: 3,
             commands: 1,
@@ -483,6 +514,7 @@ mod tests {
     fn reply(word: Word) -> Reply {
         Reply {
             run: "r".to_owned(),
+            term: 2,
             sent: Nanos(7),
             at: Nanos(8),
             word,
@@ -514,6 +546,7 @@ mod tests {
                 from: 0,
                 commands: vec![Command::soon(Change::Pause)],
                 halt: Some((StopReason::Signal, true)),
+                is_lost: true,
                 is_over: false,
             }),
         ];

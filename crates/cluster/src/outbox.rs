@@ -66,6 +66,11 @@ impl Outbox {
         self.made
     }
 
+    /// Whether all of them are stored.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Forgets the reports before this number, which are stored.
     pub(crate) fn acknowledge(&mut self, stored: u64) {
         while let Some(first) = self.waiting.front()

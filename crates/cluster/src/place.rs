@@ -32,6 +32,8 @@ pub(crate) struct Place {
     pub(crate) changes: usize,
     /// Whether it has reported the end of its load.
     pub(crate) has_stopped: bool,
+    /// The run time at which it was lost.
+    pub(crate) lost_at: Option<Nanos>,
 }
 
 /// The state of a place.
@@ -41,7 +43,10 @@ pub(crate) enum PlaceState {
     Taken,
     /// Its last report was taken.
     Ended,
-    /// Its agent was not heard of for longer than its lease.
+    /// Its agent has no lease any more, and brings what it had made until then.
+    Expiring,
+    /// Its agent has no lease any more, and the run does not wait for it. What it brings is taken as
+    /// long as the run goes on.
     Lost,
 }
 
@@ -60,12 +65,45 @@ impl Place {
             reported: Nanos::ZERO,
             changes: 0,
             has_stopped: false,
+            lost_at: None,
         }
     }
 
     /// Whether its agent has no lease any more, whatever its clock says.
     pub(crate) fn is_overdue(&self, now: Nanos) -> bool {
-        self.state == PlaceState::Taken && now - self.heard > LEASE + LEASE_MARGIN
+        self.goes_on() && now - self.heard > LEASE + LEASE_MARGIN
+    }
+
+    /// Whether the run waits for it.
+    pub(crate) const fn goes_on(&self) -> bool {
+        matches!(self.state, PlaceState::Taken | PlaceState::Expiring)
+    }
+
+    /// Whether its agent has no lease any more.
+    pub(crate) const fn is_lost(&self) -> bool {
+        matches!(self.state, PlaceState::Lost | PlaceState::Expiring)
+    }
+
+    /// The sentence about its loss.
+    pub(crate) fn loss_text(&self) -> Option<String> {
+        let at = self.lost_at?;
+        let shares = self.assignment.shares;
+        let lost = format!(
+            "agent {} ({} of {} shares) was lost at {:.1} s",
+            self.agent,
+            shares.count,
+            shares.of,
+            at.as_secs_f64()
+        );
+        let reported = self.reported.as_secs_f64();
+        Some(match self.ending {
+            None => {
+                format!("{lost}: what it sent after {reported:.1} s is unknown, and in no figure")
+            }
+            Some(_) => format!(
+                "{lost}: it had stopped at {reported:.1} s, and its whole account came later"
+            ),
+        })
     }
 
     /// The movement of its clock since the start was named, where that is more than both estimates

@@ -4,64 +4,19 @@
 //! tells, as the collector of one process does what its workers send, and passes on what observers
 //! ask of the run.
 
+use crate::event::{ClusterEvent, Loss};
+use crate::told::Told;
 use drumfire_engine::{Relay, RunError};
 use drumfire_measure::{Changed, Doubt, Ending, Reading, RunEvent, RunInfo, Summary};
 use drumfire_net::Clock;
 use drumfire_plan::{Command, Plan, StopReason, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
 /// The time between two looks for commands.
 const LOOK: Duration = Duration::from_millis(10);
-
-/// What the coordinator tells of a run.
-#[derive(Debug)]
-pub enum ClusterEvent {
-    /// All agents are ready: the facts of the run, and its start by the coordinator's clock.
-    Gathered(Box<RunInfo>, Nanos),
-    /// An event of the run.
-    Run(RunEvent),
-    /// A finding against the figures.
-    Suspect(String),
-    /// An agent was lost, and its share goes on without an account.
-    Lost(Loss),
-    /// A fact for the report.
-    Note(String),
-    /// The load was stopped since an agent is lost.
-    Aborted,
-    /// The run is over, with the endings of all agents that were not lost.
-    Over(Vec<Ending>),
-    /// There is no run, for this reason.
-    Failed(String),
-}
-
-/// The loss of an agent under way.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Loss {
-    /// The sentence about it.
-    pub text: String,
-    /// The part of the run's shares that it had, 0 to 1.
-    pub share: f64,
-    /// The run time up to which its share is accounted for.
-    pub reported: Nanos,
-}
-
-impl Loss {
-    /// The doubt that it leaves in a run whose load lasted this long: what the share was asked for
-    /// behind its last report is unknown, as if it were spread evenly over the run.
-    fn over(self, span: Nanos) -> Doubt {
-        let known = match span {
-            Nanos::ZERO => 0.0,
-            span => (self.reported.0 as f64 / span.0 as f64).min(1.0),
-        };
-        Doubt {
-            text: self.text,
-            unknown: self.share * (1.0 - known),
-        }
-    }
-}
 
 /// What observers ask of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,7 +44,7 @@ pub fn relayed(
     relay: &Relay<'_>,
     (info, plan): (&Arc<RunInfo>, &Plan),
     (clock, start): (Clock, Nanos),
-    events: &Receiver<ClusterEvent>,
+    events: &mut Told,
     wish: &dyn Fn(Wish),
 ) -> Result<Arc<Summary>, RunError> {
     relay.begin(clock, start, crate::lease::COMMAND_LEAD);
@@ -114,7 +69,7 @@ pub fn relayed(
             books.stop(reason);
             wish(Wish::Halt(reason, ends));
         }
-        match events.recv_timeout(LOOK) {
+        match events.next(LOOK) {
             Ok(ClusterEvent::Over(endings)) => return Ok(books.close(endings)),
             Ok(ClusterEvent::Failed(reason)) => return Err(RunError::Elsewhere(reason)),
             Ok(event) => books.take(event),
@@ -153,6 +108,12 @@ impl Books<'_> {
 
     fn publish(&mut self, event: RunEvent) {
         match &event {
+            // What a lost agent brings later has its place in the run's time, and no part in what
+            // thresholds see go by.
+            RunEvent::IntervalClosed(interval) if interval.start < self.end => {
+                self.end = self.end.max(interval.end);
+                self.reading.absorb_late(interval);
+            }
             RunEvent::IntervalClosed(interval) => {
                 self.end = self.end.max(interval.end);
                 self.reading.absorb(interval);

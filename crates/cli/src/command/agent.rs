@@ -8,7 +8,7 @@ use super::plan_file::PlanFile;
 use super::received_files::ReceivedFiles;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
-use crate::flags::{AgentFlags, NatsFlags};
+use crate::flags::{AgentFlags, FILES_BYTES_MAX, NatsFlags};
 use crate::host::Received;
 use crate::output::Output;
 use crate::{names, runs_folder};
@@ -24,6 +24,7 @@ use drumfire_report::Naming;
 use drumfire_session::{
     Console as _, Keeper, Session, SessionError, StorePlace, Storing, prepare_placed, this_machine,
 };
+use drumfire_units::ByteSize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,7 +46,8 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
         AgentTask::Prepare(assignment) => assignment,
         AgentTask::Leave(left) => return ended(left),
     };
-    let ran = ReceivedFiles::fetch(&driver, &assignment, flags.files_max).and_then(|files| {
+    let files_max = flags.files_max.unwrap_or(ByteSize(FILES_BYTES_MAX));
+    let ran = ReceivedFiles::fetch(&driver, &assignment, files_max).and_then(|files| {
         let share = Share::new(flags, &assignment, &files, output)?;
         share.run(&driver, output)
     });

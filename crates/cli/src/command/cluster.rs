@@ -1,5 +1,15 @@
 //! `drumfire cluster run`: one plan on several agents, as one run.
 
+mod attach;
+mod journal;
+mod surroundings;
+
+pub(crate) use attach::run as attach;
+
+use attach::Attach;
+use journal::JournalFile;
+use surroundings::Surroundings;
+
 use super::agent::credentials;
 use super::local::{Local, LocalAgents};
 use super::phases::{self, Compiled, Phases};
@@ -8,17 +18,18 @@ use super::results::{self, Carried};
 use super::run::compiled;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
-use crate::flags::{ClusterRunFlags, LossChoice};
+use crate::flags::{ClusterRunFlags, LossChoice, OutputFlags};
 use crate::host::Noting;
 use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
 use crate::trust;
 use drumfire_cluster::{
-    ClusterEvent, CoordinatorDriver, DriverError, Journal, OnLoss, Setup, relayed,
+    ClusterEvent, CoordinatorDriver, DriverError, OnLoss, Origin, Setup, relayed,
 };
-use drumfire_compile::Host;
-use drumfire_document::{Document, form};
+use drumfire_compile::{Host, compile_phase};
+use drumfire_document::form::Draft;
+use drumfire_document::{Document, Phase, form};
 use drumfire_engine::Run;
 use drumfire_measure::RunInfo;
 use drumfire_net::Clock;
@@ -27,8 +38,6 @@ use drumfire_report::Naming;
 use drumfire_session::{Console as _, Remote, Session};
 use drumfire_units::Nanos;
 use std::cell::RefCell;
-use std::fs::{self, File};
-use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -55,23 +64,52 @@ pub(crate) fn run(flags: &ClusterRunFlags, output: &Output) -> Result<Exit, Fail
     let noted = RefCell::new(None);
     let read = |host: &Arc<dyn Host>| {
         let noting = Noting::of(host);
-        let host: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
-        noted.replace(Some(noting));
-        compiled(&file, &host, given, output)
+        let host_noted: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
+        let compiled = compiled(&file, &host_noted, given, output)?;
+        noted.replace(Some(Asked {
+            by_teardown: asked_by_teardown(&compiled.draft, host),
+            by_load: noting,
+        }));
+        Ok(compiled)
     };
     // The setup's and the teardown's requests are this machine's, once for all agents.
     phases::around(&file, phases, output, read, |compiled, signals| {
-        let noting = noted.take();
-        let noting = noting.ok_or_else(|| Failure::failed("the plan was not read"))?;
-        load(flags, compiled, noting, &file, signals, output)
+        let asked = noted.take();
+        let asked = asked.ok_or_else(|| Failure::failed("the plan was not read"))?;
+        load(flags, compiled, asked, &file, signals, output)
     })
+}
+
+/// What a plan has asked of this machine.
+struct Asked {
+    by_load: Arc<Noting>,
+    /// The values that the teardown takes of the setup.
+    by_teardown: Vec<(String, String)>,
+}
+
+impl Asked {
+    /// The values of the setup that either takes.
+    fn taken(&self) -> Vec<(String, String)> {
+        let mut taken = self.by_load.taken();
+        taken.extend(self.by_teardown.iter().cloned());
+        taken
+    }
+}
+
+/// The values of the setup that a teardown takes: another coordinator may have to go through it.
+fn asked_by_teardown(draft: &Draft, host: &Arc<dyn Host>) -> Vec<(String, String)> {
+    let noting = Noting::of(host);
+    let asked: Arc<dyn Host> = Arc::clone(&noting) as Arc<dyn Host>;
+    // What is wrong with it, the phases say.
+    let _plan = compile_phase(Phase::Teardown, draft, &asked);
+    noting.taken()
 }
 
 /// Runs the load of a compiled plan.
 fn load(
     flags: &ClusterRunFlags,
     compiled: Compiled,
-    noting: Arc<Noting>,
+    asked: Asked,
     file: &PlanFile,
     signals: &Signals,
     output: &Output,
@@ -87,25 +125,23 @@ fn load(
         return results::of_plan(plan, &written, shown, true, signals, output);
     }
     crate::store_place::check(&given.output)?;
-    let destinations = results::destinations_of(&written, output)?;
-    let output = &output.colored(given.output.color);
-    let cluster = Cluster {
+    let is_local = flags.local.is_some();
+    let gather = Gather {
         flags,
+        surroundings: Surroundings::of(&written.folder, &given.output, is_local),
         text: text_of_load(&written.document),
-        noting,
+        whole: form::print_without_secrets(&written.document),
+        asked,
         secrets: file.folder.clone(),
-        ends: RefCell::default(),
     };
-    let carried = results::carry_out(
+    carry_out(
+        Opening::Gather(gather),
         compiled.plan,
         &written,
-        &destinations,
         &given.output,
+        signals,
         output,
-        |plan, output| cluster.session(plan, &written.notes, signals, output),
-    );
-    cluster.end();
-    carried
+    )
 }
 
 /// The text of a document's load, which is all that agents get of it.
@@ -118,16 +154,59 @@ fn text_of_load(document: &Document) -> String {
     form::print_without_secrets(&load)
 }
 
-/// The coordinator of a run that is being put together.
-struct Cluster<'a> {
+/// Carries a run out, and writes its results.
+fn carry_out(
+    opening: Opening<'_>,
+    plan: Plan,
+    written: &Written,
+    shown: &OutputFlags,
+    signals: &Signals,
+    output: &Output,
+) -> Result<Carried, Failure> {
+    let destinations = results::destinations_of(written, output)?;
+    let output = &output.colored(shown.color);
+    let ends = RefCell::new(Ends::default());
+    let is_attached = matches!(opening, Opening::Attach(_));
+    let carried = results::carry_out(
+        plan,
+        written,
+        &destinations,
+        shown,
+        output,
+        |plan, output| {
+            let ends = &mut *ends.borrow_mut();
+            opening.session(plan, &written.notes, ends, signals, output)
+        },
+    );
+    let driven = ends.into_inner().wait();
+    let goes_on = is_attached || matches!(driven, Err(DriverError::Fenced));
+    carried.or_else(|failure| {
+        Ok(Carried {
+            goes_on,
+            ..Carried::of(Err(failure))
+        })
+    })
+}
+
+/// How a coordinator comes to its run.
+enum Opening<'a> {
+    /// It gathers agents for a new one.
+    Gather(Gather<'a>),
+    /// It goes on with one that another has begun.
+    Attach(Attach<'a>),
+}
+
+/// A run that is to be begun.
+struct Gather<'a> {
     flags: &'a ClusterRunFlags,
+    surroundings: Surroundings,
     /// The plan as agents get it.
     text: String,
-    /// What the plan asked of this machine.
-    noting: Arc<Noting>,
+    /// The plan with its setup and its teardown.
+    whole: String,
+    asked: Asked,
     /// The folder in which local agents have the plan's secrets.
     secrets: PathBuf,
-    ends: RefCell<Ends>,
 }
 
 /// What ends with the run.
@@ -135,15 +214,16 @@ struct Cluster<'a> {
 struct Ends {
     driver: Option<JoinHandle<Result<(), DriverError>>>,
     local: Option<Local>,
-    journal: Option<PathBuf>,
+    journal: Option<JournalFile>,
 }
 
-impl Cluster<'_> {
-    /// Gathers agents; a session of their run.
+impl Opening<'_> {
+    /// Gathers agents, or goes on with what there is; a session of their run.
     fn session<'s>(
-        &self,
+        self,
         plan: Plan,
         notes: &[String],
+        ends: &mut Ends,
         signals: &Signals,
         output: &Output,
     ) -> Result<Session<'s>, Failure> {
@@ -151,11 +231,18 @@ impl Cluster<'_> {
         let watched = signals.watch();
         watched.map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
         let plan = Arc::new(plan);
-        let driver = self.driver(&plan)?;
-        let (info, start, driver) = self.gathered(driver, signals, output)?;
+        let (driver, wait) = match self {
+            Self::Gather(gather) => (gather.driver(&plan, ends)?, gather.wait()?),
+            Self::Attach(attach) => {
+                let (driver, journal) = attach.driver(&plan, &mut ends.local)?;
+                ends.journal = Some(journal);
+                (driver, Wait::default())
+            }
+        };
+        let (info, start, driver) = wait.gathered(driver, signals, output)?;
         let clock = driver.clock();
-        let (events, wishes, thread) = driver.into_parts();
-        self.ends.borrow_mut().driver = Some(thread);
+        let (mut told, wishes, thread) = driver.into_parts();
+        ends.driver = Some(thread);
         let session = Session::with(info, move |info| {
             let shared = Arc::clone(&plan);
             Run::relayed(&plan, move |relay| {
@@ -164,18 +251,19 @@ impl Cluster<'_> {
                     let _ended = wishes.send(wish);
                 };
                 let facts = (&info, &*shared);
-                relayed(relay, facts, (clock, start), &events, &wish)
+                relayed(relay, facts, (clock, start), &mut told, &wish)
             })
         });
         let remote = Remote::within(runs_folder::sockets());
         let session = session.noted(notes).observed_by(signals.clone());
         Ok(session.observed_by(remote))
     }
+}
 
+impl Gather<'_> {
     /// Starts the coordinator, and what is to be started here.
-    fn driver(&self, plan: &Arc<Plan>) -> Result<CoordinatorDriver, Failure> {
+    fn driver(&self, plan: &Arc<Plan>, ends: &mut Ends) -> Result<CoordinatorDriver, Failure> {
         let flags = self.flags;
-        let mut ends = self.ends.borrow_mut();
         let (url, agents) = match (&flags.nats, flags.local) {
             (Some(url), _) => (url.clone(), flags.agents.unwrap_or(1)),
             (None, count) => {
@@ -192,9 +280,10 @@ impl Cluster<'_> {
         };
         let micros = Clock::unix_time() / 1_000;
         let run = format!("{micros:x}-{:x}", std::process::id());
-        let (path, journal) = journal(&run)?;
-        ends.journal = Some(path);
-        let (attachments, contents) = self.noting.attachments().map_err(|(path, error)| {
+        let (journal, writer) = JournalFile::create(&run)?;
+        ends.journal = Some(journal);
+        let noted = self.asked.by_load.attachments();
+        let (attachments, contents) = noted.map_err(|(path, error)| {
             Failure::usage(format!("can't read {path} a second time: {error}"))
         })?;
         let setup = Setup {
@@ -209,25 +298,57 @@ impl Cluster<'_> {
                 LossChoice::Abort => OnLoss::Abort,
             },
         };
+        let origin = Origin {
+            boot: journal::boot(),
+            plan: self.whole.clone(),
+            taken: self.asked.taken(),
+            caller: self.surroundings.text(),
+        };
         let credentials = credentials(&url, &flags.way);
         Ok(CoordinatorDriver::start(
             credentials,
             setup,
             contents,
-            journal,
+            origin,
+            writer,
         )?)
     }
 
+    fn wait(&self) -> Result<Wait, Failure> {
+        let flags = self.flags;
+        Ok(Wait {
+            wanted: flags.agents.or(flags.local).unwrap_or(1),
+            patience: flags.wait.parse().map_err(Failure::usage)?,
+        })
+    }
+}
+
+/// The wait for agents.
+struct Wait {
+    /// The number of agents.
+    wanted: u64,
+    patience: Nanos,
+}
+
+impl Default for Wait {
+    /// That for agents that are there.
+    fn default() -> Self {
+        Self {
+            wanted: 0,
+            patience: Nanos::MAX,
+        }
+    }
+}
+
+impl Wait {
     /// Waits until all agents are ready; the facts of their run, and its start.
     fn gathered(
         &self,
-        driver: CoordinatorDriver,
+        mut driver: CoordinatorDriver,
         signals: &Signals,
         output: &Output,
     ) -> Result<(RunInfo, Nanos, CoordinatorDriver), Failure> {
-        let flags = self.flags;
-        let wanted = flags.agents.or(flags.local).unwrap_or(1);
-        let patience: Nanos = flags.wait.parse().map_err(Failure::usage)?;
+        let (wanted, patience) = (self.wanted, self.patience);
         let mut begun = driver.clock().now();
         let mut is_silent = true;
         loop {
@@ -267,36 +388,32 @@ impl Cluster<'_> {
             }
         }
     }
+}
 
+impl Ends {
     /// Lets agents and the coordinator come to their ends.
-    fn end(self) {
-        let Ends {
+    fn wait(self) -> Result<(), DriverError> {
+        let Self {
             driver,
             local,
             journal,
-        } = self.ends.into_inner();
-        let ended = driver.map(JoinHandle::join);
+        } = self;
+        let Some(driver) = driver else {
+            // A run without a start, which nothing can go on with.
+            journal
+                .filter(JournalFile::is_first)
+                .inspect(JournalFile::remove);
+            return Ok(());
+        };
+        let ended = driver.join();
         if let Some(mut local) = local {
             local.wait();
         }
-        if let (Some(Ok(Ok(()))), Some(path)) = (ended, journal) {
+        let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        if let (Ok(()), Some(journal)) = (&ended, journal) {
             // Everything in it is in the results.
-            let _left_behind = fs::remove_file(path);
+            journal.remove();
         }
+        ended
     }
-}
-
-/// The journal of a run, beside the folder of runs.
-fn journal(run: &str) -> Result<(PathBuf, Journal), Failure> {
-    let folder =
-        runs_folder::runs().map_or_else(std::env::temp_dir, |runs| runs.with_file_name("cluster"));
-    let path = folder.join(format!("{run}.journal"));
-    let wrong = |error| Failure::failed(format!("can't write {}: {error}", path.display()));
-    fs::create_dir_all(&folder).map_err(wrong)?;
-    let mut file = File::create(&path).map_err(wrong)?;
-    let journal = move |bytes: &[u8]| {
-        file.write_all(bytes)?;
-        file.sync_data()
-    };
-    Ok((path, Box::new(journal)))
 }

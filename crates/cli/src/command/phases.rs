@@ -54,6 +54,20 @@ struct Way<'a> {
     acknowledged: Acknowledged,
 }
 
+impl<'a> Way<'a> {
+    fn of(phases: Phases, compiled: &Compiled, signals: &'a Signals) -> Self {
+        let acknowledged = match is_quiet(&compiled.draft.document.outputs) {
+            true => Acknowledged::No,
+            false => Acknowledged::Yes,
+        };
+        Self {
+            phases,
+            signals,
+            acknowledged,
+        }
+    }
+}
+
 /// Runs what `load` does between the setup and the teardown of a file's plan, as `read` reads it
 /// with what the host knows. All three are under one watch of signals.
 pub(crate) fn around(
@@ -69,30 +83,47 @@ pub(crate) fn around(
     if phases == Phases::Skip {
         return load(compiled, &signals)?.ended;
     }
-    let acknowledged = match is_quiet(&compiled.draft.document.outputs) {
-        true => Acknowledged::No,
-        false => Acknowledged::Yes,
-    };
-    let go_through = |phase, plan, signals: &Signals| {
-        let way = Way {
-            phases,
-            signals,
-            acknowledged,
-        };
-        run(phase, plan, way, output)
-    };
+    let way = Way::of(phases, &compiled, &signals);
     if let Some(setup) = plan_of(Phase::Setup, file, &compiled, &host)? {
-        let taken = go_through(Phase::Setup, setup, &signals)?;
+        let taken = run(Phase::Setup, setup, way, output)?;
         host = file.host_with(taken, output);
         compiled = read(&host)?;
     }
-    let teardown = plan_of(Phase::Teardown, file, &compiled, &host)?;
-    let carried = load(compiled, &signals);
+    load_and_tear_down(file, compiled, &host, way, output, load)
+}
+
+/// Goes on with a load whose setup has taken these values: runs what `load` does, and the teardown.
+pub(crate) fn behind_setup(
+    file: &PlanFile,
+    taken: BTreeMap<String, String>,
+    output: &Output,
+    read: impl Fn(&Arc<dyn Host>) -> Result<Compiled, Failure>,
+    load: impl FnOnce(Compiled, &Signals) -> Result<Carried, Failure>,
+) -> Result<Exit, Failure> {
+    let signals = Signals::default();
+    let host = file.host_with(taken, output);
+    let compiled = read(&host)?;
+    let way = Way::of(Phases::Run, &compiled, &signals);
+    load_and_tear_down(file, compiled, &host, way, output, load)
+}
+
+fn load_and_tear_down(
+    file: &PlanFile,
+    compiled: Compiled,
+    host: &Arc<dyn Host>,
+    way: Way<'_>,
+    output: &Output,
+    load: impl FnOnce(Compiled, &Signals) -> Result<Carried, Failure>,
+) -> Result<Exit, Failure> {
+    let teardown = plan_of(Phase::Teardown, file, &compiled, host)?;
+    let carried = load(compiled, way.signals);
     let carried = carried.unwrap_or_else(|failure| Carried::of(Err(failure)));
-    let Some(teardown) = teardown else {
+    let Some(teardown) = teardown.filter(|_| !carried.goes_on) else {
         return carried.ended;
     };
-    match go_through(Phase::Teardown, teardown, &signals.afresh()) {
+    let signals = &way.signals.afresh();
+    let way = Way { signals, ..way };
+    match run(Phase::Teardown, teardown, way, output) {
         Ok(_) => carried.ended,
         Err(failure) => with_failed_teardown(carried, failure, output),
     }
@@ -104,7 +135,7 @@ fn with_failed_teardown(
     failure: Failure,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let Carried { ended, stored } = carried;
+    let Carried { ended, stored, .. } = carried;
     if let Some(run) = stored {
         let failure = TeardownFailure {
             is_cut_short: failure.exit == Exit::CutShort,

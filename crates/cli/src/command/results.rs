@@ -127,6 +127,7 @@ pub(super) fn carry_out<'a>(
     Ok(Carried {
         ended: results.and_then(|()| lacking()).map(|()| exit()),
         stored: outcome.stored.clone(),
+        goes_on: false,
     })
 }
 
@@ -136,13 +137,18 @@ pub(super) struct Carried {
     pub(super) ended: Result<Exit, Failure>,
     /// The directory in which its run is stored.
     pub(super) stored: Option<PathBuf>,
+    /// Whether it is not over: another process goes on with it, or may.
+    pub(super) goes_on: bool,
 }
 
 impl Carried {
     /// One that is not stored.
     pub(super) fn of(ended: Result<Exit, Failure>) -> Self {
-        let stored = None;
-        Self { ended, stored }
+        Self {
+            ended,
+            stored: None,
+            goes_on: false,
+        }
     }
 }
 

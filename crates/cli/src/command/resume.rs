@@ -84,6 +84,7 @@ fn go_on(
     let lacking = || session::lacking(&outcome);
     let exit = || session::exit_of(&summary, flags.report.strict);
     Ok(Carried {
+        goes_on: false,
         ended: results.and_then(|()| lacking()).map(|()| exit()),
         stored: outcome.stored.clone(),
     })

@@ -1,6 +1,6 @@
 //! The flags of agents and of runs on several machines.
 
-use super::{RunFlags, number};
+use super::{OutputFlags, RunFlags, number};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use drumfire_units::ByteSize;
 use std::path::PathBuf;
@@ -55,14 +55,9 @@ pub(crate) struct AgentFlags {
     /// name, which never travel
     #[arg(long, value_name = "DIR", help_heading = "Cluster")]
     pub(crate) secrets: Option<PathBuf>,
-    /// The bytes that the files of a plan may have
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value_t = ByteSize(FILES_BYTES_MAX),
-        help_heading = "Cluster"
-    )]
-    pub(crate) files_max: ByteSize,
+    /// The bytes that the files of a plan may have [default: 1GiB]
+    #[arg(long, value_name = "SIZE", help_heading = "Cluster")]
+    pub(crate) files_max: Option<ByteSize>,
     /// The name of this agent, which no other may have [default: the machine's, and the process]
     #[arg(long, value_name = "NAME", help_heading = "Cluster")]
     pub(crate) name: Option<String>,
@@ -76,6 +71,32 @@ pub(crate) struct AgentFlags {
 pub(crate) enum ClusterAct {
     /// Run a plan on agents, as one run
     Run(Box<ClusterRunFlags>),
+    /// Go on with a run whose coordinator died, by its journal
+    Attach(Box<AttachFlags>),
+}
+
+/// Flags of `cluster attach`.
+#[derive(Args, Debug)]
+#[command(disable_help_flag = true)]
+#[command(
+    after_help = "Agents go on where their lease of 3 s has not passed; of others, what they had \
+                  sent until then is taken.
+The results go where those of the run were to go; flags say more."
+)]
+pub(crate) struct AttachFlags {
+    /// The run: its name, the beginning of it, or last
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The server of NATS, where it is another than the run had
+    #[arg(long, value_name = "URL", help_heading = "Cluster")]
+    pub(crate) nats: Option<String>,
+    #[command(flatten)]
+    pub(crate) way: NatsFlags,
+    /// Take the run from a coordinator that is there and does not go on
+    #[arg(long, help_heading = "Cluster")]
+    pub(crate) take_over: bool,
+    #[command(flatten)]
+    pub(crate) output: OutputFlags,
 }
 
 /// What the loss of an agent does to the run.

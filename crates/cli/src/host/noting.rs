@@ -45,6 +45,11 @@ impl Noting {
         self.notes().files.insert(path.to_owned());
     }
 
+    /// The names and values of the setup that were asked for.
+    pub(crate) fn taken(&self) -> Vec<(String, String)> {
+        self.notes().taken.clone().into_iter().collect()
+    }
+
     /// What a plan needs elsewhere, and the contents of the files in their order. Each is read once
     /// for its digest.
     ///

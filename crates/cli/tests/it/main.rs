@@ -18,6 +18,7 @@ mod browser;
 mod c_core;
 mod check;
 mod cluster;
+mod cluster_attach;
 mod cluster_plans;
 mod compare;
 mod conservation_and_arrivals;

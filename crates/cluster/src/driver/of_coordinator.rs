@@ -3,9 +3,13 @@
 use super::files::{self, Content};
 use super::{Credentials, DriverError, LOOK, spawn};
 use crate::attachments::SentFile;
-use crate::coordinator::{Coordinator, CoordinatorAction, Setup};
+use crate::coordinator::{Coordinator, CoordinatorAction};
+use crate::event::ClusterEvent;
+use crate::journal::{Axis, Entries, Entry, Head, Outline};
 use crate::lease::LEASE;
-use crate::relayed::{ClusterEvent, Wish};
+use crate::relayed::Wish;
+use crate::setup::Setup;
+use crate::told::{Past, Told};
 use async_nats::Client;
 use async_nats::jetstream::{self, consumer, stream};
 use drumfire_net::Clock;
@@ -13,10 +17,10 @@ use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use futures::StreamExt as _;
 use std::fmt;
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::mpsc as queue;
@@ -29,14 +33,50 @@ const RENEWAL: Nanos = Nanos::from_millis(200);
 /// The most bytes of a run's stream; the oldest go first, and come again from their agents.
 const STREAM_BYTES_MAX: i64 = 256 << 20;
 
-/// Appends bytes to the journal and syncs them.
+/// The time between two looks whether the journal is still this coordinator's.
+const FENCE_LOOK: Nanos = Nanos::from_millis(250);
+
+/// Appends bytes to the journal and syncs them. It fails, also where it gets no bytes, once another
+/// coordinator goes on with the run: by [`io::ErrorKind::PermissionDenied`].
 pub type Journal = Box<dyn FnMut(&[u8]) -> io::Result<()> + Send>;
+
+/// What a journal has of its run besides what the machine knows.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    /// The name of the machine's boot.
+    pub boot: String,
+    /// The plan with its setup and its teardown, as a text without secrets.
+    pub plan: String,
+    /// The names and values that its setup took.
+    pub taken: Vec<(String, String)>,
+    /// A text that the caller stores for itself.
+    pub caller: String,
+}
+
+/// A run's journal, from which it is gone on with.
+pub struct PastRun {
+    /// What can be seen of it.
+    pub outline: Outline,
+    /// The name of the machine's boot now.
+    pub boot: String,
+    /// It is read twice: for what the coordinator has to know, and for what it had told.
+    pub readers: [Box<dyn Read + Send>; 2],
+}
+
+impl fmt::Debug for PastRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("PastRun");
+        shown
+            .field("outline", &self.outline)
+            .finish_non_exhaustive()
+    }
+}
 
 /// A coordinator over NATS.
 #[derive(Debug)]
 pub struct CoordinatorDriver {
     clock: Clock,
-    events: Receiver<ClusterEvent>,
+    told: Told,
     wishes: UnboundedSender<Wish>,
     agents: Arc<AtomicUsize>,
     is_sending: Arc<AtomicBool>,
@@ -47,15 +87,91 @@ impl CoordinatorDriver {
     /// Connects, sends the contents of the setup's files, and gathers agents.
     ///
     /// # Errors
-    /// When no thread can be started. What else goes wrong, [`Self::gathered`] has.
+    /// When no thread can be started, or the journal can't be written. What else goes wrong, the
+    /// events and [`Self::join`] have.
     pub fn start(
         credentials: Credentials,
         setup: Setup,
         contents: Vec<Content>,
-        journal: Journal,
+        origin: Origin,
+        mut journal: Journal,
     ) -> Result<Self, DriverError> {
         let clock = Clock::start();
-        let (told, events) = mpsc::channel();
+        let head = Head {
+            run: setup.run.clone(),
+            program: setup.program.clone(),
+            text: origin.plan,
+            taken: origin.taken,
+            files: setup.attachments.files.len() as u64,
+            agents: setup.agents as u64,
+            on_loss: setup.on_loss,
+            url: credentials.url.clone(),
+            group: credentials.group.clone(),
+            axis: Axis::of(clock, &origin.boot),
+            caller: origin.caller,
+        };
+        journal(&Entry::Head(head).frame()).map_err(DriverError::Journal)?;
+        let files: Vec<SentFile> = setup.attachments.files.clone();
+        let conducted = Conducted {
+            clock,
+            run: setup.run.clone(),
+            term: 1,
+            files: files.len(),
+            contents: files.into_iter().zip(contents).collect(),
+            coordinator: Coordinator::new(setup),
+        };
+        Self::conduct(credentials, conducted, journal, None)
+    }
+
+    /// Goes on with a run by its journal, to which this coordinator appends.
+    ///
+    /// # Errors
+    /// When the journal can't be read, when the run has no start, or no thread can be started.
+    pub fn attach(
+        credentials: Credentials,
+        setup: Setup,
+        record: PastRun,
+        journal: Journal,
+    ) -> Result<Self, DriverError> {
+        let Outline {
+            head,
+            term,
+            has_begun,
+            ..
+        } = record.outline;
+        if !has_begun {
+            let reason = "the run had no start yet, so that no load was sent".to_owned();
+            return Err(DriverError::Past(reason));
+        }
+        let clock = head.axis.clock(&record.boot);
+        let [known, told] = record.readers;
+        let mut coordinator = Coordinator::of_run(setup.clone(), term);
+        let mut entries = Entries::of(known);
+        let wrong = |error: &dyn fmt::Display| DriverError::Past(error.to_string());
+        while let Some(entry) = entries.next().map_err(|error| wrong(&error))? {
+            coordinator.replay(entry).map_err(|error| wrong(&error))?;
+        }
+        coordinator.go_on(clock.now());
+        let past = Past::new(Coordinator::of_run(setup, term), Entries::of(told));
+        let conducted = Conducted {
+            clock,
+            run: head.run,
+            term,
+            files: usize::try_from(head.files).unwrap_or(usize::MAX),
+            contents: Vec::new(),
+            coordinator,
+        };
+        Self::conduct(credentials, conducted, journal, Some(past))
+    }
+
+    fn conduct(
+        credentials: Credentials,
+        conducted: Conducted,
+        journal: Journal,
+        past: Option<Past>,
+    ) -> Result<Self, DriverError> {
+        let clock = conducted.clock;
+        let (told, coming) = mpsc::channel();
         let (wishes, wished) = queue::unbounded_channel();
         let agents = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&agents);
@@ -63,31 +179,36 @@ impl CoordinatorDriver {
         let sending = Arc::clone(&is_sending);
         let thread = spawn("coordinator", move || async move {
             let client = credentials.connect().await?;
-            let run = setup.run.clone();
-            let files: Vec<SentFile> = setup.attachments.files.clone();
-            let count = files.len();
+            let (run, bucket) = (conducted.run, credentials.bucket());
             let context = jetstream::new(client.clone());
-            let bucket = credentials.bucket();
-            let contents = files.into_iter().zip(contents).collect();
-            files::store(&context, &bucket, &run, contents).await?;
+            files::store(&context, &bucket, &run, conducted.contents).await?;
             sending.store(false, Ordering::Relaxed);
+            let failing = told.clone();
             let conducting = Conducting {
                 clock,
-                coordinator: Coordinator::new(setup),
+                term: conducted.term,
+                coordinator: conducted.coordinator,
                 client,
                 credentials,
                 told,
                 journal,
                 agents: counted,
                 over: None,
+                looked: Nanos::ZERO,
             };
             let driven = conducting.drive(&run, wished).await;
-            files::remove(&context, &bucket, &run, count).await;
+            match &driven {
+                Ok(()) => files::remove(&context, &bucket, &run, conducted.files).await,
+                Err(error) => {
+                    // The holder may have given up.
+                    let _unheard = failing.send(ClusterEvent::Failed(error.to_string()));
+                }
+            }
             driven
         })?;
         Ok(Self {
             clock,
-            events,
+            told: Told::new(past, coming),
             wishes,
             agents,
             is_sending,
@@ -115,8 +236,8 @@ impl CoordinatorDriver {
 
     /// The next event, if one comes within this time; `None` when the driver has ended.
     #[must_use]
-    pub fn event(&self, within: Duration) -> Option<Option<ClusterEvent>> {
-        match self.events.recv_timeout(within) {
+    pub fn event(&mut self, within: Duration) -> Option<Option<ClusterEvent>> {
+        match self.told.next(within) {
             Ok(event) => Some(Some(event)),
             Err(RecvTimeoutError::Timeout) => Some(None),
             Err(RecvTimeoutError::Disconnected) => None,
@@ -128,11 +249,11 @@ impl CoordinatorDriver {
     pub fn into_parts(
         self,
     ) -> (
-        Receiver<ClusterEvent>,
+        Told,
         UnboundedSender<Wish>,
         JoinHandle<Result<(), DriverError>>,
     ) {
-        (self.events, self.wishes, self.thread)
+        (self.told, self.wishes, self.thread)
     }
 
     /// Waits for the driver's end.
@@ -146,9 +267,22 @@ impl CoordinatorDriver {
     }
 }
 
+/// A coordinator that is to be driven.
+struct Conducted {
+    clock: Clock,
+    run: String,
+    term: u64,
+    /// The number of the plan's files.
+    files: usize,
+    /// Those of them that are to be sent.
+    contents: Vec<(SentFile, Content)>,
+    coordinator: Coordinator,
+}
+
 /// A coordinator's driver at work.
 struct Conducting {
     clock: Clock,
+    term: u64,
     coordinator: Coordinator,
     client: Client,
     credentials: Credentials,
@@ -157,6 +291,8 @@ struct Conducting {
     agents: Arc<AtomicUsize>,
     /// The time at which the run was over.
     over: Option<Nanos>,
+    /// The time of the last look whether the journal is still its own.
+    looked: Nanos,
 }
 
 impl Conducting {
@@ -173,7 +309,7 @@ impl Conducting {
         let mut lost_at: Option<Nanos> = None;
         loop {
             let actions = tokio::select! {
-                Some(beat) = beats.next() => self.answer(beat).await,
+                Some(beat) = beats.next() => self.answer(beat).await?,
                 report = reports.next(), if lost_at.is_none() => match report {
                     Some(Ok(report)) => {
                         let taken = self.coordinator.handle_report(&report.payload);
@@ -212,6 +348,7 @@ impl Conducting {
             let mut actions = actions;
             actions.extend(self.coordinator.handle_time(self.clock.now()));
             self.act(actions).await?;
+            self.look_at_fence()?;
             self.agents
                 .store(self.coordinator.agents(), Ordering::Relaxed);
             let now = self.clock.now();
@@ -247,8 +384,14 @@ impl Conducting {
             ..stream::Config::default()
         });
         let stream = stream.await.map_err(|error| wrong(&error))?;
+        // What an earlier coordinator had and has not stored comes again from the agents.
+        let policy = match self.term {
+            1 => consumer::DeliverPolicy::All,
+            _ => consumer::DeliverPolicy::New,
+        };
         let consumer = stream.create_consumer(consumer::pull::Config {
-            durable_name: Some("coordinator".to_owned()),
+            durable_name: Some(format!("coordinator-{}", self.term)),
+            deliver_policy: policy,
             ack_policy: consumer::AckPolicy::Explicit,
             ..consumer::pull::Config::default()
         });
@@ -256,18 +399,40 @@ impl Conducting {
         consumer.messages().await.map_err(|error| wrong(&error))
     }
 
-    async fn answer(&mut self, beat: async_nats::Message) -> Vec<CoordinatorAction> {
-        let answered = self
+    /// Answers a beat, when everything that the answer says is in the journal.
+    async fn answer(
+        &mut self,
+        beat: async_nats::Message,
+    ) -> Result<Vec<CoordinatorAction>, DriverError> {
+        let taken = self
             .coordinator
             .handle_beat(&beat.payload, self.clock.now());
         // What is no beat has no answer; an agent of another version can't read one anyway.
-        let Ok((reply, actions)) = answered else {
-            return Vec::new();
+        let Ok((reply, actions)) = taken else {
+            return Ok(Vec::new());
         };
-        if let Some(to) = beat.reply {
+        self.act(actions).await?;
+        if let (Some(reply), Some(to)) = (reply, beat.reply) {
             let _lost = self.client.publish(to, reply.into()).await;
         }
-        actions
+        Ok(Vec::new())
+    }
+
+    /// Gives up when another coordinator has taken the run over.
+    fn look_at_fence(&mut self) -> Result<(), DriverError> {
+        let now = self.clock.now();
+        if now - self.looked < FENCE_LOOK {
+            return Ok(());
+        }
+        self.looked = now;
+        self.write(&[])
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<(), DriverError> {
+        (self.journal)(bytes).map_err(|error| match error.kind() {
+            io::ErrorKind::PermissionDenied => DriverError::Fenced,
+            _ => DriverError::Journal(error),
+        })
     }
 
     async fn act(&mut self, actions: Vec<CoordinatorAction>) -> Result<(), DriverError> {
@@ -276,13 +441,14 @@ impl Conducting {
         let mut nudges = false;
         for action in actions {
             match action {
+                CoordinatorAction::Fence => return Err(DriverError::Fenced),
                 CoordinatorAction::Journal(bytes) => written.extend_from_slice(&bytes),
                 CoordinatorAction::Nudge => nudges = true,
                 CoordinatorAction::Tell(event) => events.push(event),
             }
         }
         if !written.is_empty() {
-            (self.journal)(&written).map_err(DriverError::Journal)?;
+            self.write(&written)?;
             self.coordinator.journaled();
         }
         for event in events {

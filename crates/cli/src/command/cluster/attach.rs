@@ -1,0 +1,119 @@
+//! `drumfire cluster attach`: goes on with the run of a coordinator that died.
+
+use super::journal::{JournalFile, Taken};
+use super::surroundings::Surroundings;
+use super::{Opening, carry_out};
+use crate::command::agent::credentials;
+use crate::command::local::Local;
+use crate::command::phases::{self, Compiled};
+use crate::command::plan_file::PlanFile;
+use crate::document::{self, Written};
+use crate::exit::{Exit, Failure};
+use crate::flags::AttachFlags;
+use crate::output::Output;
+use drumfire_cluster::{Attachments, CoordinatorDriver, Credentials, Setup};
+use drumfire_compile::{Host, compile_draft};
+use drumfire_plan::Plan;
+use drumfire_report::Naming;
+use drumfire_session::Console as _;
+use std::env;
+use std::sync::Arc;
+
+/// Goes on with a run, and writes the results of the whole.
+pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failure> {
+    let taken = JournalFile::take_over(&flags.run, flags.take_over)?;
+    let head = taken.record.outline.head.clone();
+    let version = env!("CARGO_PKG_VERSION");
+    if head.program != version {
+        let theirs = &head.program;
+        return Err(Failure::failed(format!(
+            "the run is of drumfire {theirs}, and this is {version}"
+        )));
+    }
+    let surroundings = Surroundings::of_text(&head.caller);
+    // Where results go is written as it was given there.
+    env::set_current_dir(&surroundings.started_in).map_err(|error| {
+        let folder = surroundings.started_in.display();
+        Failure::failed(format!("the run was started in {folder}: {error}"))
+    })?;
+    let mut file = PlanFile::of_text(&head.text, "the plan");
+    file.folder.clone_from(&surroundings.folder);
+    if flags.output.store.is_none() {
+        flags.output.store.clone_from(&surroundings.store);
+        flags.output.no_store |= surroundings.no_store;
+    }
+    let read = |host: &Arc<dyn Host>| {
+        let mut draft = file.draft(&[], host, output);
+        draft.document = document::with_outputs(draft.document, &flags.output)?;
+        let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
+        Ok(Compiled { draft, plan })
+    };
+    let taken_values = head.taken.iter().cloned().collect();
+    phases::behind_setup(&file, taken_values, output, read, |compiled, signals| {
+        let written = Written {
+            naming: Naming::Keys,
+            folder: surroundings.folder.clone(),
+            ..compiled.draft.document.into()
+        };
+        surroundings.remove_record(&head.run, flags.take_over)?;
+        output.note(&format!("goes on with run {}", head.run));
+        let attach = Attach {
+            flags: &flags,
+            taken,
+        };
+        carry_out(
+            Opening::Attach(attach),
+            compiled.plan,
+            &written,
+            &flags.output,
+            signals,
+            output,
+        )
+    })
+}
+
+/// A run that is to be gone on with.
+pub(super) struct Attach<'a> {
+    flags: &'a AttachFlags,
+    taken: Taken,
+}
+
+impl Attach<'_> {
+    /// Starts the coordinator; the journal that it writes.
+    pub(super) fn driver(
+        self,
+        plan: &Arc<Plan>,
+        local: &mut Option<Local>,
+    ) -> Result<(CoordinatorDriver, JournalFile), Failure> {
+        let Taken {
+            journal,
+            writer,
+            record,
+        } = self.taken;
+        let head = &record.outline.head;
+        let url = match &self.flags.nats {
+            Some(url) => url.clone(),
+            // The agents and their server have ended with their coordinator.
+            None if Surroundings::of_text(&head.caller).is_local => {
+                local.insert(Local::start()?).url.clone()
+            }
+            None => head.url.clone(),
+        };
+        let credentials = Credentials {
+            group: head.group.clone(),
+            ..credentials(&url, &self.flags.way)
+        };
+        let setup = Setup {
+            run: head.run.clone(),
+            program: head.program.clone(),
+            plan: Arc::clone(plan),
+            // Every agent has both.
+            text: String::new(),
+            attachments: Attachments::default(),
+            agents: usize::try_from(head.agents).unwrap_or(usize::MAX),
+            on_loss: head.on_loss,
+        };
+        let driver = CoordinatorDriver::attach(credentials, setup, record, writer)?;
+        Ok((driver, journal))
+    }
+}

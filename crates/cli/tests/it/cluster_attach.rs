@@ -1,0 +1,203 @@
+//! A coordinator that died, and another one that goes on with its run.
+
+use crate::support::nats::Nats;
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Run, Serve, drumfire, lab, wait_until};
+use drumfire_measure::Summary;
+use drumfire_store::Record;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
+
+/// A run on two agents with a server of NATS that outlives its coordinator.
+struct Cluster {
+    nats: Nats,
+    serve: Serve,
+    folder: Folder,
+    agents: Vec<Process>,
+}
+
+impl Cluster {
+    fn new() -> Option<Self> {
+        let program = lab::suite("nats-server")?;
+        Some(Self {
+            nats: Nats::new(&program),
+            serve: Serve::new(""),
+            folder: Folder::new(),
+            agents: Vec::new(),
+        })
+    }
+
+    /// The program, whose state is the test's.
+    fn drumfire(&self, args: &[&str]) -> Command {
+        let mut command = drumfire(args);
+        command.env("XDG_STATE_HOME", self.folder.at("state"));
+        command
+    }
+
+    /// Starts agents, and a run of 300 requests a second for so long.
+    fn run(&mut self, seconds: u32, more: &[&str]) -> Process {
+        let text = format!(
+            "drumfire: 1\npools:\n  p:\n    target: {}\n    rate: const(300/s,{seconds}s)\n    \
+             connections: 16\n    requests: [ {{ get: / }} ]\n",
+            self.serve.url
+        );
+        let plan = self.folder.write("plan.yaml", &text);
+        let url = self.nats.url();
+        for _ in 0..2 {
+            let agent = self.drumfire(&["agent", "--nats", &url]);
+            self.agents.push(Process::start(&mut { agent }));
+        }
+        let mut args = vec!["cluster", "run", &plan, "--agents", "2", "--nats", &url];
+        args.extend(more);
+        Process::start(&mut self.drumfire(&args))
+    }
+
+    fn attach(&self, more: &[&str]) -> Run {
+        let mut args = vec!["cluster", "attach", "last"];
+        args.extend(more);
+        Process::start(&mut self.drumfire(&args)).finish(LIMIT)
+    }
+
+    fn journals(&self) -> Vec<PathBuf> {
+        let folder = self.folder.at("state/drumfire/cluster");
+        let files = fs::read_dir(folder).into_iter().flatten().flatten();
+        files.map(|file| file.path()).collect()
+    }
+
+    /// The summaries of the stored runs.
+    fn stored(&self) -> Vec<Summary> {
+        let folder = self.folder.at("state/drumfire/runs");
+        let runs = fs::read_dir(folder).unwrap().flatten();
+        let records = runs.map(|run| Record::read(&run.path()).unwrap());
+        records
+            .map(|record| {
+                assert!(record.is_whole());
+                record.summary
+            })
+            .collect()
+    }
+}
+
+fn kill(signal: &str, id: u32) {
+    let sent = Command::new("kill")
+        .args([signal, &id.to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
+
+/// Killed in the middle: agents go on without a gap, and the run has one record, in which each
+/// request stands once.
+#[test]
+fn a_coordinator_that_was_killed_is_followed_by_another() {
+    let Some(mut cluster) = Cluster::new() else {
+        return;
+    };
+    let json = cluster.folder.at("out.json");
+    let run = cluster.run(6, &["--json", &json]);
+    cluster.serve.await_requests(700);
+    kill("-9", run.id());
+    drop(run.finish(LIMIT));
+    assert_eq!(cluster.journals().len(), 1);
+    let run = cluster.attach(&[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let [summary] = &cluster.stored()[..] else {
+        panic!("the run has one record");
+    };
+    let counts = &summary.total.counts;
+    assert_eq!(
+        (counts.intended, counts.ok),
+        (1_800, 1_800),
+        "{}",
+        run.stdout
+    );
+    summary.conservation().unwrap();
+    assert!(summary.load.kept, "{:?}", summary.load);
+    let notes = summary.info.notes.join("; ");
+    assert!(
+        notes.contains("another went on with the run (1x)"),
+        "{notes}"
+    );
+    assert!(cluster.journals().is_empty());
+    // The results go where they were to go.
+    let json = fs::read_to_string(&json).unwrap();
+    assert!(json.contains("1800"), "{json}");
+    for agent in cluster.agents {
+        assert_eq!(agent.finish(LIMIT).code, Some(0));
+    }
+}
+
+/// Longer away than the lease: the agents have stopped, and brought what they had sent until then.
+#[test]
+fn a_coordinator_that_comes_too_late_gets_what_was_sent() {
+    let Some(mut cluster) = Cluster::new() else {
+        return;
+    };
+    let run = cluster.run(60, &[]);
+    cluster.serve.await_requests(700);
+    kill("-9", run.id());
+    drop(run.finish(LIMIT));
+    thread::sleep(Duration::from_secs(5));
+    let sent = cluster.serve.count("requests");
+    let run = cluster.attach(&[]);
+    assert_eq!(
+        cluster.serve.count("requests"),
+        sent,
+        "no agent sends behind its lease"
+    );
+    let [summary] = &cluster.stored()[..] else {
+        panic!("the run has one record");
+    };
+    summary.conservation().unwrap();
+    let counts = &summary.total.counts;
+    // What was in flight at the end of the lease may have been given up.
+    assert!(counts.sent.abs_diff(sent) <= 16, "{counts:?} {sent}");
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("its whole account came later"), "{words}");
+    assert!(!summary.load.kept);
+    for agent in cluster.agents {
+        assert_eq!(agent.finish(LIMIT).code, Some(1));
+    }
+}
+
+/// One that stands still has lost the run when it goes on, and says so.
+#[test]
+fn a_coordinator_that_stood_still_is_fenced() {
+    let Some(mut cluster) = Cluster::new() else {
+        return;
+    };
+    let paused = cluster.run(6, &[]);
+    cluster.serve.await_requests(700);
+    kill("-STOP", paused.id());
+    let refused = cluster.attach(&[]);
+    assert_eq!(refused.code, Some(1), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--take-over"), "{}", refused.stderr);
+    let (paused, run) = thread::scope(|scope| {
+        let attached = scope.spawn(|| cluster.attach(&["--take-over"]));
+        wait_until("another one has the run", || cluster.journals().len() == 2);
+        thread::sleep(Duration::from_millis(300));
+        kill("-CONT", paused.id());
+        (paused.finish(LIMIT), attached.join().unwrap())
+    });
+    assert_eq!(paused.code, Some(1), "{}", paused.stdout);
+    assert!(
+        paused
+            .stderr
+            .contains("another coordinator goes on with the run"),
+        "{}",
+        paused.stderr
+    );
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let [summary] = &cluster.stored()[..] else {
+        panic!("the run has one record");
+    };
+    let counts = &summary.total.counts;
+    assert_eq!(
+        (counts.intended, counts.ok),
+        (1_800, 1_800),
+        "{}",
+        run.stdout
+    );
+}

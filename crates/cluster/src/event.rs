@@ -1,0 +1,51 @@
+//! What a coordinator tells of its run.
+
+use drumfire_measure::{Doubt, Ending, RunEvent, RunInfo};
+use drumfire_units::Nanos;
+
+/// What the coordinator tells of a run.
+#[derive(Debug)]
+pub enum ClusterEvent {
+    /// All agents are ready: the facts of the run, and its start by the coordinator's clock.
+    Gathered(Box<RunInfo>, Nanos),
+    /// An event of the run.
+    Run(RunEvent),
+    /// A finding against the figures.
+    Suspect(String),
+    /// An agent was lost, and its share goes on without an account.
+    Lost(Loss),
+    /// A fact for the report.
+    Note(String),
+    /// The load was stopped since an agent is lost.
+    Aborted,
+    /// The run is over, with the endings of all agents that have brought theirs.
+    Over(Vec<Ending>),
+    /// There is no run, for this reason.
+    Failed(String),
+}
+
+/// The loss of an agent under way.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loss {
+    /// The sentence about it.
+    pub text: String,
+    /// The part of the run's shares that it had, 0 to 1.
+    pub share: f64,
+    /// The run time up to which its share is accounted for.
+    pub reported: Nanos,
+}
+
+impl Loss {
+    /// The doubt that it leaves in a run whose load lasted this long: what the share was asked for
+    /// behind its last report is unknown, as if it were spread evenly over the run.
+    pub(crate) fn over(self, span: Nanos) -> Doubt {
+        let known = match span {
+            Nanos::ZERO => 0.0,
+            span => (self.reported.0 as f64 / span.0 as f64).min(1.0),
+        };
+        Doubt {
+            text: self.text,
+            unknown: self.share * (1.0 - known),
+        }
+    }
+}

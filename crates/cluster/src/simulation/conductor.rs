@@ -1,0 +1,215 @@
+//! The coordinators of a simulated run, one after the other, each with its journal.
+
+use super::PLAN;
+use crate::coordinator::{Coordinator, CoordinatorAction};
+use crate::event::ClusterEvent;
+use crate::journal::{Entries, Entry, Outline};
+use crate::message::Report;
+use crate::on_loss::OnLoss;
+use crate::setup::Setup;
+use drumfire_measure::RunEvent;
+use drumfire_units::Nanos;
+use std::collections::BTreeSet;
+use std::io::Cursor;
+use std::sync::Arc;
+
+/// The state of a coordinator's process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Life {
+    Lives,
+    /// It stands still until then, and its mail lies in a buffer.
+    Still(Nanos),
+    /// It was killed, or has given up.
+    Dead,
+}
+
+/// What is kept of an interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    pub(super) start: Nanos,
+    pub(super) end: Nanos,
+    pub(super) weight: u64,
+}
+
+/// What an observer of a run has seen.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    pub(super) merged: Vec<Span>,
+    pub(super) losses: usize,
+    pub(super) over: Option<Result<usize, String>>,
+}
+
+impl Seen {
+    pub(super) fn take(&mut self, event: ClusterEvent) {
+        assert!(self.over.is_none(), "nothing comes behind the end");
+        match event {
+            ClusterEvent::Run(RunEvent::IntervalClosed(interval)) => {
+                self.merged.push(Span {
+                    start: interval.start,
+                    end: interval.end,
+                    weight: interval.health.cpu.0,
+                });
+            }
+            ClusterEvent::Suspect(_) | ClusterEvent::Lost(_) => self.losses += 1,
+            ClusterEvent::Over(endings) => self.over = Some(Ok(endings.len())),
+            ClusterEvent::Failed(reason) => self.over = Some(Err(reason)),
+            ClusterEvent::Run(_)
+            | ClusterEvent::Gathered(..)
+            | ClusterEvent::Note(_)
+            | ClusterEvent::Aborted => {}
+        }
+    }
+
+    /// Whether all of this was seen by the other first.
+    pub(super) fn is_beginning_of(&self, other: &Self) -> bool {
+        other.merged.starts_with(&self.merged)
+    }
+}
+
+/// A coordinator's process.
+pub(super) struct Conductor {
+    pub(super) machine: Coordinator,
+    pub(super) life: Life,
+    pub(super) seen: Seen,
+    journal: Vec<u8>,
+    /// It is killed within its next write, of which this many bytes are on the disk.
+    dies_within: Option<usize>,
+}
+
+/// What is to be done for a coordinator when its actions are written and told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Done {
+    /// Whether it is still there.
+    pub(super) lives: bool,
+    pub(super) nudges: bool,
+}
+
+pub(super) fn setup(agents: usize, on_loss: OnLoss) -> Setup {
+    Setup {
+        run: "r".to_owned(),
+        program: "1".to_owned(),
+        plan: Arc::clone(&PLAN),
+        text: "drumfire: 1".to_owned(),
+        attachments: crate::Attachments::default(),
+        agents,
+        on_loss,
+    }
+}
+
+impl Conductor {
+    /// The first of a run.
+    pub(super) fn first(setup: Setup) -> Self {
+        let head = crate::journal::Head {
+            run: setup.run.clone(),
+            program: setup.program.clone(),
+            text: setup.text.clone(),
+            taken: Vec::new(),
+            files: 0,
+            agents: setup.agents as u64,
+            on_loss: setup.on_loss,
+            url: "nats://here".to_owned(),
+            group: "default".to_owned(),
+            axis: crate::journal::Axis {
+                boot: "b".to_owned(),
+                epoch: 0,
+                unix_ns: 0,
+            },
+            caller: String::new(),
+        };
+        Self {
+            journal: Entry::Head(head).frame(),
+            machine: Coordinator::new(setup),
+            life: Life::Lives,
+            seen: Seen::default(),
+            dies_within: None,
+        }
+    }
+
+    /// One that goes on with another's run; `None` where that had no start.
+    pub(super) fn after(&self, setup: Setup, term: u64, now: Nanos) -> Option<Self> {
+        let read = |length: u64| {
+            let bytes = self.journal[..usize::try_from(length).unwrap()].to_vec();
+            Cursor::new(bytes)
+        };
+        let outline = Outline::read(read(self.journal.len() as u64));
+        let outline = outline.unwrap().unwrap();
+        if !outline.has_begun {
+            return None;
+        }
+        let mut machine = Coordinator::of_run(setup, term);
+        let mut entries = Entries::of(Box::new(read(outline.whole)));
+        let (mut seen, mut reports) = (Seen::default(), BTreeSet::new());
+        while let Some(entry) = entries.next().unwrap() {
+            if let Entry::Report(bytes) = &entry {
+                let report = Report::decode(bytes).unwrap();
+                let is_new = reports.insert((report.share, report.epoch, report.number));
+                assert!(is_new, "a report is journaled once");
+            }
+            for event in machine.replay(entry).unwrap() {
+                seen.take(event);
+            }
+        }
+        machine.go_on(now);
+        let mut journal = read(outline.whole).into_inner();
+        journal.extend(Entry::Term(term).frame());
+        Some(Self {
+            machine,
+            life: Life::Lives,
+            seen,
+            journal,
+            dies_within: None,
+        })
+    }
+
+    /// Lets its next write be its last, after so many bytes of it.
+    pub(super) const fn die_within_write(&mut self, bytes: usize) {
+        self.dies_within = Some(bytes);
+    }
+
+    /// Whether it takes mail now.
+    pub(super) fn is_awake(&self, now: Nanos) -> bool {
+        match self.life {
+            Life::Lives => true,
+            Life::Still(until) => until <= now,
+            Life::Dead => false,
+        }
+    }
+
+    /// Carries actions out as the driver does: what is to be written first, then what is told. One
+    /// that is not the last of its run finds that behind its write.
+    pub(super) fn carry_out(&mut self, actions: Vec<CoordinatorAction>, is_last: bool) -> Done {
+        let mut events = Vec::new();
+        let mut written = Vec::new();
+        let mut done = Done {
+            lives: true,
+            nudges: false,
+        };
+        for action in actions {
+            match action {
+                CoordinatorAction::Fence => {
+                    assert!(!is_last, "the last one is not fenced");
+                    self.life = Life::Dead;
+                    return Done::default();
+                }
+                CoordinatorAction::Journal(frame) => written.extend(frame),
+                CoordinatorAction::Nudge => done.nudges = true,
+                CoordinatorAction::Tell(event) => events.push(event),
+            }
+        }
+        if !written.is_empty() {
+            let length = self
+                .dies_within
+                .map_or(written.len(), |at| at % written.len());
+            self.journal.extend(&written[..length]);
+            if self.dies_within.is_some() || !is_last {
+                self.life = Life::Dead;
+                return Done::default();
+            }
+            self.machine.journaled();
+        }
+        for event in events {
+            self.seen.take(event);
+        }
+        done
+    }
+}
