@@ -1,10 +1,12 @@
 //! A base and a candidate compared: whether the candidate is worse, better or equal, and by how much.
 //!
 //! [`Comparison::of`] refuses runs whose difference would say nothing about the target
-//! (`likeness`), takes the same figures of each run (`figure`), and compares them in one of two
+//! (`likeness`), takes the same figures of each run (`figure`), and compares them in one of three
 //! ways. Sets of runs are compared by ranks of whole runs (`sets`), and have an answer. One pair is
 //! compared by blocks of its intervals (`pair`): its intervals hold what chance *within* the runs
-//! can do, and not what makes two runs of one program differ, so that it never has an answer.
+//! can do, and not what makes two runs of one program differ, so that it never has an answer. Pairs
+//! that an experiment made ([`Comparison::of_rounds`]) are compared by their differences (`rounds`),
+//! while it goes on and at its end.
 //!
 //! A shift is a ratio, less 1, for times and rates, and a difference of shares for failures. A
 //! positive shift of a time or of failures is a candidate that is worse; of a rate, one that is
@@ -14,6 +16,7 @@ mod figure;
 mod json;
 mod likeness;
 mod pair;
+mod rounds;
 mod sets;
 mod text;
 
@@ -21,6 +24,8 @@ use drumfire_measure::Summary;
 use figure::Figure;
 
 pub use json::SCHEMA;
+pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, Rounds, RoundsEnd};
+pub use text::foreseen;
 
 /// The confidence of every interval.
 const CONFIDENCE: f64 = 0.95;
@@ -40,6 +45,8 @@ pub struct Comparison {
     terms: Terms,
     base: Runs,
     candidate: Runs,
+    /// The experiment that made the runs, if one did.
+    rounds: Option<Rounds>,
     rows: Vec<Row>,
     /// Why its answers say less than they seem to, in sentences.
     cautions: Vec<String>,
@@ -63,9 +70,12 @@ struct Row {
     /// The estimate of the shift and its interval.
     shift: f64,
     interval: Option<(f64, f64)>,
-    /// The probability that equal sets differ as much, raised for the number of figures. `None`
-    /// where there is one pair.
+    /// The probability that equal sets differ as much, raised for the number of figures, and of
+    /// looks at an experiment. `None` where there is one pair.
     p: Option<f64>,
+    /// The least shift that four of five experiments with this spread find; `None` of runs that no
+    /// experiment made.
+    detectable: Option<f64>,
     /// `None` where there is one pair.
     answer: Option<Answer>,
 }
@@ -97,9 +107,51 @@ impl Comparison {
             terms,
             base: Runs::of(base),
             candidate: Runs::of(candidate),
+            rounds: None,
             rows,
             cautions,
         })
+    }
+
+    /// Compares the runs of an experiment so far, the first of one side with the first of the other
+    /// and so on. Targets may differ: they are what an experiment compares.
+    ///
+    /// # Errors
+    /// When there are not equally many of both, or runs are not comparable; the text names the run
+    /// and the reason.
+    pub fn of_rounds(
+        base: &[&Summary],
+        candidate: &[&Summary],
+        terms: Terms,
+        rounds: Rounds,
+    ) -> Result<Self, String> {
+        likeness::check(base, candidate, true)?;
+        if base.len() != candidate.len() {
+            return Err("a round without one of its runs can't be compared".to_owned());
+        }
+        let (rows, cautions) = rounds::rows(base, candidate, terms.least, rounds);
+        Ok(Self {
+            terms,
+            base: Runs::of(base),
+            candidate: Runs::of(candidate),
+            rounds: Some(rounds),
+            rows,
+            cautions,
+        })
+    }
+
+    /// Whether the figures of one run are a measure of its target at all.
+    ///
+    /// # Errors
+    /// The run and the reason, in a sentence.
+    pub fn check(run: &Summary) -> Result<(), String> {
+        likeness::is_sound(run)
+    }
+
+    /// Whether a difference is shown, in either direction.
+    #[must_use]
+    pub fn is_different(&self) -> bool {
+        self.has(Answer::Worse) || self.has(Answer::Better)
     }
 
     /// Whether a figure of the candidate is worse. Never where there is one pair.
@@ -109,12 +161,43 @@ impl Comparison {
     }
 
     fn is_pair(&self) -> bool {
-        self.base.ids.len() == 1 && self.candidate.ids.len() == 1
+        self.rounds.is_none() && self.base.ids.len() == 1 && self.candidate.ids.len() == 1
     }
 
     fn has(&self, answer: Answer) -> bool {
         self.rows.iter().any(|row| row.answer == Some(answer))
     }
+}
+
+impl Answer {
+    /// The answer of one figure: equal where the whole interval is within the least shift (two
+    /// one-sided tests at once), a direction where equal sets are improbable and the shift matters.
+    fn of(
+        figure: Figure,
+        shift: f64,
+        interval: Option<(f64, f64)>,
+        is_improbable: bool,
+        least: f64,
+    ) -> Self {
+        let is_within = |(low, high): (f64, f64)| -least <= low && high <= least;
+        if interval.is_some_and(is_within) {
+            return Self::Equal;
+        }
+        if !is_improbable || shift.abs() < least {
+            return Self::Open;
+        }
+        match (shift > 0.0) == figure.is_better_greater() {
+            true => Self::Better,
+            false => Self::Worse,
+        }
+    }
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len() - 1;
+    f64::midpoint(sorted[last / 2], sorted[last.div_ceil(2)])
 }
 
 impl Runs {

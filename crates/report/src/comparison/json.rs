@@ -21,6 +21,8 @@ struct Document {
     confidence: f64,
     base: Side,
     candidate: Side,
+    /// `null` where no experiment made the runs.
+    rounds: Option<Experiment>,
     figures: Vec<Entry>,
     cautions: Vec<String>,
 }
@@ -29,6 +31,14 @@ struct Document {
 struct Side {
     target: String,
     runs: Vec<String>,
+}
+
+/// An experiment that made pairs of runs.
+#[derive(Serialize)]
+struct Experiment {
+    planned: usize,
+    made: usize,
+    ended: &'static str,
 }
 
 /// Times are in nanoseconds, shares from 0 to 1, rates in 1/s. A shift is a ratio less 1, of
@@ -42,6 +52,8 @@ struct Entry {
     shift: f64,
     interval: Option<(f64, f64)>,
     p: Option<f64>,
+    /// The least shift that four of five experiments with this spread find.
+    detectable: Option<f64>,
     answer: Option<&'static str>,
 }
 
@@ -60,6 +72,11 @@ impl Comparison {
             confidence: CONFIDENCE,
             base: Side::of(&self.base),
             candidate: Side::of(&self.candidate),
+            rounds: self.rounds.map(|rounds| Experiment {
+                planned: rounds.planned,
+                made: self.base.ids.len(),
+                ended: rounds.ended.name(),
+            }),
             figures: self.rows.iter().map(Entry::of).collect(),
             cautions: self.cautions.clone(),
         };
@@ -115,6 +132,7 @@ impl Entry {
             shift: row.shift,
             interval: row.interval,
             p: row.p,
+            detectable: row.detectable,
             answer: row.answer.map(Answer::name),
         }
     }

@@ -45,7 +45,7 @@ pub(super) fn check(
 }
 
 /// Refuses a run whose figures are no measure of its target.
-fn is_sound(run: &Summary) -> Result<(), String> {
+pub(super) fn is_sound(run: &Summary) -> Result<(), String> {
     let refused = |why: &str| Err(format!("run {} can't be compared: {why}", name(run)));
     if run.verdict.validity == Validity::Invalid {
         return refused(

@@ -58,6 +58,7 @@ pub(super) fn rows(base: &Summary, candidate: &Summary) -> (Vec<Row>, Vec<String
             shift: figure.shift(to - from),
             interval: interval.map(|(low, high)| (figure.shift(low), figure.shift(high))),
             p: None,
+            detectable: None,
             answer: None,
         })
     });

@@ -9,7 +9,7 @@
 //! those of its logarithm, and not symmetric.
 
 use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Row};
+use super::{Answer, CONFIDENCE, Row, median};
 use crate::quantity::counted;
 use drumfire_measure::Summary;
 use drumfire_stats::{RankSum, Shift, holm};
@@ -50,28 +50,19 @@ pub(super) fn rows(
                 shift: estimate,
                 interval,
                 p: Some(p),
-                answer: Some(answer(figure, estimate, interval, p, least)),
+                detectable: None,
+                answer: Some(Answer::of(
+                    figure,
+                    estimate,
+                    interval,
+                    p <= 1.0 - CONFIDENCE,
+                    least,
+                )),
             }
         })
         .collect();
     let cautions = cautions(base, candidate, rows.len());
     (rows, cautions)
-}
-
-/// The answer of one figure: equal where the whole interval is within the least shift (two one-sided
-/// tests at once), a direction where equal sets are improbable and the shift matters.
-fn answer(figure: Figure, shift: f64, interval: Option<(f64, f64)>, p: f64, least: f64) -> Answer {
-    let is_within = |(low, high): (f64, f64)| -least <= low && high <= least;
-    if interval.is_some_and(is_within) {
-        return Answer::Equal;
-    }
-    if p > 1.0 - CONFIDENCE || shift.abs() < least {
-        return Answer::Open;
-    }
-    match (shift > 0.0) == figure.is_better_greater() {
-        true => Answer::Better,
-        false => Answer::Worse,
-    }
 }
 
 /// The figure of every run; `None` where one has none.
@@ -81,13 +72,6 @@ fn values(figure: Figure, runs: &[&Summary]) -> Option<Vec<f64>> {
 
 fn scaled(figure: Figure, values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| figure.scaled(*value)).collect()
-}
-
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len() - 1;
-    f64::midpoint(sorted[last / 2], sorted[last.div_ceil(2)])
 }
 
 /// Too few runs, and runs whose order lets a change of the machine pass for one of the target.

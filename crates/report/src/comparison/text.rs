@@ -9,7 +9,7 @@
 //! as the least shift that runs with this spread could have shown.
 
 use super::figure::Figure;
-use super::{Answer, Comparison, Row, Runs};
+use super::{Answer, Comparison, Rounds, Row, Runs};
 use crate::calendar;
 use crate::line::{Ink, Line, wrap};
 use crate::quantity::{counted, in_letters, latency_f64, rate, share_of};
@@ -151,26 +151,47 @@ impl Comparison {
         }
     }
 
-    /// The least shift that so many runs with this spread could show: half of each interval.
+    /// The least shifts that could have been shown: of an experiment by its design and the spread
+    /// that was seen, of sets half of each interval.
     fn resolution(&self, style: &Style) -> Option<String> {
-        let halves = self.rows.iter().filter_map(|row| {
-            let (low, high) = row.interval?;
-            let half = percent((high - low) / 2.0);
+        let least = |row: &Row| match (self.rounds, row.interval) {
+            (Some(_), _) => row.detectable,
+            (None, interval) => interval.map(|(low, high)| (high - low) / 2.0),
+        };
+        let shifts = self.rows.iter().filter_map(|row| {
+            let sign = style.glyph("±", "+-");
             Some(format!(
-                "{} {}{half}",
+                "{} {sign}{}",
                 row.figure.name(),
-                style.glyph("±", "+-")
+                percent(least(row)?)
             ))
         });
-        let halves: Vec<String> = halves.collect();
-        let is_set = !self.is_pair() && !halves.is_empty();
-        is_set.then(|| {
-            format!(
-                "Smaller shifts than these could not be shown by runs with this spread: {}.",
-                halves.join(", ")
-            )
+        let shifts: Vec<String> = shifts.collect();
+        let shifts = (!self.is_pair() && !shifts.is_empty()).then(|| shifts.join(", "))?;
+        Some(match self.rounds {
+            None => format!(
+                "Smaller shifts than these could not be shown by runs with this spread: {shifts}."
+            ),
+            Some(rounds) => format!(
+                "With the spread that was seen, four of five experiments of {} rounds find shifts of: {shifts}.",
+                rounds.planned
+            ),
         })
     }
+}
+
+/// What an experiment can show, by its design: a sentence for before its first round.
+#[must_use]
+pub fn foreseen(rounds: Rounds) -> String {
+    let shown = |spread: f64| percent(rounds.resolution(spread).exp_m1());
+    format!(
+        "{} rounds find a shift of {} where runs of one program differ by 1 %, {} where they differ by 2 %, {} where \
+         they differ by 5 % (in four of five experiments)",
+        rounds.planned,
+        shown(0.01),
+        shown(0.02),
+        shown(0.05),
+    )
 }
 
 impl Runs {

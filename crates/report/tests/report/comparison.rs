@@ -2,7 +2,7 @@
 
 use crate::fixture::{Dice, ended, health, info, sample};
 use drumfire_measure::{Interval, Model, Outcome, Reading, Summary};
-use drumfire_report::comparison::{Comparison, Terms};
+use drumfire_report::comparison::{Comparison, Rounds, RoundsEnd, Terms, foreseen};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -239,4 +239,76 @@ fn a_narrow_page_keeps_shift_and_answer_and_ascii_has_no_other_letters() {
         narrow.contains("shift") && narrow.contains("worse"),
         "{narrow}"
     );
+}
+
+/// The experiment of so many rounds of which these were made.
+fn experiment(sides: &[Vec<Summary>; 2], planned: usize, ended: RoundsEnd) -> Comparison {
+    let [base, candidate] = [0, 1].map(|side| sides[side].iter().collect::<Vec<_>>());
+    let rounds = Rounds { planned, ended };
+    Comparison::of_rounds(&base, &candidate, TERMS, rounds).unwrap()
+}
+
+#[test]
+fn an_experiment_names_its_answer_and_what_it_could_have_shown() {
+    let found = experiment(&sides(8, 1.1, 200), 8, RoundsEnd::Planned);
+    let text = found.text(&STYLE);
+    assert!(found.is_worse() && found.is_different(), "{text}");
+    assert!(
+        text.starts_with("Answer       ✗ the candidate is worse: p50 by +"),
+        "{text}"
+    );
+    let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+    assert_eq!(json["rounds"]["planned"], 8);
+    assert_eq!(json["rounds"]["ended"], "planned");
+    let p50 = &json["figures"][0];
+    let (shift, p) = (p50["shift"].as_f64().unwrap(), p50["p"].as_f64().unwrap());
+    assert!((0.08..0.12).contains(&shift), "{p50}");
+    // Two of the 256 outcomes of eight pairs are as far out, in a figure or two.
+    assert!((0.007..0.05).contains(&p), "{p50}");
+    let detectable = p50["detectable"].as_f64().unwrap();
+    assert!((0.001..0.03).contains(&detectable), "{p50}");
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(
+        words.contains("four of five experiments of 8 rounds find shifts of: p50 ±"),
+        "{text}"
+    );
+    let better = experiment(&sides(8, 0.9, 200), 8, RoundsEnd::Planned);
+    assert!(!better.is_worse() && better.is_different());
+    let equal = experiment(&sides(12, 1.0, 200), 12, RoundsEnd::Planned);
+    assert!(!equal.is_different(), "{}", equal.text(&STYLE));
+}
+
+#[test]
+fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
+    let early = experiment(&sides(8, 1.3, 200), 20, RoundsEnd::Shown);
+    assert!(early.text(&STYLE).contains("Ended after 8 of 20 rounds"));
+    let one = experiment(&sides(2, 1.3, 200), 10, RoundsEnd::Signal);
+    let text = one.text(&STYLE);
+    assert!(!one.is_different(), "{text}");
+    assert!(text.contains("Interrupted after 2 of 10 rounds."), "{text}");
+    assert!(text.contains("2 rounds can show no difference"), "{text}");
+    assert!(!text.contains("One pair"), "{text}");
+    let first = sides(1, 1.3, 200);
+    let text = experiment(&first, 10, RoundsEnd::Signal).text(&STYLE);
+    assert!(text.contains("nothing shown"), "{text}");
+    let rounds = Rounds {
+        planned: 10,
+        ended: RoundsEnd::Planned,
+    };
+    assert_eq!(
+        foreseen(rounds),
+        "10 rounds find a shift of 1.6 % where runs of one program differ by 1 %, 3.2 % where they differ by 2 %, \
+         8.1 % where they differ by 5 % (in four of five experiments)"
+    );
+    let looks: Vec<usize> = (1..=10).filter(|made| rounds.is_look(*made)).collect();
+    assert_eq!(looks, [6, 8, 10]);
+    let [base, candidate] = sides(2, 1.0, 200);
+    let refused = Comparison::of_rounds(
+        &base.iter().collect::<Vec<_>>(),
+        &[&candidate[0]],
+        TERMS,
+        rounds,
+    );
+    assert!(refused.unwrap_err().contains("without one of its runs"));
 }
