@@ -1,5 +1,6 @@
 //! One file for each subcommand.
 
+pub(crate) mod ab;
 pub(crate) mod agent;
 pub(crate) mod check;
 pub(crate) mod cluster;

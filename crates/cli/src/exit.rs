@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     NotStrict,
     /// A signal or a command ended the run before its plan did.
     CutShort,
+    /// A signal ended an experiment before its last round.
+    RoundsCut,
     /// The runs that were judged are worse than those they were compared with.
     Worse,
     /// A threshold failed.
@@ -68,8 +70,10 @@ impl From<Exit> for u8 {
             Exit::Failed => 1,
             Exit::Usage => 2,
             Exit::NotStrict => 3,
-            // Commands that compare run no load, so that each has one of both.
+            // Commands that compare have a code of their own for a load that was ended, so that each
+            // has one of both.
             Exit::CutShort | Exit::Worse => 4,
+            Exit::RoundsCut => 5,
             Exit::Threshold => 99,
             Exit::Dialect(code) => code,
         }

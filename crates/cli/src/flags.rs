@@ -1,5 +1,6 @@
 //! The command line: one field a flag, its help beside it.
 
+mod ab;
 mod cluster;
 mod compare;
 mod data;
@@ -12,6 +13,7 @@ mod number;
 mod serve;
 mod ui;
 
+pub(crate) use ab::AbFlags;
 pub(crate) use cluster::{
     AgentFlags, AttachFlags, ClusterAct, ClusterRunFlags, FILES_BYTES_MAX, LossChoice, NatsFlags,
 };
@@ -109,6 +111,8 @@ pub(crate) enum Command {
     Report(ReportFlags),
     /// Say whether stored runs are worse than others, and by how much
     Compare(CompareFlags),
+    /// Run two loads in turn, and say whether the second is worse, and by how much
+    Ab(AbFlags),
     /// List the stored runs, tag them, write notes on them, delete them
     #[command(args_conflicts_with_subcommands = true)]
     Runs {

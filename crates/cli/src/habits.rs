@@ -451,8 +451,7 @@ const HABITS: &[Habit] = &[
 ];
 
 /// Other tools whose name may be typed as a command, and those whose command lines are understood.
-const TOOLS: [&str; 16] = [
-    "ab",
+const TOOLS: [&str; 15] = [
     "attack",
     "autocannon",
     "bench",
@@ -538,6 +537,7 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
     let own: Vec<&str> = args.take_while(|arg| *arg != "--").collect();
     match command {
         "http" | "grpc" => {}
+        "ab" => return own_of_apache(&own),
         "run" => return load_of_plan(&own, flags),
         "serve" => {
             return own.iter().enumerate().find_map(|(at, arg)| {
@@ -559,6 +559,22 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
         said.extend(own.windows(2).find_map(|pair| positional(pair[0], pair[1])));
     }
     (!said.is_empty()).then(|| said.join("\ndrumfire: "))
+}
+
+/// A command line of Apache's program of the same name, which measures one load.
+fn own_of_apache(own: &[&str]) -> Option<String> {
+    let is_ours = |arg: &&str| {
+        ["--a", "--b", "-h", "--h"]
+            .iter()
+            .any(|ours| arg.starts_with(ours))
+    };
+    let is_url = |arg: &&str| arg.starts_with("http://") || arg.starts_with("https://");
+    let is_load = |arg: &&str| matches!(*arg, "-n" | "-c" | "-t" | "-k") || is_url(arg);
+    (!own.iter().any(is_ours) && own.iter().any(is_load)).then(|| {
+        "`drumfire ab` says whether one load is worse than another, each in quotes behind --a and --b; what \
+         Apache's ab does is done by `drumfire http`, with its -n and -c"
+            .to_owned()
+    })
 }
 
 /// A port as other servers take it.

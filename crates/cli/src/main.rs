@@ -124,6 +124,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Ctl(flags) => command::ctl::run(&flags, output),
         Command::Report(flags) => command::report::run(&flags, output),
         Command::Compare(flags) => command::compare::run(&flags, output),
+        Command::Ab(flags) => command::ab::run(&flags, output),
         Command::Runs { list, act } => command::runs::run(&list, act.as_ref(), output),
         Command::Resume(flags) => command::resume::run(&flags, output),
         Command::Check(flags) => command::check::run(&flags, output),

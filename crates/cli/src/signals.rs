@@ -112,6 +112,11 @@ impl Signals {
         lock(&self.state).count > self.passed
     }
 
+    /// The number of signals that asked for an end so far.
+    pub(crate) fn count(&self) -> u32 {
+        lock(&self.state).count
+    }
+
     /// The same watch for a run that those before do not end.
     pub(crate) fn afresh(&self) -> Self {
         let passed = lock(&self.state).count;

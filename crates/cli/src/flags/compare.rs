@@ -35,7 +35,7 @@ pub(crate) struct CompareFlags {
 }
 
 /// A share above 0 and below 1, in percent.
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let percents = text
         .strip_suffix('%')
         .and_then(|text| text.trim_end().parse::<f64>().ok());

@@ -375,7 +375,8 @@ fn every_command_line_runs() {
 }
 
 /// Commands beside those that have pages of their own.
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
+    "ab",
     "agent",
     "cluster run",
     "compare",

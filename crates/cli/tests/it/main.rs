@@ -12,6 +12,7 @@
               panicking"
 )]
 
+mod ab;
 mod ammo;
 mod answers;
 mod browser;

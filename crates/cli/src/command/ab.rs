@@ -1,0 +1,319 @@
+//! `drumfire ab`: an experiment of rounds, each with a run of either side.
+//!
+//! A run is a process (`process`) of a side's command line (`side`), stored in a directory of its
+//! own. The order is A B, B A, A B, …, so that what changes from run to run in one direction does as
+//! much for one side as for the other. Behind a round whose runs both can be compared the experiment
+//! may be looked at; it ends where an answer is shown, at its last round, or by a signal, and is
+//! then compared with the rounds that there are.
+
+mod process;
+mod progress;
+mod side;
+
+use super::report::failure;
+use crate::exit::{Exit, Failure};
+use crate::flags::AbFlags;
+use crate::output::{Destination, Output};
+use crate::runs_folder;
+use crate::signals::Signals;
+use drumfire_measure::Summary;
+use drumfire_net::Clock;
+use drumfire_report::comparison::{Comparison, Rounds, RoundsEnd, Terms, foreseen};
+use drumfire_session::stored;
+use drumfire_store::{Labels, Record};
+use process::{LOOK, RunEnd};
+use progress::Progress;
+use side::Side;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+
+/// The names of the sides, which are those of their folders.
+const NAMES: [&str; 2] = ["a", "b"];
+/// The rounds that are made again before an experiment is given up.
+const UNSOUND_MAX: usize = 3;
+
+/// Makes the rounds, and ends with 4 where B is worse.
+pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
+    let output = &output.colored(flags.color);
+    let destination = flags.json.as_deref();
+    let destination = destination
+        .map(|file| Destination::check("--json", file))
+        .transpose()?;
+    let sides = [Side::of("--a", &flags.a)?, Side::of("--b", &flags.b)?];
+    let signals = Signals::default();
+    let watched = signals.watch();
+    watched.map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
+    sides.iter().try_for_each(Side::check)?;
+    let (name, folder) = folder(flags)?;
+    let mut experiment = Experiment {
+        flags,
+        sides,
+        name,
+        folder,
+        signals,
+        progress: Progress::of(flags.rounds, flags.quiet, output),
+        runs: [Vec::new(), Vec::new()],
+    };
+    let (comparison, ended) = experiment.carry_out()?;
+    let is_shown = !matches!(destination, Some(Destination::Stdout));
+    if let Some(destination) = destination {
+        destination.write(&comparison.json())?;
+    }
+    if is_shown {
+        output.print(comparison.text(&output.stdout_style()).as_bytes())?;
+    }
+    experiment.name_runs();
+    Ok(match (ended, comparison.is_worse()) {
+        (RoundsEnd::Signal, _) => Exit::RoundsCut,
+        (_, true) => Exit::Worse,
+        (RoundsEnd::Unsound, _) => Exit::Failed,
+        (RoundsEnd::Planned | RoundsEnd::Shown, false) => Exit::Done,
+    })
+}
+
+/// An experiment that goes on.
+struct Experiment<'a> {
+    flags: &'a AbFlags,
+    sides: [Side; 2],
+    name: String,
+    folder: PathBuf,
+    signals: Signals,
+    progress: Progress,
+    /// The runs of the rounds that were made, of either side.
+    runs: [Vec<Arc<Summary>>; 2],
+}
+
+/// A round.
+enum Round {
+    Made([(PathBuf, Arc<Summary>); 2]),
+    /// A run can't be compared, for this reason.
+    Unsound(String),
+    /// A signal ended it.
+    Interrupted,
+}
+
+impl Experiment<'_> {
+    /// Makes the rounds until one of the ends, and compares.
+    fn carry_out(&mut self) -> Result<(Comparison, RoundsEnd), Failure> {
+        let planned = Rounds {
+            planned: self.flags.rounds,
+            ended: RoundsEnd::Planned,
+        };
+        self.progress.remark(&foreseen(planned));
+        let ended = self.make_rounds(planned)?;
+        self.progress.clear();
+        let comparison = self.compared(Rounds { ended, ..planned })?;
+        Ok((comparison, ended))
+    }
+
+    fn make_rounds(&mut self, planned: Rounds) -> Result<RoundsEnd, Failure> {
+        let mut unsound = 0;
+        loop {
+            let made = self.runs[0].len();
+            if made == planned.planned {
+                return Ok(RoundsEnd::Planned);
+            }
+            match self.round(made, unsound)? {
+                Round::Made(runs) => self.keep(runs),
+                Round::Interrupted if made == 0 => return Err(interrupted()),
+                Round::Interrupted => return Ok(RoundsEnd::Signal),
+                // Nothing says that a first run would be better the next time.
+                Round::Unsound(reason) if made == 0 => return Err(Failure::failed(reason)),
+                Round::Unsound(reason) => {
+                    self.progress.remark(&reason);
+                    unsound += 1;
+                    if unsound > UNSOUND_MAX {
+                        return Ok(RoundsEnd::Unsound);
+                    }
+                    self.progress.remark("the round is made again");
+                    continue;
+                }
+            }
+            let made = made + 1;
+            self.progress.end_round(made);
+            let is_early = planned.is_look(made) && made < planned.planned;
+            if made == 1 || is_early && !self.flags.all_rounds {
+                // Loads that can't be compared are found after the first round.
+                if self.compared(planned)?.is_different() && is_early {
+                    return Ok(RoundsEnd::Shown);
+                }
+            }
+        }
+    }
+
+    /// Makes the runs of one round, in the order that is its turn. `again` is the number of rounds
+    /// that were made again, whose directories are there.
+    fn round(&mut self, made: usize, again: usize) -> Result<Round, Failure> {
+        let mut runs = [None, None];
+        let order = match made % 2 {
+            0 => [0, 1],
+            _ => [1, 0],
+        };
+        for side in order {
+            let name = match again {
+                0 => format!("{:02}", made + 1),
+                _ => format!("{:02}-{}", made + 1, again + 1),
+            };
+            let directory = self.folder.join(NAMES[side]).join(name);
+            let Some(end) = self.run_to_end(side, &directory, made)? else {
+                return Ok(Round::Interrupted);
+            };
+            match read(&directory, &end)? {
+                Ok(run) => runs[side] = Some((directory, run)),
+                Err(reason) => return Ok(Round::Unsound(reason)),
+            }
+        }
+        Ok(match runs {
+            [Some(a), Some(b)] => Round::Made([a, b]),
+            _ => Round::Interrupted,
+        })
+    }
+
+    /// Makes one run; `None` where a signal ended it.
+    fn run_to_end(
+        &mut self,
+        side: usize,
+        directory: &Path,
+        made: usize,
+    ) -> Result<Option<RunEnd>, Failure> {
+        if self.signals.have_come() {
+            return Ok(None);
+        }
+        self.progress.begin_run();
+        let mut process = self.sides[side].start(directory, made + 1)?;
+        let end = loop {
+            if let Some(end) = process.poll()? {
+                break end;
+            }
+            process.pass_on(self.signals.count());
+            self.progress.show(made, &NAMES[side].to_uppercase());
+            thread::sleep(LOOK);
+        };
+        self.progress.end_run();
+        Ok((!self.signals.have_come()).then_some(end))
+    }
+
+    /// Takes the runs of a round, with their tags.
+    fn keep(&mut self, runs: [(PathBuf, Arc<Summary>); 2]) {
+        for (side, (directory, run)) in runs.into_iter().enumerate() {
+            let tag = format!("{}-{}", self.name, NAMES[side]);
+            let tagged = Labels::change(&directory, &mut |labels| labels.add_tags([&*tag]));
+            if let Err(error) = tagged {
+                self.progress.remark(&format!("a run has no tag: {error}"));
+            }
+            self.runs[side].push(run);
+        }
+    }
+
+    fn compared(&self, rounds: Rounds) -> Result<Comparison, Failure> {
+        let terms = Terms {
+            least: self.flags.least,
+            any_target: true,
+        };
+        let [a, b] = [0, 1].map(|side| self.runs[side].iter().map(Arc::as_ref).collect::<Vec<_>>());
+        Comparison::of_rounds(&a, &b, terms, rounds).map_err(Failure::usage)
+    }
+
+    /// Names the place of the runs, and the command that compares them again.
+    fn name_runs(&self) {
+        let (name, folder) = (&self.name, self.folder.display());
+        self.progress.remark(&format!(
+            "the runs are in {folder}, with the tags {name}-a and {name}-b"
+        ));
+    }
+}
+
+/// The run in a directory, or why it can't be compared.
+///
+/// # Errors
+/// When there is none that could be read: the messages of its process say why.
+fn read(directory: &Path, end: &RunEnd) -> Result<Result<Arc<Summary>, String>, Failure> {
+    let record = match Record::read(directory) {
+        Ok(record) => record,
+        Err(error) if end.stderr.is_empty() => return Err(failure(error)),
+        Err(_) => {
+            let message = end.stderr.trim_end();
+            let message = message.strip_prefix("drumfire: ").unwrap_or(message);
+            return Err(Failure::failed(message));
+        }
+    };
+    if !record.is_whole() {
+        return Ok(Err(format!(
+            "the run in {} was cut off",
+            directory.display()
+        )));
+    }
+    let run = stored(record);
+    Ok(Comparison::check(&run).map(|()| run))
+}
+
+fn interrupted() -> Failure {
+    Failure {
+        exit: Exit::RoundsCut,
+        ..Failure::failed("interrupted before the end of the first round; nothing is compared")
+    }
+}
+
+/// The name of an experiment that begins now.
+fn name_of_now() -> String {
+    let seconds = i64::try_from(Clock::unix_time() / 1_000_000_000).unwrap_or(i64::MAX);
+    let now = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    now.strftime("ab-%Y%m%d-%H%M%S").to_string()
+}
+
+/// The name of the experiment and the folder of its runs, which is made.
+fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
+    let wrong = |folder: &Path, error: io::Error| {
+        Failure::failed(format!("can't make {}: {error}", folder.display()))
+    };
+    let name = flags.tag.clone().unwrap_or_else(name_of_now);
+    let folder = match (&flags.store, runs_folder::runs()) {
+        (Some(folder), _) => folder.clone(),
+        (None, Some(runs)) => runs.with_file_name("experiments").join(&name),
+        (None, None) => {
+            return Err(Failure::usage(
+                "there is no folder of runs without a home: neither XDG_STATE_HOME nor HOME is set; name one by -o",
+            ));
+        }
+    };
+    fs::create_dir_all(folder.parent().unwrap_or(&folder))
+        .map_err(|error| wrong(&folder, error))?;
+    // One that began in the same second has the name.
+    let is_chosen = flags.tag.is_some() || flags.store.is_some();
+    let numbered = (2..100).map(|n| format!("{name}-{n}"));
+    let mut tried = folder;
+    for next in numbered {
+        match fs::create_dir(&tried) {
+            Ok(()) => break,
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(wrong(&tried, error));
+            }
+            Err(_) if is_chosen => break,
+            Err(_) => tried.set_file_name(next),
+        }
+    }
+    for side in NAMES.map(|side| tried.join(side)) {
+        match fs::create_dir(&side) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(Failure::usage(format!(
+                    "{} is there already; name another directory by -o, or another --tag",
+                    side.display()
+                )));
+            }
+            Err(error) => return Err(wrong(&side, error)),
+        }
+    }
+    let name = match is_chosen {
+        true => name,
+        false => tried
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+    };
+    Ok((name, tried))
+}

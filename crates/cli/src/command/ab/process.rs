@@ -1,0 +1,115 @@
+//! A run of an experiment: a process of its own, as a user would have started it.
+//!
+//! It is in a process group of its own, so that Ctrl-C on the terminal is the experiment's alone,
+//! which passes each signal on. It ends with the experiment.
+
+use crate::exit::Failure;
+use rustix::process::{Pid, Signal, kill_process};
+use std::ffi::OsString;
+use std::io::{self, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// The time between two looks at a process.
+pub(super) const LOOK: Duration = Duration::from_millis(50);
+/// The most bytes of its messages that are kept.
+const MESSAGES_MAX: u64 = 64 * 1024;
+
+/// A run that goes on. Dropping it ends it.
+pub(super) struct RunProcess {
+    child: Child,
+    messages: Option<JoinHandle<String>>,
+    /// The number of signals that were passed on.
+    passed: u32,
+}
+
+/// A run's end.
+pub(super) struct RunEnd {
+    /// The exit code; `None` after a signal.
+    pub(super) code: Option<i32>,
+    /// Its messages.
+    pub(super) stderr: String,
+}
+
+impl RunProcess {
+    /// Starts this program with these arguments. Its output is not wanted: a run is stored.
+    pub(super) fn start(args: Vec<OsString>) -> Result<Self, Failure> {
+        let program = std::env::current_exe().map_err(not_started)?;
+        let child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let mut child = child.map_err(not_started)?;
+        let stderr = child.stderr.take();
+        let messages = thread::Builder::new()
+            .name("messages".to_owned())
+            .spawn(move || {
+                let mut kept = Vec::new();
+                if let Some(mut stderr) = stderr {
+                    let _cut = stderr.by_ref().take(MESSAGES_MAX).read_to_end(&mut kept);
+                    // A pipe that is full would hold the run.
+                    let _read = io::copy(&mut stderr, &mut io::sink());
+                }
+                String::from_utf8_lossy(&kept).into_owned()
+            });
+        Ok(Self {
+            child,
+            messages: messages.ok(),
+            passed: 0,
+        })
+    }
+
+    /// The end, if it has come.
+    pub(super) fn poll(&mut self) -> Result<Option<RunEnd>, Failure> {
+        let status = self.child.try_wait();
+        let status = status.map_err(|error| {
+            Failure::failed(format!("can't wait for a run of the experiment: {error}"))
+        })?;
+        Ok(status.map(|status| self.end(status)))
+    }
+
+    /// Waits for the end.
+    pub(super) fn wait(mut self) -> Result<RunEnd, Failure> {
+        loop {
+            if let Some(end) = self.poll()? {
+                return Ok(end);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// Passes signals on, until the run has had as many as the experiment.
+    pub(super) fn pass_on(&mut self, count: u32) {
+        while self.passed < count {
+            self.passed += 1;
+            let id = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw);
+            // One that has ended needs none.
+            let _ended = id.map(|id| kill_process(id, Signal::INT));
+        }
+    }
+
+    fn end(&mut self, status: ExitStatus) -> RunEnd {
+        let messages = self.messages.take();
+        let stderr = messages.and_then(|thread| thread.join().ok());
+        RunEnd {
+            code: status.code(),
+            stderr: stderr.unwrap_or_default(),
+        }
+    }
+}
+
+impl Drop for RunProcess {
+    fn drop(&mut self) {
+        let _gone = self.child.kill();
+        let _status = self.child.wait();
+    }
+}
+
+fn not_started(error: io::Error) -> Failure {
+    Failure::failed(format!("can't start a run of the experiment: {error}"))
+}

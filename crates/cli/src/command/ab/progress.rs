@@ -1,0 +1,122 @@
+//! The progress of an experiment on standard error: a line that replaces itself on a terminal, a
+//! line a round elsewhere. It shows no figures: an experiment that is ended for its figures has no answer.
+
+use crate::output::Output;
+use crate::terminal;
+use drumfire_net::Clock;
+use drumfire_session::Console as _;
+use drumfire_units::Nanos;
+
+/// The form of the progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A line that replaces itself.
+    Live,
+    /// A line behind each round.
+    Lines,
+    Nothing,
+}
+
+/// The progress.
+pub(super) struct Progress {
+    form: Form,
+    output: Output,
+    clock: Clock,
+    rounds: usize,
+    /// The beginning of the run under way.
+    began: Nanos,
+    /// The runs that have ended, and the time that they took together.
+    runs: u64,
+    took: Nanos,
+    /// The second that the line shows.
+    shown: Option<u64>,
+}
+
+impl Progress {
+    pub(super) fn of(rounds: usize, quiet: bool, output: &Output) -> Self {
+        Self {
+            form: match (quiet, terminal::is_live()) {
+                (true, _) => Form::Nothing,
+                (false, true) => Form::Live,
+                (false, false) => Form::Lines,
+            },
+            output: output.clone(),
+            clock: Clock::start(),
+            rounds,
+            began: Nanos::ZERO,
+            runs: 0,
+            took: Nanos::ZERO,
+            shown: None,
+        }
+    }
+
+    /// A sentence that stays.
+    pub(super) fn remark(&self, sentence: &str) {
+        if self.form != Form::Nothing {
+            self.clear();
+            self.output.note(sentence);
+        }
+    }
+
+    pub(super) fn begin_run(&mut self) {
+        self.began = self.clock.now();
+        self.shown = None;
+    }
+
+    pub(super) fn end_run(&mut self) {
+        self.took += Nanos(self.clock.now().0.saturating_sub(self.began.0));
+        self.runs += 1;
+    }
+
+    /// Shows the run under way, of this round and of the side with this name.
+    pub(super) fn show(&mut self, made: usize, name: &str) {
+        let elapsed = Nanos(self.clock.now().0.saturating_sub(self.began.0));
+        let second = elapsed.0 / 1_000_000_000;
+        if self.form != Form::Live || self.shown == Some(second) {
+            return;
+        }
+        self.shown = Some(second);
+        let left = self.left(made, elapsed);
+        let line = format!(
+            "round {} of {}: {name}, {second} s{left}",
+            made + 1,
+            self.rounds
+        );
+        let columns = self.output.columns().saturating_sub(1);
+        let line: String = line.chars().take(columns).collect();
+        self.output.replace_line(&line);
+    }
+
+    /// Confirms a round.
+    pub(super) fn end_round(&self, made: usize) {
+        if self.form == Form::Lines {
+            let left = self.left(made, Nanos::ZERO);
+            self.output
+                .note(&format!("round {made} of {} is made{left}", self.rounds));
+        }
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&self) {
+        if self.form == Form::Live {
+            self.output.replace_line("");
+        }
+    }
+
+    /// The time that the rest of all rounds will take, as the runs so far took theirs.
+    fn left(&self, made: usize, elapsed: Nanos) -> String {
+        let Some(each) = self.took.0.checked_div(self.runs) else {
+            return String::new();
+        };
+        let runs = 2 * (self.rounds as u64).saturating_sub(made as u64);
+        // Of the round under way the run of one side may be over.
+        let over = self.runs.saturating_sub(2 * made as u64).min(1);
+        let left = (each * runs.saturating_sub(over)).saturating_sub(elapsed.0) / 1_000_000_000;
+        match left {
+            0 => String::new(),
+            1..=99 => format!(", about {left} s left"),
+            100..=5_999 => format!(", about {} min left", left.div_ceil(60)),
+            _ => format!(", about {} h left", left.div_ceil(3_600)),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! One side of an experiment: a command line of this program, whose runs are processes.
+
+use super::process::RunProcess;
+use crate::exit::Failure;
+use std::ffi::OsString;
+use std::path::Path;
+
+/// The commands that run a load.
+const COMMANDS: [&str; 3] = ["http", "grpc", "run"];
+/// Flags that the experiment gives each run, or that each run would write anew.
+const OWN: [&str; 15] = [
+    "-o",
+    "--store",
+    "--no-store",
+    "--show",
+    "--print-plan",
+    "--json",
+    "--csv",
+    "--html",
+    "--markdown",
+    "--junit",
+    "--hlog",
+    "--svg",
+    "--rows",
+    "--json-lines",
+    "--csv-intervals",
+];
+
+/// A side.
+#[derive(Debug)]
+pub(super) struct Side {
+    /// The flag that it was written behind.
+    flag: &'static str,
+    /// The command and its arguments.
+    words: Vec<String>,
+}
+
+impl Side {
+    /// Reads a command line. A URL alone is one of `drumfire http`, a file one of `drumfire run`.
+    ///
+    /// # Errors
+    /// When it is none that runs a load, or has a flag that is the experiment's own.
+    pub(super) fn of(flag: &'static str, line: &str) -> Result<Self, Failure> {
+        let wrong = |message: &str| Failure::usage(format!("{flag}: {message}"));
+        let mut words = words(line).map_err(wrong)?;
+        if words.first().is_some_and(|word| word == "drumfire") {
+            words.remove(0);
+        }
+        let Some(first) = words.first() else {
+            return Err(wrong(
+                "the line is empty; write one such as 'http -r 500 -z 30s localhost:8080'",
+            ));
+        };
+        if !COMMANDS.contains(&&**first) {
+            let is_url = first.contains("://") || crate::bare_url::completed(first).is_some();
+            match (Path::new(first).is_file(), is_url) {
+                (true, _) => words.insert(0, "run".to_owned()),
+                (_, true) => words.insert(0, "http".to_owned()),
+                _ => {
+                    let shown = first.escape_default();
+                    return Err(wrong(&format!(
+                        "`{shown}` runs no load; the line begins with http, grpc or run, in quotes as a whole"
+                    )));
+                }
+            }
+        }
+        let is_own = |word: &&String| {
+            let name = word.split_once('=').map_or(&***word, |(name, _)| name);
+            OWN.contains(&name)
+        };
+        if let Some(own) = words.iter().find(is_own) {
+            let own = own.split_once('=').map_or(&**own, |(name, _)| name);
+            return Err(wrong(&format!(
+                "{own} can't be given to each run; runs are stored, and `drumfire report` writes every form of one"
+            )));
+        }
+        Ok(Self { flag, words })
+    }
+
+    /// Refuses a line with a mistake before any load is sent: the program reads it and makes its
+    /// plan.
+    ///
+    /// # Errors
+    /// The program's own message.
+    pub(super) fn check(&self) -> Result<(), Failure> {
+        let process = RunProcess::start(self.args(&["--print-plan".into()]))?;
+        let ended = process.wait()?;
+        if ended.code == Some(0) {
+            return Ok(());
+        }
+        let message = ended.stderr.trim_end();
+        let message = message.strip_prefix("drumfire: ").unwrap_or(message);
+        let message = format!("{}: {message}", self.flag);
+        Err(match ended.code {
+            Some(2) => Failure::usage(message),
+            _ => Failure::failed(message),
+        })
+    }
+
+    /// Starts a run that is stored in this directory. Both runs of a round have its number as their
+    /// seed, unless the line has one: so arrivals, and all else that is random, are the same.
+    ///
+    /// # Errors
+    /// When no process can be started.
+    pub(super) fn start(&self, directory: &Path, round: usize) -> Result<RunProcess, Failure> {
+        let mut given: Vec<OsString> = vec!["-o".into(), directory.into(), "--no-github".into()];
+        if !self.has(&["-q", "--quiet"]) {
+            given.push("-q".into());
+        }
+        if !self.has(&["--seed"]) {
+            given.push(format!("--seed={round}").into());
+        }
+        given.retain(|flag| flag != "--no-github" || !self.has(&["--no-github"]));
+        RunProcess::start(self.args(&given))
+    }
+
+    /// The line with these flags behind its command.
+    fn args(&self, flags: &[OsString]) -> Vec<OsString> {
+        let mut args: Vec<OsString> = self.words.iter().map(OsString::from).collect();
+        args.splice(1..1, flags.iter().cloned());
+        args
+    }
+
+    fn has(&self, flags: &[&str]) -> bool {
+        let names = self.words.iter();
+        let mut names = names.map(|word| word.split_once('=').map_or(&**word, |(name, _)| name));
+        names.any(|name| flags.contains(&name))
+    }
+}
+
+/// The words of a command line, as a shell splits them: quotes and backslashes, and nothing else.
+fn words(line: &str) -> Result<Vec<String>, &'static str> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote: Option<char> = None;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), _) if letter == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(letter);
+                word.get_or_insert_default();
+            }
+            (None | Some('"'), '\\') => {
+                let next = letters.next().ok_or("a backslash stands at its end")?;
+                let is_special = quote.is_none() || matches!(next, '"' | '\\' | '$' | '`');
+                let word = word.get_or_insert_default();
+                if !is_special {
+                    word.push('\\');
+                }
+                word.push(next);
+            }
+            (None, blank) if blank.is_whitespace() => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(letter),
+        }
+    }
+    if quote.is_some() {
+        return Err("a quote is not closed");
+    }
+    words.extend(word);
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::words;
+
+    #[test]
+    fn lines_are_split_as_a_shell_does() {
+        for (line, expected) in [
+            ("http -r 5 x", &["http", "-r", "5", "x"][..]),
+            ("  a  'b c' ", &["a", "b c"]),
+            (r#"-H "A: b" c\ d"#, &["-H", "A: b", "c d"]),
+            (r#"-d '{"n":"\u"}'"#, &["-d", r#"{"n":"\u"}"#]),
+            (r#"-d "{\"n\":1,\n}""#, &["-d", r#"{"n":1,\n}"#]),
+            ("x?a=1&b=2 ''", &["x?a=1&b=2", ""]),
+            ("a'b'\"c\"", &["abc"]),
+            ("", &[]),
+        ] {
+            assert_eq!(words(line).unwrap(), expected, "{line}");
+        }
+        for line in ["'a", "\"a", "a\\"] {
+            assert!(words(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! `drumfire ab` against the built-in server, whose answers are slower for one side.
+
+use crate::support::process::{Run, Signal};
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Serve, drumfire};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The experiment of two lines.
+fn experiment(a: &str, b: &str, flags: &[&str]) -> Process {
+    let args = ["ab", "--a", a, "--b", b].into_iter();
+    Process::start(&mut drumfire(args.chain(flags.iter().copied())))
+}
+
+fn run(a: &str, b: &str, flags: &[&str]) -> Run {
+    experiment(a, b, flags).finish(LIMIT)
+}
+
+#[test]
+fn a_slower_candidate_is_worse_and_its_runs_are_compared_again() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let store = folder.at("runs");
+    let line = |delay: &str| format!("http -r 200 -n 80 {}?delay={delay}", serve.url);
+    let json = folder.at("ab.json");
+    let flags = [
+        "--rounds", "8", "-o", &store, "--tag", "slower", "--json", &json,
+    ];
+    let found = run(&line("2ms"), &line("8ms"), &flags);
+    assert_eq!(found.code, Some(4), "{} {}", found.stdout, found.stderr);
+    let answer = "Answer       ✗ the candidate is worse: p50 by +";
+    assert!(found.stdout.starts_with(answer), "{}", found.stdout);
+    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    assert_eq!(json["answer"], "worse");
+    assert_eq!(json["rounds"]["planned"], 8);
+    let p50 = &json["figures"][0];
+    assert_eq!(
+        (&p50["name"], &p50["answer"]),
+        (&"p50".into(), &"worse".into())
+    );
+    for said in [
+        "8 rounds find a shift of",
+        "round 1 of 8 is made",
+        "with the tags slower-a and slower-b",
+    ] {
+        assert!(found.stderr.contains(said), "{said}: {}", found.stderr);
+    }
+    let again = Process::start(&mut drumfire([
+        "compare",
+        &format!("{store}/a"),
+        &format!("{store}/b"),
+        "--any-target",
+    ]));
+    let again = again.finish(LIMIT);
+    assert_eq!(again.code, Some(4), "{} {}", again.stdout, again.stderr);
+    // Both runs of a round have the same seed, and the runs of the first round came in turn.
+    let seeds = |side: &str, round: &str| {
+        let run = format!("{store}/{side}/{round}");
+        let args = ["report", &run, "--json", "-"];
+        let report = Process::start(&mut drumfire(args)).finish(LIMIT);
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        report["run"]["seed"].clone()
+    };
+    assert_eq!(seeds("a", "02"), seeds("b", "02"));
+    assert_ne!(seeds("a", "02"), seeds("a", "03"));
+}
+
+#[test]
+fn a_signal_ends_with_the_rounds_that_there_are() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let store = folder.at("runs");
+    let line = format!("http -r 100 -z 300ms {}", serve.url);
+    let process = experiment(&line, &line, &["--rounds", "60", "-o", &store]);
+    let end = Instant::now() + LIMIT;
+    while !process.stderr().contains("round 2 of 60 is made") {
+        assert!(Instant::now() < end, "{}", process.stderr());
+        thread::sleep(Duration::from_millis(10));
+    }
+    process.signal(Signal::INT);
+    let found = process.finish(LIMIT);
+    assert_eq!(found.code, Some(5), "{} {}", found.stdout, found.stderr);
+    assert!(
+        found.stdout.starts_with("Answer       nothing shown"),
+        "{}",
+        found.stdout
+    );
+    assert!(
+        found.stdout.contains("Interrupted after "),
+        "{}",
+        found.stdout
+    );
+}
+
+#[test]
+fn a_mistake_is_found_before_any_load_is_sent() {
+    let serve = Serve::new("");
+    let good = format!("http -r 100 -n 5 {}", serve.url);
+    for (a, b, why) in [
+        ("", &*good, "--a: the line is empty"),
+        (&good, "htp x", "--b: `htp` runs no load"),
+        (&good, "http 'x", "--b: a quote is not closed"),
+        (
+            &good,
+            "http -o x 127.0.0.1",
+            "--b: -o can't be given to each run",
+        ),
+        (
+            &good,
+            "http --json=x 127.0.0.1",
+            "--b: --json can't be given",
+        ),
+        (
+            &good,
+            "http --frob 127.0.0.1",
+            "--b: unexpected argument '--frob'",
+        ),
+        (&good, "http -r ten 127.0.0.1", "--b: -r:"),
+        (&good, "run nothing.yaml", "--b: can't read nothing.yaml"),
+    ] {
+        let found = run(a, b, &[]);
+        assert_eq!(found.code, Some(2), "{b}: {}", found.stderr);
+        assert!(found.stderr.contains(why), "{b}: {}", found.stderr);
+        assert!(!found.stderr.contains("round"), "{b}: {}", found.stderr);
+    }
+    for (flags, why) in [
+        (&["--rounds", "5"][..], "5 rounds can show nothing"),
+        (&["--rounds", "61"], "at most 60 rounds"),
+        (&["--tag", "a b"], "write a word"),
+        (&["--least", "0"], "write a share above 0 %"),
+    ] {
+        let found = run(&good, &good, flags);
+        assert_eq!(found.code, Some(2), "{flags:?}");
+        assert!(found.stderr.contains(why), "{flags:?}: {}", found.stderr);
+    }
+    let apache = drumfire(["ab", "-n", "100", "-c", "10", &serve.url]);
+    let apache = Process::start(&mut { apache }).finish(LIMIT);
+    assert_eq!(apache.code, Some(2));
+    assert!(
+        apache.stderr.contains("`drumfire http`"),
+        "{}",
+        apache.stderr
+    );
+}
+
+#[test]
+fn loads_that_differ_and_runs_without_answers_end_the_first_round() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let line = |rate: &str| format!("http -r {rate} -n 20 {}", serve.url);
+    let one = folder.at("one");
+    let found = run(&line("100"), &line("200"), &["-q", "-o", &one]);
+    assert_eq!(found.code, Some(2), "{}", found.stderr);
+    assert!(
+        found
+            .stderr
+            .contains("the loads that were asked for of pool main differ"),
+        "{}",
+        found.stderr
+    );
+    let closed = "http -r 100 -n 20 http://127.0.0.1:9/";
+    let two = folder.at("two");
+    let found = run(closed, closed, &["-q", "-o", &two]);
+    assert_eq!(found.code, Some(1), "{}", found.stderr);
+    assert!(
+        found.stderr.contains("can't be compared"),
+        "{}",
+        found.stderr
+    );
+    let again = run(&line("100"), &line("100"), &["-q", "-o", &two]);
+    assert_eq!(again.code, Some(2));
+    assert!(
+        again.stderr.contains("is there already"),
+        "{}",
+        again.stderr
+    );
+}
