@@ -102,8 +102,11 @@ impl SentFile {
             into.write_all(&chunk).map_err(FileError::Write)?;
         }
         into.flush().map_err(FileError::Write)?;
+        if size < self.size {
+            return Err(FileError::Missing(format!("it ends after {size} bytes")));
+        }
         let digest: [u8; DIGEST] = hasher.finalize().into();
-        match size == self.size && digest == self.digest {
+        match digest == self.digest {
             true => Ok(()),
             false => Err(FileError::Altered),
         }

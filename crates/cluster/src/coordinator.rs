@@ -246,6 +246,12 @@ impl Coordinator {
         self.is_over
     }
 
+    /// Whether the start has been named.
+    #[must_use]
+    pub const fn has_start(&self) -> bool {
+        self.start.is_some()
+    }
+
     /// The places, for tests.
     #[cfg(test)]
     pub(crate) fn places(&self) -> &[Place] {

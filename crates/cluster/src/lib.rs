@@ -50,7 +50,7 @@ pub use courier::Courier;
 pub use division::{DivisionError, divide, divide_placement};
 pub use driver::{
     AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
-    Origin, PastRun,
+    NatsTls, Origin, PastRun, Refusal, User,
 };
 pub use event::{ClusterEvent, Loss};
 pub use from_agent::FromAgent;

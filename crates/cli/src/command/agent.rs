@@ -13,8 +13,8 @@ use crate::host::Received;
 use crate::output::Output;
 use crate::{names, runs_folder};
 use drumfire_cluster::{
-    AgentDriver, AgentTask, Assignment, Credentials, DriverError, FromAgent, MachineFacts,
-    divide_placement,
+    AgentDriver, AgentTask, Assignment, Credentials, DriverError, FromAgent, MachineFacts, NatsTls,
+    User, divide_placement,
 };
 use drumfire_compile::{Host, compile_draft};
 use drumfire_document::form::Draft;
@@ -38,9 +38,12 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     };
     let name = flags.name.clone().unwrap_or_else(own_name);
     let version = env!("CARGO_PKG_VERSION");
-    let credentials = credentials(&flags.nats, &flags.way);
+    let credentials = credentials(&flags.nats, &flags.way)?;
     let driver = AgentDriver::start(credentials, &name, version, facts)?;
-    output.note(&format!("agent {name} waits for a run at {}", flags.nats));
+    output.note(&format!(
+        "agent {name} waits for a run at {}",
+        shown(&flags.nats)
+    ));
     let (task, driver) = driver.next()?;
     let assignment = match task {
         AgentTask::Prepare(assignment) => assignment,
@@ -83,12 +86,48 @@ fn ended(left: Result<(), String>) -> Result<Exit, Failure> {
     }
 }
 
-/// The way to a server.
-pub(super) fn credentials(url: &str, way: &NatsFlags) -> Credentials {
-    Credentials {
+/// The way to a server. A name and a password come from the environment, since others see the
+/// arguments of a process.
+pub(super) fn credentials(url: &str, way: &NatsFlags) -> Result<Credentials, Failure> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let user = match (&way.creds, &way.nkey, variable("NATS_USER")) {
+        (Some(file), _, _) => User::Creds(file.clone()),
+        (None, Some(file), _) => User::Nkey(seed(file)?),
+        (None, None, Some(name)) => {
+            User::Password(name, variable("NATS_PASSWORD").unwrap_or_default())
+        }
+        (None, None, None) => User::Unnamed,
+    };
+    Ok(Credentials {
         url: url.to_owned(),
-        file: way.creds.clone(),
+        user,
+        tls: NatsTls {
+            authority: way.nats_cacert.clone(),
+            identity: way.nats_cert.clone().zip(way.nats_key.clone()),
+        },
         group: way.group.clone(),
+    })
+}
+
+/// The seed in a file: the line that begins with an S.
+fn seed(file: &Path) -> Result<String, Failure> {
+    let text = fs::read_to_string(file);
+    let shown = file.display();
+    let text = text.map_err(|error| Failure::usage(format!("can't read {shown}: {error}")))?;
+    let seed = text
+        .lines()
+        .map(str::trim)
+        .find(|line| line.starts_with('S'));
+    let seed = seed.map(str::to_owned);
+    seed.ok_or_else(|| Failure::usage(format!("{shown} has no seed of a key (SU…)")))
+}
+
+/// A URL without the user and the password in it.
+fn shown(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        (None, Some((_, rest))) => rest.to_owned(),
+        (_, None) => url.to_owned(),
     }
 }
 
@@ -238,8 +277,19 @@ fn allows(allowed: &str, origin: &Origin) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::allows;
+    use super::{allows, shown};
     use drumfire_plan::Url;
+
+    #[test]
+    fn a_password_in_a_url_is_not_shown() {
+        for (url, expected) in [
+            ("nats://a:p@10.0.0.5:4222", "nats://10.0.0.5:4222"),
+            ("nats://10.0.0.5:4222", "nats://10.0.0.5:4222"),
+            ("token@host", "host"),
+        ] {
+            assert_eq!(shown(url), expected);
+        }
+    }
 
     #[test]
     fn an_entry_is_a_host_or_a_host_with_a_port() {

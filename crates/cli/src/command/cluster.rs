@@ -304,7 +304,7 @@ impl Gather<'_> {
             taken: self.asked.taken(),
             caller: self.surroundings.text(),
         };
-        let credentials = credentials(&url, &flags.way);
+        let credentials = credentials(&url, &flags.way)?;
         Ok(CoordinatorDriver::start(
             credentials,
             setup,

@@ -14,6 +14,22 @@ pub(crate) struct NatsFlags {
     /// A file with the token and the key of a user of NATS
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     pub(crate) creds: Option<PathBuf>,
+    /// A file with the seed of a user's key; a name and a password are NATS_USER and NATS_PASSWORD
+    /// in the environment
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    #[arg(conflicts_with = "creds")]
+    pub(crate) nkey: Option<PathBuf>,
+    /// The authority of the certificate of NATS, in PEM; asks for TLS
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    pub(crate) nats_cacert: Option<PathBuf>,
+    /// The certificate that is shown to NATS, in PEM
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    #[arg(requires = "nats_key")]
+    pub(crate) nats_cert: Option<PathBuf>,
+    /// Its key
+    #[arg(long, value_name = "FILE", help_heading = "Cluster")]
+    #[arg(requires = "nats_cert")]
+    pub(crate) nats_key: Option<PathBuf>,
     /// The group of agents, a part of each subject: drumfire.GROUP.*
     #[arg(
         long,

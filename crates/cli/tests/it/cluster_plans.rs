@@ -82,6 +82,7 @@ pools:
   unique:
     users: 8
     connections: 8
+    think: 10ms
     requests: [ {{ post: \"/unique/{{{{ keys }}}}\", body: \"${{file:data/body.txt}}\" }} ]
     stop: {{ requests: 160 }}
 ",

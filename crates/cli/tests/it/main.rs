@@ -21,6 +21,7 @@ mod check;
 mod cluster;
 mod cluster_attach;
 mod cluster_plans;
+mod cluster_rights;
 mod compare;
 mod conservation_and_arrivals;
 mod ctl;

@@ -1,5 +1,6 @@
 //! An agent over NATS.
 
+use super::access::{Refusal, Refusals, Role};
 use super::{Credentials, DriverError, LOOK, files, spawn};
 use crate::agent::{Agent, AgentAction};
 use crate::attachments::FileError;
@@ -60,7 +61,7 @@ impl AgentDriver {
         let (sender, inputs) = queue::unbounded_channel();
         let agent = Agent::new(name, program, machine);
         let thread = spawn("agent", move || async move {
-            let client = credentials.connect().await?;
+            let (client, refusals) = credentials.connect(Role::Agent).await?;
             let (replied, replies) = queue::unbounded_channel();
             let driving = Driving {
                 clock,
@@ -71,8 +72,9 @@ impl AgentDriver {
                 tasks,
                 replied,
                 run: OwnRun::default(),
+                refused: None,
             };
-            driving.drive(inputs, replies).await
+            driving.drive(inputs, replies, refusals).await
         })?;
         Ok(Self {
             clock,
@@ -165,6 +167,8 @@ struct Driving {
     tasks: Sender<AgentTask>,
     replied: UnboundedSender<Vec<u8>>,
     run: OwnRun,
+    /// The right that was found missing.
+    refused: Option<Refusal>,
 }
 
 /// The run of an agent's share.
@@ -183,6 +187,7 @@ impl Driving {
         mut self,
         mut inputs: UnboundedReceiver<FromAgent>,
         mut replies: UnboundedReceiver<Vec<u8>>,
+        mut refusals: Refusals,
     ) -> Result<(), DriverError> {
         let mut nudges = self.credentials.subscribe(&self.client, "nudge").await?;
         loop {
@@ -198,11 +203,16 @@ impl Driving {
                         Err(error) => vec![AgentAction::Leave(Err(error.to_string()))],
                     }
                 }
+                Some(refusal) = refusals.recv() => self.refuse(refusal)?,
                 Some(_) = nudges.next() => self.agent.nudge(self.clock.now()),
                 () = tokio::time::sleep(wait) => self.agent.handle_time(self.clock.now()),
             };
             for action in actions {
                 if let Some(left) = self.act(action).await {
+                    let left = left.map_err(|reason| match &self.refused {
+                        Some(refusal) => refusal.to_string(),
+                        None => reason,
+                    });
                     // The last beat says that nothing is left, and goes out with the rest.
                     let _gone = self.client.flush().await;
                     let _gone = self.tasks.send(AgentTask::Leave(left));
@@ -210,6 +220,16 @@ impl Driving {
                 }
             }
         }
+    }
+
+    /// A user without a right it needs has no share, or fails it.
+    fn refuse(&mut self, refusal: Refusal) -> Result<Vec<AgentAction>, DriverError> {
+        if self.run.reports.is_empty() {
+            return Err(DriverError::Forbidden(refusal));
+        }
+        let reason = refusal.to_string();
+        self.refused = Some(refusal);
+        Ok(self.agent.fail(&reason, self.clock.now()))
     }
 
     fn take(&mut self, input: FromAgent) -> Vec<AgentAction> {
@@ -251,6 +271,8 @@ impl Driving {
             AgentAction::Prepare(assignment) => {
                 let (run, share) = (&assignment.run, assignment.share);
                 self.run.reports = self.credentials.subject(&format!("{run}.share.{share}"));
+                // A report of nothing, which is passed over: a missing right shows before the load.
+                self.publish(Vec::new()).await;
                 // The holder may have gone, with the whole process.
                 let _gone = self.tasks.send(AgentTask::Prepare(assignment));
             }

@@ -1,5 +1,6 @@
 //! A coordinator over NATS.
 
+use super::access::{Refusal, Refusals, Role, unless_refused};
 use super::files::{self, Content};
 use super::{Credentials, DriverError, LOOK, spawn};
 use crate::attachments::SentFile;
@@ -178,10 +179,11 @@ impl CoordinatorDriver {
         let is_sending = Arc::new(AtomicBool::new(true));
         let sending = Arc::clone(&is_sending);
         let thread = spawn("coordinator", move || async move {
-            let client = credentials.connect().await?;
+            let (client, mut refusals) = credentials.connect(Role::Coordinator).await?;
             let (run, bucket) = (conducted.run, credentials.bucket());
             let context = jetstream::new(client.clone());
-            files::store(&context, &bucket, &run, conducted.contents).await?;
+            let stored = files::store(&context, &bucket, &run, conducted.contents);
+            unless_refused(&mut refusals, stored).await?;
             sending.store(false, Ordering::Relaxed);
             let failing = told.clone();
             let conducting = Conducting {
@@ -195,8 +197,9 @@ impl CoordinatorDriver {
                 agents: counted,
                 over: None,
                 looked: Nanos::ZERO,
+                refused: Vec::new(),
             };
-            let driven = conducting.drive(&run, wished).await;
+            let driven = conducting.drive(&run, wished, refusals).await;
             match &driven {
                 Ok(()) => files::remove(&context, &bucket, &run, conducted.files).await,
                 Err(error) => {
@@ -293,6 +296,8 @@ struct Conducting {
     over: Option<Nanos>,
     /// The time of the last look whether the journal is still its own.
     looked: Nanos,
+    /// The rights that were found missing while the run goes on.
+    refused: Vec<Refusal>,
 }
 
 impl Conducting {
@@ -300,11 +305,15 @@ impl Conducting {
         mut self,
         run: &str,
         mut wished: UnboundedReceiver<Wish>,
+        mut refusals: Refusals,
     ) -> Result<(), DriverError> {
         let context = jetstream::new(self.client.clone());
         let name = format!("drumfire-{run}");
-        let mut reports = self.reports(&context, &name, run).await?;
+        let made = self.reports(&context, &name, run);
+        let mut reports = unless_refused(&mut refusals, made).await?;
         let mut beats = self.credentials.subscribe(&self.client, "beat").await?;
+        // Agents that wait come at once; and a missing right shows before the run.
+        self.nudge().await;
         let (mut holder_is_there, mut left) = (true, None);
         let mut lost_at: Option<Nanos> = None;
         loop {
@@ -313,8 +322,6 @@ impl Conducting {
                 report = reports.next(), if lost_at.is_none() => match report {
                     Some(Ok(report)) => {
                         let taken = self.coordinator.handle_report(&report.payload);
-                        // Only this side reads the stream; what is lost comes again.
-                        let _unacknowledged = report.ack().await;
                         taken.unwrap_or_default()
                     }
                     Some(Err(_)) | None => {
@@ -333,6 +340,7 @@ impl Conducting {
                         self.coordinator.halt(StopReason::Command, true)
                     }
                 },
+                Some(refusal) = refusals.recv() => self.refuse(refusal)?,
                 () = tokio::time::sleep(LOOK) => Vec::new(),
             };
             // A server that was killed has lost the stream with what was in it, which comes again.
@@ -364,6 +372,26 @@ impl Conducting {
         Ok(())
     }
 
+    /// A right that is missing keeps a run from beginning; one that goes on is told of it.
+    fn refuse(&mut self, refusal: Refusal) -> Result<Vec<CoordinatorAction>, DriverError> {
+        match self.coordinator.has_start() {
+            false => Err(DriverError::Forbidden(refusal)),
+            // Each right once, however many subjects it is about.
+            true if self
+                .refused
+                .iter()
+                .any(|known| known.right() == refusal.right()) =>
+            {
+                Ok(Vec::new())
+            }
+            true => {
+                let note = ClusterEvent::Note(refusal.to_string());
+                self.refused.push(refusal);
+                Ok(vec![CoordinatorAction::Tell(note)])
+            }
+        }
+    }
+
     /// The run's stream, and the messages of its durable consumer.
     async fn reports(
         &self,
@@ -373,7 +401,7 @@ impl Conducting {
     ) -> Result<consumer::pull::Stream, DriverError> {
         let wrong = |error: &dyn fmt::Display| {
             DriverError::Stream(format!(
-                "{error}; is the server started with JetStream (-js)?"
+                "{error}; is the server started with JetStream (-js), and does the account have it?"
             ))
         };
         let stream = context.create_stream(stream::Config {
@@ -392,7 +420,8 @@ impl Conducting {
         let consumer = stream.create_consumer(consumer::pull::Config {
             durable_name: Some(format!("coordinator-{}", self.term)),
             deliver_policy: policy,
-            ack_policy: consumer::AckPolicy::Explicit,
+            // What is lost comes again from its agent, which waits for the journal alone.
+            ack_policy: consumer::AckPolicy::None,
             ..consumer::pull::Config::default()
         });
         let consumer = consumer.await.map_err(|error| wrong(&error))?;
@@ -456,9 +485,14 @@ impl Conducting {
             let _unheard = self.told.send(event);
         }
         if nudges {
-            let subject = self.credentials.subject("nudge");
-            let _lost = self.client.publish(subject, Vec::new().into()).await;
+            self.nudge().await;
         }
         Ok(())
+    }
+
+    /// Lets agents beat at once; a nudge may get lost.
+    async fn nudge(&self) {
+        let subject = self.credentials.subject("nudge");
+        let _lost = self.client.publish(subject, Vec::new().into()).await;
     }
 }

@@ -101,7 +101,7 @@ impl Attach<'_> {
         };
         let credentials = Credentials {
             group: head.group.clone(),
-            ..credentials(&url, &self.flags.way)
+            ..credentials(&url, &self.flags.way)?
         };
         let setup = Setup {
             run: head.run.clone(),

@@ -19,17 +19,22 @@ pub(crate) struct Nats {
 impl Nats {
     /// Starts it with JetStream.
     pub(crate) fn new(program: &Path) -> Self {
-        Self::configured(program, "")
+        Self::configured(program, "", &[])
     }
 
-    /// Starts it with JetStream and this configuration.
-    pub(crate) fn configured(program: &Path, configuration: &str) -> Self {
+    /// Starts it with JetStream, this configuration and these variables.
+    pub(crate) fn configured(
+        program: &Path,
+        configuration: &str,
+        variables: &[(&str, &str)],
+    ) -> Self {
         let folder = Folder::new();
         let file = folder.write("nats.conf", configuration);
         let mut command = Command::new(program);
         let ports = folder.at("");
         command.args(["-a", "127.0.0.1", "-p", "-1", "-js", "-c", &file]);
         command.args(["--ports_file_dir", &ports, "-sd", &folder.at("jetstream")]);
+        command.envs(variables.iter().copied());
         let process = Process::start(&mut command);
         let name = format!("nats-server_{}.ports", process.id());
         let mut port = None;

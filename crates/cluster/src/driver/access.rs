@@ -1,0 +1,298 @@
+//! The way to a server of NATS: its address, TLS, a user, and the rights that this user lacks.
+//!
+//! A server answers what a user may not do by a message of its own and by silence: a request to a
+//! forbidden subject has no answer. So each connection comes with its [`Refusals`], which the
+//! drivers watch beside everything that they wait for.
+
+use super::DriverError;
+use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError, Subscriber};
+use std::fmt;
+use std::path::PathBuf;
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+/// The oldest server that loses no stream when it is killed (nats-server issue 6888).
+const SERVER_MIN: [u64; 3] = [2, 10, 23];
+
+/// The way to a server of NATS.
+#[derive(Clone, Debug)]
+pub struct Credentials {
+    /// Its URL; `tls://` asks for TLS.
+    pub url: String,
+    /// The user, beside one in the URL.
+    pub user: User,
+    /// The files of TLS.
+    pub tls: NatsTls,
+    /// The group of agents, a part of each subject.
+    pub group: String,
+}
+
+/// A user of NATS.
+#[derive(Clone, Default)]
+pub enum User {
+    /// That of the URL, or none.
+    #[default]
+    Unnamed,
+    /// One whose token and key are in this file.
+    Creds(PathBuf),
+    /// One that is known by the key of this seed.
+    Nkey(String),
+    /// One with a name and a password.
+    Password(String, String),
+}
+
+/// The files of TLS with a server of NATS, in PEM.
+#[derive(Clone, Debug, Default)]
+pub struct NatsTls {
+    /// The authority of the server's certificate, beside those of the system.
+    pub authority: Option<PathBuf>,
+    /// The client's certificate and its key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+}
+
+/// The side of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Agent,
+    Coordinator,
+}
+
+/// A right that the user of a connection lacks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    role: Role,
+    /// Whether it is about publishing, else about a subscription.
+    is_publish: bool,
+    subject: String,
+}
+
+/// The refusals of a connection, as they come.
+pub(super) type Refusals = UnboundedReceiver<Refusal>;
+
+impl fmt::Debug for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unnamed => "Unnamed",
+            Self::Creds(_) => "Creds",
+            Self::Nkey(_) => "Nkey",
+            Self::Password(..) => "Password",
+        })
+    }
+}
+
+impl Credentials {
+    pub(super) async fn connect(&self, role: Role) -> Result<(Client, Refusals), DriverError> {
+        let (refuse, refusals) = mpsc::unbounded_channel();
+        let options = self.options().await?.event_callback(move |event| {
+            if let Event::ServerError(ServerError::Other(text)) = event
+                && let Some(refusal) = Refusal::parse(&text, role)
+            {
+                // The driver may have left.
+                let _left = refuse.send(refusal);
+            }
+            std::future::ready(())
+        });
+        let client = options.connect(&self.url).await;
+        let client = client.map_err(|error| {
+            let text = error.to_string();
+            let remedy = match error.kind() {
+                ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
+                    "; a user is named by --creds, --nkey, or NATS_USER and NATS_PASSWORD in the \
+                     environment"
+                }
+                _ if text.contains("invalid peer certificate") => {
+                    "; --nats-cacert names the authority of the server's certificate"
+                }
+                _ => "",
+            };
+            DriverError::Connect(format!("{text}{remedy}"))
+        })?;
+        let info = client.server_info();
+        check_version(&info.version)?;
+        Ok((client, refusals))
+    }
+
+    async fn options(&self) -> Result<ConnectOptions, DriverError> {
+        let mut options = ConnectOptions::new().name("drumfire");
+        options = match &self.user {
+            User::Unnamed => options,
+            User::Creds(file) => {
+                let with_file = options.credentials_file(file).await;
+                with_file
+                    .map_err(|error| DriverError::Connect(format!("{}: {error}", file.display())))?
+            }
+            User::Nkey(seed) => options.nkey(seed.clone()),
+            User::Password(name, password) => {
+                options.user_and_password(name.clone(), password.clone())
+            }
+        };
+        if let Some(file) = &self.tls.authority {
+            // A server without TLS could be anyone.
+            options = options
+                .add_root_certificates(file.clone())
+                .require_tls(true);
+        }
+        if let Some((certificate, key)) = &self.tls.identity {
+            options = options.add_client_certificate(certificate.clone(), key.clone());
+        }
+        Ok(options)
+    }
+
+    pub(super) fn subject(&self, of: &str) -> String {
+        format!("drumfire.{}.{of}", self.group)
+    }
+
+    /// The group's bucket in the object store.
+    pub(super) fn bucket(&self) -> String {
+        format!("drumfire-{}", self.group)
+    }
+
+    pub(super) async fn subscribe(
+        &self,
+        client: &Client,
+        of: &str,
+    ) -> Result<Subscriber, DriverError> {
+        let subscriber = client.subscribe(self.subject(of)).await;
+        subscriber.map_err(|error| DriverError::Stream(error.to_string()))
+    }
+}
+
+impl Refusal {
+    /// That of a server's message: `Permissions Violation for Publish to "SUBJECT"`.
+    fn parse(text: &str, role: Role) -> Option<Self> {
+        let lower = text.to_ascii_lowercase();
+        let rest = lower.strip_prefix("permissions violation for ")?;
+        let is_publish = rest.starts_with("publish");
+        let subject = text.split('"').nth(1)?.to_owned();
+        Some(Self {
+            role,
+            is_publish,
+            subject,
+        })
+    }
+
+    /// The right that would allow it.
+    pub(super) fn right(&self) -> (bool, String) {
+        (self.is_publish, self.pattern())
+    }
+
+    /// The subject that a configuration names: those of one inbox and of one run have a number that
+    /// is known to nobody before.
+    fn pattern(&self) -> String {
+        let words: Vec<&str> = self.subject.split('.').collect();
+        match words.as_slice() {
+            ["_INBOX", ..] => "_INBOX.>".to_owned(),
+            ["drumfire", group, _, "share", _] => format!("drumfire.{group}.*.share.*"),
+            ["$JS", "FC", stream, ..] => format!("$JS.FC.{stream}.>"),
+            ["$O", bucket, ..] => format!("$O.{bucket}.>"),
+            ["$JS", "API", rest @ ..] => {
+                // $JS.API.VERB.NOUN.STREAM and names behind it.
+                let bucket = rest.iter().position(|word| word.starts_with("OBJ_"));
+                match bucket.filter(|_| self.role == Role::Agent) {
+                    Some(at) if at + 1 < rest.len() => {
+                        format!("$JS.API.{}.>", rest[..=at].join("."))
+                    }
+                    Some(_) => self.subject.clone(),
+                    None => "$JS.API.>".to_owned(),
+                }
+            }
+            _ => self.subject.clone(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (does, right) = match self.is_publish {
+            true => ("publish to", "publish"),
+            false => ("subscribe to", "subscribe"),
+        };
+        write!(
+            f,
+            "NATS forbids this user to {does} {}; allow it to {right} \"{}\"",
+            self.subject,
+            self.pattern()
+        )
+    }
+}
+
+/// The result of a step, or the refusal that comes before it.
+pub(super) async fn unless_refused<T>(
+    refusals: &mut Refusals,
+    step: impl Future<Output = Result<T, DriverError>>,
+) -> Result<T, DriverError> {
+    tokio::select! {
+        biased;
+        Some(refusal) = refusals.recv() => Err(DriverError::Forbidden(refusal)),
+        done = step => done,
+    }
+}
+
+/// Refuses servers that lose what they have acknowledged in ways that were fixed since.
+fn check_version(version: &str) -> Result<(), DriverError> {
+    let numbers = version.split(['.', '-']).map(str::parse::<u64>);
+    let numbers: Vec<u64> = numbers.map_while(Result::ok).take(3).collect();
+    if numbers.as_slice() >= SERVER_MIN.as_slice() {
+        return Ok(());
+    }
+    let [major, minor, patch] = SERVER_MIN;
+    Err(DriverError::Server(format!(
+        "nats-server {version} is too old: before {major}.{minor}.{patch} it could lose whole \
+         streams when it was killed"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_that_are_too_old_are_refused() {
+        for (version, is_taken) in [
+            ("2.9.10", false),
+            ("2.10.22", false),
+            ("2.10.23", true),
+            ("2.12.2", true),
+            ("2.15.0-beta.1", true),
+            ("3.0.0", true),
+        ] {
+            assert_eq!(check_version(version).is_ok(), is_taken, "{version}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_right_that_is_missing() {
+        for (text, shown) in [
+            (
+                "Permissions Violation for Publish to \"drumfire.g.beat\"",
+                "publish to drumfire.g.beat; allow it to publish \"drumfire.g.beat\"",
+            ),
+            (
+                "Permissions Violation for Publish to \"drumfire.g.r1.share.3\"",
+                "allow it to publish \"drumfire.g.*.share.*\"",
+            ),
+            (
+                "Permissions Violation for Subscription to \"_INBOX.abc.*\"",
+                "subscribe to _INBOX.abc.*; allow it to subscribe \"_INBOX.>\"",
+            ),
+            (
+                "Permissions Violation for Publish to \"$JS.API.STREAM.CREATE.drumfire-r\"",
+                "allow it to publish \"$JS.API.>\"",
+            ),
+            (
+                "Permissions Violation for Publish to \"$JS.API.DIRECT.GET.OBJ_drumfire-g.$O.x\"",
+                "allow it to publish \"$JS.API.DIRECT.GET.OBJ_drumfire-g.>\"",
+            ),
+            (
+                "Permissions Violation for Publish to \"$JS.API.STREAM.INFO.OBJ_drumfire-g\"",
+                "allow it to publish \"$JS.API.STREAM.INFO.OBJ_drumfire-g\"",
+            ),
+        ] {
+            let refusal = Refusal::parse(text, Role::Agent).unwrap().to_string();
+            assert!(refusal.contains(shown), "{refusal}");
+        }
+        assert_eq!(
+            Refusal::parse("Maximum Connections Exceeded", Role::Agent),
+            None
+        );
+    }
+}
