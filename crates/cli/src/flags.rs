@@ -15,7 +15,8 @@ mod ui;
 
 pub(crate) use ab::AbFlags;
 pub(crate) use cluster::{
-    AgentFlags, AttachFlags, ClusterAct, ClusterRunFlags, FILES_BYTES_MAX, LossChoice, NatsFlags,
+    AgentFlags, AttachFlags, ClusterAct, ClusterRunFlags, ClusterStatusFlags, FILES_BYTES_MAX,
+    LossChoice, NatsFlags,
 };
 pub(crate) use compare::CompareFlags;
 pub(crate) use data::DataFlags;

@@ -120,6 +120,9 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Cluster {
             act: ClusterAct::Attach(flags),
         } => command::cluster::attach(*flags, output),
+        Command::Cluster {
+            act: ClusterAct::Status(flags),
+        } => command::cluster::status(&flags, output),
         Command::Agent(flags) => command::agent::run(&flags, output),
         Command::Ctl(flags) => command::ctl::run(&flags, output),
         Command::Report(flags) => command::report::run(&flags, output),

@@ -17,33 +17,22 @@
 //! answers nothing more.
 
 use crate::bytes::MessageError;
-use crate::division::{divide, sum};
-use crate::event::ClusterEvent;
+use crate::contrast::Contrast;
+use crate::division::divide;
+use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::findings::{facts, findings};
 use crate::journal::{Begun, Entry};
 use crate::lease::START_LEAD;
 use crate::merge::Merge;
-use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
+use crate::message::{Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
 use crate::on_loss::OnLoss;
 use crate::place::{Place, PlaceState};
 use crate::setup::Setup;
+use crate::status::{AgentStatus, Status};
 use drumfire_measure::{Ending, RunEvent, RunInfo, decode_event};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use std::sync::Arc;
-
-/// What the holder of a coordinator is to do, in this order.
-#[derive(Debug)]
-pub enum CoordinatorAction {
-    /// Give up at once: another coordinator goes on with the run.
-    Fence,
-    /// Append these bytes to the journal, sync them, and call [`Coordinator::journaled`].
-    Journal(Vec<u8>),
-    /// Let all agents beat at once.
-    Nudge,
-    /// Tell the run's observers.
-    Tell(ClusterEvent),
-}
 
 /// A coordinator's side of the protocol.
 #[derive(Debug)]
@@ -55,6 +44,7 @@ pub struct Coordinator {
     waiting: Vec<(Beat, Nanos)>,
     places: Vec<Place>,
     merge: Merge,
+    contrast: Contrast,
     start: Option<Nanos>,
     commands: Vec<Command>,
     /// The changes of the load that were published.
@@ -77,6 +67,7 @@ impl Coordinator {
             waiting: Vec::new(),
             places: Vec::new(),
             merge: Merge::of(0),
+            contrast: Contrast::default(),
             start: None,
             commands: Vec::new(),
             changes: 0,
@@ -240,6 +231,24 @@ impl Coordinator {
         ]
     }
 
+    /// The state of the run.
+    #[must_use]
+    pub fn status(&self, now: Nanos) -> Status {
+        let has_start = self.start.is_some();
+        let placed = self.places.iter();
+        let placed = placed.map(|place| AgentStatus::of(place, has_start, now));
+        let waiting = self.waiting.iter();
+        let waiting = waiting.map(|(beat, heard)| AgentStatus::waiting(beat, now - *heard));
+        Status {
+            run: self.setup.run.clone(),
+            term: self.term,
+            wanted: self.setup.agents as u64,
+            elapsed: self.start.map(|start| now - start),
+            is_over: self.is_over,
+            agents: placed.chain(waiting).collect(),
+        }
+    }
+
     /// Whether every agent that is not lost has learned that the run is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -300,21 +309,7 @@ impl Coordinator {
                 return (Word::Leave(error.to_string()), failed);
             }
         };
-        let places = (0..).zip(waiting).zip(shares);
-        self.places = places
-            .map(|((share, (beat, heard)), shares)| {
-                let assignment = Assignment {
-                    run: self.setup.run.clone(),
-                    share,
-                    epoch: 1,
-                    shares,
-                    machine: sum(&machines),
-                    plan: self.setup.text.clone(),
-                    attachments: self.setup.attachments.clone(),
-                };
-                Place::new(assignment, beat, heard)
-            })
-            .collect();
+        self.places = Place::all(&self.setup, waiting, &shares);
         self.merge = Merge::of(self.places.len());
         let mine = self.places.iter().find(|it| it.agent == name);
         let word = mine.map_or(Word::Wait, |place| Word::Take(place.assignment.clone()));
@@ -338,6 +333,9 @@ impl Coordinator {
         if beat.sent >= place.beat.sent {
             // One that says so is waited for when its report of it is there.
             if beat.phase != Phase::Expired || place.state == PlaceState::Expiring {
+                if self.start.is_some() && beat.phase == Phase::Running {
+                    place.silence = place.silence.max(now - place.heard);
+                }
                 place.heard = now;
             }
             place.beat = beat.clone();
@@ -459,6 +457,10 @@ impl Coordinator {
                 self.merge.close(index);
                 return Ok(());
             }
+            Content::Invalid(reason) => {
+                place.own_verdict = Some(reason);
+                return Ok(());
+            }
             Content::Expired(at) => {
                 place.state = PlaceState::Expiring;
                 self.lack(index, at, actions);
@@ -469,6 +471,8 @@ impl Coordinator {
         match event.map_err(|_| MessageError::Malformed("an event"))? {
             RunEvent::IntervalClosed(interval) => {
                 place.reported = interval.end;
+                place.tally.add(&interval);
+                self.contrast.add(index, &interval);
                 self.merge.add(index, Arc::unwrap_or_clone(interval));
             }
             RunEvent::Changed(command) => {
@@ -520,7 +524,7 @@ impl Coordinator {
             return;
         }
         self.is_over = true;
-        for event in findings(&self.places, self.term) {
+        for event in findings(&self.places, self.contrast.close(), self.term) {
             actions.push(CoordinatorAction::Tell(event));
         }
         let endings = self.places.iter_mut().filter_map(|it| it.ending.take());

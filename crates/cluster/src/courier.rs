@@ -2,7 +2,7 @@
 
 use crate::from_agent::FromAgent;
 use crate::message::Content;
-use drumfire_measure::{Ending, Interval, RunEvent, Summary, encode_event};
+use drumfire_measure::{Ending, Interval, RunEvent, Summary, Validity, encode_event};
 use drumfire_session::{Observer, Redactor, RunContext, SessionError};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
@@ -33,6 +33,13 @@ impl Courier {
     }
 }
 
+/// The gravest reason for which a share's run is invalid.
+fn invalid(summary: &Summary) -> Option<String> {
+    let verdict = &summary.verdict;
+    let reason = verdict.reasons.first()?;
+    (verdict.validity == Validity::Invalid).then(|| reason.text.clone())
+}
+
 impl Observer for Courier {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         self.send(FromAgent::Control(run.control.clone()));
@@ -45,7 +52,12 @@ impl Observer for Courier {
             RunEvent::Started(_) => return,
             // A body may have a secret anywhere.
             RunEvent::Failed(_) if self.redactor.has_secrets() => return,
-            RunEvent::Finished(summary) => Content::Ending(self.masked(summary).encode()),
+            RunEvent::Finished(summary) => {
+                if let Some(reason) = invalid(summary) {
+                    self.send(FromAgent::Content(Content::Invalid(reason)));
+                }
+                Content::Ending(self.masked(summary).encode())
+            }
             RunEvent::IntervalClosed(interval) if self.redactor.has_secrets() => {
                 let mut interval = Interval::clone(interval);
                 interval.rewrite_messages(&|text| self.redactor.text(text).into_owned());

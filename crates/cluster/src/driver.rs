@@ -7,16 +7,19 @@
 //! ```text
 //!   drumfire.GROUP.beat          requests of agents, answered by the coordinator
 //!   drumfire.GROUP.nudge         agents are to beat at once
+//!   drumfire.GROUP.status        a question that each coordinator answers
 //!   drumfire.GROUP.RUN.share.N   reports, in the stream drumfire-RUN
 //!   $O.drumfire-GROUP.>          files of plans, in the object store drumfire-GROUP
 //! ```
 
 mod access;
+mod ask;
 mod files;
 mod of_agent;
 mod of_coordinator;
 
 pub use access::{Credentials, NatsTls, Refusal, User};
+pub use ask::runs_under_way;
 pub use files::Content as FileContent;
 pub use of_agent::{AgentDriver, AgentTask};
 pub use of_coordinator::{CoordinatorDriver, Journal, Origin, PastRun};

@@ -1,4 +1,4 @@
-//! What a coordinator tells of its run.
+//! What a coordinator tells of its run, and asks of its holder.
 
 use drumfire_measure::{Doubt, Ending, RunEvent, RunInfo};
 use drumfire_units::Nanos;
@@ -48,4 +48,17 @@ impl Loss {
             unknown: self.share * (1.0 - known),
         }
     }
+}
+
+/// What the holder of a coordinator is to do, in this order.
+#[derive(Debug)]
+pub enum CoordinatorAction {
+    /// Give up at once: another coordinator goes on with the run.
+    Fence,
+    /// Append these bytes to the journal, sync them, and call [`crate::Coordinator::journaled`].
+    Journal(Vec<u8>),
+    /// Let all agents beat at once.
+    Nudge,
+    /// Tell the run's observers.
+    Tell(ClusterEvent),
 }

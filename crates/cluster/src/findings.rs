@@ -1,6 +1,7 @@
 //! The facts and the findings that a run has of its agents.
 
 use crate::event::{ClusterEvent, Loss};
+use crate::lease::LEASE;
 use crate::place::Place;
 use drumfire_measure::RunInfo;
 use drumfire_units::{Nanos, rounded};
@@ -19,22 +20,16 @@ pub(crate) fn facts(places: &[Place], run: &str) -> Option<RunInfo> {
     Some(info)
 }
 
-/// What the report has to say of the agents' clocks, and of commands that came too late.
-pub(crate) fn findings(places: &[Place], term: u64) -> Vec<ClusterEvent> {
-    let count = places.len();
-    let clocks = places.iter().filter_map(|place| place.clock);
-    let mut bounds: Vec<Nanos> = clocks.map(|clock| clock.uncertainty).collect();
-    bounds.sort_unstable();
-    // Two starts differ by no more than the two widest bounds together.
-    let apart = bounds
-        .iter()
-        .rev()
-        .take(2)
-        .fold(Nanos::ZERO, |sum, it| sum + *it);
-    let apart = rounded::time(apart.0 as f64);
-    let mut events = vec![ClusterEvent::Note(format!(
-        "{count} agents were to begin at one moment; by their clocks, within {apart}"
-    ))];
+/// One part in this many of a run's time, spent short of connections while another agent had some to
+/// spare, and of an agent's intervals, late, is stated.
+const PART: u64 = 20;
+/// The least number of late intervals that is stated.
+const LATE_MIN: u32 = 2;
+
+/// The findings that a report has of a run's agents; `short` has the time for which each was short
+/// of connections while another was not.
+pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<ClusterEvent> {
+    let mut events = vec![ClusterEvent::Note(starts(places))];
     if term > 1 {
         let times = term - 1;
         events.push(ClusterEvent::Note(format!(
@@ -50,16 +45,81 @@ pub(crate) fn findings(places: &[Place], term: u64) -> Vec<ClusterEvent> {
                 reported: place.reported,
             }));
         }
-        let (agent, late) = (&place.agent, place.beat.late);
-        if late > 0 {
-            let note = format!("agent {agent} got {late} commands too late to carry them out");
-            events.push(ClusterEvent::Suspect(note));
-        }
-        if let Some(moved) = place.clock_moved() {
-            let moved = rounded::time(moved.0 as f64);
-            let note = format!("the clock of agent {agent} moved by {moved} during the run");
-            events.push(ClusterEvent::Suspect(note));
-        }
+        events.extend(of_agent(place).into_iter().map(ClusterEvent::Suspect));
     }
+    events.extend(of_connections(places, short).map(ClusterEvent::Suspect));
+    events.extend(of_silence(places).map(ClusterEvent::Note));
     events
+}
+
+/// The sentence about the agents' starts.
+fn starts(places: &[Place]) -> String {
+    let count = places.len();
+    let clocks = places.iter().filter_map(|place| place.clock);
+    let mut bounds: Vec<Nanos> = clocks.map(|clock| clock.uncertainty).collect();
+    bounds.sort_unstable();
+    // Two starts differ by no more than the two widest bounds together.
+    let widest = bounds.iter().rev().take(2);
+    let apart = widest.fold(Nanos::ZERO, |sum, it| sum + *it);
+    let apart = rounded::time(apart.0 as f64);
+    format!("{count} agents were to begin at one moment; by their clocks, within {apart}")
+}
+
+/// What speaks against an agent's part.
+fn of_agent(place: &Place) -> Vec<String> {
+    let (agent, late, tally) = (&place.agent, place.beat.late, &place.tally);
+    let mut found = Vec::new();
+    if late > 0 {
+        found.push(format!(
+            "agent {agent} got {late} commands too late to carry them out"
+        ));
+    }
+    if let Some(moved) = place.clock_moved() {
+        let moved = rounded::time(moved.0 as f64);
+        found.push(format!(
+            "the clock of agent {agent} moved by {moved} during the run"
+        ));
+    }
+    if tally.late >= LATE_MIN && u64::from(tally.late) * PART >= u64::from(tally.intervals) {
+        let (most, mean) = (tally.lag_max.0 as f64, tally.lag_mean().0 as f64);
+        found.push(format!(
+            "agent {agent} sent late in {} of {} intervals: lag {} on average, {} at most",
+            tally.late,
+            tally.intervals,
+            rounded::time(mean),
+            rounded::time(most),
+        ));
+    }
+    if let Some(reason) = &place.own_verdict {
+        found.push(format!(
+            "agent {agent} holds its own part for invalid: {reason}"
+        ));
+    }
+    found
+}
+
+/// The agents whose connections were all busy while another had some to spare.
+fn of_connections(places: &[Place], short: &[Nanos]) -> impl Iterator<Item = String> {
+    let end = places.iter().map(|place| place.reported).max();
+    let least = Nanos(end.unwrap_or_default().0 / PART);
+    let found = places.iter().zip(short);
+    found
+        .filter(move |(_, short)| **short > Nanos::ZERO && **short >= least)
+        .map(|(place, short)| {
+            format!(
+                "requests waited for connections of agent {} for {:.1} s while another agent had \
+                 some to spare: agents lend each other none",
+                place.agent,
+                short.as_secs_f64()
+            )
+        })
+}
+
+/// The agents that were not heard of for a good part of their lease.
+fn of_silence(places: &[Place]) -> impl Iterator<Item = String> {
+    let found = places.iter().filter(|place| place.silence.0 >= LEASE.0 / 3);
+    found.map(|place| {
+        let silence = rounded::time(place.silence.0 as f64);
+        format!("agent {} was not heard of for {silence}", place.agent)
+    })
 }

@@ -20,6 +20,7 @@
 mod agent;
 mod attachments;
 mod bytes;
+mod contrast;
 mod coordinator;
 mod courier;
 mod division;
@@ -40,19 +41,21 @@ mod relayed;
 mod setup;
 #[cfg(test)]
 mod simulation;
+mod status;
+mod tally;
 mod told;
 
 pub use agent::{Agent, AgentAction};
 pub use attachments::{Attachments, FileError, SentFile};
 pub use bytes::MessageError;
-pub use coordinator::{Coordinator, CoordinatorAction};
+pub use coordinator::Coordinator;
 pub use courier::Courier;
 pub use division::{DivisionError, divide, divide_placement};
 pub use driver::{
     AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
-    NatsTls, Origin, PastRun, Refusal, User,
+    NatsTls, Origin, PastRun, Refusal, User, runs_under_way,
 };
-pub use event::{ClusterEvent, Loss};
+pub use event::{ClusterEvent, CoordinatorAction, Loss};
 pub use from_agent::FromAgent;
 pub use journal::{Axis, Head, Outline};
 pub use lease::{BEAT, LEASE};
@@ -62,4 +65,5 @@ pub use offset::Offset;
 pub use on_loss::OnLoss;
 pub use relayed::{Wish, relayed};
 pub use setup::Setup;
+pub use status::{AgentStatus, Stage, Status};
 pub use told::Told;

@@ -161,6 +161,8 @@ pub enum Content {
     Event(Vec<u8>),
     /// The ending of the agent's run, behind which nothing comes.
     Ending(Vec<u8>),
+    /// The agent holds its own part for invalid, for this reason.
+    Invalid(String),
     /// The agent's lease passed at this run time, and its load ended by that.
     Expired(Nanos),
 }
@@ -171,7 +173,7 @@ fn begin() -> Vec<u8> {
     out
 }
 
-fn read(bytes: &[u8]) -> Result<Input<'_>, MessageError> {
+pub(crate) fn read(bytes: &[u8]) -> Result<Input<'_>, MessageError> {
     let mut input = Input::new(bytes);
     match input.number()? {
         VERSION => Ok(input),
@@ -453,6 +455,7 @@ impl Content {
         let (kind, bytes) = match self {
             Self::Event(bytes) => (0, &bytes[..]),
             Self::Ending(bytes) => (1, &bytes[..]),
+            Self::Invalid(reason) => (3, reason.as_bytes()),
             Self::Expired(time) => {
                 at = time.0.to_le_bytes();
                 (2, &at[..])
@@ -472,6 +475,7 @@ impl Content {
         match bytes {
             [0, event @ ..] => Ok(Self::Event(event.to_vec())),
             [1, ending @ ..] => Ok(Self::Ending(ending.to_vec())),
+            [3, reason @ ..] => Ok(Self::Invalid(String::from_utf8_lossy(reason).into_owned())),
             [2, at @ ..] => {
                 let mut input = Input::new(at);
                 let at = Nanos(input.number()?);

@@ -1,9 +1,13 @@
 //! An agent's place in a run, as the coordinator sees it.
 
 use crate::Offset;
+use crate::division::sum;
 use crate::inbox::Inbox;
 use crate::lease::{LEASE, LEASE_MARGIN};
-use crate::message::{Assignment, Beat, Phase};
+use crate::message::{Assignment, Beat, MachineFacts, Phase};
+use crate::setup::Setup;
+use crate::tally::Tally;
+use drumfire_engine::Shares;
 use drumfire_measure::{Ending, RunInfo};
 use drumfire_units::Nanos;
 
@@ -34,6 +38,12 @@ pub(crate) struct Place {
     pub(crate) has_stopped: bool,
     /// The run time at which it was lost.
     pub(crate) lost_at: Option<Nanos>,
+    /// The sums of its intervals.
+    pub(crate) tally: Tally,
+    /// The longest time between two of its beats since the start.
+    pub(crate) silence: Nanos,
+    /// Why its agent holds its own part for invalid, where it does.
+    pub(crate) own_verdict: Option<String>,
 }
 
 /// The state of a place.
@@ -51,6 +61,25 @@ pub(crate) enum PlaceState {
 }
 
 impl Place {
+    /// The places of agents that gathered for a run, each with its last beat and when that came.
+    pub(crate) fn all(setup: &Setup, agents: Vec<(Beat, Nanos)>, shares: &[Shares]) -> Vec<Self> {
+        let machines: Vec<MachineFacts> = agents.iter().map(|(beat, _)| beat.machine).collect();
+        let places = (0..).zip(agents).zip(shares);
+        let place = |((share, (beat, heard)), shares): ((u32, (Beat, Nanos)), &Shares)| {
+            let assignment = Assignment {
+                run: setup.run.clone(),
+                share,
+                epoch: 1,
+                shares: *shares,
+                machine: sum(&machines),
+                plan: setup.text.clone(),
+                attachments: setup.attachments.clone(),
+            };
+            Self::new(assignment, beat, heard)
+        };
+        places.map(place).collect()
+    }
+
     pub(crate) fn new(assignment: Assignment, beat: Beat, heard: Nanos) -> Self {
         Self {
             agent: beat.agent.clone(),
@@ -66,6 +95,9 @@ impl Place {
             changes: 0,
             has_stopped: false,
             lost_at: None,
+            tally: Tally::default(),
+            silence: Nanos::ZERO,
+            own_verdict: None,
         }
     }
 

@@ -10,6 +10,7 @@
 //! in which a URL or a header may stand are masked by the rules of [`crate::secret`], for these
 //! documents are kept, sent and attached to issues.
 
+mod cluster;
 mod connections;
 mod contract;
 mod distribution;
@@ -25,6 +26,7 @@ use contract::Document;
 use drumfire_measure::{IntervalRow, RunInfo, Summary};
 use std::fmt::Write as _;
 
+pub use cluster::{ClusterAgent, ClusterRun, cluster};
 pub use listing::runs;
 pub use record::{event, facts};
 

@@ -2,9 +2,11 @@
 
 mod attach;
 mod journal;
+mod status;
 mod surroundings;
 
 pub(crate) use attach::run as attach;
+pub(crate) use status::run as status;
 
 use attach::Attach;
 use journal::JournalFile;

@@ -89,6 +89,24 @@ pub(crate) enum ClusterAct {
     Run(Box<ClusterRunFlags>),
     /// Go on with a run whose coordinator died, by its journal
     Attach(Box<AttachFlags>),
+    /// Show the runs under way and their agents
+    Status(ClusterStatusFlags),
+}
+
+/// Flags of `cluster status`.
+#[derive(Args, Debug)]
+pub(crate) struct ClusterStatusFlags {
+    /// The run, or the beginning of its name [default: all of the group]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    /// The server of NATS, such as nats://127.0.0.1:4222
+    #[arg(long, value_name = "URL", help_heading = "Cluster")]
+    pub(crate) nats: String,
+    #[command(flatten)]
+    pub(crate) way: NatsFlags,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Flags of `cluster attach`.

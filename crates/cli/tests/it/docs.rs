@@ -375,10 +375,12 @@ fn every_command_line_runs() {
 }
 
 /// Commands beside those that have pages of their own.
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "ab",
     "agent",
+    "cluster attach",
     "cluster run",
+    "cluster status",
     "compare",
     "demo",
     "run",

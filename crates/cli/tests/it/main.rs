@@ -22,6 +22,7 @@ mod cluster;
 mod cluster_attach;
 mod cluster_plans;
 mod cluster_rights;
+mod cluster_status;
 mod compare;
 mod conservation_and_arrivals;
 mod ctl;

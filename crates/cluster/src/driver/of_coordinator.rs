@@ -4,8 +4,8 @@ use super::access::{Refusal, Refusals, Role, unless_refused};
 use super::files::{self, Content};
 use super::{Credentials, DriverError, LOOK, spawn};
 use crate::attachments::SentFile;
-use crate::coordinator::{Coordinator, CoordinatorAction};
-use crate::event::ClusterEvent;
+use crate::coordinator::Coordinator;
+use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::journal::{Axis, Entries, Entry, Head, Outline};
 use crate::lease::LEASE;
 use crate::relayed::Wish;
@@ -314,11 +314,16 @@ impl Conducting {
         let mut beats = self.credentials.subscribe(&self.client, "beat").await?;
         // Agents that wait come at once; and a missing right shows before the run.
         self.nudge().await;
+        let mut questions = self.credentials.subscribe(&self.client, "status").await?;
         let (mut holder_is_there, mut left) = (true, None);
         let mut lost_at: Option<Nanos> = None;
         loop {
             let actions = tokio::select! {
                 Some(beat) = beats.next() => self.answer(beat).await?,
+                Some(question) = questions.next() => {
+                    self.tell_status(question).await;
+                    Vec::new()
+                }
                 report = reports.next(), if lost_at.is_none() => match report {
                     Some(Ok(report)) => {
                         let taken = self.coordinator.handle_report(&report.payload);
@@ -445,6 +450,13 @@ impl Conducting {
             let _lost = self.client.publish(to, reply.into()).await;
         }
         Ok(Vec::new())
+    }
+
+    async fn tell_status(&self, question: async_nats::Message) {
+        if let Some(to) = question.reply {
+            let status = self.coordinator.status(self.clock.now()).encode();
+            let _lost = self.client.publish(to, status.into()).await;
+        }
     }
 
     /// Gives up when another coordinator has taken the run over.

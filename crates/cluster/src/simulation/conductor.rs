@@ -1,8 +1,8 @@
 //! The coordinators of a simulated run, one after the other, each with its journal.
 
 use super::PLAN;
-use crate::coordinator::{Coordinator, CoordinatorAction};
-use crate::event::ClusterEvent;
+use crate::coordinator::Coordinator;
+use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::journal::{Entries, Entry, Outline};
 use crate::message::Report;
 use crate::on_loss::OnLoss;

@@ -207,7 +207,6 @@ fn failure(path: &Path, error: &io::Error) -> Failure {
 }
 
 /// The runs that have a journal, each with the highest term, the oldest first.
-#[expect(dead_code, reason = "for status")]
 pub(super) fn runs() -> Vec<(String, u64)> {
     all(&folder())
 }

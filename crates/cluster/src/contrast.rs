@@ -1,0 +1,109 @@
+//! Where one agent's connections were all busy while another had some to spare.
+//!
+//! Shares lend each other nothing between agents, so that requests may wait on one of them without
+//! need. Of each span of the run an agent tells, pool by pool, whether its requests waited for a
+//! connection or none did; a span in which one waited and another did not counts for the first.
+
+use drumfire_measure::Interval;
+use drumfire_units::Nanos;
+use std::collections::BTreeMap;
+
+/// The spans of which not all agents may have told yet.
+const OPEN_MAX: usize = 64;
+/// The mean wait from which an agent is short of connections.
+const WAIT_MIN: Nanos = Nanos::from_millis(1);
+
+/// The spans of a run, and the agents that were short within them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contrast {
+    open: BTreeMap<Nanos, Vec<Pool>>,
+    /// The time for which each place was short while another was not.
+    short: Vec<Nanos>,
+}
+
+/// A pool within a span.
+#[derive(Clone, Debug, Default)]
+struct Pool {
+    /// Whether an agent had connections to spare.
+    has_spare: bool,
+    /// The agents that had none, with the length of their intervals.
+    short: Vec<(usize, Nanos)>,
+}
+
+impl Contrast {
+    /// Adds an interval of a place.
+    pub(crate) fn add(&mut self, place: usize, interval: &Interval) {
+        let length = interval.end - interval.start;
+        let pools = self.open.entry(interval.start).or_default();
+        pools.resize_with(interval.pools().len().max(pools.len()), Pool::default);
+        for (pool, figures) in pools.iter_mut().zip(interval.pools()) {
+            let waiting = &figures.latency.waiting;
+            let mean = waiting.mean();
+            if waiting.count() > 0 && waiting.sum() == 0 {
+                pool.has_spare = true;
+            }
+            if mean > WAIT_MIN.0 as f64 {
+                pool.short.push((place, length));
+            }
+        }
+        while self.open.len() > OPEN_MAX
+            && let Some((_, pools)) = self.open.pop_first()
+        {
+            self.settle(pools);
+        }
+    }
+
+    /// The time for which each place was short of connections while another had some to spare.
+    pub(crate) fn close(&mut self) -> &[Nanos] {
+        for pools in std::mem::take(&mut self.open).into_values() {
+            self.settle(pools);
+        }
+        &self.short
+    }
+
+    fn settle(&mut self, pools: Vec<Pool>) {
+        let mut short = BTreeMap::new();
+        for pool in pools.into_iter().filter(|pool| pool.has_spare) {
+            short.extend(pool.short);
+        }
+        for (place, length) in short {
+            if self.short.len() <= place {
+                self.short.resize(place + 1, Nanos::ZERO);
+            }
+            self.short[place] += length;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn interval(second: u64, wait: Option<u64>) -> Interval {
+        let mut interval = Interval::new(&[Arc::from("a")]);
+        (interval.start, interval.end) = (Nanos::from_secs(second), Nanos::from_secs(second + 1));
+        if let Some(wait) = wait {
+            interval.total.latency.waiting.record(Nanos(wait));
+        }
+        interval
+    }
+
+    #[test]
+    fn an_agent_is_short_while_another_has_some_to_spare() {
+        for (first, second, expected) in [
+            (Some(5_000_000), Some(0), vec![Nanos::from_secs(3)]),
+            (Some(5_000_000), Some(5_000_000), vec![]),
+            // One without requests in the span says nothing.
+            (Some(5_000_000), None, vec![]),
+            (Some(0), Some(0), vec![]),
+        ] {
+            let mut contrast = Contrast::default();
+            for at in 0..3 {
+                contrast.add(0, &interval(at, first));
+                contrast.add(1, &interval(at, second));
+            }
+            assert_eq!(contrast.close(), expected, "{first:?} {second:?}");
+        }
+    }
+}

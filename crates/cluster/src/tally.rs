@@ -1,0 +1,50 @@
+//! What an agent has done by its own reports, by which it is told from the others.
+
+use drumfire_measure::Interval;
+use drumfire_units::Nanos;
+
+/// The lag above which an interval counts as late, as it does for a whole run.
+const LAG_LATE: Nanos = Nanos::from_millis(10);
+/// The requests that an interval must have sent, so that its quantiles say something.
+const SENT_MIN: u64 = 20;
+
+/// The sums of an agent's intervals.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Tally {
+    /// The requests that it sent.
+    pub(crate) sent: u64,
+    /// The requests that were due and that it did not send, by the late policy.
+    pub(crate) dropped: u64,
+    /// The greatest lag.
+    pub(crate) lag_max: Nanos,
+    lag_sum: u128,
+    lag_count: u64,
+    /// The number of intervals.
+    pub(crate) intervals: u32,
+    /// Those of them in which more than one request in a hundred was late.
+    pub(crate) late: u32,
+}
+
+impl Tally {
+    /// Adds an interval.
+    pub(crate) fn add(&mut self, interval: &Interval) {
+        let total = &interval.total;
+        let lag = &total.latency.lag;
+        self.sent = self.sent.saturating_add(total.counts.sent);
+        self.dropped = self.dropped.saturating_add(total.counts.dropped);
+        self.lag_max = self.lag_max.max(lag.max());
+        self.lag_sum = self.lag_sum.saturating_add(lag.sum());
+        self.lag_count = self.lag_count.saturating_add(lag.count());
+        self.intervals = self.intervals.saturating_add(1);
+        let is_late = lag.count() >= SENT_MIN && lag.quantile_unchecked(0.99) > LAG_LATE;
+        self.late = self.late.saturating_add(is_late.into());
+    }
+
+    /// The mean lag.
+    pub(crate) fn lag_mean(&self) -> Nanos {
+        match u128::from(self.lag_count) {
+            0 => Nanos::ZERO,
+            count => Nanos(u64::try_from(self.lag_sum / count).unwrap_or(u64::MAX)),
+        }
+    }
+}
