@@ -3,6 +3,7 @@
 //! Knows how to move bytes and tell the time. Must not know plans or samples.
 //! Start reading at [`Io`], the one seam between the engine and the world, then [`Native`].
 
+mod child;
 mod clock;
 mod dns;
 mod error;
@@ -20,6 +21,7 @@ mod transfer;
 mod tsc;
 mod waker;
 
+pub use child::end_with_this;
 pub use clock::Clock;
 pub use dns::{NameServers, in_hosts};
 pub use error::{Fault, IoError};

@@ -306,7 +306,10 @@ impl Gather<'_> {
             taken: self.asked.taken(),
             caller: self.surroundings.text(),
         };
-        let credentials = credentials(&url, &flags.way)?;
+        let mut credentials = credentials(&url, &flags.way)?;
+        if let Some(local) = &ends.local {
+            credentials.user = local.user();
+        }
         Ok(CoordinatorDriver::start(
             credentials,
             setup,

@@ -1,17 +1,27 @@
 //! A cluster on this machine: a server of NATS and agents as processes, which end with the run.
 //!
 //! They are in process groups of their own, so that Ctrl-C on the terminal is the coordinator's
-//! alone, which drains the agents.
+//! alone, which drains the agents; and the kernel ends them with the coordinator, however that ends.
+//! The server takes one user with a password that is made for it, which stands in a file and in
+//! environments that only this user can read: other users of the machine can't give its agents a
+//! plan, nor read results.
 
 use crate::exit::Failure;
+use drumfire_cluster::User;
+use drumfire_net::end_with_this;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+/// The name of the server's one user.
+const USER: &str = "drumfire";
+/// The names that are tried for the server's folder.
+const FOLDERS_MAX: u32 = 100;
 /// The time that the server has to name its port, in looks.
 const LOOKS: u32 = 200;
 /// The time between two looks.
@@ -22,6 +32,7 @@ const LOOK: Duration = Duration::from_millis(50);
 pub(super) struct Local {
     /// The URL of the server.
     pub(super) url: String,
+    password: String,
     server: Child,
     agents: Vec<Child>,
     folder: PathBuf,
@@ -44,28 +55,39 @@ impl Local {
     /// # Errors
     /// When there is none in the PATH, or it does not start.
     pub(super) fn start() -> Result<Self, Failure> {
-        let folder = std::env::temp_dir().join(format!("drumfire-nats-{}", std::process::id()));
-        let made = fs::create_dir_all(&folder);
-        made.map_err(|error| Failure::failed(format!("can't make {}: {error}", folder.display())))?;
-        let server = Command::new("nats-server")
+        let wrong = |error: io::Error| Failure::failed(format!("can't start nats-server: {error}"));
+        let folder = own_folder().map_err(wrong)?;
+        let password = password().map_err(wrong)?;
+        let configuration = folder.join("nats.conf");
+        let text = format!("authorization {{ user: {USER}, password: \"{password}\" }}\n");
+        fs::write(&configuration, text).map_err(wrong)?;
+        let mut server = Command::new("nats-server");
+        server
             .args(["-a", "127.0.0.1", "-p", "-1", "-js", "--ports_file_dir"])
             .arg(&folder)
             .arg("-sd")
             .arg(folder.join("store"))
+            .arg("-c")
+            .arg(configuration)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(not_started)?;
+            .process_group(0);
+        let server = end_with_this(&mut server).spawn().map_err(not_started)?;
         let mut local = Self {
             url: String::new(),
+            password,
             server,
             agents: Vec::new(),
             folder,
         };
         local.url = local.wait_for_port()?;
         Ok(local)
+    }
+
+    /// The user that the server takes.
+    pub(super) fn user(&self) -> User {
+        User::Password(USER.to_owned(), self.password.clone())
     }
 
     /// Starts agents that run this program.
@@ -89,7 +111,10 @@ impl Local {
             }
             command.stdin(Stdio::null()).stdout(Stdio::null());
             command.stderr(Stdio::null()).process_group(0);
-            self.agents.push(command.spawn().map_err(wrong)?);
+            command.env("NATS_USER", USER);
+            command.env("NATS_PASSWORD", &self.password);
+            let agent = end_with_this(&mut command).spawn();
+            self.agents.push(agent.map_err(wrong)?);
         }
         Ok(())
     }
@@ -126,6 +151,30 @@ impl Local {
             "nats-server does not say which port it has",
         ))
     }
+}
+
+/// Makes a folder that only this user may enter, and that was not there.
+fn own_folder() -> io::Result<PathBuf> {
+    let id = std::process::id();
+    let mut number = 0;
+    loop {
+        let folder = std::env::temp_dir().join(format!("drumfire-nats-{id}-{number}"));
+        match fs::DirBuilder::new().mode(0o700).create(&folder) {
+            Ok(()) => return Ok(folder),
+            // Left behind by a process that was killed, or put there by another user.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < FOLDERS_MAX => {
+                number += 1;
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// A password that nobody can guess, in hexadecimal digits.
+fn password() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 fn not_started(error: io::Error) -> Failure {

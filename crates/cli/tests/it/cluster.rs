@@ -270,6 +270,51 @@ fn nats_server(program: &Path, folder: &Folder) -> (Process, String) {
     (server, url.unwrap())
 }
 
+/// The server of `--local` takes nobody without its password, and it and the agents end with a
+/// coordinator that was killed.
+#[test]
+fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = plan(&folder, &serve.url, 3_600);
+    let args = ["cluster", "run", &plan, "--local", "2"];
+    let run = Process::start(&mut with_nats(&nats, &args));
+    serve.await_requests(400);
+    let servers = children_named(run.id(), "-a");
+    let [server] = &servers[..] else {
+        panic!("one server: {servers:?}");
+    };
+    let line = fs::read_to_string(format!("/proc/{server}/cmdline")).unwrap();
+    let words: Vec<&str> = line.split('\0').collect();
+    let at = words.iter().position(|word| *word == "--ports_file_dir");
+    let home = Path::new(words[at.unwrap() + 1]);
+    let ports = fs::read_to_string(home.join(format!("nats-server_{server}.ports"))).unwrap();
+    let ports: serde_json::Value = serde_json::from_str(&ports).unwrap();
+    let url = ports["nats"][0].as_str().unwrap();
+    let stranger = Process::start(&mut drumfire(["agent", "--nats", url])).finish(LIMIT);
+    assert_eq!(stranger.code, Some(1), "{}", stranger.stderr);
+    assert!(
+        stranger.stderr.to_lowercase().contains("authorization"),
+        "{}",
+        stranger.stderr
+    );
+    let mut all = children_named(run.id(), "agent");
+    assert_eq!(all.len(), 2);
+    all.push(server.clone());
+    let id = run.id().to_string();
+    let killed = Command::new("kill").args(["-9", &id]).status();
+    assert!(killed.unwrap().success());
+    drop(run.finish(LIMIT));
+    wait_until("the server and the agents end", || {
+        all.iter()
+            .all(|id| !Path::new(&format!("/proc/{id}/exe")).exists())
+    });
+    let _left_behind = fs::remove_dir_all(home);
+}
+
 /// The ids of a process's children whose first argument is this.
 fn children_named(parent: u32, name: &str) -> Vec<String> {
     let ids = fs::read_dir("/proc").unwrap().flatten();

@@ -99,10 +99,13 @@ impl Attach<'_> {
             }
             None => head.url.clone(),
         };
-        let credentials = Credentials {
+        let mut credentials = Credentials {
             group: head.group.clone(),
             ..credentials(&url, &self.flags.way)?
         };
+        if let Some(local) = local {
+            credentials.user = local.user();
+        }
         let setup = Setup {
             run: head.run.clone(),
             program: head.program.clone(),
