@@ -24,7 +24,7 @@ use drumfire_measure::Summary;
 use figure::Figure;
 
 pub use json::SCHEMA;
-pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, Rounds, RoundsEnd};
+pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd};
 pub use text::foreseen;
 
 /// The confidence of every interval.

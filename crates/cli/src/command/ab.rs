@@ -18,11 +18,11 @@ use crate::runs_folder;
 use crate::signals::Signals;
 use drumfire_measure::Summary;
 use drumfire_net::Clock;
-use drumfire_report::comparison::{Comparison, Rounds, RoundsEnd, Terms, foreseen};
+use drumfire_report::comparison::{Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen};
 use drumfire_session::stored;
 use drumfire_store::{Labels, Record};
-use process::{LOOK, RunEnd};
-use progress::Progress;
+use process::{LOOK, RunEnd, RunProcess};
+use progress::{Progress, Steps};
 use side::Side;
 use std::fs;
 use std::io;
@@ -54,7 +54,7 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
         name,
         folder,
         signals,
-        progress: Progress::of(flags.rounds, flags.quiet, output),
+        progress: Progress::of(steps(flags), flags.quiet, output),
         runs: [Vec::new(), Vec::new()],
     };
     let (comparison, ended) = experiment.carry_out()?;
@@ -100,6 +100,10 @@ impl Experiment<'_> {
     fn carry_out(&mut self) -> Result<(Comparison, RoundsEnd), Failure> {
         let planned = Rounds {
             planned: self.flags.rounds,
+            form: match self.flags.duet {
+                true => RoundForm::Duet,
+                false => RoundForm::Turns,
+            },
             ended: RoundsEnd::Planned,
         };
         self.progress.remark(&foreseen(planned));
@@ -144,26 +148,30 @@ impl Experiment<'_> {
         }
     }
 
-    /// Makes the runs of one round, in the order that is its turn. `again` is the number of rounds
-    /// that were made again, whose directories are there.
+    /// Makes the runs of one round, in the order that is its turn; those of a duet begin in it.
+    /// `again` is the number of rounds that were made again, whose directories are there.
     fn round(&mut self, made: usize, again: usize) -> Result<Round, Failure> {
-        let mut runs = [None, None];
         let order = match made % 2 {
             0 => [0, 1],
             _ => [1, 0],
         };
-        for side in order {
-            let name = match again {
-                0 => format!("{:02}", made + 1),
-                _ => format!("{:02}-{}", made + 1, again + 1),
-            };
-            let directory = self.folder.join(NAMES[side]).join(name);
-            let Some(end) = self.run_to_end(side, &directory, made)? else {
+        let name = match again {
+            0 => format!("{:02}", made + 1),
+            _ => format!("{:02}-{}", made + 1, again + 1),
+        };
+        let directories = NAMES.map(|side| self.folder.join(side).join(&name));
+        let mut runs = [None, None];
+        let at_once = if self.flags.duet { 2 } else { 1 };
+        for sides in order.chunks(at_once) {
+            let Some(ends) = self.runs_to_end(sides, &directories, made)? else {
                 return Ok(Round::Interrupted);
             };
-            match read(&directory, &end)? {
-                Ok(run) => runs[side] = Some((directory, run)),
-                Err(reason) => return Ok(Round::Unsound(reason)),
+            for (side, end) in sides.iter().zip(ends) {
+                let directory = &directories[*side];
+                match read(directory, &end)? {
+                    Ok(run) => runs[*side] = Some((directory.clone(), run)),
+                    Err(reason) => return Ok(Round::Unsound(reason)),
+                }
             }
         }
         Ok(match runs {
@@ -172,28 +180,38 @@ impl Experiment<'_> {
         })
     }
 
-    /// Makes one run; `None` where a signal ended it.
-    fn run_to_end(
+    /// Makes the runs of these sides at the same time; `None` where a signal ended them.
+    fn runs_to_end(
         &mut self,
-        side: usize,
-        directory: &Path,
+        sides: &[usize],
+        directories: &[PathBuf; 2],
         made: usize,
-    ) -> Result<Option<RunEnd>, Failure> {
+    ) -> Result<Option<Vec<RunEnd>>, Failure> {
         if self.signals.have_come() {
             return Ok(None);
         }
-        self.progress.begin_run();
-        let mut process = self.sides[side].start(directory, made + 1)?;
-        let end = loop {
-            if let Some(end) = process.poll()? {
-                break end;
+        self.progress.begin_step();
+        let start = |side: &usize| self.sides[*side].start(&directories[*side], made + 1);
+        let processes: Result<Vec<RunProcess>, Failure> = sides.iter().map(start).collect();
+        let mut processes = processes?;
+        let names: Vec<String> = sides
+            .iter()
+            .map(|side| NAMES[*side].to_uppercase())
+            .collect();
+        let names = names.join(" and ");
+        let mut ends: Vec<Option<RunEnd>> = sides.iter().map(|_| None).collect();
+        while ends.iter().any(Option::is_none) {
+            for (end, process) in ends.iter_mut().zip(&mut processes) {
+                if end.is_none() {
+                    process.pass_on(self.signals.count());
+                    *end = process.poll()?;
+                }
             }
-            process.pass_on(self.signals.count());
-            self.progress.show(made, &NAMES[side].to_uppercase());
+            self.progress.show(made, &names);
             thread::sleep(LOOK);
-        };
-        self.progress.end_run();
-        Ok((!self.signals.have_come()).then_some(end))
+        }
+        self.progress.end_step();
+        Ok((!self.signals.have_come()).then(|| ends.into_iter().flatten().collect()))
     }
 
     /// Takes the runs of a round, with their tags.
@@ -223,6 +241,14 @@ impl Experiment<'_> {
         self.progress.remark(&format!(
             "the runs are in {folder}, with the tags {name}-a and {name}-b"
         ));
+    }
+}
+
+/// The steps of an experiment: a duet makes both runs of a round in one.
+fn steps(flags: &AbFlags) -> Steps {
+    Steps {
+        rounds: flags.rounds,
+        each: if flags.duet { 1 } else { 2 },
     }
 }
 

@@ -13,6 +13,7 @@ use std::path::PathBuf;
   drumfire ab --a 'http -r 500 -z 30s localhost:8080' --b 'http -r 500 -z 30s localhost:8081'
   drumfire ab --a 'run old.yaml' --b 'run new.yaml' --rounds 20
   drumfire ab --a 'run plan.yaml' --b 'run plan.yaml --set defaults.http=2'
+  drumfire ab --duet --a 'http -r 500 -z 30s old:8080' --b 'http -r 500 -z 30s new:8080'
 The order is A B B A, so that a machine that drifts does not pass for a change. Each run is
 stored with a tag, for `drumfire compare tag:NAME-a tag:NAME-b`.
 Exit codes: 0 B is not worse · 1 no comparison, or too many runs that can't be compared ·
@@ -30,6 +31,9 @@ pub(crate) struct AbFlags {
     /// The least shift that matters; a smaller one is equal
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = share)]
     pub(crate) least: f64,
+    /// Run both loads of a round at the same time, and compare them second by second: for two servers
+    #[arg(long)]
+    pub(crate) duet: bool,
     /// Make all rounds, also where the answer is shown before
     #[arg(long)]
     pub(crate) all_rounds: bool,

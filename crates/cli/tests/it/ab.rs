@@ -66,6 +66,43 @@ fn a_slower_candidate_is_worse_and_its_runs_are_compared_again() {
 }
 
 #[test]
+fn a_duet_loads_both_servers_at_the_same_time() {
+    let (one, other) = (Serve::new(""), Serve::new(""));
+    let folder = Folder::new();
+    let store = folder.at("runs");
+    let line =
+        |url: &str, delay| format!("http -r 100 -n 100 --arrivals poisson {url}?delay={delay}");
+    let (a, b) = (line(&one.url, "2ms"), line(&other.url, "12ms"));
+    let flags = ["--duet", "--rounds", "8", "-q", "--json", "-o", &store];
+    let found = run(&a, &b, &flags);
+    assert_eq!(found.code, Some(4), "{} {}", found.stdout, found.stderr);
+    let json: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(json["rounds"]["form"], "duet");
+    let cautions = json["cautions"].to_string();
+    assert!(
+        cautions.contains("Both servers are on one machine"),
+        "{cautions}"
+    );
+    // Both runs of the first round went on at the same time, with the same arrivals.
+    let report = |side: &str| {
+        let run = format!("{store}/{side}/01");
+        let report = Process::start(&mut drumfire(["report", &run, "--json", "-"])).finish(LIMIT);
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+        report
+    };
+    let (a, b) = (report("a"), report("b"));
+    assert_eq!(a["run"]["seed"], b["run"]["seed"]);
+    // Each lasts a second: one behind the other they would be further apart.
+    let began = |report: &serde_json::Value| {
+        let stamp = report["run"]["started_at"].as_str().unwrap().to_owned();
+        let part = |range: std::ops::Range<usize>| stamp[range].parse::<f64>().unwrap();
+        part(14..16) * 60.0 + part(17..stamp.len() - 1)
+    };
+    let apart = (began(&a) - began(&b)).abs();
+    assert!(apart.min(3_600.0 - apart) < 0.9, "{apart}");
+}
+
+#[test]
 fn a_signal_ends_with_the_rounds_that_there_are() {
     let serve = Serve::new("");
     let folder = Folder::new();

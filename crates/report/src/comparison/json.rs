@@ -38,6 +38,7 @@ struct Side {
 struct Experiment {
     planned: usize,
     made: usize,
+    form: &'static str,
     ended: &'static str,
 }
 
@@ -75,6 +76,7 @@ impl Comparison {
             rounds: self.rounds.map(|rounds| Experiment {
                 planned: rounds.planned,
                 made: self.base.ids.len(),
+                form: rounds.form.name(),
                 ended: rounds.ended.name(),
             }),
             figures: self.rows.iter().map(Entry::of).collect(),

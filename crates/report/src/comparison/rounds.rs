@@ -5,12 +5,14 @@
 //! of any false alarm in the whole experiment stays at 5 %. Equality is read from the interval of
 //! the shift at the end, and ends no experiment.
 //!
-//! Differences are made on the scale on which a shift is a difference (`Figure::scaled`).
+//! Differences are made on the scale on which a shift is a difference (`Figure::scaled`). Both runs of
+//! a duet had the same arrivals in the same seconds, so that a latency is compared second by second:
+//! what slows the machine for some of them moves no median.
 
 use super::figure::Figure;
 use super::{Answer, CONFIDENCE, Row, median};
 use crate::quantity::counted;
-use drumfire_measure::Summary;
+use drumfire_measure::{Overview, Summary};
 use drumfire_stats::{Differences, Looks, SignedRank};
 
 /// The least number of rounds of an experiment: with fewer nothing could be found.
@@ -19,6 +21,8 @@ pub const ROUNDS_MIN: usize = 6;
 pub const ROUNDS_MAX: usize = drumfire_stats::RUNS_MAX;
 /// The rounds between two looks: as many of one order as of the other.
 const LOOK_EVERY: usize = 2;
+/// The least number of seconds that have a median worth the name.
+const SECONDS_MIN: usize = 5;
 /// The seed of the outcomes that are drawn. Any would do; one makes a comparison repeatable.
 const SEED: u64 = 1;
 
@@ -27,8 +31,19 @@ const SEED: u64 = 1;
 pub struct Rounds {
     /// The number of rounds that were to be made, [`ROUNDS_MIN`] to [`ROUNDS_MAX`].
     pub planned: usize,
+    /// The way in which a round is made.
+    pub form: RoundForm,
     /// The reason for which no more rounds are made.
     pub ended: RoundsEnd,
+}
+
+/// The way in which a round is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoundForm {
+    /// One run after the other, in the order A B B A.
+    Turns,
+    /// Both runs at the same time.
+    Duet,
 }
 
 /// The end of an experiment.
@@ -68,6 +83,16 @@ impl Rounds {
     }
 }
 
+impl RoundForm {
+    /// The word for it in a form for scripts.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Turns => "turns",
+            Self::Duet => "duet",
+        }
+    }
+}
+
 impl RoundsEnd {
     /// The word for it in a form for scripts.
     pub(super) const fn name(self) -> &'static str {
@@ -95,7 +120,8 @@ pub(super) fn rows(
     rounds: Rounds,
 ) -> (Vec<Row>, Vec<String>) {
     let figures = Figure::OF_SETS.into_iter();
-    let measured = figures.filter_map(|figure| Measured::of(figure, base, candidate, least));
+    let measured =
+        figures.filter_map(|figure| Measured::of(figure, base, candidate, least, rounds.form));
     let measured: Vec<Measured> = measured.collect();
     let differences: Vec<Differences> = measured.iter().map(|of| of.differences.clone()).collect();
     let looks = rounds.looks();
@@ -118,22 +144,40 @@ pub(super) fn rows(
             answer: Some(Answer::of(figure, estimate, interval, p <= bound, least)),
         })
     });
-    (rows.collect(), cautions(base.len(), rounds))
+    let mut cautions = cautions(base.len(), rounds);
+    if let (RoundForm::Duet, [base, ..], [candidate, ..]) = (rounds.form, base, candidate) {
+        cautions.extend(shared(&base.info.target, &candidate.info.target));
+    }
+    (rows.collect(), cautions)
 }
 
 impl Measured {
     /// `None` where a run lacks the figure.
-    fn of(figure: Figure, base: &[&Summary], candidate: &[&Summary], least: f64) -> Option<Self> {
+    fn of(
+        figure: Figure,
+        base: &[&Summary],
+        candidate: &[&Summary],
+        least: f64,
+        form: RoundForm,
+    ) -> Option<Self> {
         let values = |runs: &[&Summary]| -> Option<Vec<f64>> {
             runs.iter().map(|run| figure.value(run)).collect()
         };
-        let (base, candidate) = (values(base)?, values(candidate)?);
-        let pairs = base.iter().zip(&candidate);
-        let of_pairs =
-            pairs.map(|(base, candidate)| figure.scaled(*candidate) - figure.scaled(*base));
+        let [of_base, of_candidate] = [values(base)?, values(candidate)?];
+        let pairs = base.iter().zip(candidate);
+        let wholes = of_base.iter().zip(&of_candidate);
+        let of_pairs = pairs.zip(wholes).map(|((base, candidate), wholes)| {
+            let whole = figure.scaled(*wholes.1) - figure.scaled(*wholes.0);
+            match (form, figure) {
+                (RoundForm::Duet, Figure::Latency(_, q)) => {
+                    by_second(q, base, candidate).unwrap_or(whole)
+                }
+                _ => whole,
+            }
+        });
         Some(Self {
             figure,
-            medians: [median(&base), median(&candidate)],
+            medians: [median(&of_base), median(&of_candidate)],
             differences: Differences {
                 of_pairs: of_pairs.collect(),
                 least: match figure.is_ratio() {
@@ -145,6 +189,22 @@ impl Measured {
     }
 }
 
+/// The median over the seconds of a duet of the logarithm of the ratio of a latency. `None` where fewer
+/// than half of them have enough requests for it on both sides.
+fn by_second(q: f64, base: &Summary, candidate: &Summary) -> Option<f64> {
+    let seconds = |run: &Summary| -> Vec<Option<f64>> {
+        let known = |cell: Overview| cell.latency().quantile(q).filter(|time| time.0 > 0);
+        run.over_time()
+            .map(|cell| known(cell).map(|time| (time.0 as f64).ln()))
+            .collect()
+    };
+    let (base, candidate) = (seconds(base), seconds(candidate));
+    let both = base.iter().zip(&candidate);
+    let ratios: Vec<f64> = both.filter_map(|(a, b)| Some((*b)? - (*a)?)).collect();
+    let half = base.len().max(candidate.len()).div_ceil(2);
+    (ratios.len() >= half.max(SECONDS_MIN)).then(|| median(&ratios))
+}
+
 /// The standard deviation between runs of one side, from the differences within pairs: each has the
 /// chance of two runs. `None` of fewer than two.
 fn spread(of_pairs: &[f64]) -> Option<f64> {
@@ -152,6 +212,38 @@ fn spread(of_pairs: &[f64]) -> Option<f64> {
     let mean = of_pairs.iter().sum::<f64>() / count;
     let squares: f64 = of_pairs.iter().map(|of| (of - mean).powi(2)).sum();
     (of_pairs.len() > 1).then(|| (squares / (count - 1.0) / 2.0).sqrt())
+}
+
+/// What both sides of a duet take from each other, as far as their targets tell.
+fn shared(base: &str, candidate: &str) -> Option<String> {
+    let [base, candidate] = [base, candidate].map(authority);
+    let [base_host, candidate_host] = [base, candidate].map(host);
+    if base == candidate {
+        return Some(
+            "Both sides had one server at the same time: each waits for the other, and a shift comes out too \
+             small. A duet is of two servers; without --duet the sides take turns."
+                .to_owned(),
+        );
+    }
+    (base_host == candidate_host).then(|| {
+        "Both servers are on one machine: a side that takes more of its processors, memory or network slows the \
+         other one too, and the shift comes out smaller than it is alone."
+            .to_owned()
+    })
+}
+
+/// The host and port of a target.
+fn authority(target: &str) -> &str {
+    let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
+    rest.split(['/', '?']).next().unwrap_or(rest)
+}
+
+fn host(authority: &str) -> &str {
+    let is_port = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    match authority.rsplit_once(':') {
+        Some((host, port)) if is_port(port) => host,
+        _ => authority,
+    }
 }
 
 /// The rounds that are missing, and why.

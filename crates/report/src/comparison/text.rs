@@ -249,7 +249,8 @@ fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
 /// A share with its sign: `+7.1 %`, `−0.40 %`, `0 %`. Shares of failures differ by points of these.
 fn signed(share: f64, style: &Style) -> String {
     let sign = match share {
-        0.0 => return "0 %".to_owned(),
+        // Too small for a sign.
+        -0.000_05..0.000_05 => return percent(0.0),
         ..0.0 => style.glyph("−", "-"),
         _ => "+",
     };

@@ -2,7 +2,7 @@
 
 use crate::fixture::{Dice, ended, health, info, sample};
 use drumfire_measure::{Interval, Model, Outcome, Reading, Summary};
-use drumfire_report::comparison::{Comparison, Rounds, RoundsEnd, Terms, foreseen};
+use drumfire_report::comparison::{Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -244,7 +244,11 @@ fn a_narrow_page_keeps_shift_and_answer_and_ascii_has_no_other_letters() {
 /// The experiment of so many rounds of which these were made.
 fn experiment(sides: &[Vec<Summary>; 2], planned: usize, ended: RoundsEnd) -> Comparison {
     let [base, candidate] = [0, 1].map(|side| sides[side].iter().collect::<Vec<_>>());
-    let rounds = Rounds { planned, ended };
+    let rounds = Rounds {
+        planned,
+        ended,
+        form: RoundForm::Turns,
+    };
     Comparison::of_rounds(&base, &candidate, TERMS, rounds).unwrap()
 }
 
@@ -294,6 +298,7 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
     assert!(text.contains("nothing shown"), "{text}");
     let rounds = Rounds {
         planned: 10,
+        form: RoundForm::Turns,
         ended: RoundsEnd::Planned,
     };
     assert_eq!(
@@ -311,4 +316,48 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
         rounds,
     );
     assert!(refused.unwrap_err().contains("without one of its runs"));
+}
+
+#[test]
+fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
+    let [base, mut candidate] = sides(8, 1.1, 200);
+    let duet = |candidate: &[Summary]| {
+        let [base, candidate] = [&base[..], candidate].map(|side| side.iter().collect::<Vec<_>>());
+        let rounds = Rounds {
+            planned: 8,
+            form: RoundForm::Duet,
+            ended: RoundsEnd::Planned,
+        };
+        Comparison::of_rounds(&base, &candidate, TERMS, rounds).unwrap()
+    };
+    let words = |found: &Comparison| {
+        let text = found.text(&STYLE);
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let found = duet(&candidate);
+    assert!(found.is_worse());
+    assert!(
+        words(&found).contains("one server at the same time"),
+        "{}",
+        words(&found)
+    );
+    let json: serde_json::Value = serde_json::from_slice(&found.json()).unwrap();
+    assert_eq!(json["rounds"]["form"], "duet");
+    // A hundred requests a second support a median of each.
+    let p50 = json["figures"][0]["shift"].as_f64().unwrap();
+    assert!((0.07..0.13).contains(&p50), "{p50}");
+    let mut moved = |target: &str| {
+        for run in &mut candidate {
+            Arc::make_mut(&mut run.info).target = target.to_owned();
+        }
+        words(&duet(&candidate))
+    };
+    let beside = moved("http://127.0.0.1:9090/plaintext");
+    assert!(
+        beside.contains("Both servers are on one machine"),
+        "{beside}"
+    );
+    let elsewhere = moved("http://10.1.1.1:8080/");
+    assert!(!elsewhere.contains("Both servers"), "{elsewhere}");
+    assert!(!elsewhere.contains("one server"), "{elsewhere}");
 }

@@ -17,23 +17,31 @@ enum Form {
     Nothing,
 }
 
+/// The steps of an experiment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps {
+    pub(super) rounds: usize,
+    /// The steps of each round: runs, or pairs of runs that are made at the same time.
+    pub(super) each: u64,
+}
+
 /// The progress.
 pub(super) struct Progress {
     form: Form,
     output: Output,
     clock: Clock,
-    rounds: usize,
-    /// The beginning of the run under way.
+    planned: Steps,
+    /// The beginning of the step under way.
     began: Nanos,
-    /// The runs that have ended, and the time that they took together.
-    runs: u64,
+    /// The steps that have ended, and the time that they took together.
+    steps: u64,
     took: Nanos,
     /// The second that the line shows.
     shown: Option<u64>,
 }
 
 impl Progress {
-    pub(super) fn of(rounds: usize, quiet: bool, output: &Output) -> Self {
+    pub(super) fn of(planned: Steps, quiet: bool, output: &Output) -> Self {
         Self {
             form: match (quiet, terminal::is_live()) {
                 (true, _) => Form::Nothing,
@@ -42,9 +50,9 @@ impl Progress {
             },
             output: output.clone(),
             clock: Clock::start(),
-            rounds,
+            planned,
             began: Nanos::ZERO,
-            runs: 0,
+            steps: 0,
             took: Nanos::ZERO,
             shown: None,
         }
@@ -58,17 +66,17 @@ impl Progress {
         }
     }
 
-    pub(super) fn begin_run(&mut self) {
+    pub(super) fn begin_step(&mut self) {
         self.began = self.clock.now();
         self.shown = None;
     }
 
-    pub(super) fn end_run(&mut self) {
+    pub(super) fn end_step(&mut self) {
         self.took += Nanos(self.clock.now().0.saturating_sub(self.began.0));
-        self.runs += 1;
+        self.steps += 1;
     }
 
-    /// Shows the run under way, of this round and of the side with this name.
+    /// Shows the step under way, of this round and of the side with this name.
     pub(super) fn show(&mut self, made: usize, name: &str) {
         let elapsed = Nanos(self.clock.now().0.saturating_sub(self.began.0));
         let second = elapsed.0 / 1_000_000_000;
@@ -80,7 +88,7 @@ impl Progress {
         let line = format!(
             "round {} of {}: {name}, {second} s{left}",
             made + 1,
-            self.rounds
+            self.planned.rounds
         );
         let columns = self.output.columns().saturating_sub(1);
         let line: String = line.chars().take(columns).collect();
@@ -91,8 +99,10 @@ impl Progress {
     pub(super) fn end_round(&self, made: usize) {
         if self.form == Form::Lines {
             let left = self.left(made, Nanos::ZERO);
-            self.output
-                .note(&format!("round {made} of {} is made{left}", self.rounds));
+            self.output.note(&format!(
+                "round {made} of {} is made{left}",
+                self.planned.rounds
+            ));
         }
     }
 
@@ -103,15 +113,16 @@ impl Progress {
         }
     }
 
-    /// The time that the rest of all rounds will take, as the runs so far took theirs.
+    /// The time that the rest of all rounds will take, as the steps so far took theirs.
     fn left(&self, made: usize, elapsed: Nanos) -> String {
-        let Some(each) = self.took.0.checked_div(self.runs) else {
+        let Some(each) = self.took.0.checked_div(self.steps) else {
             return String::new();
         };
-        let runs = 2 * (self.rounds as u64).saturating_sub(made as u64);
-        // Of the round under way the run of one side may be over.
-        let over = self.runs.saturating_sub(2 * made as u64).min(1);
-        let left = (each * runs.saturating_sub(over)).saturating_sub(elapsed.0) / 1_000_000_000;
+        let Steps { rounds, each: of } = self.planned;
+        let steps = of * (rounds as u64).saturating_sub(made as u64);
+        // Of the round under way the first step may be over.
+        let over = self.steps.saturating_sub(of * made as u64).min(of - 1);
+        let left = (each * steps.saturating_sub(over)).saturating_sub(elapsed.0) / 1_000_000_000;
         match left {
             0 => String::new(),
             1..=99 => format!(", about {left} s left"),
