@@ -15,6 +15,7 @@
 //! Of several coordinators of its run it follows the one of the highest term.
 
 use crate::bytes::MessageError;
+use crate::clock_facts::ClockFacts;
 use crate::lease::{BEAT, BEAT_SOON, LEASE, STAY};
 use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Word};
 use crate::offset::RoundTrips;
@@ -57,6 +58,7 @@ pub struct Agent {
     phase: Phase,
     held: Option<Held>,
     clock: RoundTrips,
+    clock_facts: ClockFacts,
     beat_at: Nanos,
     outbox: Outbox,
     has_left: bool,
@@ -88,6 +90,7 @@ impl Agent {
             phase: Phase::Free,
             held: None,
             clock: RoundTrips::default(),
+            clock_facts: ClockFacts::default(),
             beat_at: Nanos::ZERO,
             outbox: Outbox::default(),
             has_left: false,
@@ -201,6 +204,11 @@ impl Agent {
         }
     }
 
+    /// Notes what its system says of the clock, and when the load began.
+    pub const fn note_clock(&mut self, facts: ClockFacts) {
+        self.clock_facts = facts;
+    }
+
     fn beat(&mut self, now: Nanos) -> AgentAction {
         let is_soon = matches!(self.phase, Phase::Free | Phase::Preparing | Phase::Ready(_));
         self.beat_at = now + if is_soon { BEAT_SOON } else { BEAT };
@@ -224,6 +232,7 @@ impl Agent {
             commands: held.map_or(0, |held| held.commands),
             late: held.map_or(0, |held| held.late),
             offset: self.clock.best(),
+            clock: self.clock_facts,
         };
         AgentAction::Beat(beat.encode())
     }

@@ -1,5 +1,6 @@
 //! The facts and the findings that a run has of its agents.
 
+use crate::clock_facts::{ClockFacts, start_note, system_note};
 use crate::event::{ClusterEvent, Loss};
 use crate::lease::LEASE;
 use crate::place::Place;
@@ -29,7 +30,14 @@ const LATE_MIN: u32 = 2;
 /// The findings that a report has of a run's agents; `short` has the time for which each was short
 /// of connections while another was not.
 pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<ClusterEvent> {
-    let mut events = vec![ClusterEvent::Note(starts(places))];
+    let starts = places
+        .iter()
+        .map(|place| (place.clock.map(|it| it.uncertainty), place.beat.clock));
+    let starts: Vec<(Option<Nanos>, ClockFacts)> = starts.collect();
+    let mut events = vec![ClusterEvent::Note(start_note(&starts))];
+    let systems = places.iter().map(|place| (&*place.agent, place.beat.clock));
+    let systems: Vec<(&str, ClockFacts)> = systems.collect();
+    events.extend(system_note(&systems).map(ClusterEvent::Note));
     if term > 1 {
         let times = term - 1;
         events.push(ClusterEvent::Note(format!(
@@ -50,19 +58,6 @@ pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<Clus
     events.extend(of_connections(places, short).map(ClusterEvent::Suspect));
     events.extend(of_silence(places).map(ClusterEvent::Note));
     events
-}
-
-/// The sentence about the agents' starts.
-fn starts(places: &[Place]) -> String {
-    let count = places.len();
-    let clocks = places.iter().filter_map(|place| place.clock);
-    let mut bounds: Vec<Nanos> = clocks.map(|clock| clock.uncertainty).collect();
-    bounds.sort_unstable();
-    // Two starts differ by no more than the two widest bounds together.
-    let widest = bounds.iter().rev().take(2);
-    let apart = widest.fold(Nanos::ZERO, |sum, it| sum + *it);
-    let apart = rounded::time(apart.0 as f64);
-    format!("{count} agents were to begin at one moment; by their clocks, within {apart}")
 }
 
 /// What speaks against an agent's part.

@@ -20,6 +20,7 @@
 mod agent;
 mod attachments;
 mod bytes;
+mod clock_facts;
 mod contrast;
 mod coordinator;
 mod courier;
@@ -48,6 +49,7 @@ mod told;
 pub use agent::{Agent, AgentAction};
 pub use attachments::{Attachments, FileError, SentFile};
 pub use bytes::MessageError;
+pub use clock_facts::ClockFacts;
 pub use coordinator::Coordinator;
 pub use courier::Courier;
 pub use division::{DivisionError, divide, divide_placement};

@@ -6,6 +6,7 @@
 use crate::Offset;
 use crate::attachments::Attachments;
 use crate::bytes::{Input, MessageError, VERSION, put, put_bytes, put_optional};
+use crate::clock_facts::ClockFacts;
 use drumfire_engine::Shares;
 use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
 use drumfire_plan::{Command, StopReason};
@@ -66,6 +67,8 @@ pub struct Beat {
     pub late: u64,
     /// Its estimate of the coordinator's clock.
     pub offset: Option<Offset>,
+    /// The facts of its clock beside it.
+    pub clock: ClockFacts,
 }
 
 /// A share that an agent is to run.
@@ -246,6 +249,7 @@ impl Beat {
         let offset = self.offset.unwrap_or_default();
         put(&mut out, offset.ahead.cast_unsigned());
         put(&mut out, offset.uncertainty.0);
+        self.clock.encode(&mut out);
         out
     }
 
@@ -275,6 +279,7 @@ impl Beat {
                 };
                 is_there.then_some(offset)
             },
+            clock: ClockFacts::decode(&mut input)?,
         };
         input.end()?;
         Ok(beat)
@@ -512,6 +517,7 @@ mod tests {
                 ahead: -5,
                 uncertainty: Nanos(9),
             }),
+            clock: ClockFacts::default(),
         }
     }
 

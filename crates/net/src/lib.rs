@@ -15,6 +15,7 @@ mod post;
 mod process;
 mod resolve;
 mod socket;
+mod system_clock;
 mod text_server;
 mod tls;
 mod transfer;
@@ -35,6 +36,7 @@ pub use process::{
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
+pub use system_clock::SystemClock;
 pub use text_server::TextServer;
 pub use tls::{
     TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsSetupError, TlsTexts, TlsVerify,

@@ -8,10 +8,14 @@ use super::DriverError;
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError, Subscriber};
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 
 /// The oldest server that loses no stream when it is killed (nats-server issue 6888).
 const SERVER_MIN: [u64; 3] = [2, 10, 23];
+
+/// The longest time from one attempt to connect again to the next.
+const RECONNECT_MAX: Duration = Duration::from_millis(100);
 
 /// The way to a server of NATS.
 #[derive(Clone, Debug)]
@@ -112,7 +116,11 @@ impl Credentials {
     }
 
     async fn options(&self) -> Result<ConnectOptions, DriverError> {
+        // A server that was killed comes back within a lease, or too late.
         let mut options = ConnectOptions::new().name("drumfire");
+        options = options.reconnect_delay_callback(move |attempts| {
+            RECONNECT_MAX.min(Duration::from_millis(10 * attempts as u64))
+        });
         options = match &self.user {
             User::Unnamed => options,
             User::Creds(file) => {

@@ -4,13 +4,14 @@ use super::access::{Refusal, Refusals, Role};
 use super::{Credentials, DriverError, LOOK, files, spawn};
 use crate::agent::{Agent, AgentAction};
 use crate::attachments::FileError;
+use crate::clock_facts::ClockFacts;
 use crate::courier::Courier;
 use crate::from_agent::{FromAgent, Wanted};
 use crate::message::{Assignment, MachineFacts};
 use async_nats::jetstream;
 use async_nats::{Client, Request};
 use drumfire_engine::{Appointment, Control, ControlError};
-use drumfire_net::Clock;
+use drumfire_net::{Clock, SystemClock};
 use drumfire_session::Redactor;
 use drumfire_units::Nanos;
 use futures::StreamExt as _;
@@ -192,6 +193,7 @@ impl Driving {
         let mut nudges = self.credentials.subscribe(&self.client, "nudge").await?;
         loop {
             self.look_whether_ready();
+            self.look_at_clock();
             let now = self.clock.now();
             let wait = (self.agent.next_time() - now).as_duration().min(LOOK);
             let actions = tokio::select! {
@@ -249,6 +251,16 @@ impl Driving {
             FromAgent::Content(content) => self.agent.report(&content, self.clock.now()),
             FromAgent::Failed(reason) => self.agent.fail(&reason, self.clock.now()),
         }
+    }
+
+    /// Notes the state of the system's clock, and when the load began.
+    fn look_at_clock(&mut self) {
+        let system = SystemClock::now();
+        let appointment = self.run.appointment.as_ref();
+        self.agent.note_clock(ClockFacts {
+            system: system.map(|clock| clock.is_synchronised.then_some(clock.error)),
+            late: appointment.and_then(Appointment::lateness),
+        });
     }
 
     /// An agent is ready when its workers wait for the start and it can command them.

@@ -28,6 +28,8 @@ struct Shared {
 struct State {
     is_ready: bool,
     at: Option<Nanos>,
+    /// The time from the moment to the end of the wait for it.
+    late: Option<Nanos>,
 }
 
 impl Appointment {
@@ -52,6 +54,12 @@ impl Appointment {
         self.lock().is_ready
     }
 
+    /// The time from the moment to the one at which it was kept; `None` before.
+    #[must_use]
+    pub fn lateness(&self) -> Option<Nanos> {
+        self.lock().late
+    }
+
     /// Names the moment; a second call changes nothing.
     pub fn name(&self, at: Nanos) {
         self.lock().at.get_or_insert(at);
@@ -72,7 +80,10 @@ impl Appointment {
             let changed = &self.shared.changed;
             state = match state.at {
                 Some(Nanos::ZERO) => return now,
-                Some(at) if at <= now => return at,
+                Some(at) if at <= now => {
+                    state.late = Some(now - at);
+                    return at;
+                }
                 Some(at) => {
                     let left = Duration::from_nanos((at - now).0);
                     let waited = changed.wait_timeout(state, left);
@@ -114,5 +125,6 @@ mod tests {
         assert_eq!(kept, at);
         assert!(now >= at, "{now} is before {at}");
         assert!(appointment.is_ready());
+        assert!(appointment.lateness().unwrap() <= now - at);
     }
 }

@@ -1,0 +1,114 @@
+//! An agent's clock beside its measured offset: what its system says of it, and when the load began.
+
+use crate::bytes::{Input, MessageError, put, put_optional};
+use drumfire_units::{Nanos, rounded};
+
+/// The facts of an agent's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClockFacts {
+    /// The error of the system's wall clock by its own estimate, where it is synchronised; `Some`
+    /// of `None` is one that is not, and `None` one whose system does not say.
+    pub system: Option<Option<Nanos>>,
+    /// The time from the moment that was named to the one at which the workers began.
+    pub late: Option<Nanos>,
+}
+
+impl ClockFacts {
+    pub(crate) fn encode(self, out: &mut Vec<u8>) {
+        put(out, self.system.is_some().into());
+        put_optional(out, self.system.flatten().map(|error| error.0));
+        put_optional(out, self.late.map(|late| late.0));
+    }
+
+    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+        let is_known = input.flag()?;
+        let error = input.optional()?.map(Nanos);
+        Ok(Self {
+            system: is_known.then_some(error),
+            late: input.optional()?.map(Nanos),
+        })
+    }
+}
+
+/// The sentence about the start of agents, each with the bound of its clock's offset.
+pub(crate) fn start_note(agents: &[(Option<Nanos>, ClockFacts)]) -> String {
+    let count = agents.len();
+    let mut bounds: Vec<Nanos> = agents.iter().filter_map(|(bound, _)| *bound).collect();
+    bounds.sort_unstable();
+    // Two clocks differ by no more than the two widest bounds together.
+    let widest = bounds.iter().rev().take(2);
+    let apart = widest.fold(Nanos::ZERO, |sum, it| sum + *it);
+    let shown = |time: Nanos| rounded::time(time.0 as f64);
+    let lates: Option<Vec<Nanos>> = agents.iter().map(|(_, facts)| facts.late).collect();
+    let late = lates.and_then(|lates| lates.into_iter().max());
+    let begun = late.map_or_else(String::new, |late| {
+        let (within, late) = (shown(apart + late), shown(late));
+        format!(", and the latest {late} behind it: they began within {within} of each other")
+    });
+    let apart = shown(apart);
+    format!("{count} agents were to begin at one moment; by their clocks, within {apart}{begun}")
+}
+
+/// The sentence about the systems' own clocks of named agents; `None` where no system says anything.
+pub(crate) fn system_note(agents: &[(&str, ClockFacts)]) -> Option<String> {
+    let known = agents.iter().filter(|(_, facts)| facts.system.is_some());
+    let known: Vec<_> = known.collect();
+    let errors = known.iter().filter_map(|(_, facts)| facts.system.flatten());
+    let (synchronised, error) = (errors.clone().count(), errors.max());
+    let missing: Vec<&str> = known
+        .iter()
+        .filter(|(_, facts)| facts.system == Some(None))
+        .map(|(agent, _)| *agent)
+        .collect();
+    let of = known.len();
+    let within = error.map_or_else(String::new, |error| {
+        format!(
+            ", within {} by its own estimate",
+            rounded::time(error.0 as f64)
+        )
+    });
+    let not = match missing.as_slice() {
+        [] => String::new(),
+        names => format!("; it is not on {}", names.join(", ")),
+    };
+    (of > 0).then(|| {
+        format!("the system's clock is synchronised on {synchronised} of {of} agents{within}{not}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_widest_bounds_and_the_latest_start_count() {
+        let facts = |late: u64| ClockFacts {
+            system: None,
+            late: Some(Nanos::from_micros(late)),
+        };
+        let agents = [10, 30, 20].map(|bound| (Some(Nanos::from_micros(bound)), facts(bound)));
+        let note = start_note(&agents);
+        assert!(note.contains("by their clocks, within 50.0 µs"), "{note}");
+        assert!(note.contains("the latest 30.0 µs behind it"), "{note}");
+        assert!(
+            note.contains("began within 80.0 µs of each other"),
+            "{note}"
+        );
+        let unknown = [agents[0], (None, ClockFacts::default())];
+        assert!(!start_note(&unknown).contains("behind it"));
+    }
+
+    #[test]
+    fn systems_without_a_clock_that_is_kept_are_named() {
+        let of = |system| ClockFacts { system, late: None };
+        let good = of(Some(Some(Nanos::from_millis(2))));
+        let agents = [("a", good), ("b", of(Some(None))), ("c", of(None))];
+        let note = system_note(&agents).unwrap();
+        assert!(note.contains("1 of 2 agents, within 2.00 ms"), "{note}");
+        assert!(note.ends_with("it is not on b"), "{note}");
+        assert_eq!(system_note(&agents[2..]), None);
+        let mut bytes = Vec::new();
+        good.encode(&mut bytes);
+        assert_eq!(ClockFacts::decode(&mut Input::new(&bytes)).unwrap(), good);
+    }
+}
