@@ -16,7 +16,7 @@ mod ui;
 pub(crate) use ab::AbFlags;
 pub(crate) use cluster::{
     AgentFlags, AttachFlags, ClusterAct, ClusterRunFlags, ClusterStatusFlags, FILES_BYTES_MAX,
-    LossChoice, NatsFlags,
+    LocalAgentsChoice, LossChoice, NatsFlags,
 };
 pub(crate) use compare::CompareFlags;
 pub(crate) use data::DataFlags;

@@ -18,6 +18,7 @@ use drumfire_cluster::{
 };
 use drumfire_compile::{Host, compile_draft};
 use drumfire_document::form::Draft;
+use drumfire_document::{Document, Text};
 use drumfire_net::{Clock, is_own_address};
 use drumfire_plan::{Origin, Plan, Redirects};
 use drumfire_report::Naming;
@@ -26,6 +27,7 @@ use drumfire_session::{
 };
 use drumfire_units::ByteSize;
 use std::fs;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -172,7 +174,8 @@ impl<'a> Share<'a> {
             flags.secrets.as_deref(),
             Box::new(move |origin| check_target(origin, &allow)),
         ));
-        let draft = file.draft(&[], &host, output);
+        let mut draft = file.draft(&[], &host, output);
+        send_from(&flags.source, &mut draft.document);
         let plan = compile_draft(&draft, &host).map_err(|found| Failure::of(&found))?;
         check_targets(&plan, &flags.allow)?;
         Ok(Self {
@@ -222,6 +225,17 @@ fn folder(keep: Option<&Path>) -> Option<PathBuf> {
 const ANY: &str = "*";
 /// The hosts that an agent may load without a list: its own machine.
 const OWN: [&str; 3] = ["127.0.0.1", "[::1]", "localhost"];
+
+/// Lets all pools send from the agent's own addresses, where it has a list of them.
+fn send_from(sources: &[IpAddr], document: &mut Document) {
+    if sources.is_empty() {
+        return;
+    }
+    for pool in &mut document.pools {
+        let text = |address: &IpAddr| Text::new(address.to_string(), pool.name.place.clone());
+        pool.settings.reach.source_ip = sources.iter().map(text).collect();
+    }
+}
 
 /// Refuses a plan with a target that the agent may not load, or with a way that could lead to one.
 fn check_targets(plan: &Plan, allow: &[String]) -> Result<(), Failure> {

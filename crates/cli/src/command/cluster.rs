@@ -20,7 +20,7 @@ use super::results::{self, Carried};
 use super::run::compiled;
 use crate::document::Written;
 use crate::exit::{Exit, Failure};
-use crate::flags::{ClusterRunFlags, LossChoice, OutputFlags};
+use crate::flags::{ClusterRunFlags, LocalAgentsChoice, LossChoice, OutputFlags};
 use crate::host::Noting;
 use crate::output::Output;
 use crate::runs_folder;
@@ -266,18 +266,18 @@ impl Gather<'_> {
     /// Starts the coordinator, and what is to be started here.
     fn driver(&self, plan: &Arc<Plan>, ends: &mut Ends) -> Result<CoordinatorDriver, Failure> {
         let flags = self.flags;
-        let (url, agents) = match (&flags.nats, flags.local) {
+        let (url, agents) = match (&flags.nats, &flags.local) {
             (Some(url), _) => (url.clone(), flags.agents.unwrap_or(1)),
-            (None, count) => {
-                let count = count.unwrap_or(1);
+            (None, choice) => {
+                let choice = choice.clone().unwrap_or(LocalAgentsChoice::Count(1));
                 let local = ends.local.insert(Local::start()?);
                 local.start_agents(&LocalAgents {
-                    count,
+                    choice: &choice,
                     group: &flags.way.group,
                     keep: flags.keep.as_deref(),
                     secrets: &self.secrets,
                 })?;
-                (local.url.clone(), count)
+                (local.url.clone(), choice.count())
             }
         };
         let micros = Clock::unix_time() / 1_000;
@@ -322,7 +322,10 @@ impl Gather<'_> {
     fn wait(&self) -> Result<Wait, Failure> {
         let flags = self.flags;
         Ok(Wait {
-            wanted: flags.agents.or(flags.local).unwrap_or(1),
+            wanted: flags
+                .agents
+                .or_else(|| flags.local.as_ref().map(LocalAgentsChoice::count))
+                .unwrap_or(1),
             patience: flags.wait.parse().map_err(Failure::usage)?,
         })
     }

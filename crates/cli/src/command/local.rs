@@ -7,6 +7,7 @@
 //! plan, nor read results.
 
 use crate::exit::Failure;
+use crate::flags::LocalAgentsChoice;
 use drumfire_cluster::User;
 use drumfire_net::end_with_this;
 use std::fs;
@@ -41,7 +42,7 @@ pub(super) struct Local {
 /// Agents that are to be started.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalAgents<'a> {
-    pub(super) count: u64,
+    pub(super) choice: &'a LocalAgentsChoice,
     pub(super) group: &'a str,
     /// The folder in which they keep the records of their shares.
     pub(super) keep: Option<&'a Path>,
@@ -97,7 +98,7 @@ impl Local {
     pub(super) fn start_agents(&mut self, agents: &LocalAgents<'_>) -> Result<(), Failure> {
         let wrong = |error: io::Error| Failure::failed(format!("can't start an agent: {error}"));
         let program = std::env::current_exe().map_err(wrong)?;
-        for _ in 0..agents.count {
+        for index in 0..agents.choice.count() {
             let mut command = Command::new(&program);
             command.args(["agent", "--group", agents.group, "--nats", &self.url]);
             // It is the same user on the same machine, who wrote the plan.
@@ -106,6 +107,11 @@ impl Local {
                 here if here.as_os_str().is_empty() => Path::new("."),
                 folder => folder,
             });
+            if let LocalAgentsChoice::Addresses(addresses) = agents.choice
+                && let Some(address) = addresses.get(index as usize)
+            {
+                command.args(["--source", &address.to_string()]);
+            }
             if let Some(folder) = agents.keep {
                 command.arg("--keep").arg(folder);
             }

@@ -3,7 +3,9 @@
 use super::{OutputFlags, RunFlags, number};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use drumfire_units::ByteSize;
+use std::net::IpAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// The most bytes that the files of a plan have on an agent.
 pub(crate) const FILES_BYTES_MAX: u64 = 1 << 30;
@@ -67,6 +69,9 @@ pub(crate) struct AgentFlags {
     /// [default: this machine alone]
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Cluster")]
     pub(crate) allow: Vec<String>,
+    /// A local address to send from, in place of the plan's; several times
+    #[arg(long, value_name = "ADDRESS", help_heading = "Cluster")]
+    pub(crate) source: Vec<IpAddr>,
     /// The folder of this agent's secrets: files that ${secret:file:PATH} and a plan's private keys
     /// name, which never travel
     #[arg(long, value_name = "DIR", help_heading = "Cluster")]
@@ -133,6 +138,43 @@ pub(crate) struct AttachFlags {
     pub(crate) output: OutputFlags,
 }
 
+/// The agents of this machine.
+#[derive(Clone, Debug)]
+pub(crate) enum LocalAgentsChoice {
+    /// This many.
+    Count(u64),
+    /// One for each address, from which it sends.
+    Addresses(Vec<IpAddr>),
+}
+
+impl LocalAgentsChoice {
+    /// Their number.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::Count(count) => *count,
+            Self::Addresses(addresses) => addresses.len() as u64,
+        }
+    }
+}
+
+impl FromStr for LocalAgentsChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if !text.contains(['.', ':']) {
+            return number::count(text).map(Self::Count);
+        }
+        let address = |text: &str| {
+            let shown = text.escape_default();
+            let wrong =
+                |_| format!("`{shown}` is no address; write some such as 127.0.0.2,127.0.0.3");
+            text.trim().parse().map_err(wrong)
+        };
+        let addresses: Result<Vec<IpAddr>, String> = text.split(',').map(address).collect();
+        addresses.map(Self::Addresses)
+    }
+}
+
 /// What the loss of an agent does to the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LossChoice {
@@ -168,9 +210,10 @@ pub(crate) struct ClusterRunFlags {
     #[arg(long, value_name = "N", value_parser = number::count, help_heading = "Cluster")]
     #[arg(conflicts_with = "local")]
     pub(crate) agents: Option<u64>,
-    /// Start this many agents here, and a nats-server
-    #[arg(long, value_name = "N", value_parser = number::count, help_heading = "Cluster")]
-    pub(crate) local: Option<u64>,
+    /// Start this many agents here, and a nats-server; a list of local addresses such as
+    /// 127.0.0.2,127.0.0.3 starts one for each, which sends from it
+    #[arg(long, value_name = "N", help_heading = "Cluster")]
+    pub(crate) local: Option<LocalAgentsChoice>,
     /// The time that agents have to come, such as 30s
     #[arg(
         long,

@@ -224,3 +224,47 @@ stop: {{ requests: 40 }}
         "one before the load, one behind"
     );
 }
+
+/// Several addresses of one machine are shares: each agent sends from its own, whatever the plan
+/// says. The report has what was reached at the start, and what the systems say of their clocks.
+#[test]
+fn addresses_of_a_machine_are_shares() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let from = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&from);
+    let server = Script::new(move |peer| {
+        let address = peer.stream.get_ref().peer_addr().unwrap().ip();
+        while peer.request().is_some() {
+            into.lock().unwrap().push(address.to_string());
+            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
+                return;
+            }
+        }
+    });
+    let folder = Folder::new();
+    let plan = folder.write(
+        "plan.yaml",
+        format!(
+            "drumfire: 1\npools:\n  p:\n    target: {}\n    source_ip: 127.0.0.9\n    rate: 100/s\n    \
+             connections: 4\n    requests: [ {{ get: / }} ]\nstop: {{ after: 1s }}\n",
+            server.url()
+        ),
+    );
+    let run = local(&nats, &plan, "127.0.0.2,127.0.0.3", &[]);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let said = words(&run.stdout);
+    assert!(said.contains("they began within"), "{said}");
+    let system = if cfg!(target_os = "linux") {
+        "the system's clock is"
+    } else {
+        ""
+    };
+    assert!(said.contains(system), "{said}");
+    let mut from = from.lock().unwrap().clone();
+    assert_eq!(from.len(), 100);
+    from.sort_unstable();
+    from.dedup();
+    assert_eq!(from, ["127.0.0.2", "127.0.0.3"]);
+}
