@@ -125,6 +125,7 @@ bench: suites
 faults:
 	cargo build --release --locked --package drumfire --package drumfire-bench
 	cargo run --release --locked --package drumfire-bench --bin kills
+	cargo run --release --locked --package drumfire-bench --bin faults
 
 # Half an hour at 20,000 requests a second: memory, descriptors, and what storing and scraping cost.
 soak:

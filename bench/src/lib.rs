@@ -5,7 +5,9 @@
 //! measured from outside, like any other tool. Start reading at [`rows`], then [`tool`].
 
 pub mod answer;
+pub mod arrivals;
 pub mod claim;
+pub mod cluster;
 pub mod floor;
 pub mod machine;
 pub mod process;

@@ -242,6 +242,12 @@ fn descriptors(pid: u32) -> Option<u64> {
     Some(open.count() as u64)
 }
 
+/// Resident memory of a living process in bytes; 0 when it has ended.
+#[must_use]
+pub fn resident_so_far(pid: u32) -> u64 {
+    memory(pid, "VmRSS:").unwrap_or(0)
+}
+
 /// CPU time of a living process so far, over its living threads.
 #[must_use]
 pub fn cpu_so_far(pid: u32) -> Nanos {

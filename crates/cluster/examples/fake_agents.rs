@@ -1,0 +1,273 @@
+//! Agents without a load: each speaks the protocol as `drumfire agent` does and reports an interval
+//! of made-up samples a second, so that a coordinator can be measured with more agents than there
+//! are machines.
+//!
+//! ```sh
+//! cargo run --example fake_agents -- nats://127.0.0.1:4222 GROUP AGENTS SECONDS SERIES
+//! ```
+//!
+//! It prints the bytes that it published and received, once for all agents, behind their end.
+
+use async_nats::jetstream::{self, Context};
+use async_nats::{Client, Request};
+use drumfire_cluster::{Agent, AgentAction, Content, MachineFacts};
+use drumfire_measure::{
+    Ending, Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample, encode_event,
+};
+use drumfire_net::Clock;
+use drumfire_plan::{Growth, StopReason, Warmup};
+use drumfire_units::Nanos;
+use futures::StreamExt as _;
+use std::io::{Error, Result, Write as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// The length of an interval.
+const INTERVAL: Nanos = Nanos::from_secs(1);
+/// The samples of each series in an interval.
+const SAMPLES: u64 = 50;
+/// The time that a reply may take.
+const REQUEST: Duration = Duration::from_secs(2);
+
+/// What all agents have in common.
+struct Fleet {
+    clock: Clock,
+    group: String,
+    intervals: u64,
+    info: RunInfo,
+    published: AtomicU64,
+    received: AtomicU64,
+    reports: AtomicU64,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [url, group, agents, seconds, series] = args.as_slice() else {
+        return Err(Error::other("URL GROUP AGENTS SECONDS SERIES"));
+    };
+    let number = |text: &String| text.parse::<u64>().map_err(Error::other);
+    let (agents, series) = (number(agents)?, number(series)?);
+    let fleet = Arc::new(Fleet {
+        clock: Clock::start(),
+        group: group.clone(),
+        intervals: number(seconds)?,
+        info: info(series),
+        published: AtomicU64::new(0),
+        received: AtomicU64::new(0),
+        reports: AtomicU64::new(0),
+    });
+    let mut tasks = Vec::new();
+    for index in 0..agents {
+        let client = async_nats::connect(url).await.map_err(Error::other)?;
+        tasks.push(tokio::spawn(drive(Arc::clone(&fleet), index, client)));
+    }
+    for task in tasks {
+        task.await.map_err(Error::other)??;
+    }
+    let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+    let mut out = std::io::stdout();
+    writeln!(
+        out,
+        "{} {} {}",
+        count(&fleet.published),
+        count(&fleet.received),
+        count(&fleet.reports)
+    )
+}
+
+/// The facts of a run with one pool of so many series.
+fn info(series: u64) -> RunInfo {
+    let steps = (0..series).map(|step| Arc::from(format!("step{step}")));
+    RunInfo {
+        id: "fake".to_owned(),
+        started_at_unix_ns: 0,
+        seed: 1,
+        version: "fake".to_owned(),
+        threads: 1,
+        threads_planned: 1,
+        pools: vec![PoolInfo {
+            name: "p".to_owned(),
+            model: Model::Open,
+            steps: steps.collect(),
+            intended_rate: None,
+            connections: 1,
+            growth: Growth::Ahead,
+            streams: 1,
+            users: None,
+            iterations: false,
+            scenarios: Vec::new(),
+            stages: Vec::new(),
+            asked: None,
+        }],
+        interval: INTERVAL,
+        warmup: Warmup::NONE,
+        tls_verified: None,
+        spin: false,
+        thresholds: Vec::new(),
+        notes: Vec::new(),
+        target: "http://127.0.0.1/".to_owned(),
+    }
+}
+
+/// An interval of an agent, whose latencies are spread over some decades.
+fn interval(info: &RunInfo, index: u64, agent: u64) -> Interval {
+    let mut interval = Interval::of_pools(&info.pools);
+    interval.reset(index, Nanos(INTERVAL.0 * index));
+    interval.end = Nanos(INTERVAL.0 * (index + 1));
+    let series = info.pools[0].steps.len() as u64;
+    let figures = interval.pool_mut(0);
+    for number in 0..SAMPLES * series {
+        let drawn = (number * 7_919 + agent * 104_729 + index * 1_299_709) % 1_000;
+        let latency = Nanos(200_000 + drawn * drawn * 40);
+        let intended = Nanos(INTERVAL.0 * index + number * 1_000);
+        figures.record_intended(1);
+        figures.record(&Sample {
+            intended,
+            due: intended,
+            sent: intended + Nanos(5_000),
+            first_byte: intended + latency,
+            end: intended + latency,
+            bytes_sent: 100,
+            outcome: Outcome::Ok,
+            leniencies: Leniencies::default(),
+            bytes_received: 300,
+            status: 200,
+            step: (number % series) as u16,
+        });
+    }
+    interval.sum_up();
+    interval
+}
+
+/// An agent's life.
+async fn drive(fleet: Arc<Fleet>, index: u64, client: Client) -> Result<()> {
+    let machine = MachineFacts {
+        cores: 1,
+        descriptors: None,
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let mut fake = Fake {
+        machine: Agent::new(&format!("fake{index}"), version, machine),
+        stream: jetstream::new(client.clone()),
+        client,
+        fleet,
+        reports: String::new(),
+        start: None,
+        closed: 0,
+        index,
+    };
+    let nudge = format!("drumfire.{}.nudge", fake.fleet.group);
+    let mut nudges = fake.client.subscribe(nudge).await.map_err(Error::other)?;
+    let (replied, mut replies) = mpsc::unbounded_channel::<Vec<u8>>();
+    loop {
+        let now = fake.fleet.clock.now();
+        let edge = fake.edge().unwrap_or(Nanos::MAX);
+        let wait = fake.machine.next_time().min(edge) - now;
+        let wait = wait.as_duration().min(Duration::from_millis(200));
+        let mut actions = tokio::select! {
+            Some(reply) = replies.recv() => {
+                let now = fake.fleet.clock.now();
+                fake.machine.handle_reply(&reply, now).map_err(Error::other)?
+            }
+            Some(_) = nudges.next() => fake.machine.nudge(fake.fleet.clock.now()),
+            () = tokio::time::sleep(wait) => fake.machine.handle_time(fake.fleet.clock.now()),
+        };
+        actions.extend(fake.work());
+        for action in actions {
+            if fake.act(action, &replied).await? {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// An agent at work.
+struct Fake {
+    machine: Agent,
+    stream: Context,
+    client: Client,
+    fleet: Arc<Fleet>,
+    reports: String,
+    start: Option<Nanos>,
+    closed: u64,
+    index: u64,
+}
+
+impl Fake {
+    /// The end of the interval under way.
+    fn edge(&self) -> Option<Nanos> {
+        let is_open = self.closed < self.fleet.intervals;
+        let start = self.start.filter(|_| is_open)?;
+        Some(start + Nanos(INTERVAL.0 * (self.closed + 1)))
+    }
+
+    /// Reports the interval that is over, and behind the last one the end.
+    fn work(&mut self) -> Vec<AgentAction> {
+        let now = self.fleet.clock.now();
+        if self.edge().is_none_or(|edge| now < edge) {
+            return Vec::new();
+        }
+        let interval = Arc::new(interval(&self.fleet.info, self.closed, self.index));
+        let mut contents = vec![event(&RunEvent::IntervalClosed(interval))];
+        self.closed += 1;
+        if self.closed == self.fleet.intervals {
+            let reason = StopReason::Counted;
+            contents.push(event(&RunEvent::Stopping { reason }));
+            contents.push(Content::Ending(Ending::default().encode()));
+        }
+        let reported = contents.iter().map(|it| self.machine.report(it, now));
+        reported.collect::<Vec<_>>().into_iter().flatten().collect()
+    }
+
+    /// Does what the machine asks for; whether it has left.
+    async fn act(
+        &mut self,
+        action: AgentAction,
+        replied: &mpsc::UnboundedSender<Vec<u8>>,
+    ) -> Result<bool> {
+        match action {
+            AgentAction::Beat(bytes) => {
+                let fleet = Arc::clone(&self.fleet);
+                fleet
+                    .published
+                    .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                let (client, replied) = (self.client.clone(), replied.clone());
+                let subject = format!("drumfire.{}.beat", fleet.group);
+                tokio::spawn(async move {
+                    let request = Request::new().payload(bytes.into()).timeout(Some(REQUEST));
+                    if let Ok(reply) = client.send_request(subject, request).await {
+                        let length = reply.payload.len() as u64;
+                        fleet.received.fetch_add(length, Ordering::Relaxed);
+                        let _left = replied.send(reply.payload.to_vec());
+                    }
+                });
+            }
+            AgentAction::Publish(bytes) => {
+                let length = bytes.len() as u64;
+                self.fleet.published.fetch_add(length, Ordering::Relaxed);
+                self.fleet.reports.fetch_add(1, Ordering::Relaxed);
+                let published = self.stream.publish(self.reports.clone(), bytes.into());
+                published.await.map_err(Error::other)?;
+            }
+            AgentAction::Prepare(assignment) => {
+                let (group, run, share) = (&self.fleet.group, &assignment.run, assignment.share);
+                self.reports = format!("drumfire.{group}.{run}.share.{share}");
+                self.machine.ready(self.fleet.info.encode());
+            }
+            AgentAction::Start(at) => self.start = Some(at),
+            AgentAction::Leave(left) => {
+                self.client.flush().await.map_err(Error::other)?;
+                return left.map(|()| true).map_err(Error::other);
+            }
+            AgentAction::Lease(_) | AgentAction::Command(_) | AgentAction::Halt(..) => {}
+        }
+        Ok(false)
+    }
+}
+
+fn event(event: &RunEvent) -> Content {
+    Content::Event(encode_event(event))
+}
