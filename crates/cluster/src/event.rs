@@ -33,6 +33,8 @@ pub struct Loss {
     pub share: f64,
     /// The run time up to which its share is accounted for.
     pub reported: Nanos,
+    /// The run time at which it was lost.
+    pub at: Nanos,
 }
 
 impl Loss {
@@ -61,4 +63,32 @@ pub enum CoordinatorAction {
     Nudge,
     /// Tell the run's observers.
     Tell(ClusterEvent),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unknown_share_is_that_behind_the_last_report() {
+        for (reported, span, expected) in [
+            (4, 8, 0.25),
+            (0, 8, 0.5),
+            (8, 8, 0.0),
+            (9, 8, 0.0),
+            (0, 0, 0.5),
+        ] {
+            let loss = Loss {
+                text: String::new(),
+                share: 0.5,
+                reported: Nanos::from_secs(reported),
+                at: Nanos::from_secs(reported + 3),
+            };
+            let unknown = loss.over(Nanos::from_secs(span)).unknown;
+            assert!(
+                (unknown - expected).abs() < 1e-9,
+                "{reported} {span} {unknown}"
+            );
+        }
+    }
 }

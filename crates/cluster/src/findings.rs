@@ -51,6 +51,7 @@ pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<Clus
                 text,
                 share: f64::from(shares.count) / f64::from(shares.of),
                 reported: place.reported,
+                at: place.lost_at.unwrap_or_default(),
             }));
         }
         events.extend(of_agent(place).into_iter().map(ClusterEvent::Suspect));

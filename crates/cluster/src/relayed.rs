@@ -151,7 +151,9 @@ impl Books<'_> {
         if let Some(at) = load_end {
             self.reading.end_load(at);
         }
-        let span = load_end.unwrap_or(self.end);
+        // Where all are lost the load was asked for until the last of them was.
+        let lost_at = self.losses.iter().map(|loss| loss.at).max();
+        let span = load_end.unwrap_or_else(|| self.end.max(lost_at.unwrap_or_default()));
         for loss in std::mem::take(&mut self.losses) {
             self.reading.doubt(loss.over(span));
         }

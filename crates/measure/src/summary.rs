@@ -478,7 +478,9 @@ impl Summary {
         let mut load = LoadAnswer::of_run(&pools, self.duration);
         let target = TargetAnswer::of_run(&pools);
         let doubts = std::mem::take(&mut self.verdict.doubts);
-        doubts.iter().for_each(|doubt| load.miss(doubt.unknown));
+        // Each is a share of the whole, whatever the others are.
+        let unknown: f64 = doubts.iter().map(|doubt| doubt.unknown).sum();
+        load.miss(unknown.min(1.0));
         (self.verdict, self.load, self.target) = (verdict.with(doubts), load, target);
     }
 
