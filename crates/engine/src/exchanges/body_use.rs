@@ -59,12 +59,21 @@ impl BodyUse {
         Ok(decoder.map_or(Self::Discard, Self::Decode))
     }
 
-    /// The use of a body with these fields of which up to `max` decoded bytes are looked at.
+    /// The use of a body with these fields of which up to `max` decoded bytes are looked at. Where
+    /// the plan decodes gzip alone, a body of another coding is looked at as it came.
     ///
     /// # Errors
     /// When the coding is unknown.
-    pub(super) fn keeping(max: u64, fields: &Fields<'_>) -> Result<Self, Failure> {
-        let decoder = decoder(fields, max)?;
+    pub(super) fn keeping(
+        compressed: Compressed,
+        max: u64,
+        fields: &Fields<'_>,
+    ) -> Result<Self, Failure> {
+        let stays = matches!(compressed, Compressed::DecodeGzip(_)) && !is_gzip(fields);
+        let decoder = match stays {
+            true => None,
+            false => decoder(fields, max)?,
+        };
         Ok(Self::Keep { decoder, max })
     }
 

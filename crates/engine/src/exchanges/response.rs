@@ -445,10 +445,10 @@ fn use_of_body(
 ) -> Result<BodyUse, Failure> {
     let is_expected = cx.rules.judge_request(cx.request, status) == Outcome::Ok;
     let inspection = cx.request.inspection();
-    if let Some(max) = inspection.and_then(|inspection| inspection.body_max()) {
-        return BodyUse::keeping(max.0, fields);
-    }
     let compressed = cx.rules.pool().http.compressed;
+    if let Some(max) = inspection.and_then(|inspection| inspection.body_max()) {
+        return BodyUse::keeping(compressed, max.0, fields);
+    }
     let room = match (cx.rules.shows(), is_expected) {
         (true, _) => SHOWN_BYTES,
         (false, false) => FAILED_BODY_BYTES,
