@@ -120,6 +120,8 @@ pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWord
     }
     let (name, format) = match &words[..] {
         [] => search(host)?,
+        // Viper takes an empty name, as of an unset variable, for none.
+        [name] if name.is_empty() => search(host)?,
         [name] if name == STDIN.0 => (STDIN.1.to_owned(), Format::Yaml),
         [name] => (name.clone(), format_of(name)?),
         words => {

@@ -345,7 +345,11 @@ impl<'a> Section<'a> {
             return Vec::new();
         };
         let entries = section.all();
-        let text = |(key, entry): (&str, Entry<'_>)| Some((key.to_owned(), entry.text()?));
+        // Nothing is an empty text, as in Go.
+        let text = |(key, entry): (&str, Entry<'_>)| match entry.value {
+            Value::Null => Some((key.to_owned(), String::new())),
+            _ => Some((key.to_owned(), entry.text()?)),
+        };
         entries.filter_map(text).collect()
     }
 

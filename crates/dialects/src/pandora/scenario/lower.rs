@@ -246,9 +246,11 @@ fn made(
         false => Uri::read(&request.uri)?,
     };
     let mut headers = Vec::new();
+    // As Go's client has it, the host of a request is not among its fields, and what follows from its
+    // body is made anew.
+    let made = ["host", "content-length", "transfer-encoding"];
     for (name, value) in &request.headers {
-        // As Go's client has it, the host of a request is not among its fields.
-        if !name.eq_ignore_ascii_case("host") {
+        if !made.iter().any(|made| name.eq_ignore_ascii_case(made)) {
             headers.push((name.clone(), translated(value, scope)?));
         }
     }

@@ -91,9 +91,12 @@ impl<'a> Row<'a> {
             error,
             ..Self::default()
         };
-        // Go's client takes one redirect too many for a failure of its own.
-        if sample.outcome == Outcome::RedirectLimit {
-            (row.net, row.proto) = (OTHER, 0);
+        // Go's client takes one redirect too many, and one to where it can't go, for failures of its
+        // own, and an upgrade that nobody asked for for an answer.
+        match sample.outcome {
+            Outcome::RedirectLimit | Outcome::RedirectBlocked => (row.net, row.proto) = (OTHER, 0),
+            Outcome::ProtoUnexpected101 => (row.net, row.proto) = (0, 101),
+            _ => {}
         }
         if columns.phases && sample.first_byte != Nanos::MAX {
             // A server may answer before it has read everything.
@@ -203,8 +206,7 @@ fn net_code(sample: &Sample) -> u32 {
         | O::AssertHeader
         | O::AssertBody
         | O::AssertTime
-        | O::ExtractMissing
-        | O::RedirectBlocked => 0,
+        | O::ExtractMissing => 0,
         outcome if outcome.is_timeout() => 110,
         O::ConnectTimeout => 110,
         O::ConnectRefused => 111,
