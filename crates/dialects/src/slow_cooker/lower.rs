@@ -78,6 +78,12 @@ pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run,
         ));
     };
     let targets = Targets::find(argument, &**host)?;
+    if let Some(wrong) = args.host.split(',').find(|name| name.contains('/')) {
+        let wrong = wrong.trim();
+        return Err(mistake(format!(
+            "`{wrong}` is not a host; write a name such as web.test, without scheme and path"
+        )));
+    }
     let rate = Rate::of(args)?;
     let unit = match args.latency_unit.as_str() {
         "ms" => 1_000_000,
