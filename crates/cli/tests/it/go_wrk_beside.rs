@@ -10,7 +10,7 @@
 
 use crate::support::program::{LIMIT, neutral, words};
 use crate::support::script::Peer;
-use crate::support::{Beside, Process, Record, Run, Script, drumfire};
+use crate::support::{Beside, Case, Folder, Process, Record, Run, Script, Serve, drumfire};
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
@@ -87,14 +87,10 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             }
             continue;
         }
-        // The bytes themselves, before the end of the connection.
-        if let Some(raw) = behaviour.strip_prefix("raw ") {
-            peer.send(
-                raw.replace("\\r", "\r")
-                    .replace("\\n", "\n")
-                    .replace("\\0", "\0"),
-            );
-            return peer.end();
+        match written(behaviour, peer) {
+            Some(true) => continue,
+            Some(false) => return,
+            None => {}
         }
         match behaviour {
             "closes-second" => {
@@ -109,21 +105,17 @@ fn serve(behaviour: &str, peer: &mut Peer) {
                     return peer.end();
                 }
             }
-            "until-end" => {
-                peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok");
-                return peer.end();
+            "third-is-last" if count == 3 => {
+                let bytes = OK.replace("Content", "Connection: close\r\nContent");
+                return last(&bytes, peer);
             }
+            "third-is-last" => drop(peer.send(OK)),
+            "until-end" => return last("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok", peer),
             "hangs-up" => return peer.end(),
             "resets" => return peer.reset(),
-            "cuts" => {
-                peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok");
-                return peer.end();
-            }
+            "cuts" => return last("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nok", peer),
             "resets-body" | "resets-chunk" | "drips" => return begin_body(behaviour, peer),
-            "cuts-head" => {
-                peer.send("HTTP/1.1 200 OK\r\nContent-Le");
-                return peer.end();
-            }
+            "cuts-head" => return last("HTTP/1.1 200 OK\r\nContent-Le", peer),
             "bad-gzip" => {
                 let fields = "Content-Encoding: gzip\r\nContent-Length: 30";
                 let body = "x".repeat(30);
@@ -137,6 +129,24 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             other => panic!("no behaviour {other}"),
         }
     }
+}
+
+/// Sends the bytes that a behaviour names, before the end of the connection or within it: whether it
+/// goes on. `None` where it names none.
+fn written(behaviour: &str, peer: &mut Peer) -> Option<bool> {
+    if let Some(raw) = behaviour.strip_prefix("raw ") {
+        peer.send_written(raw);
+        peer.end();
+        return Some(false);
+    }
+    let kept = behaviour.strip_prefix("kept ")?;
+    Some(peer.send_written(kept))
+}
+
+/// Sends bytes and the end of the connection.
+fn last(bytes: &str, peer: &mut Peer) {
+    peer.send(bytes);
+    peer.end();
 }
 
 /// Sends a head and the beginning of a body, which never ends.
@@ -212,36 +222,51 @@ fn masked(text: &str, host: &str) -> String {
     }
 }
 
-/// Runs a line with a server of this behaviour.
-fn run(mut command: Command, behaviour: &str, line: &str) -> Record {
-    let name = behaviour.to_owned();
+/// Runs a case, whose files of a server stand in `DIR`.
+fn run(mut command: Command, case: &Case) -> Record {
+    let folder = Folder::new();
+    let dir = folder.path().to_str().expect("a path of text");
+    let name = case.server.clone();
     let place: Arc<OnceLock<String>> = Arc::default();
     let served = Arc::clone(&place);
     let script = Script::new(move |peer| {
         let host = served.get().map_or("HOST", String::as_str);
         serve(&name.replace("HOST", host), peer);
     });
-    let url = script.url();
-    let host = url
-        .trim_start_matches("http://")
-        .trim_end_matches('/')
-        .to_owned();
+    let secure = case.server.strip_prefix("serve");
+    let secure = secure.map(|words| Serve::new(&words.trim().replace("DIR", dir)));
+    let host = match &secure {
+        Some(serve) => serve.address().to_string(),
+        None => format!("127.0.0.1:{}", script.port()),
+    };
     drop(place.set(host.clone()));
     let files = BESIDE.folder().join("files");
-    let line = line.replace("URL", &url).replace("HOST", &host);
     let port = host.rsplit(':').next().unwrap_or_default();
-    let line = line.replace("PORT", port);
-    command.args(words(&line)).current_dir(files);
-    let run = Process::start(&mut command).finish(LIMIT);
-    record(&run, &script.heads(), &host)
+    let filled = |text: &str| {
+        text.replace("URL", &format!("http://{host}/"))
+            .replace("HOST", &host)
+            .replace("PORT", port)
+            .replace("DIR", dir)
+    };
+    command.args(words(&filled(&case.name))).current_dir(files);
+    if let Some((name, value)) = case.first("env").and_then(|env| env.split_once('=')) {
+        command.env(name, filled(value));
+    }
+    let process = Process::start(&mut command);
+    case.signal(&process);
+    let run = process.finish(LIMIT);
+    let record = record(&run, &script.heads(), &host);
+    let own = format!(":{port}");
+    let masked = |line: &String| line.replace(dir, "DIR").replace(&own, ":PORT");
+    record.iter().map(masked).collect()
 }
 
 const BESIDE: Beside = Beside {
     dialect: "go-wrk",
     original: "GO_WRK",
     // Runs last a second each, and mostly wait.
-    at_a_time: 16,
-    least: 60,
+    at_a_time: 24,
+    least: 500,
 };
 
 #[test]
@@ -251,6 +276,6 @@ fn lines_end_as_recorded() {
             Some(path) => neutral(Command::new(path)),
             None => drumfire(["go-wrk"]),
         };
-        run(program, &case.server, &case.name)
+        run(program, case)
     });
 }

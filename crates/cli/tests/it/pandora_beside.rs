@@ -23,8 +23,8 @@ const BESIDE: Beside = Beside {
     dialect: "pandora",
     original: "PANDORA",
     // Runs last a second or two each, and mostly wait.
-    at_a_time: 8,
-    least: 60,
+    at_a_time: 12,
+    least: 450,
 };
 
 /// What a pool has where a case does not say otherwise.
@@ -151,6 +151,16 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
             "hangs-up" => return peer.end(),
             "resets" => return peer.reset(),
             "silent" => return peer.hold(),
+            "raw" => {
+                peer.send_written(&behaviour["raw ".len()..]);
+                return peer.end();
+            }
+            "kept" => {
+                if !peer.send_written(&behaviour["kept ".len()..]) || closes {
+                    return peer.end();
+                }
+                continue;
+            }
             "garbage" => {
                 peer.send("no http\r\n\r\n");
                 return peer.end();
@@ -230,6 +240,11 @@ fn run(program: &mut Command, case: &Case) -> Record {
         text.replace("TARGET", &format!("127.0.0.1:{}", server.port()))
             .replace("COUNTERS", &counters_port.to_string())
     };
+    for written in case.all("write") {
+        let (name, text) = written.split_once(' ').unwrap_or((written, ""));
+        let text = filled(text).replace("\\r", "\r").replace("\\n", "\n");
+        folder.write(name, text);
+    }
     let name = case.first("file").unwrap_or("load.yaml");
     if let Some((folder_name, _)) = name.rsplit_once('/') {
         fs::create_dir_all(folder.path().join(folder_name)).unwrap();
@@ -240,14 +255,7 @@ fn run(program: &mut Command, case: &Case) -> Record {
     program.current_dir(folder.path()).env("BESIDE", "5");
     let mut process = Process::start(program);
     let seen = (!case.all("counters").is_empty()).then(|| counters(counters_port));
-    if let Some(signal) = case.first("signal") {
-        let (name, after) = signal.split_once(' ').unwrap();
-        sleep(Duration::from_millis(after.parse().unwrap()));
-        process.signal(match name {
-            "INT" => Signal::INT,
-            _ => Signal::TERM,
-        });
-    }
+    case.signal(&process);
     let limit = case
         .first("limit")
         .map(|limit| Duration::from_millis(limit.parse().unwrap()));

@@ -9,8 +9,8 @@
 
 use crate::support::lab::port;
 use crate::support::program::{LIMIT, neutral, words};
-use crate::support::script::{Peer, WholeRequest};
-use crate::support::{Beside, Case, Folder, Process, Record, Run, Script, Serve, Signal, drumfire};
+use crate::support::script::{GZIPPED_HELLO, Peer, WholeRequest};
+use crate::support::{Beside, Case, Folder, Process, Record, Run, Script, Serve, drumfire};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -24,14 +24,9 @@ const BESIDE: Beside = Beside {
     dialect: "slow_cooker",
     original: "SLOW_COOKER",
     // Runs last a second each, and mostly wait.
-    at_a_time: 24,
-    least: 100,
+    at_a_time: 32,
+    least: 300,
 };
-
-/// `hello`.
-const GZIPPED_HELLO: [u8; 25] = [
-    31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
-];
 
 /// What a behaviour has sent of a response.
 enum Part {
@@ -114,6 +109,16 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
             "mixed" if count % 2 == 0 => "503 X".to_owned(),
             _ => "200 OK".to_owned(),
         };
+        if let Some(bytes) = behaviour.strip_prefix("raw ") {
+            peer.send_written(bytes);
+            return peer.end();
+        }
+        if let Some(bytes) = behaviour.strip_prefix("kept ") {
+            if !peer.send_written(bytes) || closes {
+                return peer.end();
+            }
+            continue;
+        }
         match part(name, first, peer) {
             Part::Rest => {}
             Part::Whole => continue,
@@ -376,7 +381,7 @@ fn run(program: &mut Command, case: &Case) -> Record {
     }
     let process = Process::start(program);
     let page = case.first("metrics").map(|_| metrics(metrics_port));
-    signal(&process, case);
+    case.signal(&process);
     let run = process.finish(LIMIT);
     let mut record = shown(&run, case, &host);
     for line in &mut record {
@@ -386,21 +391,6 @@ fn run(program: &mut Command, case: &Case) -> Record {
     record.extend(besides(&run, case, &host, &folder));
     record.extend(page.into_iter().flatten());
     record
-}
-
-/// Sends the signal of a case in its time.
-fn signal(process: &Process, case: &Case) {
-    let Some((name, after)) = case
-        .first("signal")
-        .and_then(|signal| signal.split_once(' '))
-    else {
-        return;
-    };
-    sleep(Duration::from_millis(after.parse().unwrap()));
-    process.signal(match name {
-        "INT" => Signal::INT,
-        _ => Signal::TERM,
-    });
 }
 
 /// What a case asks to look at besides.

@@ -5,9 +5,11 @@
 //! With the path of the original in the environment it is run once more and its records are
 //! written anew; where ours differ they are written too, for a person to give the reason.
 
-use super::{alone, lab, side_by_side};
+use super::{Process, Signal, alone, lab, side_by_side};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::thread::sleep;
+use std::time::Duration;
 use std::{env, fs};
 
 /// What is compared of a run, a line each.
@@ -121,6 +123,19 @@ impl Case {
     /// The first of them.
     pub(crate) fn first(&self, word: &str) -> Option<&str> {
         self.all(word).first().copied()
+    }
+
+    /// Sends a process the signal of the case in its time, `NAME MILLISECONDS`.
+    pub(crate) fn signal(&self, process: &Process) {
+        let signal = self
+            .first("signal")
+            .and_then(|signal| signal.split_once(' '));
+        let Some((name, after)) = signal else { return };
+        sleep(Duration::from_millis(after.parse().expect("milliseconds")));
+        process.signal(match name {
+            "INT" => Signal::INT,
+            _ => Signal::TERM,
+        });
     }
 
     /// What ours has to do.

@@ -8,6 +8,11 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+/// `hello`.
+pub(crate) const GZIPPED_HELLO: [u8; 25] = [
+    31, 139, 8, 0, 0, 0, 0, 0, 2, 3, 203, 72, 205, 201, 201, 7, 0, 134, 166, 16, 54, 5, 0, 0, 0,
+];
+
 /// A server at a free port of 127.0.0.1; each connection is handed to the test's function on a
 /// thread of its own.
 #[derive(Debug)]
@@ -118,6 +123,17 @@ impl Peer {
         self.stream.get_mut().write_all(bytes.as_ref()).is_ok()
     }
 
+    /// Sends bytes as a case writes them: `\r`, `\n`, `\t` and `\0` are characters, `\g` is
+    /// [`GZIPPED_HELLO`], `\p` a pause between two pieces, and `{TEXT*3}` a text three times.
+    pub(crate) fn send_written(&mut self, text: &str) -> bool {
+        text.split("\\p").enumerate().all(|(index, piece)| {
+            if index > 0 {
+                thread::sleep(Duration::from_millis(30));
+            }
+            self.send(unescaped(&repeated(piece)))
+        })
+    }
+
     /// Holds sent bytes back until the end of the stream, which then travels in the same packet.
     pub(crate) fn in_one_piece(&self) {
         rustix::net::sockopt::set_tcp_cork(self.stream.get_ref(), true).unwrap();
@@ -153,6 +169,52 @@ impl Peer {
     pub(crate) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
+}
+
+/// A text in which `{TEXT*3}` stands three times.
+fn repeated(text: &str) -> String {
+    let mut result = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('{') {
+        result.push_str(before);
+        let group = behind.split_once('}').and_then(|(within, after)| {
+            let (part, count) = within.rsplit_once('*')?;
+            Some((part.repeat(count.parse().ok()?), after))
+        });
+        rest = match group {
+            Some((parts, after)) => {
+                result.push_str(&parts);
+                after
+            }
+            None => {
+                result.push('{');
+                behind
+            }
+        };
+    }
+    result + rest
+}
+
+/// The bytes that a text's escapes stand for.
+fn unescaped(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        let escape = (character == '\\').then(|| characters.as_str().chars().next());
+        match escape.flatten() {
+            Some('r') => bytes.push(b'\r'),
+            Some('n') => bytes.push(b'\n'),
+            Some('t') => bytes.push(b'\t'),
+            Some('0') => bytes.push(0),
+            Some('g') => bytes.extend(GZIPPED_HELLO),
+            _ => {
+                bytes.extend(character.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+        }
+        characters.next();
+    }
+    bytes
 }
 
 /// A head's field.
