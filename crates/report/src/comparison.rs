@@ -10,11 +10,13 @@
 //!
 //! A shift is a ratio, less 1, for times and rates, and a difference of shares for failures. A
 //! positive shift of a time or of failures is a candidate that is worse; of a rate, one that is
-//! better. `text` and `json` show what is here and compute nothing.
+//! better. `text`, `markdown` and `json` show what is here and compute
+//! nothing.
 
 mod figure;
 mod json;
 mod likeness;
+mod markdown;
 mod pair;
 mod rounds;
 mod sets;

@@ -172,7 +172,7 @@ const fn mark(is_good: bool) -> &'static str {
 }
 
 /// A table whose cells are escaped; nothing where it has no row.
-fn table(out: &mut String, heads: &[&str], rows: Vec<Vec<String>>) {
+pub(crate) fn table(out: &mut String, heads: &[&str], rows: Vec<Vec<String>>) {
     if rows.is_empty() {
         return;
     }
@@ -185,7 +185,7 @@ fn table(out: &mut String, heads: &[&str], rows: Vec<Vec<String>>) {
 }
 
 /// A text that others wrote, which means nothing to Markdown, nor to GitHub's search for users.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let text = foreign(text, Unicode::On);
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();

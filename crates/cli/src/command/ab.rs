@@ -10,10 +10,11 @@ mod process;
 mod progress;
 mod side;
 
+use super::compare::ComparisonDestinations;
 use super::report::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::AbFlags;
-use crate::output::{Destination, Output};
+use crate::output::Output;
 use crate::runs_folder;
 use crate::signals::Signals;
 use drumfire_measure::Summary;
@@ -38,10 +39,8 @@ const UNSOUND_MAX: usize = 3;
 /// Makes the rounds, and ends with 4 where B is worse.
 pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
     let output = &output.colored(flags.color);
-    let destination = flags.json.as_deref();
-    let destination = destination
-        .map(|file| Destination::check("--json", file))
-        .transpose()?;
+    let destinations =
+        ComparisonDestinations::of(flags.json.as_deref(), flags.markdown.as_deref())?;
     let sides = [Side::of("--a", &flags.a)?, Side::of("--b", &flags.b)?];
     let signals = Signals::default();
     let watched = signals.watch();
@@ -58,13 +57,7 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
         runs: [Vec::new(), Vec::new()],
     };
     let (comparison, ended) = experiment.carry_out()?;
-    let is_shown = !matches!(destination, Some(Destination::Stdout));
-    if let Some(destination) = destination {
-        destination.write(&comparison.json())?;
-    }
-    if is_shown {
-        output.print(comparison.text(&output.stdout_style()).as_bytes())?;
-    }
+    destinations.write(&comparison, output)?;
     experiment.name_runs();
     Ok(match (ended, comparison.is_worse()) {
         (RoundsEnd::Signal, _) => Exit::RoundsCut,

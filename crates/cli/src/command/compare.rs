@@ -4,7 +4,7 @@ use super::report::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::CompareFlags;
 use crate::output::{Destination, Output};
-use crate::{runs_folder, terminal};
+use crate::runs_folder;
 use drumfire_measure::Summary;
 use drumfire_report::comparison::{Comparison, Terms};
 use drumfire_session::stored;
@@ -17,10 +17,8 @@ const TAG: &str = "tag:";
 
 /// Compares two sides, and ends with 4 where the candidate is worse.
 pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure> {
-    let destination = flags.json.as_deref();
-    let destination = destination
-        .map(|file| Destination::check("--json", file))
-        .transpose()?;
+    let destinations =
+        ComparisonDestinations::of(flags.json.as_deref(), flags.markdown.as_deref())?;
     let base = side(&flags.base, output)?;
     let candidate = side(&flags.candidate, output)?;
     let terms = Terms {
@@ -30,18 +28,55 @@ pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure
     let [base, candidate] =
         [&base, &candidate].map(|side| side.iter().map(Arc::as_ref).collect::<Vec<_>>());
     let comparison = Comparison::of(&base, &candidate, terms).map_err(Failure::usage)?;
-    let is_shown = !matches!(destination, Some(Destination::Stdout));
-    if let Some(destination) = destination {
-        destination.write(&comparison.json())?;
-    }
-    if is_shown {
-        let style = terminal::stdout_style(flags.color);
-        output.print(comparison.text(&style).as_bytes())?;
-    }
+    destinations.write(&comparison, &output.colored(flags.color))?;
     Ok(match comparison.is_worse() {
         true => Exit::Worse,
         false => Exit::Done,
     })
+}
+
+/// Where the forms of a comparison go, known to be writable.
+pub(super) struct ComparisonDestinations {
+    json: Option<Destination>,
+    markdown: Option<Destination>,
+}
+
+impl ComparisonDestinations {
+    /// # Errors
+    /// When one can't be written, or both are one place.
+    pub(super) fn of(json: Option<&Path>, markdown: Option<&Path>) -> Result<Self, Failure> {
+        if json.is_some() && json == markdown {
+            return Err(Failure::usage(
+                "--json and --markdown name the same place; give each a file of its own",
+            ));
+        }
+        let check =
+            |flag, file: Option<&Path>| file.map(|file| Destination::check(flag, file)).transpose();
+        Ok(Self {
+            json: check("--json", json)?,
+            markdown: check("--markdown", markdown)?,
+        })
+    }
+
+    /// Writes the forms, and prints the text where none of them takes standard output.
+    pub(super) fn write(&self, comparison: &Comparison, output: &Output) -> Result<(), Failure> {
+        let forms = [
+            (&self.json, comparison.json()),
+            (&self.markdown, comparison.markdown()),
+        ];
+        let is_taken = forms
+            .iter()
+            .any(|(to, _)| matches!(to, Some(Destination::Stdout)));
+        for (to, bytes) in &forms {
+            if let Some(to) = to {
+                to.write(bytes)?;
+            }
+        }
+        match is_taken {
+            true => Ok(()),
+            false => output.print(comparison.text(&output.stdout_style()).as_bytes()),
+        }
+    }
 }
 
 /// The runs of a side as they were stored.

@@ -46,6 +46,9 @@ pub(crate) struct AbFlags {
     /// As JSON, to standard output or into a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
+    /// As Markdown, for a comment; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// Print nothing but the result
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,

@@ -28,6 +28,9 @@ pub(crate) struct CompareFlags {
     /// As JSON, to standard output or into a file
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
+    /// As Markdown, for a comment; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
     /// When the text has colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]

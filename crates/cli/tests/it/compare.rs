@@ -64,6 +64,23 @@ fn one_pair_is_named_by_directories_and_never_fails() {
         found.stdout
     );
     assert!(found.stdout.contains("95 % interval"), "{}", found.stdout);
+    let page = folder.at("page.md");
+    let line = format!("compare {root}/one {root}/two --markdown {page}");
+    assert_eq!(run(&line).code, Some(0), "{line}");
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(
+        page.starts_with("## One pair of runs: no verdict."),
+        "{page}"
+    );
+    let both = run(&format!(
+        "compare {root}/one {root}/two --markdown - --json"
+    ));
+    assert_eq!(both.code, Some(2));
+    assert!(
+        both.stderr.contains("name the same place"),
+        "{}",
+        both.stderr
+    );
     let itself = run(&format!("compare {root}/one {root}/one"));
     assert_eq!(itself.code, Some(2));
     assert!(

@@ -47,7 +47,7 @@ impl Comparison {
     }
 
     /// The answer of all figures in a sentence: what is worse goes first, since it decides.
-    fn answer(&self, style: &Style) -> (String, Ink) {
+    pub(super) fn answer(&self, style: &Style) -> (String, Ink) {
         if self.is_pair() {
             let words = "One pair of runs: no verdict. Runs of equal programs differ too; several of each side, \
                          taken in turn, have one.";
@@ -140,20 +140,17 @@ impl Comparison {
     }
 
     fn answer_words(&self, row: &Row) -> Line {
-        match row.answer {
-            Some(Answer::Worse) => Line::of("worse", Ink::Bad),
-            Some(Answer::Better) => Line::of("better", Ink::Good),
-            Some(Answer::Equal) => Line::of(
-                format!("equal within {}", percent(self.terms.least)),
-                Ink::Good,
-            ),
-            Some(Answer::Open) | None => Line::of("nothing shown", Ink::Dim),
-        }
+        let ink = match row.answer {
+            Some(Answer::Worse) => Ink::Bad,
+            Some(Answer::Better | Answer::Equal) => Ink::Good,
+            Some(Answer::Open) | None => Ink::Dim,
+        };
+        Line::of(answer_name(row, self.terms.least), ink)
     }
 
     /// The least shifts that could have been shown: of an experiment by its design and the spread
     /// that was seen, of sets half of each interval.
-    fn resolution(&self, style: &Style) -> Option<String> {
+    pub(super) fn resolution(&self, style: &Style) -> Option<String> {
         let least = |row: &Row| match (self.rounds, row.interval) {
             (Some(_), _) => row.detectable,
             (None, interval) => interval.map(|(low, high)| (high - low) / 2.0),
@@ -196,7 +193,7 @@ pub fn foreseen(rounds: Rounds) -> String {
 
 impl Runs {
     /// The number of runs, the first one and its beginning, and the target.
-    fn words(&self, style: &Style) -> String {
+    pub(super) fn words(&self, style: &Style) -> String {
         let target = secret::excerpt(&self.target);
         let target = Untrusted::new(&target).escaped(style.unicode);
         let began = self
@@ -213,11 +210,11 @@ impl Runs {
 }
 
 impl Row {
-    fn shift_words(&self, style: &Style) -> String {
+    pub(super) fn shift_words(&self, style: &Style) -> String {
         signed(self.shift, style)
     }
 
-    fn interval_words(&self, style: &Style) -> String {
+    pub(super) fn interval_words(&self, style: &Style) -> String {
         match self.interval {
             Some((low, high)) => format!("{} to {}", signed(low, style), signed(high, style)),
             None => style.glyph("–", "-").to_owned(),
@@ -238,7 +235,17 @@ fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String)
     }
 }
 
-fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
+/// The answer of one figure.
+pub(super) fn answer_name(row: &Row, least: f64) -> String {
+    match row.answer {
+        Some(Answer::Worse) => "worse".to_owned(),
+        Some(Answer::Better) => "better".to_owned(),
+        Some(Answer::Equal) => format!("equal within {}", percent(least)),
+        Some(Answer::Open) | None => "nothing shown".to_owned(),
+    }
+}
+
+pub(super) fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
     match figure {
         Figure::Latency(..) => latency_f64(value, unicode),
         Figure::Failed => share_of(value),
@@ -267,7 +274,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn probability(p: f64) -> String {
+pub(super) fn probability(p: f64) -> String {
     match p {
         ..0.001 => "<0.001".to_owned(),
         _ => format!("{p:.3}"),

@@ -361,3 +361,39 @@ fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
     assert!(!elsewhere.contains("Both servers"), "{elsewhere}");
     assert!(!elsewhere.contains("one server"), "{elsewhere}");
 }
+
+#[test]
+fn a_comparison_as_markdown_has_the_answer_and_a_table() {
+    let found = sides(8, 1.1, 200);
+    let found = compare(&found[0], &found[1], TERMS).unwrap();
+    let text = String::from_utf8(found.markdown()).unwrap();
+    assert!(
+        text.starts_with("## ✗ the candidate is worse: p50 by +"),
+        "{text}"
+    );
+    assert!(text.contains("- **Base**: 8 runs, the first of "), "{text}");
+    assert!(
+        text.contains(
+            "| figure | base | candidate | shift | 95 % interval | p | answer |\n| --- |"
+        ),
+        "{text}"
+    );
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("| ")).collect();
+    assert_eq!(rows.len(), 7, "{text}");
+    assert!(
+        rows.iter().all(|row| row.matches(" |").count() == 7),
+        "{text}"
+    );
+    assert!(rows[2].ends_with("| worse |"), "{text}");
+    assert!(
+        text.contains("Smaller shifts than these could not be shown"),
+        "{text}"
+    );
+    let pair = compare(&[run(0, 1.0, 200)], &[run(60, 1.5, 200)], TERMS).unwrap();
+    let text = String::from_utf8(pair.markdown()).unwrap();
+    assert!(
+        text.starts_with("## One pair of runs: no verdict."),
+        "{text}"
+    );
+    assert!(!text.contains("| p |"), "{text}");
+}
