@@ -24,7 +24,7 @@ const BESIDE: Beside = Beside {
     dialect: "slow_cooker",
     original: "SLOW_COOKER",
     // Runs last a second each, and mostly wait.
-    at_a_time: 32,
+    at_a_time: 24,
     least: 300,
 };
 
