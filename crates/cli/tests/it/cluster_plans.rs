@@ -84,7 +84,7 @@ pools:
     connections: 8
     think: 10ms
     requests: [ {{ post: \"/unique/{{{{ keys }}}}\", body: \"${{file:data/body.txt}}\" }} ]
-    stop: {{ requests: 160 }}
+    stop: {{ after: 2s }}
 ",
         url.trim_end_matches('/')
     );
@@ -108,7 +108,6 @@ pools:
         .iter()
         .filter(|(target, _)| target.starts_with("/unique/"))
         .collect();
-    assert_eq!(unique.len(), 160);
     assert!(unique.iter().all(|(_, body)| body == "the body"));
     let mut keys: Vec<&str> = unique.iter().map(|(target, _)| &target[8..]).collect();
     keys.sort_unstable();
