@@ -1,14 +1,17 @@
 //! How many instructions in user space a request takes.
 
 use clap::{Parser, ValueEnum};
+use drumfire_bench::cluster::{Binaries, CoordinatorProcess, NatsServer};
 use drumfire_bench::floor::Scheme;
 use drumfire_bench::server::{Kind, Server};
 use drumfire_bench::stepper::{Answerer, Detail, Steps, step};
 use drumfire_bench::symbols;
 use drumfire_bench::table::Spread;
 use drumfire_bench::tool::{Programs, Tool};
+use std::fs;
 use std::io::{Result, Write};
-use std::path::PathBuf;
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Count the instructions of a request, by stepping through them
@@ -29,6 +32,9 @@ struct Flags {
     /// An older drumfire, whose rows follow those of each protocol
     #[arg(long, value_name = "FILE")]
     beside: Option<PathBuf>,
+    /// Count one plan alone and on an agent instead, with this server of NATS
+    #[arg(long, value_name = "FILE")]
+    nats: Option<PathBuf>,
 }
 
 /// A protocol that drumfire speaks.
@@ -87,6 +93,9 @@ impl Servers {
 fn main() -> Result<()> {
     let flags = Flags::parse();
     let programs = Programs::find(flags.drumfire.clone(), flags.beside.clone())?;
+    if let Some(nats) = &flags.nats {
+        return on_an_agent(&flags, &programs, nats);
+    }
     let older = programs.before();
     let servers = Servers {
         http1: Answerer::start()?,
@@ -132,6 +141,51 @@ fn main() -> Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+/// Counts a plan alone, and as the share of an agent.
+fn on_an_agent(flags: &Flags, programs: &Programs, nats: &Path) -> Result<()> {
+    let target = Answerer::start()?;
+    let name = format!("drumfire-instructions-{}", std::process::id());
+    let folder = std::env::temp_dir().join(name);
+    fs::create_dir_all(&folder)?;
+    let binaries = Binaries {
+        drumfire: programs.drumfire.clone(),
+        nats: nats.to_owned(),
+    };
+    let server = NatsServer::start(&binaries, Ipv4Addr::LOCALHOST, &folder)?;
+    let (plan, url) = (folder.join("plan.yaml"), server.url());
+    let mut out = std::io::stdout();
+    let title = "instructions per request, mean | median (min–max)";
+    writeln!(out, "| client | connections | {title} |\n|---|---|---|---|")?;
+    for connections in CONNECTIONS {
+        fs::write(
+            &plan,
+            format!(
+                "drumfire: 1\npools:\n  p: {{ target: \"{}\", users: {connections}, connections: {connections}, \
+                 requests: [ {{ get: / }} ] }}\nstop: {{ after: 1h }}\ngenerator: {{ threads: 1, interval: 1h }}\n",
+                target.url()
+            ),
+        )?;
+        let mut alone = Command::new(&programs.drumfire);
+        alone.arg("run").arg(&plan).args(["-q", "--no-store"]);
+        let steps = step(&mut alone, flags.requests, Detail::Number)?;
+        writeln!(out, "{}", row("drumfire run", connections, &steps))?;
+        let group = format!("of{connections}");
+        let shown = plan.to_string_lossy();
+        let args = [
+            "run", &shown, "--agents", "1", "--nats", &url, "--group", &group,
+        ];
+        let coordinator = CoordinatorProcess::start(&binaries, &args, &folder)?;
+        let mut agent = Command::new(&programs.drumfire);
+        agent.args(["agent", "--nats", &url, "--group", &group]);
+        agent.env("XDG_STATE_HOME", &folder);
+        let steps = step(&mut agent, flags.requests, Detail::Number)?;
+        writeln!(out, "{}", row("drumfire agent", connections, &steps))?;
+        coordinator.kill();
+    }
+    let _left_behind = fs::remove_dir_all(&folder);
     Ok(())
 }
 
