@@ -10,14 +10,16 @@ use std::path::PathBuf;
 /// Flags of `ab`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  drumfire ab --a 'http -r 500 -z 30s localhost:8080' --b 'http -r 500 -z 30s localhost:8081'
+  drumfire ab --a 'http -r 500 -z 30s localhost:8080' \\
+    --b 'http -r 500 -z 30s localhost:8081'
   drumfire ab --a 'run old.yaml' --b 'run new.yaml' --rounds 20
   drumfire ab --a 'run plan.yaml' --b 'run plan.yaml --set defaults.http=2'
-  drumfire ab --duet --a 'http -r 500 -z 30s old:8080' --b 'http -r 500 -z 30s new:8080'
-The order is A B B A, so that a machine that drifts does not pass for a change. Each run is
-stored with a tag, for `drumfire compare tag:NAME-a tag:NAME-b`.
-Exit codes: 0 B is not worse · 1 no comparison, or too many runs that can't be compared ·
-  2 usage · 4 B is worse · 5 ended by Ctrl-C before the last round")]
+  drumfire ab --duet --a 'http -r 500 -z 30s old:8080' \\
+    --b 'http -r 500 -z 30s new:8080'
+The order is A B B A, so that a machine that drifts does not pass for a change.
+Runs are stored with a tag, for `drumfire compare tag:NAME-a tag:NAME-b`.
+Exit codes: 0 B is not worse · 1 no comparison, or too many runs that can't be
+  compared · 2 usage · 4 B is worse · 5 ended by Ctrl-C before the last round")]
 pub(crate) struct AbFlags {
     /// The load to compare with: a command line of `drumfire http`, `grpc` or `run`, in quotes
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
