@@ -33,6 +33,13 @@ pub fn address_space_limit() -> Option<u64> {
     getrlimit(Resource::As).current
 }
 
+/// The bytes of addresses that this process uses, of which [`address_space_limit`] is the limit;
+/// `None` where the kernel does not report it.
+#[must_use]
+pub fn address_space() -> Option<u64> {
+    kilobytes_of("VmSize:")
+}
+
 /// How many local ports one address has for outgoing connections; `None` where that is unknown.
 #[must_use]
 pub fn ephemeral_ports() -> Option<u64> {
@@ -45,9 +52,13 @@ pub fn ephemeral_ports() -> Option<u64> {
 /// How many bytes of this process are in memory; `None` where the kernel does not report it.
 #[must_use]
 pub fn resident_memory() -> Option<u64> {
+    kilobytes_of("VmRSS:")
+}
+
+/// The bytes that a line of this process's status has, in kB there (proc(5)).
+fn kilobytes_of(name: &str) -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
-    let mut lines = text.lines();
-    let kilobytes = lines.find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes = text.lines().find_map(|line| line.strip_prefix(name))?;
     let kilobytes = kilobytes.trim().strip_suffix("kB")?.trim_end();
     kilobytes.parse::<u64>().ok()?.checked_mul(1024)
 }

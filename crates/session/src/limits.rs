@@ -6,16 +6,16 @@
 use crate::SessionError;
 use drumfire_engine::{Prepared, Resolver};
 use drumfire_measure::{Remedy, Summary};
-use drumfire_net::{address_space_limit, is_own_address, raise_descriptor_limit};
+use drumfire_net::{address_space, address_space_limit, is_own_address, raise_descriptor_limit};
 use drumfire_placement::{DESCRIPTORS_SPARE, Machine, Placement, fit};
 use drumfire_plan::Plan;
 use drumfire_units::ByteSize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
-/// The addresses that the program takes for itself, and those of each worker's stack. With fewer, an
-/// allocation somewhere fails, which ends the program without a word.
-const ADDRESSES: u64 = 64 << 20;
+/// The addresses that a run takes beside those that the program has already, and those of each
+/// worker's stack. With fewer, an allocation somewhere fails, which ends the program without a word.
+const ADDRESSES: u64 = 32 << 20;
 const ADDRESSES_OF_WORKER: u64 = 2 << 20;
 
 /// This machine: the cores that this process may use, its limit of file descriptors, which is raised
@@ -35,7 +35,8 @@ pub fn this_machine() -> Machine {
 /// When the machine can't run the plan, or no run of it could send anything.
 pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Arc<Prepared>, SessionError> {
     let placement = fit(&plan, &this_machine()).map_err(SessionError::Unfit)?;
-    let needed = ADDRESSES + u64::from(placement.threads()) * ADDRESSES_OF_WORKER;
+    let workers = u64::from(placement.threads()) * ADDRESSES_OF_WORKER;
+    let needed = address_space().unwrap_or(0) + ADDRESSES + workers;
     if let Some(limit) = address_space_limit().filter(|limit| *limit < needed) {
         return Err(SessionError::AddressSpace {
             limit: ByteSize(limit),
