@@ -71,7 +71,7 @@ pub(crate) fn of<'a>(
     signals: &Signals,
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
-    let remote = Remote::within(runs_folder::sockets());
+    let remote = Remote::within(runs_folder::sockets(), output.redactor());
     Ok(of_prepared(prepared, notes, signals, output)?.observed_by(remote))
 }
 

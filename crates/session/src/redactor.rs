@@ -2,7 +2,8 @@
 //!
 //! There are two kinds, since they are known at two moments: those that the plan marks, when its
 //! references are resolved, and those that stand beside names that speak of secrets, when the plan
-//! is compiled. Masking is by text: every occurrence of a value is replaced, in whatever form of
+//! is compiled. A plan with a setup is read once more behind it, and may have more of either kind by
+//! then. Masking is by text: every occurrence of a value is replaced, in whatever form of
 //! output. It costs a search of each text for each secret, so that the path of each request does
 //! not use it.
 
@@ -10,7 +11,7 @@ use drumfire_measure::RunInfo;
 use drumfire_report::Secrets;
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 /// Masks the secrets of one plan in texts, in JSON and in the facts of its run.
 ///
@@ -20,28 +21,54 @@ use std::sync::{Arc, OnceLock};
 #[derive(Clone, Default)]
 pub struct Redactor {
     /// The secrets that the plan marks.
-    secrets: Arc<OnceLock<Secrets>>,
+    secrets: Arc<RwLock<Known>>,
     /// The secrets that are known by the names beside them.
-    named: Arc<OnceLock<Secrets>>,
+    named: Arc<RwLock<Known>>,
+}
+
+/// The secrets of one kind that are known so far.
+#[derive(Default)]
+struct Known {
+    values: Vec<String>,
+    secrets: Arc<Secrets>,
+}
+
+impl Known {
+    /// Adds the values that are not known yet.
+    fn add(&mut self, values: &[String]) {
+        let known = self.values.len();
+        for value in values {
+            if !self.values.contains(value) {
+                self.values.push(value.clone());
+            }
+        }
+        if self.values.len() > known {
+            self.secrets = Arc::new(Secrets::new(&self.values));
+        }
+    }
 }
 
 impl Redactor {
-    /// Masks these secrets from now on. The first call counts: a redactor belongs to one plan.
-    /// Texts that were shown before are not touched.
+    /// Masks these secrets too from now on. Texts that were shown before are not touched.
     pub fn hide(&self, secrets: &[String]) {
-        let _first = self.secrets.get_or_init(|| Secrets::new(secrets));
+        let known = self.secrets.write();
+        known.unwrap_or_else(PoisonError::into_inner).add(secrets);
     }
 
     /// Masks these too, which stand beside names that speak of secrets: a server repeats them
-    /// without the name. The first call counts.
+    /// without the name.
     pub fn hide_named(&self, values: &[String]) {
-        let _first = self.named.get_or_init(|| Secrets::new(values));
+        let known = self.named.write();
+        known.unwrap_or_else(PoisonError::into_inner).add(values);
     }
 
     /// The secrets, if there are any.
-    fn secrets(&self) -> impl Iterator<Item = &Secrets> {
-        let all = [self.secrets.get(), self.named.get()].into_iter().flatten();
-        all.filter(|secrets| !secrets.is_empty())
+    fn secrets(&self) -> impl Iterator<Item = Arc<Secrets>> {
+        let all = [&self.secrets, &self.named].map(|kind| {
+            let known = kind.read().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(&known.secrets)
+        });
+        all.into_iter().filter(|secrets| !secrets.is_empty())
     }
 
     /// Whether there are secrets to mask.
@@ -109,7 +136,7 @@ impl Redactor {
         mask: impl Fn(&Secrets, &str) -> String,
     ) -> Cow<'b, [u8]> {
         self.secrets().fold(Cow::Borrowed(bytes), |bytes, secrets| {
-            let masked = mask(secrets, &String::from_utf8_lossy(&bytes));
+            let masked = mask(&secrets, &String::from_utf8_lossy(&bytes));
             Cow::Owned(masked.into_bytes())
         })
     }
@@ -156,7 +183,7 @@ mod tests {
         redactor.hide(&["hunter2".to_owned()]);
         assert_eq!(early.text("hunter2"), "***");
         redactor.hide(&["letmein".to_owned()]);
-        assert_eq!(early.text("letmein"), "letmein", "the first call counts");
+        assert_eq!(early.text("letmein of hunter2"), "*** of ***");
         assert!(!format!("{redactor:?}").contains("hunter2"));
     }
 }

@@ -11,7 +11,7 @@
 
 use crate::message::{Answer, Question};
 use crate::steering::Steering;
-use crate::{Note, Observer, RunContext, SessionError};
+use crate::{Note, Observer, Redactor, RunContext, SessionError};
 use drumfire_engine::Control;
 use drumfire_measure::{RunInfo, Summary};
 use drumfire_net::Clock;
@@ -37,7 +37,10 @@ const UNNAMED_EXTENSION: &str = "new";
 /// Takes commands for a run as long as it lasts. A run whose socket can't be opened goes on without
 /// it, and has a note of that in its report.
 #[derive(Debug)]
-pub struct Remote(State);
+pub struct Remote {
+    state: State,
+    redactor: Redactor,
+}
 
 /// The state of the socket.
 #[derive(Debug)]
@@ -57,24 +60,29 @@ struct Socket {
 }
 
 impl Remote {
-    /// Commands through a socket in the folder that [`socket_folder`] has found.
+    /// Commands through a socket in the folder that [`socket_folder`] has found. Answers have no
+    /// secret of `redactor`.
     #[must_use]
-    pub fn within(folder: io::Result<PathBuf>) -> Self {
-        Self(folder.map_or_else(State::Failed, State::Closed))
+    pub fn within(folder: io::Result<PathBuf>, redactor: &Redactor) -> Self {
+        Self {
+            state: folder.map_or_else(State::Failed, State::Closed),
+            redactor: redactor.clone(),
+        }
     }
 }
 
 impl Observer for Remote {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        if let State::Closed(folder) = &self.0 {
-            let socket = Socket::open(folder, Arc::clone(&run.info), run.control.clone());
-            self.0 = socket.map_or_else(State::Failed, |_socket| State::Open { _socket });
+        if let State::Closed(folder) = &self.state {
+            let info = Arc::new(self.redactor.info(&run.info));
+            let socket = Socket::open(folder, info, run.control.clone());
+            self.state = socket.map_or_else(State::Failed, |_socket| State::Open { _socket });
         }
         Ok(())
     }
 
     fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
-        match self.0 {
+        match self.state {
             State::Closed(_) | State::Open { .. } => Vec::new(),
             State::Failed(error) => vec![Note::Report(format!(
                 "drumfire ctl could not reach this run: {error}"

@@ -99,7 +99,7 @@ impl Observer for RequestRowsOutput {
     fn observe(&mut self, event: &RunEvent) {
         match event {
             RunEvent::Started(info) => {
-                let rows = RequestRows::new(info, self.form);
+                let rows = RequestRows::new(&self.redactor.info(info), self.form);
                 self.write(rows.header());
                 self.rows = Some(rows);
             }

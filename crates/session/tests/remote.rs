@@ -7,8 +7,8 @@ use drumfire_measure::{RunEvent, Summary};
 use drumfire_net::{ResolveError, Resolved};
 use drumfire_plan::{Change, Command, Reach, StopReason};
 use drumfire_session::{
-    Answer, Note, Observer, Question, Remote, RunContext, SOCKET_EXTENSION, Session, SessionError,
-    prepare,
+    Answer, Note, Observer, Question, Redactor, Remote, RunContext, SOCKET_EXTENSION, Session,
+    SessionError, prepare,
 };
 use drumfire_target::{Listen, Options, Server};
 use drumfire_testkit::closed;
@@ -108,7 +108,7 @@ fn a_client_that_drips_does_not_hold_up_the_next() {
         second: None,
     };
     let session = Session::of(prepared)
-        .observed_by(Remote::within(Ok(folder.clone())))
+        .observed_by(Remote::within(Ok(folder.clone()), &Redactor::default()))
         .observed_by(clients);
     let outcome = session.run();
     let _counters = server.stop();

@@ -256,7 +256,7 @@ impl Opening<'_> {
                 relayed(relay, facts, (clock, start), &mut told, &wish)
             })
         });
-        let remote = Remote::within(runs_folder::sockets());
+        let remote = Remote::within(runs_folder::sockets(), output.redactor());
         let session = session.noted(notes).observed_by(signals.clone());
         Ok(session.observed_by(remote))
     }

@@ -3,7 +3,7 @@
 
 use crate::support::program::LIMIT;
 use crate::support::script::field;
-use crate::support::{Folder, Process, Script, drumfire};
+use crate::support::{Folder, Process, Script, drumfire, wait_until};
 use std::fs;
 
 const SECRET: &str = "aGVsbG8/d29y+bGQ=MTIzNDU2";
@@ -162,4 +162,69 @@ fn a_marked_header_stays_at_its_origin() {
             .iter()
             .all(|head| field(head, "x-tenant").is_some())
     );
+}
+
+/// A secret that the setup takes is known only behind it, and is masked from then on: in rows of
+/// requests, whose step is a URL, in what other processes see of the run, and wherever a server
+/// repeats it.
+#[test]
+fn what_a_setup_takes_as_a_secret_is_masked() {
+    const TOKEN: &str = "tok-5f3e9d2c";
+    let server = Script::new(|peer| {
+        while let Some(request) = peer.whole_request() {
+            let body = format!("{{\"token\":\"{TOKEN}\",\"seen\":{:?}}}", request.head);
+            let length = body.len();
+            peer.send(format!(
+                "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n{body}"
+            ));
+        }
+    });
+    let folder = Folder::new();
+    let url = server.url();
+    let url = url.trim_end_matches('/');
+    let plan = format!(
+        "drumfire: 1
+defaults: {{ target: \"{url}\", headers: {{ X-Me: \"${{secret:setup:token}}\" }} }}
+setup:
+  - {{ get: /login, take: {{ token: json $.token }} }}
+pools:
+  main:
+    rate: 20/s
+    requests: [ {{ get: \"/of/${{secret:setup:token}}\", expect: {{ body: contains nothing }} }} ]
+stop: {{ after: 1500ms }}
+"
+    );
+    let plan = folder.write("plan.yaml", plan);
+    let [dir, json, rows, page] =
+        ["run", "out.json", "rows.csv", "page.html"].map(|n| folder.at(n));
+    let mut command = drumfire(["run", &plan, "--explain", "-o", &dir, "--json", &json]);
+    command.args(["--rows", &rows, "--html", &page]);
+    command.env("XDG_RUNTIME_DIR", folder.path());
+    let run = Process::start(&mut command);
+    wait_until("the run can be commanded", || {
+        let mut list = drumfire(["ctl"]);
+        let listed = Process::start(list.env("XDG_RUNTIME_DIR", folder.path())).finish(LIMIT);
+        assert!(!listed.stdout.contains(TOKEN), "{listed:?}");
+        listed.stdout.contains("/of/***")
+    });
+    let run = run.finish(LIMIT);
+    let mut all = run.stdout + &run.stderr;
+    assert!(all.contains("/of/***"), "{all}");
+    let stored = [
+        "info.json",
+        "summary.json",
+        "plan.yaml",
+        "events.jsonl",
+        "intervals.log",
+    ];
+    let stored = stored.map(|name| folder.path().join("run").join(name));
+    for file in stored
+        .iter()
+        .chain([json, rows, page].map(Into::into).iter())
+    {
+        let bytes = fs::read(file).unwrap_or_default();
+        all.push_str(&String::from_utf8_lossy(&bytes));
+    }
+    let shown = all.find(TOKEN).map(|at| &all[at.saturating_sub(80)..at]);
+    assert_eq!(shown, None);
 }

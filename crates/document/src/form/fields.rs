@@ -226,7 +226,7 @@ pub(crate) fn unknown<'a>(
 }
 
 /// Keys of other tools' plans, and the keys for the same in ours.
-const FOREIGN: [(&str, &str); 34] = [
+const FOREIGN: [(&str, &str); 36] = [
     ("sleep", A_PAUSE),
     ("wait", A_PAUSE),
     ("delay", A_PAUSE),
@@ -244,6 +244,8 @@ const FOREIGN: [(&str, &str); 34] = [
     ("skip_verify", UNVERIFIED),
     ("setup", AT_THE_TOP),
     ("teardown", AT_THE_TOP),
+    ("path", A_METHOD),
+    ("uri", A_METHOD),
     ("max_time", A_TIMEOUT),
     ("maxtime", A_TIMEOUT),
     ("request_timeout", A_TIMEOUT),
@@ -273,6 +275,7 @@ const FOREIGN: [(&str, &str); 34] = [
 ];
 const A_LOOP: &str = "steps are repeated by `repeat: 3`, with the steps in `do`";
 const A_QUERY: &str = "a query stands behind the path, as in `get: /search?q=tea`";
+const A_METHOD: &str = "a request names its path by its method, as in `get: /search`";
 const UNVERIFIED: &str = "certificates go unverified by `tls: { insecure: true }`";
 const AT_THE_TOP: &str = "`setup` and `teardown` stand at the top of the plan, for all pools";
 const A_TIMEOUT: &str = "the time limit of a request is `timeout: 5s`";

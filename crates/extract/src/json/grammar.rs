@@ -18,8 +18,7 @@ pub(super) fn parse(text: &str) -> Result<Path, ParseError> {
         return Err(ParseError::new(0, "a path has at most 1,024 bytes"));
     }
     if !text.starts_with('$') {
-        let given = text.trim_start_matches('.').escape_debug();
-        let reason = format!("a JSON path starts with `$`: write `$.{given}`");
+        let reason = format!("a JSON path starts with `$`: write `{}`", with_root(text));
         return Err(ParseError::new(0, reason));
     }
     let mut cursor = Cursor::new(text);
@@ -29,6 +28,18 @@ pub(super) fn parse(text: &str) -> Result<Path, ParseError> {
         return Err(cursor.error("a path goes on with `.name`, `['name']` or `[0]`"));
     }
     Ok(Path { segments })
+}
+
+/// The path that a text without a root was probably meant to be: `items.0.id` is `$.items[0].id`.
+fn with_root(text: &str) -> String {
+    let mut path = "$".to_owned();
+    for name in text.trim_start_matches('.').split('.') {
+        match !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => path.extend(["[", name, "]"]),
+            false => path.extend([".", &*name.escape_debug().to_string()]),
+        }
+    }
+    path
 }
 
 /// Segments, as many as there are.

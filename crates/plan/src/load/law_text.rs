@@ -212,7 +212,10 @@ fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>
         let end = scan.at();
         let last = scan.eat(")");
         if !last && !scan.eat(",") {
-            let message = "a closing parenthesis is missing; write `)`".to_owned();
+            // A comma within YAML's braces ends a text without quotes, so that it looks like this.
+            let message = "a closing parenthesis is missing; write `)`, and within `{ }` of a plan the \
+                           law in quotes";
+            let message = message.to_owned();
             return Err(LawError { at: end, message });
         }
         let argument = Argument { at, text };
