@@ -282,7 +282,8 @@ impl Connections {
         if std::mem::replace(&mut connection.is_retiring, true) {
             return Change::None;
         }
-        if !fruitless {
+        // One that takes no more by the plan's own limit was opened, whether or not a response has come.
+        if !fruitless || unwilling.is_none() {
             connection.failures = 0;
         }
         let new = self.bindings.replace(slot);

@@ -311,6 +311,24 @@ fn a_dead_target_spins_no_core() {
     assert!(result.log.waits < 1000, "{} turns", result.log.waits);
 }
 
+/// Failures behind each other lengthen the pause before a connection is dialed, and one that was
+/// opened ends their row, also where it takes a single request and is replaced before its response.
+#[test]
+fn a_connection_that_was_opened_ends_a_row_of_failures() {
+    let server = Server::http2(Http2::new()).takes(Law::Const(ms(1)));
+    let outages = 1..20;
+    let server = outages.fold(server, |server, half| {
+        server.is_dead(ms(500 * half), ms(500 * half + 3))
+    });
+    let plan = open("const(1000/s,10s)").connections(2).http2(5);
+    let plan = plan.with(|pool| pool.connections.keep_alive = KeepAlive::No);
+    let result = run(plan, World::of(server).network(Network::each_way(us(50))));
+    let total = &result.summary.total;
+    let longest = total.latency.waiting.max();
+    assert!(longest <= ms(12), "{longest:?}");
+    assert!(total.counts.failed <= 19 * 12, "{}", total.counts.failed);
+}
+
 #[test]
 fn a_restart_loses_what_is_under_way_and_no_more() {
     for threads in [1, 2] {
