@@ -78,7 +78,7 @@ async fn main() -> Result<()> {
     )
 }
 
-/// The facts of a run with one pool of so many series.
+/// The facts of a run whose one pool has this number of series.
 fn info(series: u64) -> RunInfo {
     let steps = (0..series).map(|step| Arc::from(format!("step{step}")));
     RunInfo {

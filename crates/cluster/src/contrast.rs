@@ -8,7 +8,7 @@ use drumfire_measure::Interval;
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 
-/// The spans of which not all agents may have told yet.
+/// The spans that may lack the reports of some agents.
 const OPEN_MAX: usize = 64;
 /// The mean wait from which an agent is short of connections.
 const WAIT_MIN: Nanos = Nanos::from_millis(1);

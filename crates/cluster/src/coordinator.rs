@@ -7,12 +7,12 @@
 //! says, and between the two ends it.
 //!
 //! Everything on which its state depends it hands to its holder to be written
-//! ([`CoordinatorAction::Journal`]), before anything that follows from it is answered or told. Only
-//! after [`Coordinator::journaled`] do replies have a report as stored.
+//! ([`CoordinatorAction::Journal`]), before anything that follows from it is answered or published.
+//! Only after [`Coordinator::journaled`] do replies have a report as stored.
 //!
 //! One that goes on with another's run ([`Coordinator::of_run`]) is given what was written, entry by
-//! entry ([`Coordinator::replay`]), and then the time ([`Coordinator::go_on`]). What was told of the
-//! run is told again by a replay, in the same order. It has a higher term, by which agents refuse
+//! entry ([`Coordinator::replay`]), and then the time ([`Coordinator::go_on`]). A replay gives the
+//! events of the run once more, in the same order. It has a higher term, by which agents refuse
 //! the replies of the other; one that gets a beat with a higher term than its own is fenced, and
 //! answers nothing more.
 
@@ -86,7 +86,7 @@ impl Coordinator {
         }
     }
 
-    /// Takes an entry that a coordinator of this run has written; the events that it told then.
+    /// Takes an entry that a coordinator of this run has written; gives the events that came of it.
     ///
     /// # Errors
     /// When it is none of this run.
@@ -98,7 +98,7 @@ impl Coordinator {
             Entry::Report(bytes) => actions = self.handle_report(&bytes)?,
             Entry::Command(command) => actions = self.command(command),
             Entry::Halt(reason, ends) => {
-                // The one of a threshold is told again, for it is found again.
+                // The end by a threshold is found again, and comes as an event of its own.
                 let is_told = self.halt.is_none() && reason != StopReason::Threshold;
                 if is_told {
                     tell(RunEvent::Stopping { reason }, &mut actions);

@@ -1,4 +1,4 @@
-//! What a coordinator tells of its run, and asks of its holder.
+//! The events of a coordinator's run, and its requests to its holder.
 
 use drumfire_measure::{Doubt, Ending, RunEvent, RunInfo};
 use drumfire_units::Nanos;

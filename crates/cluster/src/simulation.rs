@@ -92,7 +92,7 @@ enum Ordeal {
     None,
     /// It is killed, and after a while another one goes on.
     Killed(Nanos),
-    /// It is killed within a write of its journal, after so many bytes.
+    /// The coordinator is killed within a write of its journal, behind this number of bytes.
     KilledWithin(usize, Nanos),
     /// It stands still for the first time, and another one goes on after the second.
     Still(Nanos, Nanos),
@@ -463,7 +463,7 @@ impl World {
             "seed {seed}"
         );
         assert_eq!(seen.losses, lost, "seed {seed}: each loss is stated");
-        // One that could not learn of the start in time, since nobody was there to say it, is lost.
+        // An agent is lost that had no coordinator to name the start in time.
         let reasons = self.processes.iter().filter_map(|it| it.left.as_ref());
         let mut reasons = reasons.filter_map(|left| left.as_ref().err());
         let calm = calm && !reasons.any(|reason| reason.contains("start too late"));

@@ -1,4 +1,4 @@
-//! What an agent has done by its own reports, by which it is told from the others.
+//! The sums of an agent's own reports, which set slow agents apart from the others.
 
 use drumfire_measure::Interval;
 use drumfire_units::Nanos;

@@ -1,4 +1,4 @@
-//! What a coordinator tells of its run: what an earlier one had told of it, and what comes.
+//! The events of a coordinator's run: those of an earlier coordinator, then its own.
 //!
 //! The past is played from the journal as it is asked for, so that the intervals of a long run are
 //! in memory one after the other. It ends where the coordinator under way has begun.

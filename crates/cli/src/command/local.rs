@@ -176,7 +176,7 @@ fn own_folder() -> io::Result<PathBuf> {
     }
 }
 
-/// A password that nobody can guess, in hexadecimal digits.
+/// A password of 128 random bits, in hexadecimal digits.
 fn password() -> io::Result<String> {
     let mut bytes = [0; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;

@@ -183,8 +183,8 @@ impl Refusal {
         (self.is_publish, self.pattern())
     }
 
-    /// The subject that a configuration names: those of one inbox and of one run have a number that
-    /// is known to nobody before.
+    /// The subject that a configuration names: those of one inbox and of one run have a number
+    /// that is drawn for them, in whose place a configuration has a wildcard.
     fn pattern(&self) -> String {
         let words: Vec<&str> = self.subject.split('.').collect();
         match words.as_slice() {

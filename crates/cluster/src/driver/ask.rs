@@ -39,7 +39,7 @@ pub fn runs_under_way(
             let Some(reply) = reply else {
                 return Ok(());
             };
-            // The server says by an empty reply that nobody is there.
+            // An empty reply of the server is a subject without a subscriber.
             if let Ok(status) = Status::decode(&reply.payload) {
                 // The receiver waits for the end of this thread.
                 let _taken = found.send(status);

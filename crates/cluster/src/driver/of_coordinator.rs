@@ -377,7 +377,7 @@ impl Conducting {
         Ok(())
     }
 
-    /// A right that is missing keeps a run from beginning; one that goes on is told of it.
+    /// A right that is missing keeps a run from beginning; a run that goes on has a note of it.
     fn refuse(&mut self, refusal: Refusal) -> Result<Vec<CoordinatorAction>, DriverError> {
         match self.coordinator.has_start() {
             false => Err(DriverError::Forbidden(refusal)),

@@ -76,7 +76,7 @@ pub(super) struct Conductor {
     dies_within: Option<usize>,
 }
 
-/// What is to be done for a coordinator when its actions are written and told.
+/// The work that is left for a coordinator when its actions are written and published.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Done {
     /// Whether it is still there.
@@ -161,7 +161,7 @@ impl Conductor {
         })
     }
 
-    /// Lets its next write be its last, after so many bytes of it.
+    /// Lets its next write end behind this number of bytes, and be its last.
     pub(super) const fn die_within_write(&mut self, bytes: usize) {
         self.dies_within = Some(bytes);
     }
@@ -175,8 +175,8 @@ impl Conductor {
         }
     }
 
-    /// Carries actions out as the driver does: what is to be written first, then what is told. One
-    /// that is not the last of its run finds that behind its write.
+    /// Carries actions out as the driver does: first the journal, then the events. A
+    /// coordinator that is not the last of its run finds that behind its write.
     pub(super) fn carry_out(&mut self, actions: Vec<CoordinatorAction>, is_last: bool) -> Done {
         let mut events = Vec::new();
         let mut written = Vec::new();
