@@ -15,6 +15,7 @@ mod flips;
 mod holm;
 mod rank_sum;
 mod signed_rank;
+mod tail;
 
 pub use blocks::{block_length, moving_blocks};
 pub use flips::{Differences, Looks};

@@ -5,6 +5,8 @@
 //! test is counted out, for the ties that the values have, and is no approximation; the interval of
 //! the shift is that of the values without ties, and is a little too wide where there are some.
 
+use crate::tail::beyond;
+
 /// The most values of a set: the distribution of two such sets takes a few milliseconds.
 pub const RUNS_MAX: usize = 60;
 
@@ -122,17 +124,9 @@ fn sums(ranks: &[usize], count: usize) -> Vec<f64> {
 fn cut(first: usize, second: usize, tail: f64) -> Option<usize> {
     let ranks: Vec<usize> = (1..=first + second).collect();
     let ways = sums(&ranks, second);
-    let all: f64 = ways.iter().sum();
-    let least = second * (second + 1) / 2;
     // P(U ≤ u), for u from 0 on.
-    let below = ways[least..].iter().scan(0.0, |sum, ways| {
-        *sum += ways / all;
-        Some(*sum)
-    });
-    below
-        .take_while(|below| *below <= tail)
-        .count()
-        .checked_sub(1)
+    let least = second * (second + 1) / 2;
+    beyond(&ways[least..], tail)
 }
 
 #[cfg(test)]

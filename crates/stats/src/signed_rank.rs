@@ -6,6 +6,7 @@
 //! left out of the test, as Wilcoxon did, but not of the shift.
 
 use crate::rank_sum::{RUNS_MAX, Shift};
+use crate::tail::beyond;
 
 /// A comparison of pairs by the ranks of their differences.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,16 +135,7 @@ fn sums(ranks: &[usize]) -> Vec<f64> {
 /// `None` where even the outermost ones are too near.
 fn cut(pairs: usize, tail: f64) -> Option<usize> {
     let ranks: Vec<usize> = (1..=pairs).collect();
-    let ways = sums(&ranks);
-    let all: f64 = ways.iter().sum();
-    let below = ways.iter().scan(0.0, |sum, ways| {
-        *sum += ways / all;
-        Some(*sum)
-    });
-    below
-        .take_while(|below| *below <= tail)
-        .count()
-        .checked_sub(1)
+    beyond(&sums(&ranks), tail)
 }
 
 #[cfg(test)]
