@@ -1,5 +1,6 @@
 //! One plan on several agents is one run.
 
+use crate::support::nats::{Nats, with_nats};
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Run, Serve, Signal, drumfire, lab, wait_until};
 use drumfire_measure::{Figures, Summary};
@@ -36,13 +37,13 @@ generator: {{ seed: 7 }}
     path
 }
 
-/// The program with a server of NATS in its PATH.
-fn with_nats(nats: &Path, args: &[&str]) -> Command {
-    let mut command = drumfire(args);
-    let path = std::env::var("PATH").unwrap_or_default();
-    let folder = nats.parent().unwrap();
-    command.env("PATH", format!("{}:{path}", folder.display()));
-    command
+/// A run of an hour on two local agents that has sent some requests.
+fn lasting_run(nats: &Path, serve: &Serve, folder: &Folder) -> Process {
+    let plan = plan(folder, &serve.url, 3_600);
+    let args = ["cluster", "run", &plan, "--local", "2"];
+    let run = Process::start(&mut with_nats(nats, &args));
+    serve.await_requests(400);
+    run
 }
 
 fn finish(command: &mut Command) -> Run {
@@ -165,10 +166,7 @@ fn a_signal_drains_all_agents() {
     };
     let serve = Serve::new("");
     let folder = Folder::new();
-    let plan = plan(&folder, &serve.url, 3_600);
-    let args = ["cluster", "run", &plan, "--local", "2"];
-    let run = Process::start(&mut with_nats(&nats, &args));
-    serve.await_requests(400);
+    let run = lasting_run(&nats, &serve, &folder);
     run.signal(Signal::INT);
     let run = run.finish(LIMIT);
     assert_eq!(run.code, Some(4), "{}{}", run.stdout, run.stderr);
@@ -185,7 +183,8 @@ fn an_agent_loads_what_its_list_names() {
         return;
     };
     let folder = Folder::new();
-    let (_server, url) = nats_server(&nats, &folder);
+    let server = Nats::new(&nats);
+    let url = server.url();
     let serve = Serve::new("");
     let here = &serve.url;
     let cases = [
@@ -240,37 +239,7 @@ fn an_agent_loads_what_its_list_names() {
     }
 }
 
-/// A server of NATS on a free port, which ends with the value, and its address.
-fn nats_server(program: &Path, folder: &Folder) -> (Process, String) {
-    let mut command = Command::new(program);
-    command.args([
-        "-a",
-        "127.0.0.1",
-        "-p",
-        "-1",
-        "-js",
-        "--ports_file_dir",
-        &folder.at(""),
-    ]);
-    command.args(["-sd", &folder.at("jetstream")]);
-    let server = Process::start(&mut command);
-    let mut url = None;
-    wait_until("the server names its port", || {
-        let files = fs::read_dir(folder.at("")).unwrap().flatten();
-        let ports = files
-            .map(|file| file.path())
-            .find(|path| path.extension().is_some_and(|end| end == "ports"));
-        let text = ports
-            .and_then(|path| fs::read_to_string(path).ok())
-            .unwrap_or_default();
-        let ports: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-        url = ports["nats"][0].as_str().map(str::to_owned);
-        url.is_some()
-    });
-    (server, url.unwrap())
-}
-
-/// The server of `--local` takes nobody without its password, and it and the agents end with a
+/// The server of `--local` refuses clients without its password, and it and the agents end with a
 /// coordinator that was killed.
 #[test]
 fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
@@ -279,10 +248,7 @@ fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
     };
     let serve = Serve::new("");
     let folder = Folder::new();
-    let plan = plan(&folder, &serve.url, 3_600);
-    let args = ["cluster", "run", &plan, "--local", "2"];
-    let run = Process::start(&mut with_nats(&nats, &args));
-    serve.await_requests(400);
+    let run = lasting_run(&nats, &serve, &folder);
     let servers = children_named(run.id(), "-a");
     let [server] = &servers[..] else {
         panic!("one server: {servers:?}");

@@ -67,17 +67,29 @@ impl Cluster {
         files.map(|file| file.path()).collect()
     }
 
-    /// The summaries of the stored runs.
-    fn stored(&self) -> Vec<Summary> {
+    /// The summary of the stored run, of which there is one record.
+    fn record(&self) -> Summary {
         let folder = self.folder.at("state/drumfire/runs");
-        let runs = fs::read_dir(folder).unwrap().flatten();
-        let records = runs.map(|run| Record::read(&run.path()).unwrap());
-        records
-            .map(|record| {
-                assert!(record.is_whole());
-                record.summary
-            })
-            .collect()
+        let mut runs = fs::read_dir(folder).unwrap().flatten();
+        let run = runs.next().expect("the run has a record");
+        assert!(runs.next().is_none(), "the run has one record");
+        let record = Record::read(&run.path()).unwrap();
+        assert!(record.is_whole());
+        record.summary
+    }
+
+    /// The same, of a run of six seconds that ended well and lost no request.
+    fn whole(&self, run: &Run) -> Summary {
+        assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+        let summary = self.record();
+        let counts = &summary.total.counts;
+        assert_eq!(
+            (counts.intended, counts.ok),
+            (1_800, 1_800),
+            "{}",
+            run.stdout
+        );
+        summary
     }
 }
 
@@ -102,17 +114,7 @@ fn a_coordinator_that_was_killed_is_followed_by_another() {
     drop(run.finish(LIMIT));
     assert_eq!(cluster.journals().len(), 1);
     let run = cluster.attach(&[]);
-    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
-    let [summary] = &cluster.stored()[..] else {
-        panic!("the run has one record");
-    };
-    let counts = &summary.total.counts;
-    assert_eq!(
-        (counts.intended, counts.ok),
-        (1_800, 1_800),
-        "{}",
-        run.stdout
-    );
+    let summary = cluster.whole(&run);
     summary.conservation().unwrap();
     assert!(summary.load.kept, "{:?}", summary.load);
     let notes = summary.info.notes.join("; ");
@@ -147,9 +149,7 @@ fn a_coordinator_that_comes_too_late_gets_what_was_sent() {
         sent,
         "no agent sends behind its lease"
     );
-    let [summary] = &cluster.stored()[..] else {
-        panic!("the run has one record");
-    };
+    let summary = cluster.record();
     summary.conservation().unwrap();
     let counts = &summary.total.counts;
     // What was in flight at the end of the lease may have been given up.
@@ -189,15 +189,5 @@ fn a_coordinator_that_stood_still_is_fenced() {
         "{}",
         paused.stderr
     );
-    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
-    let [summary] = &cluster.stored()[..] else {
-        panic!("the run has one record");
-    };
-    let counts = &summary.total.counts;
-    assert_eq!(
-        (counts.intended, counts.ok),
-        (1_800, 1_800),
-        "{}",
-        run.stdout
-    );
+    cluster.whole(&run);
 }

@@ -1,21 +1,11 @@
 //! What travels with a plan to several agents: its files, its feeds, the values of its setup.
 
-use crate::support::nats::Nats;
+use crate::support::nats::{Nats, with_nats};
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Report, Run, Script, Serve, drumfire, lab};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
 use std::sync::{Arc, Mutex};
-
-/// The program with a server of NATS in its PATH.
-fn with_nats(nats: &Path, args: &[&str]) -> Command {
-    let mut command = drumfire(args);
-    let path = std::env::var("PATH").unwrap_or_default();
-    let folder = nats.parent().unwrap();
-    command.env("PATH", format!("{}:{path}", folder.display()));
-    command
-}
 
 /// A run of a plan on local agents.
 fn local(nats: &Path, plan: &str, agents: &str, more: &[&str]) -> Run {

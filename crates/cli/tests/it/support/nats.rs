@@ -3,6 +3,7 @@
 use super::folder::Folder;
 use super::patience::wait_until;
 use super::process::Process;
+use super::program::drumfire;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -56,4 +57,13 @@ impl Nats {
     pub(crate) fn url(&self) -> String {
         format!("nats://127.0.0.1:{}", self.port)
     }
+}
+
+/// The program with this server of NATS in its PATH.
+pub(crate) fn with_nats(server: &Path, args: &[&str]) -> Command {
+    let mut command = drumfire(args);
+    let path = std::env::var("PATH").unwrap_or_default();
+    let folder = server.parent().unwrap();
+    command.env("PATH", format!("{}:{path}", folder.display()));
+    command
 }
