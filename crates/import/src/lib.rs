@@ -14,6 +14,8 @@ mod openapi;
 mod postman;
 mod shell;
 
+pub use shell::shell_words;
+
 use drumfire_document::Document;
 
 /// The form of a text that is imported.

@@ -5,11 +5,36 @@
 /// # Errors
 /// For a quote without an end.
 pub(crate) fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
+    split(text, Operators::End)
+}
+
+/// Splits the line of one command, in which a shell's operators are letters: a URL's `&` needs no
+/// quotes, since the line is in some already.
+///
+/// # Errors
+/// For a quote without an end, and a backslash at the line's end.
+pub fn shell_words(line: &str) -> Result<Vec<String>, String> {
+    let mut commands = split(line, Operators::Letters)?;
+    Ok(commands.pop().unwrap_or_default())
+}
+
+/// The meaning of `;`, `&`, `|`, `#` and a line end outside of quotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operators {
+    /// They end a command, and `#` begins a comment.
+    End,
+    /// They are letters, and a line end is a blank.
+    Letters,
+}
+
+fn split(text: &str, operators: Operators) -> Result<Vec<Vec<String>>, String> {
+    let has_operators = operators == Operators::End;
     let mut splitter = Splitter::default();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
             '\\' => match chars.next() {
+                None if !has_operators => return Err("a backslash stands at its end".to_owned()),
                 Some('\n') | None => {}
                 Some('\r') if chars.peek() == Some(&'\n') => drop(chars.next()),
                 Some(c) => splitter.push(c),
@@ -21,8 +46,10 @@ pub(crate) fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
                 ansi(&mut chars, splitter.word())?;
             }
             '$' if chars.peek() == Some(&'"') => {}
-            '#' if splitter.current.is_none() => while chars.next_if(|c| *c != '\n').is_some() {},
-            '\n' | ';' | '|' | '&' => splitter.end_command(),
+            '#' if has_operators && splitter.current.is_none() => {
+                while chars.next_if(|c| *c != '\n').is_some() {}
+            }
+            '\n' | ';' | '|' | '&' if has_operators => splitter.end_command(),
             c if c.is_whitespace() => splitter.end_word(),
             c => splitter.push(c),
         }
@@ -62,7 +89,7 @@ impl Splitter {
     }
 }
 
-const NO_END: &str = "a quote has no end";
+const NO_END: &str = "a quote is not closed";
 
 fn single(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
     for c in chars.by_ref() {
@@ -166,7 +193,7 @@ fn number(chars: &mut Chars<'_>, radix: u32, most: usize, start: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::commands;
+    use super::{commands, shell_words};
 
     #[test]
     fn words_are_those_of_a_shell() {
@@ -189,5 +216,25 @@ mod tests {
         let two = commands("a 1 &&\nb; c").expect("commands");
         assert_eq!(two.len(), 3);
         assert!(commands("a 'b").is_err());
+    }
+
+    #[test]
+    fn a_line_is_one_command() {
+        for (line, expected) in [
+            ("http -r 5 x", &["http", "-r", "5", "x"][..]),
+            ("  a  'b c' ", &["a", "b c"]),
+            (r#"-H "A: b" c\ d"#, &["-H", "A: b", "c d"]),
+            (r#"-d '{"n":"\u"}'"#, &["-d", r#"{"n":"\u"}"#]),
+            (r#"-d "{\"n\":1,\n}""#, &["-d", r#"{"n":1,\n}"#]),
+            ("x?a=1&b=2 ''", &["x?a=1&b=2", ""]),
+            ("a'b'\"c\"", &["abc"]),
+            ("x#y #z;\n|", &["x#y", "#z;", "|"]),
+            ("", &[]),
+        ] {
+            assert_eq!(shell_words(line).unwrap(), expected, "{line}");
+        }
+        for line in ["'a", "\"a", "a\\"] {
+            assert!(shell_words(line).is_err(), "{line}");
+        }
     }
 }

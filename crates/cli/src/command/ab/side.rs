@@ -2,6 +2,7 @@
 
 use super::process::RunProcess;
 use crate::exit::Failure;
+use drumfire_import::shell_words;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -42,7 +43,7 @@ impl Side {
     /// When it is none that runs a load, or has a flag that is the experiment's own.
     pub(super) fn of(flag: &'static str, line: &str) -> Result<Self, Failure> {
         let wrong = |message: &str| Failure::usage(format!("{flag}: {message}"));
-        let mut words = words(line).map_err(wrong)?;
+        let mut words = shell_words(line).map_err(|message| wrong(&message))?;
         if words.first().is_some_and(|word| word == "drumfire") {
             words.remove(0);
         }
@@ -125,62 +126,5 @@ impl Side {
         let names = self.words.iter();
         let mut names = names.map(|word| word.split_once('=').map_or(&**word, |(name, _)| name));
         names.any(|name| flags.contains(&name))
-    }
-}
-
-/// The words of a command line, as a shell splits them: quotes and backslashes, and nothing else.
-fn words(line: &str) -> Result<Vec<String>, &'static str> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote: Option<char> = None;
-    let mut letters = line.chars();
-    while let Some(letter) = letters.next() {
-        match (quote, letter) {
-            (Some(open), _) if letter == open => quote = None,
-            (None, '\'' | '"') => {
-                quote = Some(letter);
-                word.get_or_insert_default();
-            }
-            (None | Some('"'), '\\') => {
-                let next = letters.next().ok_or("a backslash stands at its end")?;
-                let is_special = quote.is_none() || matches!(next, '"' | '\\' | '$' | '`');
-                let word = word.get_or_insert_default();
-                if !is_special {
-                    word.push('\\');
-                }
-                word.push(next);
-            }
-            (None, blank) if blank.is_whitespace() => words.extend(word.take()),
-            _ => word.get_or_insert_default().push(letter),
-        }
-    }
-    if quote.is_some() {
-        return Err("a quote is not closed");
-    }
-    words.extend(word);
-    Ok(words)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::words;
-
-    #[test]
-    fn lines_are_split_as_a_shell_does() {
-        for (line, expected) in [
-            ("http -r 5 x", &["http", "-r", "5", "x"][..]),
-            ("  a  'b c' ", &["a", "b c"]),
-            (r#"-H "A: b" c\ d"#, &["-H", "A: b", "c d"]),
-            (r#"-d '{"n":"\u"}'"#, &["-d", r#"{"n":"\u"}"#]),
-            (r#"-d "{\"n\":1,\n}""#, &["-d", r#"{"n":1,\n}"#]),
-            ("x?a=1&b=2 ''", &["x?a=1&b=2", ""]),
-            ("a'b'\"c\"", &["abc"]),
-            ("", &[]),
-        ] {
-            assert_eq!(words(line).unwrap(), expected, "{line}");
-        }
-        for line in ["'a", "\"a", "a\\"] {
-            assert!(words(line).is_err(), "{line}");
-        }
     }
 }
