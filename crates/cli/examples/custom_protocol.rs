@@ -22,7 +22,7 @@
 use drumfire_measure::{
     Interval, Leniencies, Model, Outcome, PoolInfo, Reading, RunInfo, Sample, Summary,
 };
-use drumfire_plan::{Arrivals, Growth, Sequence, Threshold, Warmup};
+use drumfire_plan::{Arrivals, Sequence, Threshold};
 use drumfire_report::style::Style;
 use drumfire_report::text;
 use drumfire_schedule::{Next, Schedule, ScheduleError};
@@ -147,32 +147,15 @@ fn work(schedule: &Schedule, worker: u32, address: &str, clock: Clock, info: &Ru
 fn info(target: &str) -> RunInfo {
     RunInfo {
         id: "custom-protocol".to_owned(),
-        started_at_unix_ns: 0,
         seed: 1,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         threads: THREADS,
         threads_planned: THREADS,
-        pools: vec![PoolInfo {
-            name: "sums".to_owned(),
-            model: Model::Open,
-            steps: vec!["ADD".into()],
-            intended_rate: None,
-            connections: THREADS,
-            growth: Growth::Ahead,
-            streams: 1,
-            users: None,
-            iterations: false,
-            scenarios: Vec::new(),
-            stages: Vec::new(),
-            asked: None,
-        }],
-        interval: Nanos::from_secs(1),
-        warmup: Warmup::NONE,
-        tls_verified: None,
-        spin: false,
-        thresholds: Vec::new(),
-        notes: Vec::new(),
         target: target.to_owned(),
+        ..RunInfo::new(vec![PoolInfo {
+            connections: THREADS,
+            ..PoolInfo::new("sums", Model::Open, ["ADD"])
+        }])
     }
 }
 

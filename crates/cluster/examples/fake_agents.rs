@@ -15,7 +15,7 @@ use drumfire_measure::{
     Ending, Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample, encode_event,
 };
 use drumfire_net::Clock;
-use drumfire_plan::{Growth, StopReason, Warmup};
+use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use futures::StreamExt as _;
 use std::io::{Error, Result, Write as _};
@@ -80,35 +80,14 @@ async fn main() -> Result<()> {
 
 /// The facts of a run whose one pool has this number of series.
 fn info(series: u64) -> RunInfo {
-    let steps = (0..series).map(|step| Arc::from(format!("step{step}")));
+    let steps = (0..series).map(|step| format!("step{step}"));
     RunInfo {
         id: "fake".to_owned(),
-        started_at_unix_ns: 0,
         seed: 1,
         version: "fake".to_owned(),
-        threads: 1,
-        threads_planned: 1,
-        pools: vec![PoolInfo {
-            name: "p".to_owned(),
-            model: Model::Open,
-            steps: steps.collect(),
-            intended_rate: None,
-            connections: 1,
-            growth: Growth::Ahead,
-            streams: 1,
-            users: None,
-            iterations: false,
-            scenarios: Vec::new(),
-            stages: Vec::new(),
-            asked: None,
-        }],
         interval: INTERVAL,
-        warmup: Warmup::NONE,
-        tls_verified: None,
-        spin: false,
-        thresholds: Vec::new(),
-        notes: Vec::new(),
         target: "http://127.0.0.1/".to_owned(),
+        ..RunInfo::new(vec![PoolInfo::new("p", Model::Open, steps)])
     }
 }
 

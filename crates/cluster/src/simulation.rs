@@ -16,7 +16,7 @@ use crate::place::PlaceState;
 use crate::{Agent, AgentAction};
 use conductor::{Conductor, Life, setup};
 use drumfire_measure::{Ending, Interval, PoolInfo, RunEvent, RunInfo, encode_event};
-use drumfire_plan::{Change, Command, Growth, Plan, StopReason, Warmup};
+use drumfire_plan::{Change, Command, Plan, StopReason};
 use drumfire_testkit::Random;
 use drumfire_units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,32 +46,16 @@ static PLAN: LazyLock<Arc<Plan>> = LazyLock::new(|| Arc::new(plan()));
 fn info() -> RunInfo {
     RunInfo {
         id: "r".to_owned(),
-        started_at_unix_ns: 0,
         seed: 1,
         version: "1".to_owned(),
         threads: 4,
         threads_planned: 4,
-        pools: vec![PoolInfo {
-            name: "p".to_owned(),
-            model: drumfire_measure::Model::Open,
-            steps: vec![Arc::from("a")],
-            intended_rate: None,
-            connections: 1,
-            growth: Growth::Ahead,
-            streams: 1,
-            users: None,
-            iterations: false,
-            scenarios: Vec::new(),
-            stages: Vec::new(),
-            asked: None,
-        }],
         interval: INTERVAL,
-        warmup: Warmup::NONE,
-        tls_verified: None,
-        spin: false,
-        thresholds: Vec::new(),
-        notes: Vec::new(),
-        target: String::new(),
+        ..RunInfo::new(vec![PoolInfo::new(
+            "p",
+            drumfire_measure::Model::Open,
+            ["a"],
+        )])
     }
 }
 

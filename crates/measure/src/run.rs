@@ -85,6 +85,31 @@ pub struct PoolInfo {
     pub asked: Option<Asked>,
 }
 
+impl PoolInfo {
+    /// The facts of a pool of one connection with these steps, of which nothing else is known.
+    #[must_use]
+    pub fn new<S: Into<Arc<str>>>(
+        name: &str,
+        model: Model,
+        steps: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self {
+            name: name.to_owned(),
+            model,
+            steps: steps.into_iter().map(Into::into).collect(),
+            intended_rate: None,
+            connections: 1,
+            growth: Growth::Ahead,
+            streams: 1,
+            users: None,
+            iterations: false,
+            scenarios: Vec::new(),
+            stages: Vec::new(),
+            asked: None,
+        }
+    }
+}
+
 /// The facts of a run that are known when it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunInfo {
@@ -121,6 +146,28 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// The facts of a run of one thread with these pools, at least one, and with intervals of a
+    /// second, of which nothing else is known: neither its name nor its target.
+    #[must_use]
+    pub fn new(pools: Vec<PoolInfo>) -> Self {
+        Self {
+            id: String::new(),
+            started_at_unix_ns: 0,
+            seed: 0,
+            version: String::new(),
+            threads: 1,
+            threads_planned: 1,
+            pools,
+            interval: Nanos::from_secs(1),
+            warmup: Warmup::NONE,
+            tls_verified: None,
+            spin: false,
+            thresholds: Vec::new(),
+            notes: Vec::new(),
+            target: String::new(),
+        }
+    }
+
     /// The first pool, of which a report speaks where there is no other.
     ///
     /// # Panics

@@ -5,7 +5,7 @@ use drumfire_measure::{
     GeneratorHealth, Interval, Kept, Leniencies, Model, Outcome, Particulars, PoolInfo, Reading,
     RunEvent, RunInfo, Sample, Summary,
 };
-use drumfire_plan::{Growth, Warmup};
+
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -89,31 +89,13 @@ fn sample(outcome: &str, status: &str, time: &str, bytes: &str) -> Sample {
 fn info() -> RunInfo {
     RunInfo {
         id: "made-up".to_owned(),
-        started_at_unix_ns: 0,
-        seed: 0,
         version: "0".to_owned(),
         threads: 2,
         threads_planned: 2,
-        pools: vec![PoolInfo {
-            name: "main".to_owned(),
-            model: Model::Closed,
-            steps: vec!["all".into()],
-            intended_rate: None,
-            connections: 10,
-            growth: Growth::Ahead,
-            streams: 1,
-            users: None,
-            iterations: false,
-            scenarios: Vec::new(),
-            stages: Vec::new(),
-            asked: None,
-        }],
-        interval: Nanos::from_secs(1),
-        warmup: Warmup::NONE,
-        tls_verified: None,
-        spin: false,
-        thresholds: Vec::new(),
-        notes: Vec::new(),
         target: "http://made.up/".to_owned(),
+        ..RunInfo::new(vec![PoolInfo {
+            connections: 10,
+            ..PoolInfo::new("main", Model::Closed, ["all"])
+        }])
     }
 }

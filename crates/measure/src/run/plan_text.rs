@@ -390,39 +390,18 @@ fn step(key: &str, text: &str) -> Option<AskedStep> {
 mod tests {
     use super::*;
     use crate::Model;
-    use drumfire_plan::Warmup;
 
     /// The facts of a run with these pools, and nothing that its plan asked.
     fn info(pools: &[&str]) -> RunInfo {
         let pool = |name: &&str| PoolInfo {
-            name: (*name).to_owned(),
-            model: Model::Open,
-            steps: Vec::new(),
-            intended_rate: None,
             connections: 8,
-            growth: Growth::Ahead,
-            streams: 1,
-            users: None,
-            iterations: false,
-            scenarios: Vec::new(),
-            stages: Vec::new(),
-            asked: None,
+            ..PoolInfo::new(name, Model::Open, [""; 0])
         };
         RunInfo {
             id: "run".to_owned(),
-            started_at_unix_ns: 0,
-            seed: 0,
-            version: String::new(),
             threads: 2,
             threads_planned: 2,
-            pools: pools.iter().map(pool).collect(),
-            interval: Nanos::from_secs(1),
-            warmup: Warmup::NONE,
-            tls_verified: None,
-            spin: false,
-            thresholds: Vec::new(),
-            notes: Vec::new(),
-            target: String::new(),
+            ..RunInfo::new(pools.iter().map(pool).collect())
         }
     }
 

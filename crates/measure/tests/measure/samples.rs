@@ -3,7 +3,7 @@
 use drumfire_measure::{
     Interval, IterationSample, Leniencies, Model, Outcome, PoolInfo, RunInfo, Sample,
 };
-use drumfire_plan::{Growth, Warmup};
+
 use drumfire_units::Nanos;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -58,32 +58,13 @@ pub(crate) fn iteration(scenario: u32, intended: Nanos, took: Nanos) -> Iteratio
 pub(crate) fn run(model: Model, steps: &[&str]) -> Arc<RunInfo> {
     Arc::new(RunInfo {
         id: "test".to_owned(),
-        started_at_unix_ns: 0,
         seed: 1,
         version: "0".to_owned(),
-        threads: 1,
-        threads_planned: 1,
-        pools: vec![PoolInfo {
-            name: "main".to_owned(),
-            model,
-            steps: steps.iter().map(|name| Arc::from(*name)).collect(),
-            intended_rate: None,
-            connections: 8,
-            growth: Growth::Ahead,
-            streams: 1,
-            users: None,
-            iterations: false,
-            scenarios: Vec::new(),
-            stages: Vec::new(),
-            asked: None,
-        }],
-        interval: Nanos::from_secs(1),
-        warmup: Warmup::NONE,
-        tls_verified: None,
-        spin: false,
-        thresholds: Vec::new(),
-        notes: Vec::new(),
         target: "http://127.0.0.1/".to_owned(),
+        ..RunInfo::new(vec![PoolInfo {
+            connections: 8,
+            ..PoolInfo::new("main", model, steps.iter().copied())
+        }])
     })
 }
 

@@ -10,7 +10,7 @@ use crate::view::View;
 use drumfire_measure::{
     Excerpt, FailedBody, Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample,
 };
-use drumfire_plan::{Change, Command, Growth, StopReason, Warmup};
+use drumfire_plan::{Change, Command, StopReason};
 use drumfire_report::figure::{self, Figure, Plot};
 use drumfire_report::style::{Color, Style, Unicode};
 use drumfire_session::Redactor;
@@ -27,18 +27,8 @@ const SECRET: &str = "CANARY-7f3a";
 
 fn pool(name: &str, model: Model, steps: &[&str]) -> PoolInfo {
     PoolInfo {
-        name: name.to_owned(),
-        model,
-        steps: steps.iter().map(|step| Arc::from(*step)).collect(),
-        intended_rate: None,
         connections: 20,
-        growth: Growth::Ahead,
-        streams: 1,
-        users: None,
-        iterations: false,
-        scenarios: Vec::new(),
-        stages: Vec::new(),
-        asked: None,
+        ..PoolInfo::new(name, model, steps.iter().copied())
     }
 }
 
@@ -50,21 +40,15 @@ fn info() -> RunInfo {
         version: "0.1.0".to_owned(),
         threads: 2,
         threads_planned: 2,
-        pools: vec![
+        target: format!("http://shop.example/?token={SECRET}"),
+        ..RunInfo::new(vec![
             pool(
                 "shop",
                 Model::Open,
                 &["/basket", "/order", "/\u{1b}[31mred"],
             ),
             pool("search", Model::Closed, &["/search?q=日本"]),
-        ],
-        interval: Nanos::from_secs(1),
-        warmup: Warmup::NONE,
-        tls_verified: None,
-        spin: false,
-        thresholds: Vec::new(),
-        notes: Vec::new(),
-        target: format!("http://shop.example/?token={SECRET}"),
+        ])
     }
 }
 

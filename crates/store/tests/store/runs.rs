@@ -3,7 +3,7 @@
 use drumfire_measure::{
     Interval, Leniencies, Model, Outcome, PoolInfo, Reading, RunInfo, Sample, Summary,
 };
-use drumfire_plan::{Growth, Threshold, Warmup};
+use drumfire_plan::Threshold;
 use drumfire_store::{Beginning, Directory, Recording};
 use drumfire_units::Nanos;
 use std::path::Path;
@@ -15,37 +15,23 @@ const RULES: [&str; 2] = ["p99<1s", "p50<1s over 2s"];
 /// The facts of a run that began at this second, with a pool of one step and one of two.
 pub(crate) fn info(began: u64) -> RunInfo {
     let pool = |name: &str, steps: &[&str], iterations| PoolInfo {
-        name: name.to_owned(),
-        model: Model::Open,
-        steps: steps.iter().map(|name| Arc::from(*name)).collect(),
         intended_rate: Some(100.0),
         connections: 8,
-        growth: Growth::Ahead,
-        streams: 1,
-        users: None,
         iterations,
-        scenarios: Vec::new(),
-        stages: Vec::new(),
-        asked: None,
+        ..PoolInfo::new(name, Model::Open, steps.iter().copied())
     };
     RunInfo {
         id: "test".to_owned(),
         started_at_unix_ns: began * 1_000_000_000,
         seed: 1,
         version: "0".to_owned(),
-        threads: 1,
-        threads_planned: 1,
-        pools: vec![
-            pool("browse", &["all"], false),
-            pool("buy", &["login", "pay"], true),
-        ],
-        interval: Nanos::from_secs(1),
-        warmup: Warmup::NONE,
-        tls_verified: None,
-        spin: false,
         thresholds: RULES.iter().map(|rule| rule.parse().unwrap()).collect(),
         notes: vec!["a note".to_owned()],
         target: "http://127.0.0.1/".to_owned(),
+        ..RunInfo::new(vec![
+            pool("browse", &["all"], false),
+            pool("buy", &["login", "pay"], true),
+        ])
     }
 }
 
