@@ -6,6 +6,7 @@
 
 use super::DriverError;
 use async_nats::{Client, ConnectErrorKind, ConnectOptions, Event, ServerError, Subscriber};
+use drumfire_plan::secret;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -84,6 +85,13 @@ impl fmt::Debug for User {
 }
 
 impl Credentials {
+    /// The URL, or the URLs of a list, without users and passwords.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let urls: Vec<String> = self.url.split(',').map(secret::url).collect();
+        urls.join(",")
+    }
+
     pub(super) async fn connect(&self, role: Role) -> Result<(Client, Refusals), DriverError> {
         let (refuse, refusals) = mpsc::unbounded_channel();
         let options = self.options().await?.event_callback(move |event| {
@@ -108,7 +116,7 @@ impl Credentials {
                 }
                 _ => "",
             };
-            DriverError::Connect(format!("{text}{remedy}"))
+            DriverError::Connect(format!("{}: {text}{remedy}", self.place()))
         })?;
         let info = client.server_info();
         check_version(&info.version)?;
@@ -252,6 +260,24 @@ fn check_version(version: &str) -> Result<(), DriverError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_place_has_no_password() {
+        for (url, expected) in [
+            ("nats://a:p@10.0.0.5:4222", "nats://***@10.0.0.5:4222"),
+            ("nats://10.0.0.5:4222", "nats://10.0.0.5:4222"),
+            ("token@host", "***@host"),
+            ("a:p@b,nats://c:q@d", "***@b,nats://***@d"),
+        ] {
+            let credentials = Credentials {
+                url: url.to_owned(),
+                user: User::Unnamed,
+                tls: NatsTls::default(),
+                group: String::new(),
+            };
+            assert_eq!(credentials.place(), expected);
+        }
+    }
 
     #[test]
     fn servers_that_are_too_old_are_refused() {
