@@ -316,11 +316,15 @@ impl Exchanges {
         let End {
             id, now, outcome, ..
         } = end;
-        let status = match self.entry(id).is_call() {
-            true => self.with(id, interval, now, |kind, cx| kind.account(cx, outcome)),
-            false => self.entry(id).exchange.account.final_status(outcome),
+        let called = match self.entry(id).is_call() {
+            true => Some(self.with(id, interval, now, |kind, cx| kind.account(cx, outcome))),
+            false => None,
         };
         let entry = &mut self.entries[id.index()];
+        let status = match called {
+            Some(status) => status,
+            None => entry.exchange.account.final_status(outcome),
+        };
         interval.interim += u64::from(entry.exchange.account.interim());
         let sample = entry.sample(&self.rules, now, outcome, status);
         let Task {

@@ -212,11 +212,7 @@ impl PoolRun {
     fn settle_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
         loop {
-            while let Some(end) = self.dispatcher_mut().lists().next_ended() {
-                if end.now >= edge {
-                    return Err(end.now);
-                }
-                self.dispatcher_mut().lists().take_ended();
+            while let Some(end) = self.dispatcher_mut().lists().take_ended(edge)? {
                 self.end(cx, end);
             }
             let Some(todo) = self.dispatcher_mut().lists().next_todo() else {
@@ -264,11 +260,7 @@ impl PoolRun {
     /// As [`Self::settle`].
     pub(crate) fn account_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
-        while let Some(end) = self.dispatcher_mut().lists().next_ended() {
-            if end.now >= edge {
-                return Err(end.now);
-            }
-            self.dispatcher_mut().lists().take_ended();
+        while let Some(end) = self.dispatcher_mut().lists().take_ended(edge)? {
             self.account(cx, end);
         }
         Ok(())

@@ -74,20 +74,24 @@ impl Lists {
         self.ended.is_empty() && self.todo.is_empty()
     }
 
-    /// The next exchange that is over; it stays the next until [`Self::take_ended`].
-    #[inline]
-    pub(crate) fn next_ended(&self) -> Option<End> {
-        self.ended.get(self.settled).copied()
-    }
-
     /// Takes the next exchange that is over.
+    ///
+    /// # Errors
+    /// The time at which it ended, when that is not before `edge`; it stays the next.
     #[inline]
-    pub(crate) fn take_ended(&mut self) {
+    pub(crate) fn take_ended(&mut self, edge: Nanos) -> Result<Option<End>, Nanos> {
+        let Some(end) = self.ended.get(self.settled).copied() else {
+            return Ok(None);
+        };
+        if end.now >= edge {
+            return Err(end.now);
+        }
         self.settled += 1;
         if self.settled == self.ended.len() {
             self.ended.clear();
             self.settled = 0;
         }
+        Ok(Some(end))
     }
 
     /// Takes the next action on another exchange.

@@ -48,7 +48,7 @@ pub(crate) struct Http1 {
     carried: u64,
     /// The server's last `Keep-Alive` field.
     hint: Hint,
-    /// The time at which its last exchange ended, where that matters; else that of the opening.
+    /// The time at which its last exchange ended, or that of the opening.
     idle_since: Nanos,
 }
 
@@ -401,16 +401,10 @@ impl Http1 {
     /// Frees the connection after a complete response, or ends it.
     #[inline]
     fn free(&mut self, end: &End, terms: &Terms<'_>, now: Nanos) -> Flow {
-        let spent = match terms.settings.keep_alive {
-            KeepAlive::Yes => false,
-            KeepAlive::No => true,
-            KeepAlive::AtMost(limit) => self.carried >= limit,
-        };
+        let spent = self.carried >= terms.settings.carried_max();
         let ends = spent || terms.peer_closed || terms.leaving.is_some() || self.hint.is_used_up();
         if end.reusable && self.sending.is_written() && !ends {
-            if terms.settings.notes_idle() {
-                self.idle_since = now;
-            }
+            self.idle_since = now;
             return Flow::Room { since: None };
         }
         Flow::Close(if spent {

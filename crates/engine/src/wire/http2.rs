@@ -36,7 +36,6 @@ use drumfire_http2::{
 };
 use drumfire_measure::Outcome;
 use drumfire_net::{Io, IoError, Received};
-use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
 /// The payload of our pings, all alike: any byte of the server's is a sign of life.
@@ -75,11 +74,7 @@ impl Http2 {
             unsent: Vec::new(),
             ready: false,
             carried: 0,
-            carried_max: match settings.keep_alive {
-                KeepAlive::Yes => u64::MAX,
-                KeepAlive::No => 1,
-                KeepAlive::AtMost(limit) => limit,
-            },
+            carried_max: settings.carried_max(),
             answered: 0,
             going: None,
             silence: Silence::from(Nanos::ZERO),

@@ -26,6 +26,8 @@ pub(crate) struct Settings {
     pub(crate) renewal: Renewal,
     pub(crate) connect_limit: Nanos,
     pub(crate) tls_limit: Nanos,
+    /// What `keep_alive` means as a number, made once: it is compared after each response.
+    carried_max: u64,
 }
 
 impl Settings {
@@ -50,12 +52,18 @@ impl Settings {
             renewal: pool.reach.renewal,
             connect_limit: timeouts.connect,
             tls_limit: timeouts.tls,
+            carried_max: match connections.keep_alive {
+                KeepAlive::Yes => u64::MAX,
+                KeepAlive::No => 1,
+                KeepAlive::AtMost(limit) => limit,
+            },
         }
     }
 
-    /// Whether a connection's idle time matters.
-    pub(crate) fn notes_idle(&self) -> bool {
-        self.hints == KeepAliveHints::Respect || self.life.idle.is_some()
+    /// The number of exchanges that a connection carries in all, at most.
+    #[inline]
+    pub(crate) const fn carried_max(&self) -> u64 {
+        self.carried_max
     }
 
     /// The patience with the silence of a connection that is pinged so.
