@@ -237,7 +237,7 @@ fn addresses_of_a_machine_are_shares() {
         "plan.yaml",
         format!(
             "drumfire: 1\npools:\n  p:\n    target: {}\n    source_ip: 127.0.0.9\n    rate: 100/s\n    \
-             connections: 4\n    requests: [ {{ get: / }} ]\nstop: {{ after: 1s }}\n",
+             connections: 4\n    requests: [ {{ get: / }} ]\nstop: {{ requests: 100 }}\n",
             server.url()
         ),
     );

@@ -6,6 +6,7 @@
 //! Without a word it must succeed; `# exit N` at its end names another exit code, `# not run`
 //! leaves it out.
 
+use crate::examples;
 use crate::support::program::{PATH, neutral};
 use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire};
 use std::collections::BTreeSet;
@@ -130,12 +131,13 @@ fn is_counted(text: &str) -> bool {
 }
 
 /// Commands that take no flags of load, or whose load is the plan's.
-const UNBOUNDED: [&str; 6] = [
+const UNBOUNDED: [&str; 7] = [
     "drumfire check ",
     "drumfire import ",
     "drumfire new",
     "drumfire pandora ",
     "drumfire run ",
+    "drumfire runs ",
     "drumfire schema ",
 ];
 
@@ -229,6 +231,7 @@ impl Stage {
             "plan.yaml",
             plan.replace("URL", &format!("http://{address}/")),
         );
+        examples::put_into(&folder, plain.port(), sealed.port());
         Self {
             folder,
             plain,
@@ -326,9 +329,10 @@ fn at_free_ports(text: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The README, the manual and the pages on dialects, with their names.
+/// The README, the guide, the manual and the pages on dialects, with their names.
 pub(crate) fn documents() -> Vec<(String, String)> {
-    let mut all = pages("docs/manual");
+    let mut all = pages("docs/guide");
+    all.extend(pages("docs/manual"));
     all.extend(pages("docs/dialects"));
     all.push(page("README.md"));
     all

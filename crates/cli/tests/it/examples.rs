@@ -35,6 +35,38 @@ fn files(endings: &[&str]) -> Vec<Line> {
     names.into_iter().map(read).collect()
 }
 
+/// A plan for servers at these ports, over soon, with bounds that every machine keeps.
+fn adapted(plan: &str, plain: u16, sealed: u16) -> String {
+    let plan = plan
+        .replace(":8080", &format!(":{plain}"))
+        .replace(":8443", &format!(":{sealed}"));
+    let lines = plan.lines().map(|line| {
+        let line = ["<500ms", "<1s", "<2s", "<5s"]
+            .iter()
+            .fold(line.to_owned(), |line, bound| line.replace(bound, "<60s"));
+        let after = ["after: ", "after = \""].iter();
+        let mut found = after.filter_map(|key| Some((key, line.split_once(key)?)));
+        match found.next_back() {
+            Some((key, (before, after))) => {
+                let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
+                format!("{before}{key}{LENGTH}{rest}\n")
+            }
+            None => format!("{line}\n"),
+        }
+    });
+    lines.collect()
+}
+
+/// Writes the examples into the `examples` of a folder, so adapted, as pages name them.
+pub(crate) fn put_into(folder: &Folder, plain: u16, sealed: u16) {
+    for Line { place, text } in files(&PLANS) {
+        folder.write(&format!("examples/{place}"), adapted(&text, plain, sealed));
+    }
+    for Line { place, text } in files(&DATA) {
+        folder.write(&format!("examples/{place}"), text);
+    }
+}
+
 /// The servers for which the plans are written.
 struct Stage {
     folder: Folder,
@@ -57,31 +89,11 @@ impl Stage {
         }
     }
 
-    /// A plan for these servers, over soon, with bounds that every machine keeps.
-    fn adapted(&self, plan: &str) -> String {
-        let plan = plan
-            .replace(":8080", &format!(":{}", self.plain.port()))
-            .replace(":8443", &format!(":{}", self.sealed.port()));
-        let lines = plan.lines().map(|line| {
-            let line = ["<500ms", "<1s", "<2s", "<5s"]
-                .iter()
-                .fold(line.to_owned(), |line, bound| line.replace(bound, "<60s"));
-            let after = ["after: ", "after = \""].iter();
-            let mut found = after.filter_map(|key| Some((key, line.split_once(key)?)));
-            match found.next_back() {
-                Some((key, (before, after))) => {
-                    let rest = after.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
-                    format!("{before}{key}{LENGTH}{rest}\n")
-                }
-                None => format!("{line}\n"),
-            }
-        });
-        lines.collect()
-    }
-
     /// What is wrong with a plan's run, if anything is.
     fn judge(&self, Line { place, text }: &Line) -> Option<String> {
-        let plan = self.folder.write(place, self.adapted(text));
+        let plan = self
+            .folder
+            .write(place, adapted(text, self.plain.port(), self.sealed.port()));
         let json = self.folder.at(&format!("{place}.json"));
         let mut command = drumfire(["run", &plan, "--json", &json, "--no-tui"]);
         let run = Process::start(&mut command).finish(LIMIT);

@@ -56,6 +56,7 @@ mod names;
 mod output;
 mod pandora;
 mod pandora_beside;
+mod pipelines;
 mod plans;
 mod proxies;
 mod references;
