@@ -2,6 +2,17 @@
 //! which the report as text has its line of connections and the page its tables.
 //!
 //! A fact of which nothing happened is left out.
+//!
+//! There are four groups, which a reader asks for in this order: [`opened`] (how many, and what
+//! that took), [`closings`] (why they ended before the load did), [`spread`] (over which addresses)
+//! and [`protocol`] (what became of requests on the way). Each gives its facts in the order of a
+//! sentence. The page of text joins them to one line, the page in a browser makes tables of them;
+//! neither has a word or a rule of its own, so that the same run never warns in one and is silent
+//! in the other.
+//!
+//! A [`Fact`] keeps name and value apart for tables, and knows by its form how they stand in a
+//! sentence. A warning is a property of the fact: it is decided here, by the figures, and the
+//! printers choose a colour for it.
 
 use crate::quantity::{count, counted, latency, quantile, share, share_tenths};
 use crate::style::Unicode;
@@ -57,7 +68,9 @@ impl Fact {
     }
 }
 
-/// The connections that were opened, and the times that this took.
+/// The connections that were opened, and the times that this took. The number is there even where
+/// it is 0: that of a run on connections from its warm-up is a fact, too. Times of TLS are those of
+/// the handshake alone, behind the connect.
 pub(crate) fn opened(total: &Figures, unicode: Unicode) -> Vec<Fact> {
     let connections = &total.connections;
     let mut facts = vec![Fact::counted(count(connections.opened), "opened")];
@@ -81,6 +94,8 @@ pub(crate) fn opened(total: &Figures, unicode: Unicode) -> Vec<Fact> {
     facts
 }
 
+/// The median and the greatest of times of opening; the median only where the count supports it.
+/// There are few such times in a run that keeps its connections, and no high quantile of them.
 fn opening(times: &Histogram, unicode: Unicode) -> String {
     let max = latency(times.max(), unicode);
     match quantile(times, 0.5, unicode) {
@@ -145,6 +160,8 @@ pub(crate) fn protocol(total: &Figures) -> Vec<Fact> {
     facts
 }
 
+/// A number of things with their noun. The number is the fact's value, so that the noun alone has
+/// to agree with it.
 fn plural(n: u64, noun: &str) -> Fact {
     let name = match n {
         1 => noun.to_owned(),

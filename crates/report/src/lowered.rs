@@ -15,6 +15,14 @@
 //! (`Settings::push`). Keys of a list have an index (`requests[0].url`), those of a pool its name
 //! before them; a key may come twice and both count. A new fact is appended where a plan has it; a
 //! key never changes its name, for stored runs are compared by them.
+//!
+//! The list stands in the JSON of a run and in the facts beside a stored one, where scripts look
+//! for the keys in which two runs differ. Therefore the order is a function of the facts alone, and
+//! a text is equal where its value is: texts come from the values' own `Display`, which is exact,
+//! and never from the rounded words of a page.
+//!
+//! Facts of the run as a whole (its warm-up, its threads, its thresholds) come behind those of all
+//! pools and have no prefix.
 
 use drumfire_measure::{
     Asked, AskedBody, AskedCall, AskedLoad, AskedRequest, AskedStep, AskedTransport, RunInfo,

@@ -10,6 +10,19 @@
 //! Rules that can't hold for want of samples ([`rules`]) are warned of first, since a run of an
 //! hour would only show it at its end. [`outlook()`] computes an `Outlook` for each pool and prints
 //! the whole; nothing else here is called from outside.
+//!
+//! The numbers are made in this order, and none is computed twice. [`most`] is the bound by count;
+//! [`Ends`] compares it with the plan's time and the law's length, and knows when the load ends and
+//! how many arrivals it has; [`Outlook::of`] keeps both beside the schedule. The words of
+//! [`Outlook::load`], the rules' warnings and the axis of the drawing are all read from there, so
+//! that a number in the text is the one under the drawing.
+//!
+//! `None` means everywhere "it depends on the target": a closed load has as many requests as are
+//! answered, a law without a rate ends when its count is reached. Such a bound is left out of the
+//! text rather than estimated; a drawing without a known end is left out, too.
+//!
+//! Names, hosts and steps come from a file that may be anyone's. Each is escaped where its line is
+//! made, URLs are masked before that, and nothing printed here needs another look.
 
 mod here;
 mod rules;
@@ -82,7 +95,9 @@ pub fn outlook(
     Ok(page.finish())
 }
 
-/// The facts of the whole run.
+/// The facts of the whole run, in one line: they hold for all pools, and decide how long the
+/// command will take. The length is that of the pool that ends last, and is left out where any pool
+/// has no end of its own. Settings that have their default (no warm-up, no spinning) have no words.
 fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     let mut facts = vec![counted(pools.len() as u64, "pool")];
     let ends: Option<Vec<Nanos>> = pools.iter().map(|pool| pool.end).collect();
@@ -123,6 +138,12 @@ struct Outlook<'a> {
 }
 
 impl<'a> Outlook<'a> {
+    /// The outlook on a pool. The three kinds of load differ in their bounds alone: a closed one
+    /// has no schedule, that of an open one is the pool's, and that of users with rates of their
+    /// own is one user's, which begins anew with each user that comes.
+    ///
+    /// # Errors
+    /// When the schedule of its law can't be computed.
     fn of(pool: &'a Pool) -> Result<Self, ScheduleError> {
         let most = most(pool);
         let law = match &pool.load {
@@ -174,6 +195,10 @@ impl<'a> Outlook<'a> {
     }
 
     /// The load: its law, its number of requests and its length.
+    ///
+    /// The number is exact but for random arrivals, of which the expected number is "about". It is
+    /// the number that becomes due: a late policy or a slow target may leave fewer that are sent. A
+    /// closed load with a count reaches that count "within" its time, or not at all.
     fn load(&self, style: &Style) -> Vec<String> {
         let noun = match self.pool.program.has_steps() {
             true => "iteration",
@@ -218,7 +243,8 @@ impl<'a> Outlook<'a> {
         facts
     }
 
-    /// The users of a closed load.
+    /// The users of a load that has them, as a range where their number changes: the drawing has
+    /// the course, and a reader of the text wants to know the largest number first.
     fn users(&self, most: u32) -> String {
         let changes = self
             .pool
@@ -235,7 +261,9 @@ impl<'a> Outlook<'a> {
         }
     }
 
-    /// The connections that carry the requests.
+    /// The connections that carry the requests, as the plan asks for them: the bound that this
+    /// machine can keep is printed below, and may be lower. The time limit stands here since it
+    /// bounds how long a connection can be held by one request.
     fn carriers(&self, style: &Style) -> Vec<String> {
         let connections = &self.pool.connections;
         let number = counted(u64::from(connections.count), "connection");
@@ -257,7 +285,9 @@ impl<'a> Outlook<'a> {
         facts
     }
 
-    /// The requests and their targets.
+    /// The requests and their targets, of which the first few are named. The search ends with the
+    /// first target beyond those: a plan may have a million requests, and each origin once is
+    /// enough for a line.
     fn requests(&self, style: &Style) -> Vec<String> {
         let pool = self.pool;
         let number = counted(pool.requests.len() as u64, "request");
@@ -447,6 +477,9 @@ struct Rates {
 }
 
 impl Rates {
+    /// The rates that a law goes through. A line or a step is between its ends, and a sine between
+    /// its extremes, so that no time needs to be sampled; pieces without a rate get their words,
+    /// each kind once where several follow each other.
     fn of(law: &Sequence) -> Self {
         let mut rates = Self::default();
         for law in &law.0 {
@@ -543,6 +576,10 @@ struct Chart {
 
 impl Chart {
     /// The drawing: rows from the top, the axis, and the times below it.
+    ///
+    /// The scale is that of the law's own maximum, or of a value above it (arrivals at once exceed
+    /// any rate), and begins at 0 always: a load that changes by a tenth looks like that. The label
+    /// of the top row names the scale; the times are the beginning, the middle and the end.
     fn lines(&self, values: &[f64], style: &Style) -> Vec<Line> {
         let finite = values.iter().copied().filter(|value| value.is_finite());
         let top = finite.fold(self.top, f64::max);
@@ -581,7 +618,9 @@ impl Chart {
     }
 }
 
-/// One row of a chart, counted from below: the part of each column that lies in it.
+/// One row of a chart, counted from below: the part of each column that lies in it, from 0 to 1. A
+/// row below a column's height is full there, a row above it empty, and one row has the rest, in
+/// the steps of the blocks that a terminal has.
 fn layer(values: &[f64], top: f64, row: usize, style: &Style) -> String {
     let filled = values.iter().map(|value| {
         let height = if value.is_finite() {

@@ -9,6 +9,16 @@
 //! [`sentence`] is what outputs call: a reason and its remedies in one sentence. [`remedy`] is for
 //! a failure that stands alone, as in a list of errors or below one exchange. Both give text of our
 //! own with no foreign part but the reason's, which the caller escapes.
+//!
+//! The division of labour with `measure` is this: it judges a run, and gives with each reason the
+//! remedies that its figures support, numbers included, without a word on how they are set. Here
+//! each remedy gets its imperative, and [`Naming`] the name of its setting. So a threshold of the
+//! judgement and the spelling of a flag are never changed in the same place, and a figure in a
+//! remedy is the one by which the run was judged.
+//!
+//! Remedies are in the order in which `measure` lists them, and are joined by "or": to follow one
+//! of them may be enough. An outcome with many causes has none, rather than advice that fits
+//! always.
 
 use drumfire_measure::{Outcome, Reason, Remedy};
 use std::borrow::Cow;

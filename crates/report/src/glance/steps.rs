@@ -7,6 +7,14 @@
 //!
 //! An order and a filter are the person's, and are kept by the screen. Sorting is stable: rows with
 //! equal figures stay in the plan's order.
+//!
+//! The table is drawn anew while a run goes on, so that an order by figures lets rows move.
+//! Therefore the plan's order is the first one, in which a row keeps its place, and any other is
+//! asked for. The order is applied to copies: the summary's own lists are those of the plan, and
+//! other tables of the same drawing read them.
+//!
+//! A filter hides rows and changes no figure. Where the run has a single step, its spark is that of
+//! the whole run, whose requests are the same.
 
 use crate::figure::{Spark, Sparks};
 use crate::line::{Ink, Line};

@@ -8,6 +8,15 @@
 //! here is one object of it: series that have the same places name them once ([`Values`]), and
 //! cells of a heat map are the numbers of their spans, which are listed once ([`Cells`]). Names of
 //! fields are read by `web/src/figure.ts`, and a change of either is a change of both.
+//!
+//! [`print`] goes once through the figures of the page, in the order of their pictures; the program
+//! finds the picture of an object by its name, which is the picture's id. Within a figure the order
+//! of points and bars is that of the drawing. The program reads the block when the page is opened,
+//! and again after parts of a page that follows a run have been replaced.
+//!
+//! Numbers are the figure's own and unrounded: the program rounds them for the reader, in the unit
+//! of the axis. A value that is missing is `null`, and never 0: a gap in a line is the fact that
+//! too few requests fell there.
 
 use crate::figure::svg::{class, place};
 use crate::figure::{Axis, Bar, Figure, Heat, Mark, Plot, Scale, Series, Unit};

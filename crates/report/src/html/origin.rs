@@ -6,7 +6,16 @@
 //! a plan comes in the form in which it was stored, with references in their place.
 //!
 //! Each of these is a part of its own, since they do not change while a run goes on, and a page
-//! that follows the run need not be sent them again.
+//! that follows the run need not be sent them again. The environment alone is made of the summary
+//! and has figures of the generator in it, which grow with the run.
+//!
+//! [`Origin`] is filled in by callers that know different things of a run: the end of a run has its
+//! plan and its files, the server of stored runs reads the plan from the run's directory, and a
+//! page that follows a run has neither files nor the end of a teardown yet. What a caller does not
+//! have is empty, and the part for it is not on the page.
+//!
+//! The teardown's failure is not printed here: it belongs to the answers at the top of the page,
+//! and travels with the other facts that come from outside of the summary.
 
 use super::grid::explain;
 use super::{Part, part};

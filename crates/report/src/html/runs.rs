@@ -1,11 +1,18 @@
-//! The page of all runs: those that go on, and a table of those that are stored, of which two can be
-//! laid over each other.
+//! The page of all runs: those that go on, and a table of those that are stored, of which two can
+//! be laid over each other.
 //!
 //! Without its program the page has everything but the search. Links are relative to the page.
 //!
 //! A row has the cells of the list in the terminal ([`listing`]) behind a pair of buttons: one run
 //! is chosen as the base and one as the candidate, and the form's address is the page that compares
 //! them. Runs come in the order in which they are to be shown; nothing is sorted or read here.
+//!
+//! A server makes the page anew for each request: [`runs`] gives its two parts, of which the second
+//! is missing while no run is stored. The choice of two runs and the words in the search are the
+//! reader's, and live in the page; the server keeps nothing of them.
+//!
+//! Whatever a run's record has of others (its name, its target, its labels, the reason for which it
+//! can't be read) is masked and escaped by `listing` or [`foreign`] before it comes to a cell.
 
 use super::{Part, part};
 use crate::figure::Spark;
@@ -28,7 +35,8 @@ pub struct StoredRun<'a> {
 }
 
 /// The headings of the table: the two choices, then the columns of the terminal's list, with the
-/// spark beside p99.
+/// spark beside p99. A row has a cell for each, in this order; the reason for which a record can't
+/// be read takes the place of the ten from `lasted` to p99.
 const HEADS: [&str; 16] = [
     "base",
     "candidate",

@@ -3,12 +3,21 @@
 //! It is made from the figure and not from the summary, so that a number beside a picture is the
 //! number that the picture shows. Values are labelled as on the axes; those that are only lower
 //! bounds have a `≥`.
+//!
+//! [`print`] chooses the form by the figure's plot, and each form is a heading and a body of rows:
+//! a row for each place of lines, for each span of a heat map's latencies, for each bar. Only lines
+//! need a step before: the series of a figure need not have the same places, and [`rows`] joins
+//! them over all places that any of them has. So a table never states a value between two points,
+//! which the picture's line would suggest.
+//!
+//! A table may be long, and lies in a box that scrolls and that keys can reach. Cells are texts
+//! that are escaped as they are written; nothing in them is markup.
 
 use crate::figure::{Axis, Bar, Figure, Heat, Plot, Point, Series};
 use crate::markup::Markup;
 
-/// The most rows of a table: those of two runs that lie over each other, each of which is bounded by
-/// its timeline.
+/// The most rows of a table: those of two runs that lie over each other, each of which is bounded
+/// by its timeline.
 const ROWS: usize = 600;
 
 /// Appends the table in the form that the figure's plot asks for.
@@ -58,7 +67,13 @@ fn series(out: &mut Markup, figure: &Figure, all: &[Series]) {
     out.close("tbody");
 }
 
-/// The places with the points of all series at each.
+/// The places with the points of all series at each, ascending; `None` for a series without a point
+/// there.
+///
+/// Nearly all figures are of one run, whose series come from one timeline: their places are
+/// compared first, and then zipped. Only runs that lie over each other are merged, by the total
+/// order of numbers, so that equal places are found by comparison and each series is gone through
+/// once.
 fn rows(all: &[Series]) -> Vec<(f64, Vec<Option<&Point>>)> {
     let xs = |series: &Series| -> Vec<f64> { series.points.iter().map(|of| of.x).collect() };
     let Some(first) = all.first().map(xs) else {
@@ -124,7 +139,8 @@ fn cells(out: &mut Markup, figure: &Figure, heat: &Heat) {
     out.close("tbody");
 }
 
-/// A row for each bar: its name and its value.
+/// A row for each bar, in the order of the picture: its name and its value, which may be so small
+/// that the bar can't be seen.
 fn bars(out: &mut Markup, figure: &Figure, all: &[Bar]) {
     heading(out, &["outcome", figure.x.title]);
     out.open("tbody", &[]);

@@ -234,6 +234,9 @@ fn slowest(summary: &Summary) -> Grid {
     }
 }
 
+/// The table of addresses that connections were opened to, by which a reader finds the instance
+/// behind a balancer that gets more than its part. The number of requests is known when a
+/// connection is closed, so that the heading says of which connections it is.
 fn addresses(summary: &Summary) -> Grid {
     let rows = connection_facts::addresses(&summary.total.connections);
     let rows = rows.into_iter().map(
@@ -257,6 +260,9 @@ fn addresses(summary: &Summary) -> Grid {
     }
 }
 
+/// The table of the connections' lives: how they were opened, why they were closed, and how evenly
+/// the requests were spread. The facts and their order are those of the line in the terminal; a
+/// warning there is marked here. One fact alone is no table.
 fn connections(summary: &Summary) -> Grid {
     let total = &summary.total;
     let facts = connection_facts::opened(total, Unicode::On).into_iter();
@@ -278,7 +284,12 @@ fn connections(summary: &Summary) -> Grid {
     }
 }
 
-/// The statuses, the bytes and messages, and what was out of the ordinary.
+/// The table of what the protocols carried: statuses, bytes and messages, then all that was out of
+/// the ordinary.
+///
+/// Statuses are in ascending order, and shares are of all responses, also of those beyond the
+/// bound. Bytes are there always, since a throughput is looked for even where it is small; any
+/// other row only where something of it has happened.
 fn protocol(summary: &Summary) -> Grid {
     let total = &summary.total;
     let row = |name: String, value: String| vec![Cell::Text(name), Cell::Text(value)];
@@ -330,6 +341,7 @@ fn protocol(summary: &Summary) -> Grid {
     }
 }
 
+/// A fact as a row of two cells: as a sentence the value may come first, in a table it never does.
 fn fact_row(fact: Fact) -> Vec<Cell> {
     let value = match fact.is_warning {
         true => Cell::Bad(fact.value),

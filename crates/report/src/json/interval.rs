@@ -6,6 +6,15 @@
 //! Quantiles are absent where the interval has too few samples to tell them, and are named in
 //! `at_least` where a failure or a timeout makes them a lower bound: a reader that takes them as
 //! they are underestimates, and never overestimates.
+//!
+//! [`Interval::of`] is the one way from a row of `measure` to the contract. A [`Line`] puts the
+//! form and the run before it and is written as soon as the interval is closed; a [`Stage`] puts
+//! its name before it and is written once, with the summary; the summary's own rows are intervals
+//! as they are. No field is computed anew in any of them, so that the three can be read by one
+//! program.
+//!
+//! Times are given twice: `at` is the calendar's, for logs of others; `start_ns` counts from the
+//! run's start and is what rows are joined by, since a calendar may be set back.
 
 use super::{INTERVAL_SCHEMA, prose};
 use crate::calendar::rfc3339;

@@ -7,6 +7,15 @@
 //! A key of a run that is not known is absent and not `null`, for two reasons that a reader must be
 //! able to tell apart: a run without an end has no exit code, and a run that can't be read has no
 //! figures but an error.
+//!
+//! The caller decides which runs are listed and in which order. Each [`Listed`] brings the results
+//! of two readings, of its record and of its labels, and [`row`] lets neither hide the other:
+//! labels of a run with a broken record can still be searched. The figures are flattened into the
+//! run, so that a filter of a shell (`jq '.runs[] | select(.p99_ns > 1e9)'`) needs one name for
+//! each.
+//!
+//! The words are those of the summary's contract wherever it has the same figure. The form is
+//! versioned apart from it: a list may get a key that a summary has had for long.
 
 use super::{escaped, prose};
 use crate::calendar::rfc3339;

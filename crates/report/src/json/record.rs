@@ -9,6 +9,16 @@
 //!
 //! Intervals, samples and transcripts have no line: they are many, and the log has them. What is
 //! left is the course of the run as its user made it: orders, marks, and the reason of its end.
+//!
+//! The two files have two functions. [`facts`] is called once, before the first request, and makes
+//! the whole of `info.json`. [`event`] is called for each event of the run in the order in which
+//! they were published, and gives a line for `events.jsonl` or none; the caller appends the line
+//! whole. So a file that ends within a line belongs to a run that was killed, and every line before
+//! it holds.
+//!
+//! Texts in both may be anyone's: a mark is written by whoever commands the run. Secrets are masked
+//! by [`prose`] and control characters are spelled with numbers by [`escaped`], so that a file can
+//! be printed to a terminal as it is.
 
 use super::lowered::LoweredPlan;
 use super::{escaped, prose};

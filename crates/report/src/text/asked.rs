@@ -5,6 +5,16 @@
 //!
 //! A default of the plan has words only where a figure depends on it: a method unless it is GET, a
 //! late policy unless requests queue, but the timeout in any case, since it bounds every latency.
+//!
+//! The page asks for the words at two places: [`print_target`] prints the line of the target, and
+//! the line of the load is put together by `run` from [`AskedWords::load`], [`AskedWords::length`]
+//! and [`AskedWords::limits`], with the users and connections that it counts itself between them.
+//! Where a run has several pools, each has a line of its own [`AskedWords`], and the method and the
+//! body beside the target are those of the first.
+//!
+//! A rate or a law is what was asked for and not what came of it: the figures have that, and the
+//! report puts both side by side. Where an order has changed the load, the rows of stages have the
+//! later laws; these words stay those of the plan.
 
 use super::foreign;
 use crate::line::{Line, wrap};

@@ -15,6 +15,16 @@
 //! A table gives its columns the same widths in all rows; what belongs to one row and is longer
 //! than a cell (a message, a remedy, a body) is put below it by [`described`] and [`below`],
 //! indented to the column in which the name begins.
+//!
+//! Errors go through three steps. `measure` has a row for each message of an outcome; [`kinds`]
+//! gathers these to one [`FailureKind`] an outcome and puts them in the order of the page;
+//! [`print_errors`] lays the heads out as one table, and [`kind_lines`] puts the details of each
+//! kind under its head. The table must be laid out before, since the column in which names begin is
+//! known only then.
+//!
+//! Messages and bodies come from servers. They are escaped here before their width is measured, and
+//! bounded in number and in rows: of each kind of failure a page has a few lines, in however many
+//! ways a target words it.
 
 use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};
@@ -106,7 +116,8 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
 fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     let achieved = summary.achieved_per_s();
     let mut items = vec![Line::of(format!("{} achieved", rate(achieved)), Ink::Bold)];
-    // Where a rate asks for iterations, it asks for no number of requests: their line has the share.
+    // Where a rate asks for iterations, it asks for no number of requests: their line has the
+    // share.
     let asked = match summary.total.iterations {
         Some(_) => None,
         None => summary.intended_per_s(),

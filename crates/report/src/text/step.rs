@@ -3,6 +3,15 @@
 //! Of many steps those with the greatest times are shown, and a line says how many there are. Names
 //! are often URLs that differ only in their last parts: they lose the beginning that all of them
 //! share, and long ones their middle.
+//!
+//! [`print`] makes the table in three passes over the same rows, whose order is fixed by then: the
+//! names are cut together ([`distinct`]), for the part that they share is known only of all; the
+//! sparks are made together, for they share one quantile that all of them support; and only then is
+//! each row's line of cells put into the table, which drops columns until it fits the page. Which
+//! columns go first is a number at each: the quantiles that a reader compares steps by stay
+//! longest.
+//!
+//! The rows are those of the page in a browser, by [`step_rows`]; each page has a bound of its own.
 
 use super::foreign;
 use super::latency::quantile_cell;
