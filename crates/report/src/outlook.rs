@@ -24,10 +24,11 @@
 //! Names, hosts and steps come from a file that may be anyone's. Each is escaped where its line is
 //! made, URLs are masked before that, and nothing printed here needs another look.
 
+mod chart;
 mod here;
 mod rules;
 
-use crate::bar::spark;
+use self::chart::{AXIS, Chart};
 use crate::line::{Ink, Line, flow, wrap};
 use crate::page::{Explain, Page};
 use crate::quantity::{count, counted, enumerated, rate, span};
@@ -42,14 +43,8 @@ use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
 use std::fmt;
 
-/// The height of a drawing, in rows.
-const ROWS: usize = 5;
-/// The width of the axis' numbers, in columns.
-const AXIS: usize = 9;
 /// The greatest width of a drawing: more columns show nothing more of a law.
 const COLUMNS_MAX: usize = 72;
-/// The least height of a column whose value is above zero, as a share of a row.
-const LEAST: f64 = 0.125;
 /// The greatest number of times at which users come for which the sum of their rates is drawn: each
 /// column adds up all of them.
 const COME_DRAWN: usize = 10_000;
@@ -561,77 +556,4 @@ fn users_at(users: &Users, at: Nanos) -> u32 {
     users.changes()[..after]
         .last()
         .map_or(0, |(_, count)| *count)
-}
-
-/// Values over time as columns of a drawing. A value that is not finite, as the rate of arrivals at
-/// once, fills its column.
-struct Chart {
-    /// The value of a full column, at least.
-    top: f64,
-    /// The text of a value on the axis.
-    unit: fn(f64) -> String,
-    /// The end of the time.
-    end: Nanos,
-}
-
-impl Chart {
-    /// The drawing: rows from the top, the axis, and the times below it.
-    ///
-    /// The scale is that of the law's own maximum, or of a value above it (arrivals at once exceed
-    /// any rate), and begins at 0 always: a load that changes by a tenth looks like that. The label
-    /// of the top row names the scale; the times are the beginning, the middle and the end.
-    fn lines(&self, values: &[f64], style: &Style) -> Vec<Line> {
-        let finite = values.iter().copied().filter(|value| value.is_finite());
-        let top = finite.fold(self.top, f64::max);
-        let top = if top > 0.0 { top } else { 1.0 };
-        let bar = style.glyph("┤", "|");
-        let mut lines: Vec<Line> = (0..ROWS)
-            .rev()
-            .map(|row| {
-                let label = match row + 1 {
-                    ROWS => (self.unit)(top),
-                    _ => String::new(),
-                };
-                let axis = if row + 1 == ROWS {
-                    bar
-                } else {
-                    style.glyph("│", "|")
-                };
-                Line::of(format!("{label:>AXIS$} {axis}"), Ink::Dim)
-                    .with(layer(values, top, row, style), Ink::Good)
-            })
-            .collect();
-        let corner = style.glyph("└", "+");
-        let axis = style.glyph("─", "-").repeat(values.len());
-        let zero = (self.unit)(0.0);
-        lines.push(Line::of(format!("{zero:>AXIS$} {corner}{axis}"), Ink::Dim));
-        let middle = span(Nanos(self.end.0 / 2), style.unicode);
-        let end = span(self.end, style.unicode);
-        let (half, rest) = (values.len() / 2, values.len() - values.len() / 2);
-        let times = format!("{:AXIS$}  {:<half$}{middle:<}", "", "0");
-        let times = format!(
-            "{times}{end:>0$}",
-            rest.saturating_sub(middle.chars().count())
-        );
-        lines.push(Line::of(times, Ink::Dim));
-        lines
-    }
-}
-
-/// One row of a chart, counted from below: the part of each column that lies in it, from 0 to 1. A
-/// row below a column's height is full there, a row above it empty, and one row has the rest, in
-/// the steps of the blocks that a terminal has.
-fn layer(values: &[f64], top: f64, row: usize, style: &Style) -> String {
-    let filled = values.iter().map(|value| {
-        let height = if value.is_finite() {
-            value / top * ROWS as f64
-        } else {
-            ROWS as f64
-        };
-        // Something is seen of whatever there is.
-        let least = if *value > 0.0 && row == 0 { LEAST } else { 0.0 };
-        (height - row as f64).clamp(least, 1.0)
-    });
-    let filled: Vec<f64> = filled.collect();
-    spark(&filled, 1.0, style)
 }
