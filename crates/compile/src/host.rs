@@ -81,8 +81,8 @@ pub trait Host: Environment {
         Ok(())
     }
 
-    /// The number of cores; at least 1. Dialects ask for it where the tool itself names the number;
-    /// no document means anything else for it.
+    /// The number of cores; at least 1. A dialect asks for it where its tool's output has the
+    /// number; no document depends on it.
     fn cores(&self) -> u32 {
         1
     }

@@ -14,10 +14,12 @@
 //!   users to divide among them. Users who keep to connections that they share are divided only
 //!   where every thread has as many users to a connection: else the connections of one thread would
 //!   be more crowded than those of another, and the result would depend on the number of threads.
+//!   So it is with a count of requests for users who have rates of their own and come one after the
+//!   other: every thread has the same part of the count, and therefore as many users.
 
 use crate::machine::DESCRIPTORS_SPARE;
 use crate::{Clamp, Machine, Placement};
-use drumfire_plan::{Affinity, Growth, Plan, Pool, Threads};
+use drumfire_plan::{Affinity, Growth, Load, Plan, Pool, Threads};
 use drumfire_units::rounded;
 use std::collections::HashSet;
 use std::fmt;
@@ -183,13 +185,30 @@ impl<'a> Asked<'a> {
     fn shares_most(&self, connections: u32, threads: u32) -> u32 {
         let users = self.pool.load.users().unwrap_or(u32::MAX);
         let most = connections.min(users).max(1);
-        match self.keeps_users_on_shared(connections) {
+        let (keeps, deals) = (
+            self.keeps_users_on_shared(connections),
+            self.deals_a_count(),
+        );
+        let is_even = |parts: &u32| {
+            (!keeps || self.is_even(connections, *parts))
+                && (!deals || users.is_multiple_of(*parts))
+        };
+        match keeps || deals {
             false => most,
-            true => (1..=most.min(threads))
-                .rev()
-                .find(|parts| self.is_even(connections, *parts))
-                .unwrap_or(1),
+            true => (1..=most.min(threads)).rev().find(is_even).unwrap_or(1),
         }
+    }
+
+    /// Whether a count of requests is dealt to the parts beforehand, the same to each: each user
+    /// has a rate of its own, so that none asks for a number, and they come one after the other.
+    /// With more users in one part than in another, the count of the first would be used up sooner.
+    fn deals_a_count(&self) -> bool {
+        let (load, stop) = (&self.pool.load, &self.pool.stop);
+        let Load::PerUser { users, .. } = load else {
+            return false;
+        };
+        let is_counted = stop.requests.is_some() || stop.iterations.is_some();
+        is_counted && self.pool.users_over_time(*users).changes().len() > 1
     }
 
     /// Whether users keep to connections that they share with others.
@@ -223,8 +242,8 @@ mod tests {
     use super::*;
     use drumfire_plan::{
         Body, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest, KeepAlive,
-        KeepAliveHints, Life, Load, Method, Pause, PlanParts, Program, Reach, ReusedClosed,
-        Samples, Spin, Spread, Stop, Timeouts, Transcripts, Url, Users, Warmup,
+        KeepAliveHints, LatePolicy, Life, Method, Pause, PlanParts, Program, Reach, ReusedClosed,
+        Samples, Sequence, Spin, Spread, Stop, Timeouts, Transcripts, Url, Users, Warmup,
     };
     use drumfire_units::Nanos;
 
@@ -344,6 +363,34 @@ mod tests {
             let plan = plan(vec![pool], Threads::AsMany);
             let placement = fit(&plan, &MACHINE).unwrap();
             assert_eq!(placement.threads(), expected, "{connections} {users:?}");
+        }
+    }
+
+    #[test]
+    fn a_count_of_users_with_rates_who_come_in_turn_is_divided_evenly() {
+        let (per_second, second) = ("10/s".parse::<Sequence>().unwrap(), Nanos::from_secs(1));
+        let ramp = |last| Users::changing(vec![(Nanos::ZERO, 1), (second, last)]);
+        for (users, law, requests, expected) in [
+            // Nine users who come one after the other: 3 parts of 3.
+            (9, ramp(9), Some(90), 3),
+            (7, ramp(7), Some(90), 7),
+            (11, ramp(11), Some(90), 1),
+            // Without a count, or with users who are all there at once, each user has a part.
+            (9, ramp(9), None, 8),
+            (9, None, Some(90), 8),
+        ] {
+            let mut pool = pool("p", &["http://a/"], 100, Growth::Ahead);
+            pool.load = Load::PerUser {
+                users,
+                rate: per_second.clone(),
+                late: LatePolicy::Queue,
+            };
+            pool.users = law;
+            pool.stop.requests = requests;
+            pool.stop.duration = Some(Nanos::from_secs(100));
+            let plan = plan(vec![pool], Threads::AsMany);
+            let placement = fit(&plan, &MACHINE).unwrap();
+            assert_eq!(placement.threads(), expected, "{users} {requests:?}");
         }
     }
 

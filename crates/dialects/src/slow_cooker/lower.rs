@@ -60,9 +60,6 @@ const ENDLESS: Nanos = Nanos::from_secs(100 * 365 * 86_400);
 /// The most users: no machine holds more connections to one target.
 const USERS_MAX: i64 = 1_000_000;
 
-/// The most requests a second that are left to one thread, where users can't be shared out evenly.
-const ONE_THREAD_MAX: f64 = 10_000.0;
-
 /// Shares of hashed responses are told apart to this part.
 const SHARES: f64 = 1_000.0;
 
@@ -95,7 +92,7 @@ pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run,
         return Err(mistake("interval must be above 0"));
     }
     let body = body(args, argument, &**host)?;
-    let document = document(args, &targets, &rate, body, &**host, seed);
+    let document = document(args, &targets, &rate, body, seed);
     let plan = compile(&document, host).map_err(|found| refused(&found))?;
     let shown = Shown {
         shape: match args.seed_format {
@@ -225,7 +222,6 @@ fn document(
     targets: &Targets,
     rate: &Rate,
     body: Option<Payload>,
-    host: &dyn Host,
     seed: u64,
 ) -> Document {
     let after = match (args.iterations, args.total_requests) {
@@ -262,24 +258,10 @@ fn document(
             ..Stop::default()
         },
         generator: Generator {
-            threads: Some(TOOL.count("-concurrency", threads(args, rate, host.cores()))),
             interval: Some(TOOL.text("-interval", &portion(args))),
             ..TOOL.generator(seed)
         },
         ..Document::default()
-    }
-}
-
-/// How many threads send. Each numbers its own share of the requests, and of a bounded number has
-/// the same share as the others: where that matters, each has as many users.
-fn threads(args: &Args, rate: &Rate, cores: u32) -> u32 {
-    let most = cores.min(rate.users).max(1);
-    match args.total_requests == 0 && rate.total() > ONE_THREAD_MAX {
-        true => most,
-        false => (1..=most)
-            .rev()
-            .find(|threads| rate.users.is_multiple_of(*threads))
-            .unwrap_or(1),
     }
 }
 

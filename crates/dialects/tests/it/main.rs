@@ -5,5 +5,6 @@
 mod case;
 mod conformance;
 mod ghz_schedules;
+mod machines;
 mod made_up_run;
 mod plan_text;
