@@ -27,7 +27,6 @@ use crate::blame::{Failure, call_verdict};
 use crate::id::{ExchangeId, Shard, ShareId};
 use crate::prepare::{PrepareError, Resolver, Route, StreamHead, TargetForm, USER_AGENT};
 use crate::prepare::{Routes, authority, routes_of};
-use crate::protocol::Protocol;
 use crate::timers::Timers;
 use crate::transport::{Context, Further, Lane, LinkState, Output, Transport};
 use crate::wire::{Ahead, Chunk, GivenUp, Handler, Opening, Pump, WireEvent};
@@ -38,7 +37,7 @@ use drumfire_grpc::{
 use drumfire_http2::{Head, Indexing};
 use drumfire_measure::Outcome;
 use drumfire_net::{Fault, Io, Readiness, TlsConfig};
-use drumfire_plan::{Header, Inquiry, Life, Plan, Pool};
+use drumfire_plan::{Header, Inquiry, Plan, Pool};
 use drumfire_units::Nanos;
 use std::fmt;
 
@@ -218,14 +217,7 @@ impl<I: Io> Line<I> {
         for config in tls {
             io.add_tls(config);
         }
-        let mut settings = Settings::of(pool, 1);
-        settings.protocol = Protocol::Http2;
-        settings.streams = 1;
-        settings.ping = None;
-        settings.life = Life::default();
-        // The conversation's own limit holds instead.
-        (settings.connect_limit, settings.tls_limit) = (Nanos::MAX, Nanos::MAX);
-        let lanes = vec![Lane::new(route, settings)];
+        let lanes = vec![Lane::new(route, Settings::of_conversation(pool))];
         let mut transport = Transport::new(lanes, Shard { index: 0, of: 1 }, 0);
         transport.bindings_mut().add_shares(1);
         Self {

@@ -40,7 +40,6 @@ mod connections;
 mod context;
 mod lane;
 mod names;
-mod opening;
 mod origins;
 mod pending;
 mod seats;
@@ -134,7 +133,7 @@ impl Transport {
 
     /// The state of a share's connection.
     pub(crate) fn link_state(&self, share: ShareId) -> LinkState {
-        self.bindings().of_share(share).state()
+        self.bindings().of_share(share).link().state()
     }
 
     /// Starts to open a share's connection. For an owner that wants it open before it submits

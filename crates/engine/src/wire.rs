@@ -82,7 +82,7 @@ pub(crate) use each;
 impl Wire {
     /// A connection that was opened at this time.
     pub(crate) fn open(settings: &Settings, now: Nanos) -> Self {
-        match settings.protocol {
+        match settings.protocol() {
             Protocol::Http1 => Self::Http1(Http1::new(now)),
             Protocol::Http2 => Self::Http2(Box::new(Http2::new(settings))),
         }

@@ -228,7 +228,7 @@ impl Admission {
                     }
                     let further = self.further_of_first();
                     self.dispatcher
-                        .submit_first(cx, id, seat.share, further, now);
+                        .submit_first(cx, id, seat.share(), further, now);
                 }
             }
         }
@@ -238,10 +238,8 @@ impl Admission {
     fn start_own<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, request: DueRequest, now: Nanos) {
         let lane = self.prepared.lane_of(request.request);
         let seats = self.dispatcher.transport().seats();
-        let seat = Seat {
-            share: seats.share_of(lane, request.turn.user),
-            since: self.demand.population.free_since(),
-        };
+        let share = seats.share_of(lane, request.turn.user);
+        let seat = Seat::new(share, self.demand.population.free_since());
         self.start_apart(cx, seat, request, now);
     }
 
@@ -281,12 +279,12 @@ impl Admission {
     fn begin_on<I: Io>(
         &mut self,
         cx: &mut PoolContext<'_, I>,
-        mut seat: Seat,
+        seat: Seat,
         arrival: Arrival,
         now: Nanos,
     ) {
         let turn = self.demand.begin(arrival);
-        seat.since = seat.since.and(self.demand.population.free_since());
+        let seat = seat.with_user(self.demand.population.free_since());
         if self.demand.users.has_steps() {
             return self.begin_steps_on(cx, seat, turn, arrival, now);
         }
@@ -331,7 +329,7 @@ impl Admission {
         }
         let further = self.further_of_first();
         self.dispatcher
-            .submit_first(cx, id, seat.share, further, now);
+            .submit_first(cx, id, seat.share(), further, now);
     }
 
     /// Whether a further request may come, as far as it matters to one that is submitted for the
@@ -532,7 +530,7 @@ impl Admission {
             return self.dispatcher.rest_seat(share, rests_until);
         }
         let since = Freed::after_stop(now, held.owed);
-        self.free_seat(cx, Seat { share, since }, now);
+        self.free_seat(cx, Seat::new(share, since), now);
     }
 
     /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the
@@ -540,11 +538,11 @@ impl Admission {
     /// turns.
     #[inline]
     fn free_seat<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, seat: Seat, now: Nanos) {
-        if self.multiplexes && !self.dispatcher.seats_mut().keeps_one(seat.share) {
+        if self.multiplexes && !self.dispatcher.seats_mut().keeps_one(seat.share()) {
             return;
         }
         let seats = self.dispatcher.transport().seats();
-        let lane = seats.lane_of(seat.share);
+        let lane = seats.lane_of(seat.share());
         if self.demand.waiting.has_requests() {
             return self.free_for_request(cx, lane, seat, now);
         }

@@ -181,7 +181,7 @@ impl Dispatcher {
                 let since = Freed::at(self.transport.bindings().rest_of(share));
                 let seats = self.transport.seats_mut();
                 if seats.keeps_one(share) {
-                    seats.give(Seat { share, since });
+                    seats.give(Seat::new(share, since));
                 }
             }
             Wake::Dial(_) | Wake::Connection(..) => {
@@ -269,11 +269,11 @@ impl Dispatcher {
             request: due.request,
             number: due.number,
             turn: due.turn,
-            share: seat.share,
+            share: seat.share(),
             home,
-            owed: seat.since.owed(due.intended, now),
+            owed: seat.since().owed(due.intended, now),
         };
-        let due_at = seat.since.due(due.intended);
+        let due_at = seat.since().due(due.intended);
         self.exchanges.start(task, due.intended, due_at, now)
     }
 

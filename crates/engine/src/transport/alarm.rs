@@ -33,8 +33,20 @@ pub(super) struct Alarm {
 /// The reasons for which an alarm rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ring {
-    pub(super) is_late: bool,
-    pub(super) leaves: bool,
+    is_late: bool,
+    leaves: bool,
+}
+
+impl Ring {
+    /// Whether the deadline has passed.
+    pub(super) const fn is_late(self) -> bool {
+        self.is_late
+    }
+
+    /// Whether the connection leaves by the plan.
+    pub(super) const fn leaves(self) -> bool {
+        self.leaves
+    }
 }
 
 impl Alarm {

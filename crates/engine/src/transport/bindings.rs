@@ -32,7 +32,6 @@ use crate::timers::Timers;
 use crate::wire::Handler;
 use drumfire_measure::Closing;
 use drumfire_net::{Io, Slot};
-use drumfire_plan::KeepAlive;
 use drumfire_units::Nanos;
 
 /// A worker's slots of a pool and the shares that they serve.
@@ -159,8 +158,7 @@ impl Bindings {
         for id in self.seats.lanes().ids() {
             let shares = self.seats.lane(id).shares().to_vec();
             let settings = self.seats.lane(id).settings();
-            let (streams, exclusive) =
-                (settings.streams as usize, settings.protocol.is_exclusive());
+            let (streams, exclusive) = (settings.streams() as usize, settings.is_exclusive());
             let listed = match exclusive {
                 true => self.open_first(shares.clone()),
                 false => shares
@@ -174,7 +172,7 @@ impl Bindings {
             lane.clear_seats(shares.len() * streams + 1);
             let since = Freed::default();
             for share in listed {
-                lane.give(Seat { share, since });
+                lane.give(Seat::new(share, since));
             }
         }
     }
@@ -185,13 +183,13 @@ impl Bindings {
         let (mut open, mut closed) = (Vec::new(), Vec::new());
         for share in shares {
             let connection = self.slots.at_mut(self.seats.share(share).slot());
-            let has_failed = connection.failures > 0 && closed.len() >= REDIALS_AT_START;
+            let has_failed = connection.redial().failures() > 0 && closed.len() >= REDIALS_AT_START;
             if connection.is_ready() {
                 open.push(share);
             } else if connection.is_closed() && !has_failed {
                 closed.push(share);
             } else {
-                connection.withholds_seat = true;
+                connection.withhold_seat();
             }
         }
         open.append(&mut closed);
@@ -201,17 +199,16 @@ impl Bindings {
     /// Gives out the seat of a connection that was opened in advance and not in time.
     pub(super) fn give_withheld_seat(&mut self, slot: Slot, since: Nanos) {
         let (connection, lane) = self.with_lane(slot);
-        if std::mem::take(&mut connection.withholds_seat) {
-            let (share, since) = (connection.share(), Freed::at(since));
-            lane.give(Seat { share, since });
+        if connection.release_seat() {
+            lane.give(Seat::new(connection.share(), Freed::at(since)));
         }
     }
 
     /// The end of the rest of a share's seat, where its only connection rests.
     pub(crate) fn rest_of(&self, share: ShareId) -> Nanos {
         let lane = self.seats.lane(self.seats.lane_of(share));
-        if lane.settings().protocol.is_exclusive() {
-            self.of_share(share).rest_until
+        if lane.settings().is_exclusive() {
+            self.of_share(share).redial().rest_end()
         } else {
             Nanos::ZERO
         }
@@ -247,14 +244,7 @@ impl Bindings {
             let share = self.seats.share(*share);
             let slot = share.slot();
             let choice = share.number().wrapping_mul(lane.stride());
-            let assigned = lane.address_of(choice);
-            let connection = self.slots.at_mut(slot);
-            let stays = connection.address.is_none_or(|address| match assigned {
-                Some(assigned) => address == assigned,
-                None => lane.has_address(address),
-            });
-            connection.choice = choice;
-            if !stays && !connection.is_opening() {
+            if self.slots.at_mut(slot).assign(choice, lane) {
                 moved.push(slot);
             }
         }
@@ -279,7 +269,7 @@ impl Bindings {
         self.seats
             .lanes()
             .iter()
-            .any(|(_, lane)| lane.settings().keep_alive != KeepAlive::No)
+            .any(|(_, lane)| lane.settings().keeps_connections())
     }
 
     /// The share that serves a share's exchange on another lane. A connection that
@@ -293,7 +283,7 @@ impl Bindings {
         if lane == self.seats.lane_of(home) {
             return home;
         }
-        let exclusive = self.seats.lane(lane).settings().protocol.is_exclusive();
+        let exclusive = self.seats.lane(lane).settings().is_exclusive();
         if exclusive {
             let slot = self.seats.share(home).slot();
             self.slots.at_mut(slot).close(cx, slot, Closing::Redirected);
@@ -318,11 +308,7 @@ impl Bindings {
         lane: LaneId,
     ) {
         let slot = self.seats.share(share).slot();
-        let connection = self.slots.at_mut(slot);
-        if connection.lane() != lane {
-            connection.close(cx, slot, Closing::Redirected);
-            connection.lead(lane);
-        }
+        self.slots.at_mut(slot).lead(cx, slot, lane);
         self.seats.share_mut(share).lead(lane);
     }
 }

@@ -1,103 +1,74 @@
 //! One slot's connection: its way from closed to open, its wire, and the reasons for which it ends.
 //!
-//! ```text
-//!   Closed ─► Dialing ─► (SecuringProxy) ─► (Tunneling) ─► (Securing) ─► Open: silent, then ready
-//! ```
+//! Its parts own their state. The [`Link`] has the step that it has come to, and the wire behind
+//! the last one; an [`Attempt`] moves it there. [`Redial`] has the addresses and the rests between
+//! attempts, the [`Alarm`] the times at which it must be looked at. Everything that ends the
+//! connection is here: any state of the link goes back to closed, by `close` where the connection
+//! works and by `lose` where it has failed; both tell the handler of its life, with the reason, and
+//! end the socket. A slot has one connection after the other; the alarm and the place in the lists
+//! of pending work belong to the slot and stay.
 //!
-//! The steps in brackets are those of its route. Any state goes back to `Closed`, by `close` where
-//! the connection works and by `lose` where it has failed; both tell the handler of its life, with
-//! the reason, and end the socket. A slot has one connection after the other; the alarm and the
-//! place in the lists of pending work belong to the slot and stay.
-//!
-//! `leaving` and `is_retiring` are the two steps of an orderly end: it carries no further exchange,
-//! then another slot serves its share, and it is closed when its last exchange has ended.
+//! `leave` and `retire` are the two steps of an orderly end: it carries no further exchange, then
+//! another slot serves its share, and `close_if_done` closes it when its last exchange has ended.
 
+mod link;
+mod opening;
+mod redial;
+
+pub(crate) use link::LinkState;
+pub(super) use link::{Link, OpeningStep};
+pub(super) use opening::{Attempt, Way};
+
+use self::redial::Redial;
 use super::alarm::Alarm;
 use super::context::Context;
 use super::lane::Lane;
 use super::pending::Listed;
 use crate::blame::Failure;
 use crate::id::{LaneId, ShareId};
-use crate::limits::RECEIVES_PER_TURN;
-use crate::wire::{Handler, Input, Life, Note, Wire, WireProtocol};
-use drumfire_http1::Machine;
+use crate::timers::{Timers, Wake};
+use crate::wire::{Handler, Life, Note, Port, Settings, Terms, Unwilling, Wire, WireProtocol};
 use drumfire_measure::{Closing, Outcome};
-use drumfire_net::{Io, Readiness, Received, Slot};
+use drumfire_net::{Io, Readiness, Slot};
 use drumfire_units::Nanos;
 use std::net::SocketAddr;
 
-/// The state of a slot's connection.
+/// The need for a successor of a connection that takes no further exchanges.
 #[derive(Debug)]
-pub(super) enum Link {
-    /// The slot has no connection.
-    Closed,
-    /// It is being dialed.
-    Dialing,
-    /// The TLS handshake with a proxy is under way.
-    SecuringProxy,
-    /// A proxy has been asked to connect through; this reads its answer.
-    Tunneling(Box<Machine>),
-    /// The TLS handshake is under way.
-    Securing,
-    /// It is open, and the wire speaks on it.
-    Open(Wire),
-}
-
-/// The state of a connection, for the owner of the transport.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LinkState {
-    /// The share has no connection.
-    Closed,
-    /// It is being dialed, or in a handshake.
-    Opening,
-    /// It is open, both sides have agreed on its protocol, and nothing has come of the server's
-    /// greeting.
-    Silent,
-    /// It carries exchanges.
-    Ready,
-}
-
-/// The step of opening a connection whose socket has become ready.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OpeningStep {
-    /// The attempt goes on.
-    GoOn,
-    /// The same, and the connection is read afterwards.
-    GoOnAndRead,
+pub(super) enum Succession {
+    /// Exchanges that wait need one, and so do those that are expected.
+    Needed,
+    /// It had nothing to carry: exchanges that wait need one.
+    WhereAwaited,
+    /// The same as needed, but its server should not be dialed again at once.
+    Later(Unwilling),
 }
 
 /// A slot: a connection or the room for one.
 #[derive(Debug)]
 pub(super) struct Connection {
-    pub(super) link: Link,
+    link: Link,
     lane: LaneId,
     /// The share whose exchanges it carries.
     share: ShareId,
-    /// Failed attempts to open it, in a row.
-    pub(super) failures: u8,
+    redial: Redial,
     /// Whether the peer has finished sending: its bytes are read to the end, for which no further
     /// event comes.
-    pub(super) peer_closed: bool,
+    peer_closed: bool,
     /// Whether another connection has taken its place: it carries its exchanges to their ends.
-    pub(super) is_retiring: bool,
+    is_retiring: bool,
     /// Whether its share's seat is given out when it is open, or when it has failed to open.
-    pub(super) withholds_seat: bool,
-    pub(super) listed: Listed,
-    /// Addresses tried in the current attempt to open it.
-    pub(super) tried: u16,
-    /// The index of the lane's address that is dialed next.
-    pub(super) choice: u32,
+    withholds_seat: bool,
+    listed: Listed,
     /// The address that it leads to, unless that is a path.
-    pub(super) address: Option<SocketAddr>,
-    /// It is not dialed again before this.
-    pub(super) rest_until: Nanos,
+    address: Option<SocketAddr>,
     /// The beginning of its current phase: of a step of opening, or of being open.
-    pub(super) phase_start: Nanos,
-    pub(super) alarm: Alarm,
+    phase_start: Nanos,
+    alarm: Alarm,
     /// The requests that it had carried when the warm-up ended.
     carried_before: u64,
     /// It carries no further exchange, for this reason.
-    pub(super) leaving: Option<Closing>,
+    leaving: Option<Closing>,
 }
 
 const _: () = assert!(
@@ -112,15 +83,12 @@ impl Connection {
             link: Link::Closed,
             lane,
             share,
-            failures: 0,
+            redial: Redial::from(choice),
             peer_closed: false,
             is_retiring: false,
             withholds_seat: false,
             listed: Listed::NOWHERE,
-            tried: 0,
-            choice,
             address: None,
-            rest_until: Nanos::ZERO,
             phase_start: Nanos::ZERO,
             alarm: Alarm::new(),
             carried_before: 0,
@@ -131,8 +99,8 @@ impl Connection {
     /// Room for the connection that takes this one's place.
     pub(super) fn successor(&self) -> Self {
         Self {
-            failures: self.failures,
-            ..Self::new(self.lane, self.share, self.choice)
+            redial: self.redial.successor(),
+            ..Self::new(self.lane, self.share, 0)
         }
     }
 
@@ -151,9 +119,17 @@ impl Connection {
         self.lane
     }
 
-    /// Leads along another lane the next time that it is opened.
-    pub(super) const fn lead(&mut self, lane: LaneId) {
-        self.lane = lane;
+    /// Leads along another lane from now on: one that is open is closed.
+    pub(super) fn lead<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+        lane: LaneId,
+    ) {
+        if self.lane != lane {
+            self.close(cx, slot, Closing::Redirected);
+            self.lane = lane;
+        }
     }
 
     #[inline]
@@ -179,37 +155,40 @@ impl Connection {
         }
     }
 
-    /// Its state, for the owner of the transport.
-    pub(super) fn state(&self) -> LinkState {
-        match self.wire() {
-            Some(wire) if wire.is_ready() => LinkState::Ready,
-            Some(_) => LinkState::Silent,
-            None if self.is_closed() => LinkState::Closed,
-            None => LinkState::Opening,
+    /// The same, with its slot's place in the lists of pending work.
+    #[inline(always)]
+    pub(super) const fn wire_and_listed(&mut self) -> Option<(&mut Wire, &mut Listed)> {
+        match &mut self.link {
+            Link::Open(wire) => Some((wire, &mut self.listed)),
+            _ => None,
         }
     }
 
-    /// The step of opening it that a socket's readiness allows, if any. Bytes that came with the
-    /// connection, or with the end of a handshake, have no event of their own, and neither has the
-    /// peer's end.
-    pub(super) const fn opening_step(
-        &self,
-        readiness: Readiness,
-        server_speaks_first: bool,
-    ) -> Option<OpeningStep> {
-        let (goes_on, reads) = match self.link {
-            Link::Dialing => (readiness.writable, readiness.readable),
-            Link::SecuringProxy | Link::Securing => {
-                (true, server_speaks_first || readiness.peer_closed)
-            }
-            Link::Tunneling(_) => (readiness.readable, readiness.peer_closed),
-            Link::Closed | Link::Open(_) => (false, false),
-        };
-        match (goes_on, reads) {
-            (false, _) => None,
-            (true, false) => Some(OpeningStep::GoOn),
-            (true, true) => Some(OpeningStep::GoOnAndRead),
-        }
+    /// Its slot's place in the lists of pending work.
+    #[inline]
+    pub(super) const fn listed_mut(&mut self) -> &mut Listed {
+        &mut self.listed
+    }
+
+    /// The step that it has come to.
+    pub(super) const fn link(&self) -> &Link {
+        &self.link
+    }
+
+    /// Its dials.
+    pub(super) const fn redial(&self) -> &Redial {
+        &self.redial
+    }
+
+    /// The same, to change them.
+    pub(super) const fn redial_mut(&mut self) -> &mut Redial {
+        &mut self.redial
+    }
+
+    /// The times at which it must be looked at, to change them.
+    #[inline]
+    pub(super) const fn alarm_mut(&mut self) -> &mut Alarm {
+        &mut self.alarm
     }
 
     pub(super) const fn is_closed(&self) -> bool {
@@ -229,21 +208,55 @@ impl Connection {
         !self.is_closed() && !self.is_ready()
     }
 
-    /// The outcome of a timeout while it is being opened.
-    pub(super) const fn opening_timeout(&self) -> Outcome {
-        match self.link {
-            Link::Securing => Outcome::TimeoutTls,
-            _ => Outcome::TimeoutConnect,
-        }
+    /// The terms of a read of it, whose socket is ready so.
+    #[inline(always)]
+    pub(super) const fn read_terms<'a>(
+        &mut self,
+        readiness: Readiness,
+        settings: &'a Settings,
+    ) -> Terms<'a> {
+        self.peer_closed |= readiness.peer_closed;
+        Terms::new(settings, self.peer_closed, self.leaving)
     }
 
-    /// Notes that the lane's address failed; `true` when there is another to try.
-    pub(super) fn try_another(&mut self, lane: &mut Lane, now: Nanos) -> bool {
-        let choice = lane.choose(self.choice, now);
-        self.choice = choice as u32 + 1;
-        self.tried += 1;
-        lane.note_down(choice, now);
-        usize::from(self.tried) < lane.route().width()
+    /// Dials the lane's address of this choice first from now on. Gives whether it leads elsewhere
+    /// by now, where it is open.
+    pub(super) fn assign(&mut self, choice: u32, lane: &Lane) -> bool {
+        self.redial.begin_at(choice);
+        let stays = self
+            .address
+            .is_none_or(|address| match lane.address_of(choice) {
+                Some(assigned) => address == assigned,
+                None => lane.has_address(address),
+            });
+        !stays && !self.is_opening()
+    }
+
+    /// Keeps its share's seat back until it is open, or has failed to open.
+    pub(super) const fn withhold_seat(&mut self) {
+        self.withholds_seat = true;
+    }
+
+    /// Takes the seat that was kept back, if it was: it is given out by that.
+    pub(super) const fn release_seat(&mut self) -> bool {
+        std::mem::replace(&mut self.withholds_seat, false)
+    }
+
+    /// Begins the run: its rest is over, all times count from 0, and an opening under way has its
+    /// whole time again. A closed one whose seat is kept back is dialed in turn.
+    pub(super) fn begin_run(&mut self, lane: &mut Lane, slot: Slot, timers: &mut Timers) {
+        self.phase_start = Nanos::ZERO;
+        self.alarm.forget_entry();
+        let mut rest_until = Nanos::ZERO;
+        if self.withholds_seat && self.is_closed() {
+            rest_until = lane.next_redial();
+            timers.at(rest_until, Wake::Dial(slot));
+        }
+        self.redial.begin_run(rest_until);
+        if !self.is_ready() && self.alarm.has_deadline() {
+            let limit = lane.settings().connect_by(Nanos::ZERO);
+            self.alarm.set_deadline(limit);
+        }
     }
 
     /// Lets it carry no further exchange, for this reason. It is closed at once where its protocol
@@ -261,6 +274,53 @@ impl Connection {
         } else {
             self.leaving = Some(why);
         }
+    }
+
+    /// Lets it give its place to a successor, once, where its wire takes no further exchanges.
+    /// Gives the need for that; `None` where there is nothing to do.
+    pub(super) fn retire(&mut self) -> Option<Succession> {
+        let wire = self.wire().filter(|wire| wire.is_spent())?;
+        let (unwilling, is_fruitless) = (wire.unwilling(), wire.is_fruitless());
+        if std::mem::replace(&mut self.is_retiring, true) {
+            return None;
+        }
+        // One that takes no more by the plan's own limit was opened, whether or not a response has
+        // come.
+        if !is_fruitless || unwilling.is_none() {
+            self.redial.succeed();
+        }
+        Some(match unwilling {
+            Some(unwilling) => Succession::Later(unwilling),
+            None if self.leaving == Some(Closing::Idle) => Succession::WhereAwaited,
+            None => Succession::Needed,
+        })
+    }
+
+    /// Whether another connection has taken its place.
+    #[inline]
+    pub(super) const fn is_retiring(&self) -> bool {
+        self.is_retiring
+    }
+
+    /// Closes it where another has taken its place and it has nothing more to carry; `true` where
+    /// it does. Only then does it end the protocol: some servers drop streams in flight when they
+    /// receive a GOAWAY.
+    pub(super) fn close_if_done<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        slot: Slot,
+    ) -> bool {
+        let (is_retiring, leaving) = (self.is_retiring, self.leaving);
+        let Some(wire) = self.wire_mut().filter(|wire| is_retiring && wire.is_idle()) else {
+            return false;
+        };
+        wire.drain(&mut Port::new(cx.io, slot));
+        let why = match wire.is_refused() {
+            true => Closing::GoAway,
+            false => leaving.unwrap_or(Closing::Spent),
+        };
+        self.close(cx, slot, why);
+        true
     }
 
     /// Closes the slot's connection, if it has one, and notes why.
@@ -334,47 +394,5 @@ fn closing_of(wire: Option<&Wire>, failure: &Failure) -> Closing {
         _ if wire.is_some_and(Wire::is_refused) => Closing::GoAway,
         Outcome::Closed => Closing::Peer,
         _ => Closing::Failed,
-    }
-}
-
-/// Discards the input of a connection that is to be closed.
-pub(super) fn discard_input<I: Io>(io: &mut I, slot: Slot, input: &mut Input) {
-    for _ in 0..RECEIVES_PER_TURN {
-        let limit = input.scratch.len() as u64;
-        match io.discard(slot, limit, &mut input.scratch) {
-            Ok(Received::Bytes { .. }) => {}
-            // An error of a connection that is given up changes nothing.
-            Ok(Received::Nothing | Received::End) | Err(_) => return,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Connection, Link, OpeningStep};
-    use crate::id::{LaneId, ShareId};
-    use drumfire_net::{Readiness, Slot};
-
-    /// The peer may finish the handshake and close at once: no further event says so.
-    #[test]
-    fn an_end_behind_a_handshake_is_read() {
-        let mut connection = Connection::new(LaneId(0), ShareId(0), 0);
-        let readiness = |peer_closed| Readiness {
-            slot: Slot(0),
-            readable: true,
-            writable: true,
-            peer_closed,
-        };
-        connection.link = Link::Securing;
-        for (peer_closed, speaks_first, step) in [
-            (false, false, OpeningStep::GoOn),
-            (false, true, OpeningStep::GoOnAndRead),
-            (true, false, OpeningStep::GoOnAndRead),
-        ] {
-            let found = connection.opening_step(readiness(peer_closed), speaks_first);
-            assert_eq!(found, Some(step));
-        }
-        connection.link = Link::Closed;
-        assert_eq!(connection.opening_step(readiness(true), true), None);
     }
 }

@@ -18,14 +18,12 @@
 
 use super::bindings::Bindings;
 use super::change::{Change, Lost};
-use super::connection::{Connection, discard_input};
+use super::connection::{Attempt, Connection, Succession, Way};
 use super::context::Context;
 use super::lane::Lane;
-use super::opening::{Attempt, Way};
 use super::share::Share;
 use crate::blame::Failure;
 use crate::id::{Shard, ShareId};
-use crate::limits::DOUBT_MAX;
 use crate::timers::{Timers, Wake};
 use crate::wire::{Handler, Input, Patience, Port, WireProtocol};
 use drumfire_measure::{Closing, Outcome};
@@ -111,7 +109,7 @@ impl Connections {
     /// The patience with a connection's silence.
     pub(super) fn patience(&self, slot: Slot) -> Patience {
         let lane = self.bindings.seats().lane(self.bindings.at(slot).lane());
-        lane.settings().patience(lane.ping(self.pings_halved))
+        lane.settings().patience(self.pings_halved)
     }
 
     /// Halves the rate of pings, which a server has refused as too frequent.
@@ -162,25 +160,19 @@ impl Connections {
         act: impl FnOnce(Attempt<'_, '_, I, H>) -> Way,
     ) -> Change {
         let (connection, lane) = self.bindings.with_lane(slot);
-        let way = act(Attempt {
-            connection,
-            lane,
-            slot,
-            cx,
-        });
-        let connection = self.bindings.at(slot);
-        let (share, since) = (connection.share(), connection.phase_start);
-        if matches!(way, Way::Open | Way::Greets) {
+        let way = act(Attempt::new(connection, lane, slot, cx));
+        let share = self.bindings.at(slot).share();
+        if let Way::Open { since } | Way::Greets { since } = way {
             self.begin_life(slot, since);
         }
         self.bindings.arm(slot, cx.timers);
         match way {
             Way::Pending => Change::None,
-            Way::Open => {
+            Way::Open { since } => {
                 self.bindings.give_withheld_seat(slot, since);
                 Change::Open { share, since }
             }
-            Way::Greets => Change::Greets(slot),
+            Way::Greets { .. } => Change::Greets(slot),
             Way::Failed { failure, at } => self.opening_failed(cx, slot, failure, at),
         }
     }
@@ -216,11 +208,11 @@ impl Connections {
     ) -> Option<Outcome> {
         let slot = self.bindings.share(share).slot();
         let (connection, lane) = self.bindings.with_lane(slot);
-        if !lane.settings().protocol.is_exclusive() || !connection.is_opening() {
+        if !lane.settings().is_exclusive() || !connection.is_opening() {
             return None;
         }
-        let outcome = connection.opening_timeout();
-        connection.try_another(lane, now);
+        let outcome = connection.link().opening_timeout();
+        connection.redial_mut().try_another(lane, now);
         connection.close(cx, slot, Closing::Failed);
         self.bindings.rest(slot, cx.timers, now);
         Some(outcome)
@@ -236,7 +228,7 @@ impl Connections {
     ) -> Change {
         let share = self.bindings.share(share);
         let connection = self.bindings.at(share.slot());
-        let rests = connection.rest_until > now;
+        let rests = connection.redial().rest_end() > now;
         if share.is_clear() || rests || !connection.is_closed() {
             return Change::None;
         }
@@ -251,7 +243,7 @@ impl Connections {
         now: Nanos,
     ) -> Change {
         let connection = self.bindings.at(slot);
-        let (share, rested) = (connection.share(), connection.rest_until);
+        let (share, rested) = (connection.share(), connection.redial().rest_end());
         if connection.is_closed() {
             self.bindings.give_withheld_seat(slot, rested);
         }
@@ -273,41 +265,31 @@ impl Connections {
         further: Further,
         now: Nanos,
     ) -> Change {
-        let connection = self.bindings.at_mut(slot);
-        let wire = connection.wire().filter(|wire| wire.is_spent());
-        let Some((unwilling, fruitless)) = wire.map(|it| (it.unwilling(), it.is_fruitless()))
-        else {
+        let Some(succession) = self.bindings.at_mut(slot).retire() else {
             return Change::None;
         };
-        if std::mem::replace(&mut connection.is_retiring, true) {
-            return Change::None;
-        }
-        // One that takes no more by the plan's own limit was opened, whether or not a response has come.
-        if !fruitless || unwilling.is_none() {
-            connection.failures = 0;
-        }
         let new = self.bindings.replace(slot);
         let share = self.bindings.at(new).share();
-        let Some(unwilling) = unwilling else {
-            // An idle one has a successor when it is needed.
-            let is_idle = self.bindings.at(slot).leaving == Some(Closing::Idle);
-            let is_needed = further == Further::Expected && !is_idle;
-            return if !is_needed && self.bindings.share(share).is_clear() {
-                Change::None
-            } else {
+        let is_awaited = !self.bindings.share(share).is_clear();
+        match succession {
+            Succession::Needed if is_awaited || further == Further::Expected => {
                 self.dial(cx, new, now)
-            };
-        };
-        self.bindings.rest(new, cx.timers, now);
-        // Once may be a server on its way out. One that greets each connection so refuses us.
-        if unwilling.took_none && self.bindings.at(new).failures > 1 {
-            Change::Failed {
-                share,
-                failure: unwilling.failure,
-                at: now,
             }
-        } else {
-            Change::None
+            Succession::WhereAwaited if is_awaited => self.dial(cx, new, now),
+            Succession::Needed | Succession::WhereAwaited => Change::None,
+            Succession::Later(unwilling) => {
+                self.bindings.rest(new, cx.timers, now);
+                // Once may be a server on its way out. One that greets each connection so refuses us.
+                if unwilling.took_none && self.bindings.at(new).redial().failures() > 1 {
+                    Change::Failed {
+                        share,
+                        failure: unwilling.failure,
+                        at: now,
+                    }
+                } else {
+                    Change::None
+                }
+            }
         }
     }
 
@@ -317,36 +299,24 @@ impl Connections {
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
-        departure: Departure,
+        why: Closing,
+        further: Further,
+        now: Nanos,
     ) -> Change {
-        let Departure { why, further, now } = departure;
         self.bindings.at_mut(slot).leave(cx, slot, why);
         let change = self.retire_if_spent(cx, slot, further, now);
         self.close_if_done(cx, slot);
         change
     }
 
-    /// Closes a connection that has given its place to another and has nothing more to carry. Only
-    /// then does it end the protocol: some servers drop streams in flight when they receive a GOAWAY.
+    /// Closes a connection that has given its place to another and has nothing more to carry.
     #[cold]
     pub(super) fn close_if_done<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         slot: Slot,
     ) {
-        let connection = self.bindings.at_mut(slot);
-        let is_retiring = connection.is_retiring;
-        let leaving = connection.leaving;
-        if let Some(wire) = connection.wire_mut()
-            && is_retiring
-            && wire.is_idle()
-        {
-            wire.drain(&mut Port { io: cx.io, slot });
-            let why = match wire.is_refused() {
-                true => Closing::GoAway,
-                false => leaving.unwrap_or(Closing::Spent),
-            };
-            connection.close(cx, slot, why);
+        if self.bindings.at_mut(slot).close_if_done(cx, slot) {
             self.bindings.release(slot);
         }
     }
@@ -366,7 +336,7 @@ impl Connections {
         now: Nanos,
     ) -> Lost {
         let connection = self.bindings.at_mut(slot);
-        let is_retiring = connection.is_retiring;
+        let is_retiring = connection.is_retiring();
         let Some(wire) = connection.lose(cx, slot, failure) else {
             return Lost::Opening(Change::None);
         };
@@ -375,7 +345,7 @@ impl Connections {
             return Lost::Opening(self.opening_failed(cx, slot, failure, now));
         }
         if !wire.is_fruitless() {
-            connection.failures = 0;
+            connection.redial_mut().succeed();
         }
         if is_retiring {
             self.bindings.release(slot);
@@ -390,12 +360,12 @@ impl Connections {
     /// not all leave together.
     fn begin_life(&mut self, slot: Slot, now: Nanos) {
         let (connection, lane) = self.bindings.with_lane(slot);
-        let (share, life) = (connection.share(), lane.settings().life);
+        let (share, life) = (connection.share(), lane.settings().life());
         if life.ends() && !lane.is_transient() {
             let share = self.bindings.share_mut(share);
             let age = life.age_of(self.seed, share.number(), share.begin_life());
             let connection = self.bindings.at_mut(slot);
-            connection.alarm.set_leaving(now + age);
+            connection.alarm_mut().set_leaving(now + age);
         }
     }
 
@@ -405,7 +375,7 @@ impl Connections {
         let connection = self.bindings.at_mut(slot);
         if let Some(wire) = connection.wire_mut() {
             let first_look = wire.first_look(patience, now);
-            connection.alarm.set_deadline(first_look);
+            connection.alarm_mut().set_deadline(first_look);
             self.bindings.arm(slot, timers);
         }
     }
@@ -415,12 +385,11 @@ impl Connections {
     pub(super) fn doubt(&mut self, slot: Slot, timers: &mut Timers, sent: Nanos, now: Nanos) {
         let refused = self.pings_halved > 0;
         let (connection, lane) = self.bindings.with_lane(slot);
-        let ping = lane.ping(0);
+        let limit = lane.settings().doubt_limit();
         if refused || !connection.wire_mut().is_some_and(|it| it.doubt(sent, now)) {
             return;
         }
-        let limit = ping.map_or(DOUBT_MAX, |ping| ping.timeout);
-        connection.alarm.set_deadline(now + limit);
+        connection.alarm_mut().set_deadline(now + limit);
         self.bindings.arm(slot, timers);
     }
 
@@ -442,19 +411,10 @@ impl Connections {
     /// count from 0, and an opening under way has its whole time again.
     fn begin_run_of(&mut self, slot: Slot, timers: &mut Timers) {
         let (connection, lane) = self.bindings.with_lane(slot);
-        connection.rest_until = Nanos::ZERO;
-        connection.phase_start = Nanos::ZERO;
-        connection.alarm.forget_entry();
-        if connection.withholds_seat && connection.is_closed() {
-            connection.rest_until = lane.next_redial();
-            timers.at(connection.rest_until, Wake::Dial(slot));
-        }
+        connection.begin_run(lane, slot, timers);
         if connection.is_ready() {
             self.watch(slot, timers, Nanos::ZERO);
             self.begin_life(slot, Nanos::ZERO);
-        } else if connection.alarm.has_deadline() {
-            let limit = lane.settings().connect_limit;
-            connection.alarm.set_deadline(limit);
         }
         self.bindings.arm(slot, timers);
     }
@@ -481,8 +441,9 @@ impl Connections {
             if let Some(wire) = connection.wire_mut()
                 && wire.has_farewell()
             {
-                wire.drain(&mut Port { io: cx.io, slot });
-                discard_input(cx.io, slot, input);
+                let mut port = Port::new(cx.io, slot);
+                wire.drain(&mut port);
+                input.discard_all(&mut port);
             }
             let why = match connection.is_opening() {
                 true => Closing::Unready,
@@ -491,12 +452,4 @@ impl Connections {
             connection.close(cx, slot, why);
         }
     }
-}
-
-/// The reason and the time of a connection's leaving.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Departure {
-    pub(super) why: Closing,
-    pub(super) further: Further,
-    pub(super) now: Nanos,
 }

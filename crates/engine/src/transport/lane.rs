@@ -12,14 +12,14 @@
 //! Peers and name servers act on a lane, and each of their acts has a bound here: an address that
 //! fails is tried last for a while; failed connections are dialed one after the other beyond a
 //! burst, so that a dead target costs a fraction of a core; a time to live of a name counts as
-//! [`LOOK_UP_LEAST`] at least.
+//! [`LOOK_UP_LEAST`](crate::limits::LOOK_UP_LEAST) at least.
 
 use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
-use crate::limits::{ADDRESS_REST, LOOK_UP_AGAIN, LOOK_UP_LEAST, REDIAL_BURST, REDIAL_INTERVAL};
+use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
 use crate::prepare::{Peers, Place, Route};
 use crate::wire::Settings;
-use drumfire_plan::{Ping, Renewal, Spread};
+use drumfire_plan::Spread;
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -28,8 +28,37 @@ use std::net::SocketAddr;
 /// account of delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seat {
-    pub(crate) share: ShareId,
-    pub(crate) since: Freed,
+    share: ShareId,
+    since: Freed,
+}
+
+impl Seat {
+    /// A seat on a share that is free since a moment.
+    #[inline]
+    pub(crate) const fn new(share: ShareId, since: Freed) -> Self {
+        Self { share, since }
+    }
+
+    /// The share.
+    #[inline]
+    pub(crate) const fn share(self) -> ShareId {
+        self.share
+    }
+
+    /// The moment since which it is free.
+    #[inline]
+    pub(crate) const fn since(self) -> Freed {
+        self.since
+    }
+
+    /// The same seat, with a user that is free since another moment.
+    #[inline]
+    pub(crate) fn with_user(self, since: Freed) -> Self {
+        Self {
+            since: self.since.and(since),
+            ..self
+        }
+    }
 }
 
 /// A worker's way to one origin.
@@ -91,7 +120,7 @@ impl Lane {
     /// The distance between the first choices of addresses of two shares in a row. Where all go to
     /// the first address, each starts a round of its own: local addresses take turns by the round.
     pub(crate) fn stride(&self) -> u32 {
-        match self.settings.spread {
+        match self.settings.spread() {
             Spread::Turn => 1,
             Spread::First => self.route.width() as u32,
         }
@@ -200,13 +229,13 @@ impl Lane {
     /// never.
     pub(crate) fn looked_up_at(&self, now: Nanos) -> Option<Nanos> {
         let ttl = self.route.named.as_ref()?.ttl;
-        known_for(self.settings.renewal, ttl).map(|time| now + time)
+        self.settings.known_for(ttl).map(|time| now + time)
     }
 
     /// The address that a share's connection leads to, with this first choice, as long as none is
     /// down; `None` where any will do.
     pub(crate) fn address_of(&self, choice: u32) -> Option<SocketAddr> {
-        match (&self.route.peers, self.settings.spread) {
+        match (&self.route.peers, self.settings.spread()) {
             (Peers::Tcp(peers), Spread::Turn) => Some(peers[choice as usize % peers.len()]),
             _ => None,
         }
@@ -243,25 +272,6 @@ impl Lane {
         if width > 1 {
             self.down_until[choice % width] = now + ADDRESS_REST;
         }
-    }
-
-    /// The pings of silent connections, after servers have refused pings as too frequent `halved`
-    /// times (gRPC's proposal A8: each refusal doubles the interval).
-    pub(crate) fn ping(&self, halved: u32) -> Option<Ping> {
-        self.settings.ping.map(|ping| Ping {
-            after: Nanos(ping.after.0.saturating_mul(1 << halved.min(32))),
-            ..ping
-        })
-    }
-}
-
-/// The time for which a place is known before its name is looked up again; `None` is for the whole
-/// run.
-fn known_for(renewal: Renewal, ttl: Option<Nanos>) -> Option<Nanos> {
-    match renewal {
-        Renewal::Never => None,
-        Renewal::Each(time) => Some(time),
-        Renewal::Ttl => Some(ttl.unwrap_or(LOOK_UP_AGAIN).max(LOOK_UP_LEAST)),
     }
 }
 

@@ -116,7 +116,7 @@ impl Origins {
             .find(|(_, lane)| lane.route().origin == *origin)
             .map(|(id, lane)| (id, lane.route().clone()));
         let state = match planned {
-            Some((_, route)) if settings.protocol.is_exclusive() => {
+            Some((_, route)) if settings.is_exclusive() => {
                 State::Known(lanes.add(Lane::new(route, settings).transient(true)))
             }
             Some((id, _)) => State::Known(id),
@@ -156,7 +156,7 @@ impl Origins {
                 Ok(answer) => {
                     let mut route = answer.route;
                     route.tls = answer.tls.map(|config| io.add_tls(config));
-                    let is_transient = settings.protocol.is_exclusive();
+                    let is_transient = settings.is_exclusive();
                     let lane = Lane::new(route, settings).transient(is_transient);
                     self.0[at].1 = State::Known(lanes.add(lane));
                     None

@@ -64,7 +64,7 @@ impl Seats {
     /// Gives a free seat back.
     #[inline]
     pub(crate) fn give(&mut self, seat: Seat) {
-        let lane = self.lane_of(seat.share);
+        let lane = self.lane_of(seat.share());
         self.lanes.get_mut(lane).give(seat);
     }
 
@@ -96,12 +96,12 @@ impl Seats {
     /// The seats that a new share has; one of them is taken at once.
     pub(super) fn take_of_new(&mut self, share: ShareId) -> Seat {
         let lane = self.lanes.get_mut(self.shares[share.index()].lane());
-        let (streams, since) = (lane.settings().streams, Freed::default());
+        let (streams, since) = (lane.settings().streams(), Freed::default());
         for _ in 1..streams {
-            lane.give(Seat { share, since });
+            lane.give(Seat::new(share, since));
         }
         *self.share_mut(share).seats_mut() = SeatCount::of(streams);
-        Seat { share, since }
+        Seat::new(share, since)
     }
 
     /// Fits the seats of a growing lane's share to the number of exchanges that its server allows at

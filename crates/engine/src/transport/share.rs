@@ -155,7 +155,7 @@ impl SeatCount {
         if self.count == 0 {
             return;
         }
-        let streams = lane.settings().streams;
+        let streams = lane.settings().streams();
         let count = allowed.map_or(streams, |allowed| allowed.clamp(1, streams));
         let fewer = self.count.saturating_sub(count);
         let more = count.saturating_sub(self.count);
@@ -163,6 +163,6 @@ impl SeatCount {
         let kept = more.min(self.surplus);
         self.surplus = self.surplus - kept + fewer - lane.withdraw(share, fewer);
         let since = Freed::default();
-        (kept..more).for_each(|_| lane.give(Seat { share, since }));
+        (kept..more).for_each(|_| lane.give(Seat::new(share, since)));
     }
 }

@@ -9,7 +9,6 @@
 
 use super::Lane;
 use super::connection::Connection;
-use crate::limits::BACKOFF_MIN;
 use crate::timers::{Timers, Wake};
 use drumfire_net::Slot;
 use drumfire_units::Nanos;
@@ -72,7 +71,7 @@ impl Slots {
     /// Sets the timer of a connection whose alarm has changed.
     #[inline]
     pub(super) fn arm(&mut self, slot: Slot, timers: &mut Timers) {
-        self.at_mut(slot).alarm.arm(slot, timers);
+        self.at_mut(slot).alarm_mut().arm(slot, timers);
     }
 
     /// The number of slots before `next` whose connections are being opened.
@@ -90,18 +89,12 @@ impl Slots {
     /// Lets a connection rest until then, or for longer if it does.
     pub(super) fn rest_until(&mut self, slot: Slot, until: Nanos) {
         self.last_rest = self.last_rest.max(until);
-        let connection = self.at_mut(slot);
-        connection.rest_until = connection.rest_until.max(until);
+        self.at_mut(slot).redial_mut().rest_until(until);
     }
 
     /// Lets a connection rest that failed once more; each pause is twice the last.
     pub(super) fn rest(&mut self, slot: Slot, lane: &mut Lane, timers: &mut Timers, now: Nanos) {
-        let connection = self.at_mut(slot);
-        connection.failures = connection.failures.saturating_add(1);
-        let doubled = BACKOFF_MIN.0 << (connection.failures - 1).min(20);
-        let own = now + Nanos(doubled).min(lane.settings().backoff_max);
-        let until = own.max(lane.pace_redial(now));
-        connection.rest_until = until;
+        let until = self.at_mut(slot).redial_mut().back_off(lane, now);
         self.last_rest = self.last_rest.max(until);
         timers.at(until, Wake::Dial(slot));
     }

@@ -7,15 +7,15 @@
 //! is looked up again.
 
 use super::change::{Change, Lost};
-use super::connection::{Connection, Link, OpeningStep, discard_input};
-use super::connections::{Connections, Departure, Further};
+use super::connection::OpeningStep;
+use super::connections::{Connections, Further};
 use super::context::Context;
 use super::pending::{Output, Pending};
 use crate::blame::Failure;
 use crate::id::{ExchangeId, Generation, ShareId};
 use crate::wire::{
     Broken, Cancelled, ConnectionEvents, Dropped, Expiry, Flow, Flushed, Handle, Handler, Input,
-    Note, Phase, Port, Read, Refusal, Seen, Submitted, Terms, Underway, WireProtocol, each,
+    Note, Phase, Port, Read, Refusal, Seen, Submitted, Underway, WireProtocol, each,
 };
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Readiness, Slot};
@@ -92,7 +92,7 @@ impl Traffic {
         let serving = self.connections.share(share);
         let (slot, is_clear) = (serving.slot(), serving.is_clear());
         let connection = self.connections.at_mut(slot);
-        let Link::Open(wire) = &connection.link else {
+        let Some(wire) = connection.wire() else {
             return self.wait(cx, id, share, now);
         };
         if wire.has_room() && is_clear {
@@ -156,11 +156,10 @@ impl Traffic {
             return;
         }
         let (connection, lane) = self.connections.with_lane(slot);
-        let Connection { link, listed, .. } = connection;
-        let Link::Open(wire) = link else {
+        let Some((wire, listed)) = connection.wire_and_listed() else {
             return;
         };
-        let mut port = Port { io: cx.io, slot };
+        let mut port = Port::new(cx.io, slot);
         let (submitted, is_spent) = each!(wire, it => {
             let submitted = it.submit(&mut port, id, lane.settings(), cx.handler, now);
             self.pending.note_request(slot, listed, it.outgoing());
@@ -170,7 +169,7 @@ impl Traffic {
             Submitted::Carried { handle, due } => {
                 self.underway.carry(id, share, slot, handle);
                 if due != Nanos::MAX {
-                    connection.alarm.lower_deadline(due);
+                    connection.alarm_mut().lower_deadline(due);
                     self.connections.bindings_mut().arm(slot, cx.timers);
                 }
             }
@@ -213,8 +212,7 @@ impl Traffic {
         (slot, handle): (Slot, Handle),
         now: Nanos,
     ) -> Seen {
-        let Connection { link, listed, .. } = self.connections.at_mut(slot);
-        let Link::Open(wire) = link else {
+        let Some((wire, listed)) = self.connections.at_mut(slot).wire_and_listed() else {
             return Seen::default();
         };
         match wire.cancel(id, handle) {
@@ -275,8 +273,7 @@ impl Traffic {
         let (slot, Some(handle)) = (assignment.slot, assignment.handle()) else {
             return;
         };
-        let Connection { link, listed, .. } = self.connections.at_mut(slot);
-        if let Link::Open(wire) = link {
+        if let Some((wire, listed)) = self.connections.at_mut(slot).wire_and_listed() {
             if !wire.send_more(id, handle, cx.handler, now) {
                 self.underway.clear(id);
             }
@@ -294,17 +291,11 @@ impl Traffic {
     ) {
         let slot = readiness.slot;
         let (connection, lane) = self.connections.with_lane(slot);
-        connection.peer_closed |= readiness.peer_closed;
-        let terms = Terms {
-            settings: lane.settings(),
-            peer_closed: connection.peer_closed,
-            leaving: connection.leaving,
-        };
-        let Connection { link, listed, .. } = connection;
-        let Link::Open(wire) = link else {
+        let terms = connection.read_terms(readiness, lane.settings());
+        let Some((wire, listed)) = connection.wire_and_listed() else {
             return self.go_on_opening(cx, readiness);
         };
-        let mut port = Port { io: cx.io, slot };
+        let mut port = Port::new(cx.io, slot);
         let (input, underway) = (&mut self.input, &mut self.underway);
         each!(wire, it => {
             if readiness.writable {
@@ -328,8 +319,8 @@ impl Traffic {
     ) {
         let slot = readiness.slot;
         let (connection, lane) = self.connections.with_lane(slot);
-        let speaks_first = lane.settings().protocol.server_speaks_first();
-        let Some(step) = connection.opening_step(readiness, speaks_first) else {
+        let speaks_first = lane.settings().protocol().server_speaks_first();
+        let Some(step) = connection.link().opening_step(readiness, speaks_first) else {
             return;
         };
         let change = self.connections.go_on_opening(cx, slot, &mut self.input);
@@ -363,12 +354,12 @@ impl Traffic {
     ) {
         let connection = self.connections.at_mut(slot);
         if read.unread {
-            self.pending.leave_unread(slot, &mut connection.listed);
+            self.pending.leave_unread(slot, connection.listed_mut());
         }
         match read.flow {
             Flow::Busy => {}
             Flow::Room { since } => {
-                let is_retiring = connection.is_retiring;
+                let is_retiring = connection.is_retiring();
                 if self.has_waited {
                     self.serve_waiting(cx, slot, since);
                 }
@@ -435,7 +426,7 @@ impl Traffic {
             // Our GOAWAY names the mistake; a close over unread bytes would reset the connection
             // and lose it.
             self.flush_slot(cx, slot);
-            discard_input(cx.io, slot, &mut self.input);
+            self.input.discard_all(&mut Port::new(cx.io, slot));
             return self.close_failed(cx, slot, now, *failure);
         }
         if !self.connections.share(share).is_clear() {
@@ -470,17 +461,17 @@ impl Traffic {
     /// and fails there what the read has not ended.
     pub(super) fn read_rest<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>) {
         if let Some(slot) = self.pending.next_unread() {
-            self.connections.at_mut(slot).listed.leave_unread();
+            self.connections.at_mut(slot).listed_mut().leave_unread();
             return self.read(cx, slot);
         }
         let Some(slot) = self.pending.next_failed() else {
             return;
         };
-        self.connections.at_mut(slot).listed.leave_failed();
+        self.connections.at_mut(slot).listed_mut().leave_failed();
         self.read(cx, slot);
         let now = cx.io.now();
         let connection = self.connections.at_mut(slot);
-        let Link::Open(wire) = &mut connection.link else {
+        let Some(wire) = connection.wire_mut() else {
             return;
         };
         match wire.fail_sends(&mut self.underway, cx.handler, now) {
@@ -497,29 +488,27 @@ impl Traffic {
     #[inline]
     pub(super) fn flush<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, output: Output) {
         while let Some(slot) = self.pending.next_dirty(output) {
-            self.connections.at_mut(slot).listed.leave(output);
+            self.connections.at_mut(slot).listed_mut().leave(output);
             self.flush_slot(cx, slot);
         }
     }
 
     #[inline]
     fn flush_slot<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let connection = self.connections.at_mut(slot);
-        let Some(wire) = connection.wire_mut() else {
+        let Some((wire, listed)) = self.connections.at_mut(slot).wire_and_listed() else {
             return;
         };
-        match wire.flush(&mut Port { io: cx.io, slot }, cx.handler) {
+        match wire.flush(&mut Port::new(cx.io, slot), cx.handler) {
             Flushed::Written => {}
             Flushed::Freed => self.resume(cx, slot),
-            Flushed::Failed => self.pending.note_failed(slot, &mut connection.listed),
+            Flushed::Failed => self.pending.note_failed(slot, listed),
         }
     }
 
     /// Lets exchanges send on that waited for output to be written.
     #[cold]
     fn resume<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, slot: Slot) {
-        let Connection { link, listed, .. } = self.connections.at_mut(slot);
-        let Link::Open(wire) = link else {
+        let Some((wire, listed)) = self.connections.at_mut(slot).wire_and_listed() else {
             return;
         };
         let now = cx.io.now();
@@ -536,14 +525,14 @@ impl Traffic {
         generation: Generation,
         now: Nanos,
     ) {
-        let alarm = &mut self.connections.at_mut(slot).alarm;
+        let alarm = self.connections.at_mut(slot).alarm_mut();
         let Some(ring) = alarm.ring(generation, now) else {
             return;
         };
-        if ring.is_late {
+        if ring.is_late() {
             self.expire(cx, slot, now);
         }
-        if ring.leaves {
+        if ring.leaves() {
             self.leave(cx, slot, now, Closing::Aged);
         }
         self.connections.bindings_mut().arm(slot, cx.timers);
@@ -558,8 +547,7 @@ impl Traffic {
         why: Closing,
     ) {
         let further = self.further;
-        let departure = Departure { why, further, now };
-        let change = self.connections.leave(cx, slot, departure);
+        let change = self.connections.leave(cx, slot, why, further, now);
         self.follow(cx, change);
     }
 
@@ -571,15 +559,14 @@ impl Traffic {
         }
         let patience = self.connections.patience(slot);
         let connection = self.connections.at_mut(slot);
-        let Link::Open(wire) = &mut connection.link else {
+        let Some((wire, listed)) = connection.wire_and_listed() else {
             return;
         };
-        let mut port = Port { io: cx.io, slot };
+        let mut port = Port::new(cx.io, slot);
         let expiry = wire.handle_timeout(&mut port, patience, cx.handler, now);
-        self.pending
-            .note(slot, &mut connection.listed, wire.outgoing());
+        self.pending.note(slot, listed, wire.outgoing());
         match expiry {
-            Expiry::Until(at) => connection.alarm.set_deadline(at),
+            Expiry::Until(at) => connection.alarm_mut().set_deadline(at),
             Expiry::Idle => self.leave(cx, slot, now, Closing::Idle),
             Expiry::Dead => {
                 self.close_failed(cx, slot, now, Failure::of(Outcome::TimeoutPing));

@@ -33,7 +33,6 @@ use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Notice, Persistence};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Received};
-use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints};
 use drumfire_units::Nanos;
 
 /// One connection that speaks HTTP/1.1.
@@ -105,7 +104,7 @@ impl WireProtocol for Http1 {
 
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
         self.idle_since = now;
-        patience.idle.map_or(Nanos::MAX, |idle| now + idle)
+        patience.idle_at(now).unwrap_or(Nanos::MAX)
     }
 
     /// Sends an exchange's request.
@@ -118,20 +117,16 @@ impl WireProtocol for Http1 {
         handler: &mut H,
         _now: Nanos,
     ) -> Submitted {
-        let persistence = match settings.keep_alive {
-            KeepAlive::No => Persistence::Close,
-            KeepAlive::Yes | KeepAlive::AtMost(_) => Persistence::KeepAlive,
+        let persistence = match settings.keeps_connections() {
+            true => Persistence::KeepAlive,
+            false => Persistence::Close,
         };
         let now = port.now();
         handler.sent(id, now);
         let Some(message) = handler.message(id) else {
             return Submitted::GivenUp;
         };
-        let continue_at = match settings.expect_continue {
-            ExpectContinue::No => None,
-            ExpectContinue::Wait(time) => Some(now + time),
-        };
-        let due = self.sending.begin(message, continue_at);
+        let due = self.sending.begin(message, settings.continue_by(now));
         self.machine.send(message.kind, persistence);
         let first = self.sending.write_first(port, message);
         self.exchange = Some(id);
@@ -184,7 +179,7 @@ impl WireProtocol for Http1 {
         now: Nanos,
     ) -> Expiry {
         let Some(id) = self.exchange else {
-            return match patience.idle.map(|idle| self.idle_since + idle) {
+            return match patience.idle_at(self.idle_since) {
                 Some(at) if at <= now => Expiry::Idle,
                 at => Expiry::Until(at.unwrap_or(Nanos::MAX)),
             };
@@ -192,7 +187,7 @@ impl WireProtocol for Http1 {
         if self.sending.patient_until() <= now {
             self.sending.send_body(port, id, handler, now);
         }
-        let idle_at = patience.idle.map_or(Nanos::MAX, |idle| now + idle);
+        let idle_at = patience.idle_at(now).unwrap_or(Nanos::MAX);
         Expiry::Until(idle_at.min(self.sending.patient_until()))
     }
 
@@ -269,7 +264,7 @@ impl Http1 {
         handler: &mut H,
         remaining: u64,
     ) -> Option<Read> {
-        match port.io.discard(port.slot, remaining, &mut input.scratch) {
+        match input.discard(port, remaining) {
             Ok(Received::Bytes { length, drained }) => {
                 let now = port.now();
                 if let Some(id) = self.exchange {
@@ -293,12 +288,11 @@ impl Http1 {
         handler: &mut H,
         id: ExchangeId,
     ) -> Option<Read> {
-        match port.receive(&mut input.buffer) {
+        match input.receive(port) {
             Ok(Received::Bytes { length, drained }) => {
                 let now = port.now();
                 self.answered = true;
                 handler.received(id, length, now);
-                input.filled = length;
                 let flow = self.feed(port, input, terms, handler, now);
                 read(flow, drained, terms)
             }
@@ -337,11 +331,11 @@ impl Http1 {
         now: Nanos,
     ) -> Option<Flow> {
         let id = self.exchange?;
-        let mut rest = &input.buffer[..input.filled];
-        if let Some(whole) = self.machine.whole(rest, &mut input.shared) {
+        let (mut rest, shared) = input.received();
+        if let Some(whole) = self.machine.whole(rest, shared) {
             self.exchange = None;
             self.sending.keep_body_back();
-            read_hint(&mut self.hint, &whole.head, terms.settings);
+            read_hint(&mut self.hint, &whole.head, terms.settings());
             let then = handler.whole(id, &whole_response(&whole), now);
             if then == Then::GiveUp {
                 return Some(Flow::Close(Closing::Failed));
@@ -349,7 +343,7 @@ impl Http1 {
             return Some(self.free(&whole.end, terms, now));
         }
         loop {
-            let step = match self.machine.handle_input(rest, &mut input.shared) {
+            let step = match self.machine.handle_input(rest, shared) {
                 Ok(step) => step,
                 Err(error) => {
                     let failure = self.failure_of(&error);
@@ -367,7 +361,7 @@ impl Http1 {
                 Event::Interim(_) => handler.on_event(id, WireEvent::Interim, now),
                 Event::Head(head) => {
                     self.sending.keep_body_back();
-                    read_hint(&mut self.hint, &head, terms.settings);
+                    read_hint(&mut self.hint, &head, terms.settings());
                     handler.on_event(id, head_event(&head), now)
                 }
                 Event::Body(bytes) => {
@@ -401,19 +395,20 @@ impl Http1 {
     /// Frees the connection after a complete response, or ends it.
     #[inline]
     fn free(&mut self, end: &End, terms: &Terms<'_>, now: Nanos) -> Flow {
-        let spent = self.carried >= terms.settings.carried_max();
-        let ends = spent || terms.peer_closed || terms.leaving.is_some() || self.hint.is_used_up();
+        let spent = self.carried >= terms.settings().carried_max();
+        let leaving = terms.leaving();
+        let ends = spent || terms.peer_closed() || leaving.is_some() || self.hint.is_used_up();
         if end.reusable && self.sending.is_written() && !ends {
             self.idle_since = now;
             return Flow::Room { since: None };
         }
         Flow::Close(if spent {
             Closing::Spent
-        } else if let Some(why) = terms.leaving {
+        } else if let Some(why) = leaving {
             why
         } else if end.notices.contains(Notice::Excess) {
             Closing::Discarded
-        } else if end.reusable && terms.peer_closed {
+        } else if end.reusable && terms.peer_closed() {
             Closing::Peer
         } else {
             // Whether the end itself was read with the response is chance.
@@ -527,7 +522,7 @@ fn read(flow: Option<Flow>, drained: bool, terms: &Terms<'_>) -> Option<Read> {
             flow,
             unread: !drained,
         }),
-        None if drained && !terms.peer_closed => Some(Read {
+        None if drained && !terms.peer_closed() => Some(Read {
             flow: Flow::Busy,
             unread: false,
         }),
@@ -568,7 +563,7 @@ fn ahead(head: &Head<'_>) -> Ahead {
 /// Reads the server's `Keep-Alive` field, where the plan wants it obeyed.
 #[inline]
 fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
-    if settings.hints == KeepAliveHints::Respect
+    if settings.obeys_hints()
         && let Some(value) = head.headers.find("keep-alive")
     {
         *hint = Hint::read(value);
@@ -579,7 +574,7 @@ fn read_hint(hint: &mut Hint, head: &Head<'_>, settings: &Settings) {
 /// were not asked for. After TLS's own messages there is nothing to receive.
 #[cold]
 fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
-    let flow = match port.receive(&mut input.buffer) {
+    let flow = match input.receive(port) {
         Ok(Received::Nothing) => Flow::Busy,
         Ok(Received::Bytes { .. }) => Flow::Close(Closing::Failed),
         Ok(Received::End) | Err(IoError::TlsNoCloseNotify) => Flow::Close(Closing::Peer),

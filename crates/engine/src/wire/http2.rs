@@ -67,8 +67,8 @@ impl Http2 {
     pub(super) fn new(settings: &Settings) -> Self {
         Self {
             machine: Machine::new(&Http2Settings {
-                streams: settings.streams,
-                first_stream_id: settings.first_stream_id,
+                streams: settings.streams(),
+                first_stream_id: settings.first_stream_id(),
                 ..Http2Settings::default()
             }),
             unsent: Vec::new(),
@@ -213,7 +213,7 @@ impl WireProtocol for Http2 {
         handler: &mut H,
     ) -> Read {
         let mut reading = Reading::at(Nanos::ZERO, underway, handler);
-        let unread = self.receive_all(port, input, terms.peer_closed, &mut reading);
+        let unread = self.receive_all(port, input, terms.peer_closed(), &mut reading);
         reading.end(unread)
     }
 
@@ -260,9 +260,9 @@ impl WireProtocol for Http2 {
 
     fn first_look(&mut self, patience: Patience, now: Nanos) -> Nanos {
         self.silence = Silence::from(now);
-        let after = patience.ping.map(|ping| ping.after);
-        let first = after.into_iter().chain(patience.idle).min();
-        first.map_or(Nanos::MAX, |after| now + after)
+        let pinged_at = patience.ping().map(|ping| now + ping.after);
+        let first = pinged_at.into_iter().chain(patience.idle_at(now)).min();
+        first.unwrap_or(Nanos::MAX)
     }
 
     /// Asks for a sign of life where the connection carries streams, and ends it where it has long
@@ -360,13 +360,13 @@ impl Http2 {
         reading: &mut Reading<'_, H>,
     ) -> bool {
         for _ in 0..RECEIVES_PER_TURN {
-            match port.receive(&mut input.buffer) {
-                Ok(Received::Bytes { length, drained }) => {
+            match input.receive(port) {
+                Ok(Received::Bytes { drained, .. }) => {
                     let now = port.now();
                     reading.now = now;
                     reading.events.since.get_or_insert(now);
                     self.silence.renew(now);
-                    self.feed(&input.buffer[..length], reading);
+                    self.feed(input.received().0, reading);
                     if reading.events.failed.is_some() || drained && !peer_closed {
                         return false;
                     }

@@ -1,18 +1,24 @@
 //! The driver's side of a wire: the port through which it sends and receives, and the buffers that
 //! all wires of a worker receive with.
 
-use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES};
+use crate::limits::{DISCARD_BYTES, RECEIVE_BYTES, RECEIVES_PER_TURN};
 use drumfire_http1 as h1;
 use drumfire_net::{Io, IoError, Received, Slot};
 use drumfire_units::Nanos;
 
 /// A driver and the slot in it that a wire is on.
 pub(crate) struct Port<'a, I> {
-    pub(crate) io: &'a mut I,
-    pub(crate) slot: Slot,
+    io: &'a mut I,
+    slot: Slot,
 }
 
-impl<I: Io> Port<'_, I> {
+impl<'a, I: Io> Port<'a, I> {
+    /// The port of a slot.
+    #[inline]
+    pub(crate) const fn new(io: &'a mut I, slot: Slot) -> Self {
+        Self { io, slot }
+    }
+
     #[inline]
     pub(crate) fn now(&self) -> Nanos {
         self.io.now()
@@ -23,8 +29,8 @@ impl<I: Io> Port<'_, I> {
         self.io.send(self.slot, bytes)
     }
 
-    #[inline]
-    pub(crate) fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
+    #[inline(always)]
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
         self.io.receive(self.slot, buffer)
     }
 }
@@ -33,14 +39,14 @@ impl<I: Io> Port<'_, I> {
 #[derive(Debug)]
 pub(crate) struct Input {
     /// Received bytes.
-    pub(crate) buffer: Vec<u8>,
+    buffer: Vec<u8>,
     /// The number of them that the last receive brought.
-    pub(crate) filled: usize,
+    filled: usize,
     /// Room for bytes that are thrown away unread; its memory is never touched where the driver
     /// can discard.
-    pub(crate) scratch: Vec<u8>,
+    scratch: Vec<u8>,
     /// The shared state of HTTP/1.1's machines.
-    pub(crate) shared: h1::Shared,
+    shared: h1::Shared,
 }
 
 impl Input {
@@ -50,6 +56,56 @@ impl Input {
             filled: 0,
             scratch: vec![0; DISCARD_BYTES],
             shared: h1::Shared::new(h1::Limits::default()),
+        }
+    }
+
+    /// Receives as much as there is room for. Received bytes take the place of those of before.
+    #[inline(always)]
+    pub(crate) fn receive<I: Io>(&mut self, port: &mut Port<'_, I>) -> Result<Received, IoError> {
+        let received = port.receive(&mut self.buffer);
+        if let Ok(Received::Bytes { length, .. }) = received {
+            self.filled = length;
+        }
+        received
+    }
+
+    /// Receives one byte: what follows it may be another's to read.
+    pub(crate) fn receive_byte<I: Io>(
+        &mut self,
+        port: &mut Port<'_, I>,
+    ) -> Result<Received, IoError> {
+        let received = port.receive(&mut self.buffer[..1]);
+        if let Ok(Received::Bytes { length, .. }) = received {
+            self.filled = length;
+        }
+        received
+    }
+
+    /// The bytes that the last receive brought, and the shared state of the machines that read
+    /// them.
+    #[inline(always)]
+    pub(crate) fn received(&mut self) -> (&[u8], &mut h1::Shared) {
+        (&self.buffer[..self.filled], &mut self.shared)
+    }
+
+    /// Throws away up to `limit` bytes that have come, unread.
+    #[inline]
+    pub(crate) fn discard<I: Io>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        limit: u64,
+    ) -> Result<Received, IoError> {
+        port.io.discard(port.slot, limit, &mut self.scratch)
+    }
+
+    /// Throws away the input of a connection that is to be closed, a turn's portion at most.
+    pub(crate) fn discard_all<I: Io>(&mut self, port: &mut Port<'_, I>) {
+        for _ in 0..RECEIVES_PER_TURN {
+            match self.discard(port, self.scratch.len() as u64) {
+                Ok(Received::Bytes { .. }) => {}
+                // An error of a connection that is given up changes nothing.
+                Ok(Received::Nothing | Received::End) | Err(_) => return,
+            }
         }
     }
 }

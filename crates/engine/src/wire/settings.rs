@@ -1,8 +1,10 @@
 //! The settings of a pool for its connections, and the terms of the connection for one read.
 //!
 //! They are copied from the plan once, so that a wire needs no plan and a redirect's lane has the
-//! same as the lane from which it departs.
+//! same as the lane from which it departs. A consumer asks for what follows from them (until when,
+//! how many) and not for the plan's own words.
 
+use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP_AGAIN, LOOK_UP_LEAST};
 use crate::protocol::Protocol;
 use drumfire_measure::Closing;
 use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread};
@@ -11,22 +13,20 @@ use drumfire_units::Nanos;
 /// The settings of a pool for its connections.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
-    pub(crate) protocol: Protocol,
-    /// The number of exchanges on one connection at a time, at most.
-    pub(crate) streams: u32,
-    /// The id of a connection's first stream.
-    pub(crate) first_stream_id: u32,
-    pub(crate) keep_alive: KeepAlive,
-    pub(crate) hints: KeepAliveHints,
-    pub(crate) expect_continue: ExpectContinue,
-    pub(crate) spread: Spread,
-    pub(crate) backoff_max: Nanos,
-    pub(crate) ping: Option<Ping>,
-    pub(crate) life: Life,
-    pub(crate) renewal: Renewal,
-    pub(crate) connect_limit: Nanos,
-    pub(crate) tls_limit: Nanos,
-    /// What `keep_alive` means as a number, made once: it is compared after each response.
+    protocol: Protocol,
+    streams: u32,
+    first_stream_id: u32,
+    keep_alive: KeepAlive,
+    hints: KeepAliveHints,
+    expect_continue: ExpectContinue,
+    spread: Spread,
+    backoff_max: Nanos,
+    ping: Option<Ping>,
+    life: Life,
+    renewal: Renewal,
+    connect_limit: Nanos,
+    tls_limit: Nanos,
+    /// The meaning of `keep_alive` as a number, made once: it is compared after each response.
     carried_max: u64,
 }
 
@@ -60,34 +60,185 @@ impl Settings {
         }
     }
 
-    /// The number of exchanges that a connection carries in all, at most.
+    /// The settings of a pool for one connection of HTTP/2 that carries one exchange after the
+    /// other, with nothing that ends it by itself: its user has a limit of its own for all.
+    pub(crate) fn of_conversation(pool: &Pool) -> Self {
+        Self {
+            protocol: Protocol::Http2,
+            streams: 1,
+            ping: None,
+            life: Life::default(),
+            connect_limit: Nanos::MAX,
+            tls_limit: Nanos::MAX,
+            ..Self::of(pool, 1)
+        }
+    }
+
+    /// The protocol that its connections speak.
+    #[inline]
+    pub(crate) const fn protocol(&self) -> Protocol {
+        self.protocol
+    }
+
+    /// Whether a connection carries one exchange at a time, and so belongs to the exchange that
+    /// waits for it.
+    #[inline]
+    pub(crate) const fn is_exclusive(&self) -> bool {
+        self.protocol.is_exclusive()
+    }
+
+    /// The number of exchanges on one connection at a time, at most.
+    pub(crate) const fn streams(&self) -> u32 {
+        self.streams
+    }
+
+    /// The id of a connection's first stream.
+    pub(crate) const fn first_stream_id(&self) -> u32 {
+        self.first_stream_id
+    }
+
+    /// Whether a connection is kept after an exchange.
+    #[inline]
+    pub(crate) const fn keeps_connections(&self) -> bool {
+        !matches!(self.keep_alive, KeepAlive::No)
+    }
+
+    /// The number of exchanges that one connection carries, at most.
     #[inline]
     pub(crate) const fn carried_max(&self) -> u64 {
         self.carried_max
     }
 
-    /// The patience with the silence of a connection that is pinged so.
-    pub(crate) const fn patience(&self, ping: Option<Ping>) -> Patience {
+    /// Whether a server's `Keep-Alive` field is obeyed.
+    #[inline]
+    pub(crate) fn obeys_hints(&self) -> bool {
+        self.hints == KeepAliveHints::Respect
+    }
+
+    /// The time until which a body waits for `100 Continue`, behind a head that is sent now; `None`
+    /// where it does not.
+    #[inline]
+    pub(crate) fn continue_by(&self, now: Nanos) -> Option<Nanos> {
+        match self.expect_continue {
+            ExpectContinue::No => None,
+            ExpectContinue::Wait(time) => Some(now + time),
+        }
+    }
+
+    /// The order in which connections use the addresses of a name.
+    pub(crate) const fn spread(&self) -> Spread {
+        self.spread
+    }
+
+    /// The rest of a connection after this many failures in a row, from 1: each is twice the last.
+    pub(crate) fn backoff(&self, failures: u8) -> Nanos {
+        let doubled = BACKOFF_MIN.0 << (failures - 1).min(20);
+        Nanos(doubled).min(self.backoff_max)
+    }
+
+    /// The time by which a connection that is dialed now must be established.
+    pub(crate) fn connect_by(&self, now: Nanos) -> Nanos {
+        now + self.connect_limit
+    }
+
+    /// The time by which a handshake that begins now must be over.
+    pub(crate) fn tls_by(&self, now: Nanos) -> Nanos {
+        now + self.tls_limit
+    }
+
+    /// The length of a connection's life.
+    pub(crate) const fn life(&self) -> Life {
+        self.life
+    }
+
+    /// The time for which a place with this time to live is known before its name is looked up
+    /// again; `None` is for the whole run.
+    pub(crate) fn known_for(&self, ttl: Option<Nanos>) -> Option<Nanos> {
+        match self.renewal {
+            Renewal::Never => None,
+            Renewal::Each(time) => Some(time),
+            Renewal::Ttl => Some(ttl.unwrap_or(LOOK_UP_AGAIN).max(LOOK_UP_LEAST)),
+        }
+    }
+
+    /// The patience with the silence of a connection, after servers have refused pings as too
+    /// frequent `halved` times (gRPC's proposal A8: each refusal doubles the interval).
+    pub(crate) fn patience(&self, halved: u32) -> Patience {
+        let ping = self.ping.map(|ping| Ping {
+            after: Nanos(ping.after.0.saturating_mul(1 << halved.min(32))),
+            ..ping
+        });
         Patience {
             ping,
             idle: self.life.idle,
         }
     }
+
+    /// The time within which a connection that is doubted must give a sign of life.
+    pub(crate) fn doubt_limit(&self) -> Nanos {
+        self.ping.map_or(DOUBT_MAX, |ping| ping.timeout)
+    }
 }
 
 /// The state of the connection that a read depends on and the wire does not own.
 pub(crate) struct Terms<'a> {
-    pub(crate) settings: &'a Settings,
+    settings: &'a Settings,
+    peer_closed: bool,
+    leaving: Option<Closing>,
+}
+
+impl<'a> Terms<'a> {
+    /// The terms of a connection whose peer has finished sending or not, and which is closed after
+    /// the exchanges that it carries where there is a reason for that.
+    #[inline]
+    pub(crate) const fn new(
+        settings: &'a Settings,
+        peer_closed: bool,
+        leaving: Option<Closing>,
+    ) -> Self {
+        Self {
+            settings,
+            peer_closed,
+            leaving,
+        }
+    }
+
+    /// The settings of its pool.
+    #[inline]
+    pub(crate) const fn settings(&self) -> &'a Settings {
+        self.settings
+    }
+
     /// Whether the peer has finished sending: the end follows without an event of its own, and the
     /// connection carries no other request.
-    pub(crate) peer_closed: bool,
+    #[inline]
+    pub(crate) const fn peer_closed(&self) -> bool {
+        self.peer_closed
+    }
+
     /// The reason for which the connection is closed after the exchanges that it carries, if it is.
-    pub(crate) leaving: Option<Closing>,
+    #[inline]
+    pub(crate) const fn leaving(&self) -> Option<Closing> {
+        self.leaving
+    }
 }
 
 /// The silences after which a connection is pinged or closed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
-    pub(crate) ping: Option<Ping>,
-    pub(crate) idle: Option<Nanos>,
+    ping: Option<Ping>,
+    idle: Option<Nanos>,
+}
+
+impl Patience {
+    /// The pings of a silent connection; `None` where there are none.
+    pub(crate) const fn ping(self) -> Option<Ping> {
+        self.ping
+    }
+
+    /// The time at which a connection is idle for too long that was used last then; `None` for
+    /// never.
+    pub(crate) fn idle_at(self, last: Nanos) -> Option<Nanos> {
+        self.idle.map(|idle| last + idle)
+    }
 }

@@ -53,15 +53,15 @@ impl Silence {
         if self.is_pinged {
             return Look::Is(Expiry::Dead);
         }
-        let idle_at = patience.idle.map(|idle| match is_idle {
-            true => self.last + idle,
-            false => now + idle,
-        });
-        let idle_at = idle_at.unwrap_or(Nanos::MAX);
+        let used_last = match is_idle {
+            true => self.last,
+            false => now,
+        };
+        let idle_at = patience.idle_at(used_last).unwrap_or(Nanos::MAX);
         if is_idle && idle_at <= now {
             return Look::Is(Expiry::Idle);
         }
-        let Some(ping) = patience.ping else {
+        let Some(ping) = patience.ping() else {
             return Look::Is(Expiry::Until(idle_at));
         };
         let enough = self.last + ping.after;

@@ -18,27 +18,26 @@
 //! behind it, which would be taken for the origin's. The head decides: the body of a refusal is not
 //! read, since it may have no end, and a step would last as long as a proxy sends.
 
-use super::connection::{Connection, Link};
-use super::context::Context;
-use super::lane::Lane;
+use super::{Connection, Link};
 use crate::blame::{During, Failure, http1_outcome, io_failure};
-use crate::wire::{Handler, Input, Note, Wire, WireProtocol};
+use crate::transport::context::Context;
+use crate::transport::lane::Lane;
+use crate::wire::{Handler, Input, Note, Port, Wire, WireProtocol};
 use drumfire_http1::{BodyKind, Event, Machine, Persistence, RequestKind};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Progress, Received, Slot};
-use drumfire_plan::Spread;
 use drumfire_units::Nanos;
 
 /// The result of one step of opening a connection.
 #[derive(Debug)]
 #[must_use]
-pub(super) enum Way {
+pub(in crate::transport) enum Way {
     /// The attempt goes on, until the connection's deadline.
     Pending,
-    /// The connection carries exchanges from now on.
-    Open,
-    /// The connection's greeting is to be sent.
-    Greets,
+    /// The connection carries exchanges from that time on.
+    Open { since: Nanos },
+    /// The connection is open since that time, and its greeting is to be sent.
+    Greets { since: Nanos },
     /// The connection can't be opened.
     Failed {
         failure: Failure,
@@ -49,28 +48,39 @@ pub(super) enum Way {
 
 /// An attempt to open a slot's connection, for one step. It borrows what a step changes, and is
 /// gone when the step has been taken; what lasts is in the connection.
-pub(super) struct Attempt<'a, 'c, I, H> {
+pub(in crate::transport) struct Attempt<'a, 'c, I, H> {
     /// The connection that is opened.
-    pub(super) connection: &'a mut Connection,
+    connection: &'a mut Connection,
     /// Its lane, which knows the addresses and which of them were down.
-    pub(super) lane: &'a mut Lane,
-    pub(super) slot: Slot,
-    pub(super) cx: &'a mut Context<'c, I, H>,
+    lane: &'a mut Lane,
+    slot: Slot,
+    cx: &'a mut Context<'c, I, H>,
 }
 
-impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
-    /// Begins, at the first address that accepts the attempt.
-    pub(super) fn dial(mut self, now: Nanos) -> Way {
-        self.connection.tried = 0;
-        if self.lane.settings().spread == Spread::First {
-            // Back to the first, which may have returned.
-            self.connection.choice -= self.connection.choice % self.lane.route().width() as u32;
+impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
+    /// A step of opening the connection in a slot, along its lane.
+    pub(in crate::transport) const fn new(
+        connection: &'a mut Connection,
+        lane: &'a mut Lane,
+        slot: Slot,
+        cx: &'a mut Context<'c, I, H>,
+    ) -> Self {
+        Self {
+            connection,
+            lane,
+            slot,
+            cx,
         }
+    }
+
+    /// Begins, at the first address that accepts the attempt.
+    pub(in crate::transport) fn dial(mut self, now: Nanos) -> Way {
+        self.connection.redial.begin(self.lane);
         self.dial_next(now)
     }
 
     /// Goes on, after the slot has become ready.
-    pub(super) fn go_on(self, input: &mut Input) -> Way {
+    pub(in crate::transport) fn go_on(self, input: &mut Input) -> Way {
         match self.connection.link {
             Link::Dialing => self.on_dialing(),
             Link::SecuringProxy => self.on_securing_proxy(),
@@ -82,19 +92,24 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
 
     /// Ends the step that took too long: the next address is dialed where the connection was not
     /// established, else the attempt has failed.
-    pub(super) fn time_out(mut self, now: Nanos) -> Way {
-        let outcome = self.connection.opening_timeout();
-        if outcome == Outcome::TimeoutConnect && self.connection.try_another(self.lane, now) {
+    pub(in crate::transport) fn time_out(mut self, now: Nanos) -> Way {
+        let outcome = self.connection.link.opening_timeout();
+        if outcome == Outcome::TimeoutConnect && self.try_another(now) {
             self.connection.close(self.cx, self.slot, Closing::Failed);
             return self.dial_next(now);
         }
         failed(Failure::of(outcome), now)
     }
 
+    /// Notes that the lane's address failed; `true` when there is another to try.
+    fn try_another(&mut self, now: Nanos) -> bool {
+        self.connection.redial.try_another(self.lane, now)
+    }
+
     /// Tries the lane's addresses from the slot's own choice on, each once.
     fn dial_next(&mut self, now: Nanos) -> Way {
         loop {
-            let choice = self.lane.choose(self.connection.choice, now);
+            let choice = self.connection.redial.choose(self.lane, now);
             let address = match self.lane.route().address(choice) {
                 Ok(address) => address,
                 Err(reason) => return failed(Failure::of(reason), now),
@@ -107,12 +122,12 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
                 Ok(Progress::Done) => return self.connected(now),
                 Ok(Progress::Pending) => {
                     self.connection.link = Link::Dialing;
-                    let limit = self.lane.settings().connect_limit;
-                    self.connection.alarm.set_deadline(now + limit);
+                    let limit = self.lane.settings().connect_by(now);
+                    self.connection.alarm.set_deadline(limit);
                     return Way::Pending;
                 }
                 Err(error) => {
-                    if !self.connection.try_another(self.lane, now) {
+                    if !self.try_another(now) {
                         return failed(io_failure(error, During::Connect), now);
                     }
                 }
@@ -131,7 +146,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
             Err(error) => {
                 let now = self.cx.io.now();
                 self.connection.close(self.cx, self.slot, Closing::Failed);
-                if self.connection.try_another(self.lane, now) {
+                if self.try_another(now) {
                     self.dial_next(now)
                 } else {
                     failed(io_failure(error, During::Connect), now)
@@ -200,14 +215,17 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         // Bytes of a server that speaks first may follow the answer, and are not the proxy's.
         let settings = self.lane.settings();
         let is_plain = self.lane.route().tls.is_none();
-        let speaks_first = is_plain && settings.protocol.server_speaks_first();
-        let room = if speaks_first { 1 } else { input.buffer.len() };
+        let speaks_first = is_plain && settings.protocol().server_speaks_first();
         let tunnel = loop {
-            let received = self.cx.io.receive(self.slot, &mut input.buffer[..room]);
+            let mut port = Port::new(&mut *self.cx.io, self.slot);
+            let received = match speaks_first {
+                true => input.receive_byte(&mut port),
+                false => input.receive(&mut port),
+            };
             let tunnel = match received {
-                Ok(Received::Bytes { length, .. }) => {
-                    let bytes = &input.buffer[..length];
-                    read_tunnel(machine, bytes, &mut input.shared)
+                Ok(Received::Bytes { .. }) => {
+                    let (bytes, shared) = input.received();
+                    read_tunnel(machine, bytes, shared)
                 }
                 Ok(Received::Nothing) => return Way::Pending,
                 Ok(Received::End) => refused_by_end(machine),
@@ -232,8 +250,8 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
             return self.opened(now);
         };
         self.connection.link = Link::Securing;
-        let limit = self.lane.settings().tls_limit;
-        self.connection.alarm.set_deadline(now + limit);
+        let limit = self.lane.settings().tls_by(now);
+        self.connection.alarm.set_deadline(limit);
         let progress = self.cx.io.start_tls(self.slot, config);
         self.secure(progress)
     }
@@ -253,7 +271,7 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
                 let time = now - self.connection.phase_start;
                 let is_resumed = self.cx.io.is_resumed(self.slot);
                 self.cx.handler.note(Note::Secured { time, is_resumed });
-                let protocol = self.lane.settings().protocol;
+                let protocol = self.lane.settings().protocol();
                 let is_agreed = |cx: &Context<'_, I, H>| cx.io.agreed(self.slot, protocol.alpn());
                 if protocol.must_be_agreed() && !is_agreed(self.cx) {
                     return failed(Failure::of(Outcome::TlsAlpn), now);
@@ -272,15 +290,13 @@ impl<I: Io, H: Handler> Attempt<'_, '_, I, H> {
         self.connection.phase_start = now;
         self.connection.leaving = self.lane.is_transient().then_some(Closing::Redirected);
         let way = if is_ready {
-            self.connection.failures = 0;
-            let first_look = wire.first_look(settings.patience(settings.ping), now);
+            self.connection.redial.succeed();
+            let first_look = wire.first_look(settings.patience(0), now);
             self.connection.alarm.set_deadline(first_look);
-            Way::Open
+            Way::Open { since: now }
         } else {
-            self.connection
-                .alarm
-                .set_deadline(now + settings.connect_limit);
-            Way::Greets
+            self.connection.alarm.set_deadline(settings.connect_by(now));
+            Way::Greets { since: now }
         };
         self.connection.link = Link::Open(wire);
         way

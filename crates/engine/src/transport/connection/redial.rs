@@ -1,0 +1,113 @@
+//! The dials of a slot's connection: the address that is next, and the time before which none is
+//! tried.
+//!
+//! ```text
+//!   begin ─► choose ─► try_another ─► choose …      one attempt: the lane's addresses, each once
+//!     ▲                     └─ none left ─► back_off ─► rest_end ─┐
+//!     └────────────────────────────────────────────────────────────┘
+//!   succeed                         the next failure is the first again
+//! ```
+//!
+//! An attempt that fails at every address, and a connection that fails without a response, count as
+//! one failure each. The rests between failures double up to the plan's bound, and the lane lets
+//! failed connections dial in turn, so that neither one slot nor all of them flood a dead target. A
+//! planned successor inherits the failures in a row: a server that refuses each connection after
+//! its greeting is not dialed without rest.
+
+use crate::transport::lane::Lane;
+use drumfire_plan::Spread;
+use drumfire_units::Nanos;
+
+/// The dials of a slot's connection.
+#[derive(Debug)]
+pub(in crate::transport) struct Redial {
+    /// Failures in a row.
+    failures: u8,
+    /// Addresses tried in the current attempt.
+    tried: u16,
+    /// The index of the lane's address that is dialed next.
+    choice: u32,
+    /// The end of the rest.
+    rest_until: Nanos,
+}
+
+impl Redial {
+    /// Dials that begin at this address of the lane.
+    pub(super) const fn from(choice: u32) -> Self {
+        Self {
+            failures: 0,
+            tried: 0,
+            choice,
+            rest_until: Nanos::ZERO,
+        }
+    }
+
+    /// The dials of the connection that takes this one's place, at once.
+    pub(super) const fn successor(&self) -> Self {
+        Self {
+            failures: self.failures,
+            ..Self::from(self.choice)
+        }
+    }
+
+    /// Begins an attempt. Where all connections go to the lane's first address, that is tried first
+    /// again: it may have returned.
+    pub(super) fn begin(&mut self, lane: &Lane) {
+        self.tried = 0;
+        if lane.settings().spread() == Spread::First {
+            self.choice -= self.choice % lane.route().width() as u32;
+        }
+    }
+
+    /// The address to dial now.
+    pub(super) fn choose(&self, lane: &Lane, now: Nanos) -> usize {
+        lane.choose(self.choice, now)
+    }
+
+    /// Notes that the address has failed; `true` when there is another to try.
+    pub(in crate::transport) fn try_another(&mut self, lane: &mut Lane, now: Nanos) -> bool {
+        let choice = lane.choose(self.choice, now);
+        self.choice = choice as u32 + 1;
+        self.tried += 1;
+        lane.note_down(choice, now);
+        usize::from(self.tried) < lane.route().width()
+    }
+
+    /// Dials this address of the lane next.
+    pub(super) const fn begin_at(&mut self, choice: u32) {
+        self.choice = choice;
+    }
+
+    /// Ends a row of failures.
+    pub(in crate::transport) const fn succeed(&mut self) {
+        self.failures = 0;
+    }
+
+    /// The failures in a row.
+    pub(in crate::transport) const fn failures(&self) -> u8 {
+        self.failures
+    }
+
+    /// Rests after one more failure, for twice as long as after the one before. Gives the end.
+    pub(in crate::transport) fn back_off(&mut self, lane: &mut Lane, now: Nanos) -> Nanos {
+        self.failures = self.failures.saturating_add(1);
+        let own = now + lane.settings().backoff(self.failures);
+        self.rest_until = own.max(lane.pace_redial(now));
+        self.rest_until
+    }
+
+    /// Rests until then, or for longer if it does.
+    pub(in crate::transport) fn rest_until(&mut self, until: Nanos) {
+        self.rest_until = self.rest_until.max(until);
+    }
+
+    /// The end of the rest; in the past where there is none.
+    pub(in crate::transport) const fn rest_end(&self) -> Nanos {
+        self.rest_until
+    }
+
+    /// Begins the run: the rest is over, or ends at this time of the run.
+    pub(super) const fn begin_run(&mut self, rest_until: Nanos) {
+        self.rest_until = rest_until;
+    }
+}
