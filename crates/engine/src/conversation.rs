@@ -465,19 +465,12 @@ impl Handler for Call<'_> {
     }
 
     fn opening(&self, _: ExchangeId) -> Option<Opening<'_>> {
-        Some(Opening {
-            head: self.head,
-            extra: None,
-            has_body: true,
-        })
+        Some(Opening::new(self.head, None, true))
     }
 
     fn body(&self, _: ExchangeId) -> Option<Chunk<'_>> {
         let end = self.ending == Ending::Due;
-        (end || !self.unsent.is_empty()).then_some(Chunk {
-            bytes: &self.unsent,
-            end,
-        })
+        (end || !self.unsent.is_empty()).then_some(Chunk::new(&self.unsent, end))
     }
 
     fn body_taken(&mut self, _: ExchangeId, taken: usize, _: Nanos) -> Pump {

@@ -428,12 +428,9 @@ impl Exchanges {
     /// the part that was late: resolving, opening a connection, or the response.
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
         let Entry { exchange, kind } = self.entry_mut(id);
-        exchange.account.note_seen(cancelled.seen);
-        let outcome = match cancelled.phase {
-            Phase::Seeking => Outcome::DnsTimeout,
-            Phase::Waiting | Phase::Nowhere => cancelled.opening.unwrap_or(Outcome::TimeoutTotal),
-            Phase::Carried(_) => kind.lateness(exchange, now),
-        };
+        exchange.account.note_seen(cancelled.seen());
+        let before = cancelled.lateness();
+        let outcome = before.unwrap_or_else(|| kind.lateness(exchange, now));
         self.end(id, Failure::of(outcome), now);
     }
 

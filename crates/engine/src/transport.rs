@@ -178,7 +178,7 @@ impl Transport {
 
     /// The progress of an exchange on its way.
     pub(crate) fn phase_of(&mut self, id: ExchangeId) -> Phase {
-        self.traffic.underway_mut().get(id).phase
+        self.traffic.underway_mut().get(id).phase()
     }
 
     /// Begins a turn of the owner's loop, after its wait.
@@ -336,7 +336,7 @@ impl Transport {
         now: Nanos,
     ) -> Cancelled {
         let cancelled = self.traffic.cancel(cx, id, now);
-        if cancelled.phase == Phase::Seeking {
+        if cancelled.was_sought() {
             self.origins.forget(id);
         }
         cancelled

@@ -194,10 +194,10 @@ impl Account {
 
     /// Takes over the wire's knowledge of an exchange that the wire can't finish.
     pub(super) const fn note_seen(&mut self, seen: Seen) {
-        if seen.status != 0 {
-            self.status = seen.status;
+        if let Some(status) = seen.status() {
+            self.status = status;
         }
-        self.note_leniencies(seen.leniencies);
+        self.note_leniencies(seen.leniencies());
     }
 
     /// Forgets the time at which the response began, since that response counts for nothing: the

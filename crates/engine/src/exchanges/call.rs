@@ -192,28 +192,21 @@ impl CallState {
     /// The opening of its stream.
     #[inline]
     pub(super) fn opening<'a>(&'a self, call: &'a CallRequest) -> Opening<'a> {
-        Opening {
-            head: call.stream.head(),
-            extra: self.extra(call),
-            has_body: true,
-        }
+        Opening::new(call.stream.head(), self.extra(call), true)
     }
 
     /// The fields of its own that its stream is opened with: the metadata that varies.
     #[inline]
     pub(super) fn extra(&self, call: &CallRequest) -> Option<Extra<'_>> {
-        call.fixed.is_none().then_some(Extra {
-            path: None,
-            authority: None,
-            fields: &self.metadata,
-        })
+        let own = Extra::new(None, None, &self.metadata);
+        call.fixed.is_none().then_some(own)
     }
 
     /// The next bytes that its stream sends.
     #[inline]
     pub(super) fn next_bytes<'a>(&'a self, call: &'a CallRequest) -> Option<Chunk<'a>> {
         let (bytes, end) = self.outbox.next_bytes(call.fixed_messages())?;
-        Some(Chunk { bytes, end })
+        Some(Chunk::new(bytes, end))
     }
 
     /// Notes that the stream has taken bytes of its messages, and prepares what follows: nothing

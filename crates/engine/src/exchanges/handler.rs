@@ -215,13 +215,7 @@ impl Handler for ExchangeHandler<'_> {
                 connections.tls_resumed += u64::from(is_resumed);
             }
             Note::HeldBack(allowed) => self.interval.held_back.record(allowed),
-            Note::Closed(life) => {
-                connections.record_closed(life.why, life.time, life.carried);
-                if let Some(address) = life.address {
-                    let counts = AddressCounts::of(0, life.carried);
-                    connections.addresses.add(address, counts);
-                }
-            }
+            Note::Closed(life) => life.record_in(connections),
         }
     }
 }

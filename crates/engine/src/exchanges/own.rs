@@ -126,15 +126,10 @@ impl OwnRequest {
     /// The opening of its stream; `None` where HTTP/1.1 sends it.
     pub(super) fn opening<'a>(&'a self, request: &'a VaryingRequest) -> Option<Opening<'a>> {
         let stream = request.stream()?;
-        Some(Opening {
-            head: stream.head(),
-            extra: Some(Extra {
-                path: request.target(&self.parts),
-                authority: request.host(&self.parts),
-                fields: self.parts.fields(),
-            }),
-            has_body: !self.body(request).is_empty(),
-        })
+        let (target, host) = (request.target(&self.parts), request.host(&self.parts));
+        let extra = Extra::new(target, host, self.parts.fields());
+        let has_body = !self.body(request).is_empty();
+        Some(Opening::new(stream.head(), Some(extra), has_body))
     }
 
     /// The whole body that its stream sends.
@@ -149,9 +144,6 @@ impl OwnRequest {
         sent: usize,
     ) -> Option<Chunk<'a>> {
         let body = self.body(request);
-        (!body.is_empty()).then(|| Chunk {
-            bytes: &body[sent..],
-            end: true,
-        })
+        (!body.is_empty()).then(|| Chunk::new(&body[sent..], true))
     }
 }

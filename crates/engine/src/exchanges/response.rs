@@ -135,11 +135,10 @@ impl ResponseState {
     #[inline]
     pub(super) fn opening<'a>(&'a self, request: &'a Request) -> Option<Opening<'a>> {
         match self.message(request) {
-            Message::Stream(stream) => Some(Opening {
-                head: stream.head(),
-                extra: None,
-                has_body: !stream.body().is_empty(),
-            }),
+            Message::Stream(stream) => {
+                let has_body = !stream.body().is_empty();
+                Some(Opening::new(stream.head(), None, has_body))
+            }
             Message::Varying(varying) => self.own.as_ref()?.opening(varying),
             Message::Rendered(_) | Message::Call(_) => None,
         }
@@ -149,10 +148,9 @@ impl ResponseState {
     #[inline]
     pub(super) fn next_bytes<'a>(&'a self, request: &'a Request) -> Option<Chunk<'a>> {
         match self.message(request) {
-            Message::Stream(stream) if !stream.body().is_empty() => Some(Chunk {
-                bytes: &stream.body()[self.body_sent..],
-                end: true,
-            }),
+            Message::Stream(stream) if !stream.body().is_empty() => {
+                Some(Chunk::new(&stream.body()[self.body_sent..], true))
+            }
             Message::Varying(varying) => self.own.as_ref()?.body_after(varying, self.body_sent),
             _ => None,
         }
@@ -189,7 +187,9 @@ impl ResponseState {
             (Message::Rendered(rendered), _) => side::of_rendered(rendered),
             (Message::Stream(stream), _) => side::of_stream(stream.head(), None, stream.body()),
             (Message::Varying(varying), Some(own)) => match own.opening(varying) {
-                Some(opening) => side::of_stream(opening.head, opening.extra, own.body(varying)),
+                Some(opening) => {
+                    side::of_stream(opening.head(), opening.extra(), own.body(varying))
+                }
                 None => side::of_rendered(own.rendered()),
             },
             (Message::Varying(_) | Message::Call(_), _) => Side::default(),

@@ -367,12 +367,10 @@ impl Connection {
                 Link::Open(wire) => Some(wire),
                 _ => None,
             };
-            cx.handler.note(Note::Closed(Life {
-                why: why(wire),
-                time: cx.io.now() - self.phase_start,
-                carried: wire.map_or(0, |wire| wire.carried() - carried_before),
-                address: self.address,
-            }));
+            let carried = wire.map_or(0, |wire| wire.carried() - carried_before);
+            let time = cx.io.now() - self.phase_start;
+            let life = Life::new(why(wire), time, carried, self.address);
+            cx.handler.note(Note::Closed(life));
         }
         cx.io.close(slot);
         link

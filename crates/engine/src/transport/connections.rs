@@ -279,15 +279,16 @@ impl Connections {
             Succession::Needed | Succession::WhereAwaited => Change::None,
             Succession::Later(unwilling) => {
                 self.bindings.rest(new, cx.timers, now);
-                // Once may be a server on its way out. One that greets each connection so refuses us.
-                if unwilling.took_none && self.bindings.at(new).redial().failures() > 1 {
-                    Change::Failed {
+                // Once may be a server on its way out. One that greets each connection so refuses
+                // us.
+                let is_repeated = self.bindings.at(new).redial().failures() > 1;
+                match unwilling.refused_all().filter(|_| is_repeated) {
+                    None => Change::None,
+                    Some(failure) => Change::Failed {
                         share,
-                        failure: unwilling.failure,
+                        failure,
                         at: now,
-                    }
-                } else {
-                    Change::None
+                    },
                 }
             }
         }

@@ -15,7 +15,7 @@ use crate::blame::Failure;
 use crate::id::{ExchangeId, Generation, ShareId};
 use crate::wire::{
     Broken, Cancelled, ConnectionEvents, Dropped, Expiry, Flow, Flushed, Handle, Handler, Input,
-    Note, Phase, Port, Read, Refusal, Seen, Submitted, Underway, WireProtocol, each,
+    Note, Port, Read, Refusal, Seen, Submitted, Underway, WireProtocol, each,
 };
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, Readiness, Slot};
@@ -241,25 +241,16 @@ impl Traffic {
         id: ExchangeId,
         now: Nanos,
     ) -> Cancelled {
-        let assignment = self.underway.get(id);
-        self.underway.clear(id);
+        let assignment = self.underway.take(id);
         let (mut seen, mut opening) = (Seen::default(), None);
-        match assignment.phase {
-            Phase::Waiting => {
-                let share = assignment.share;
-                self.connections.share_mut(share).forget(id);
-                opening = self.connections.give_up_opening(cx, share, now);
-            }
-            Phase::Carried(handle) => {
-                seen = self.take_off(cx, id, (assignment.slot, handle), now);
-            }
-            Phase::Seeking | Phase::Nowhere => {}
+        if let Some(carrier) = assignment.carrier() {
+            seen = self.take_off(cx, id, carrier, now);
         }
-        Cancelled {
-            phase: assignment.phase,
-            seen,
-            opening,
+        if let Some(share) = assignment.awaited() {
+            self.connections.share_mut(share).forget(id);
+            opening = self.connections.give_up_opening(cx, share, now);
         }
+        Cancelled::new(assignment.phase(), seen, opening)
     }
 
     /// Lets an exchange send more of its body.
@@ -269,8 +260,7 @@ impl Traffic {
         id: ExchangeId,
         now: Nanos,
     ) {
-        let assignment = self.underway.get(id);
-        let (slot, Some(handle)) = (assignment.slot, assignment.handle()) else {
+        let Some((slot, handle)) = self.underway.get(id).carrier() else {
             return;
         };
         if let Some((wire, listed)) = self.connections.at_mut(slot).wire_and_listed() {
@@ -404,12 +394,13 @@ impl Traffic {
         events: ConnectionEvents,
     ) {
         let now = cx.io.now();
-        if events.refusal == Some(Refusal::TooManyPings) {
+        let refusal = events.refusal();
+        if refusal == Some(Refusal::TooManyPings) {
             self.connections.halve_pings();
         }
         let connection = self.connections.at(slot);
         let share = connection.share();
-        if let Some(ready) = events.ready {
+        if let Some(ready) = events.ready() {
             let capacity = connection.wire().and_then(|wire| wire.peer_capacity());
             self.connections.watch(slot, cx.timers, ready);
             self.connections
@@ -417,21 +408,22 @@ impl Traffic {
                 .seats_mut()
                 .fit(share, capacity);
         }
-        if events.refusal.is_some() {
+        if refusal.is_some() {
             let further = self.further;
             let change = self.connections.retire_if_spent(cx, slot, further, now);
             self.follow(cx, change);
         }
-        if let Some(failure) = events.failed {
+        let since = events.since().unwrap_or(now);
+        if let Some(failure) = events.into_failure() {
             // Our GOAWAY names the mistake; a close over unread bytes would reset the connection
             // and lose it.
             self.flush_slot(cx, slot);
             self.input.discard_all(&mut Port::new(cx.io, slot));
-            return self.close_failed(cx, slot, now, *failure);
+            return self.close_failed(cx, slot, now, failure);
         }
         if !self.connections.share(share).is_clear() {
             // What waited for room since before has it since the first bytes.
-            self.fill(cx, share, events.since.unwrap_or(now));
+            self.fill(cx, share, since);
         }
         self.connections.close_if_done(cx, slot);
     }

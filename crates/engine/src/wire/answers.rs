@@ -65,17 +65,61 @@ const _: () = assert!(size_of::<Read>() <= 32, "every response gives one");
 /// Events of one read that concern the connection, not a single exchange.
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionEvents {
-    /// The time at which the first bytes came.
-    pub(crate) since: Option<Nanos>,
-    /// The time at which the connection began to carry exchanges.
-    pub(crate) ready: Option<Nanos>,
-    /// The reason for which the server takes no further exchanges.
-    pub(crate) refusal: Option<Refusal>,
-    /// The failure of a connection that can't go on, with which its exchanges fail.
-    pub(crate) failed: Option<Box<Failure>>,
+    since: Option<Nanos>,
+    ready: Option<Nanos>,
+    refusal: Option<Refusal>,
+    failed: Option<Box<Failure>>,
 }
 
 impl ConnectionEvents {
+    /// Notes bytes that came at a time.
+    #[inline]
+    pub(crate) fn note_bytes(&mut self, now: Nanos) {
+        self.since.get_or_insert(now);
+    }
+
+    /// Notes that the connection carries exchanges from now on.
+    pub(crate) const fn note_ready(&mut self, now: Nanos) {
+        self.ready = Some(now);
+    }
+
+    /// Notes that the server takes no further exchanges.
+    pub(crate) const fn note_refusal(&mut self, refusal: Refusal) {
+        self.refusal = Some(refusal);
+    }
+
+    /// Notes that the connection can't go on: its exchanges fail so.
+    pub(crate) fn fail(&mut self, failure: Failure) {
+        self.failed = Some(Box::new(failure));
+    }
+
+    /// The time at which the first bytes came.
+    #[inline]
+    pub(crate) const fn since(&self) -> Option<Nanos> {
+        self.since
+    }
+
+    /// The time at which the connection began to carry exchanges.
+    pub(crate) const fn ready(&self) -> Option<Nanos> {
+        self.ready
+    }
+
+    /// The reason for which the server takes no further exchanges.
+    pub(crate) const fn refusal(&self) -> Option<Refusal> {
+        self.refusal
+    }
+
+    /// Whether the connection can't go on.
+    #[inline]
+    pub(crate) const fn has_failed(&self) -> bool {
+        self.failed.is_some()
+    }
+
+    /// The failure of a connection that can't go on, with which its exchanges fail.
+    pub(crate) fn into_failure(self) -> Option<Failure> {
+        self.failed.map(|failure| *failure)
+    }
+
     /// Whether anything but bytes has come.
     #[inline]
     pub(crate) const fn is_empty(&self) -> bool {
@@ -95,10 +139,22 @@ pub(crate) enum Refusal {
 /// A server that should not be dialed again at once.
 #[derive(Debug)]
 pub(crate) struct Unwilling {
-    /// The failure of the exchanges that it leaves behind.
-    pub(crate) failure: Failure,
-    /// Whether the connection has carried no exchange.
-    pub(crate) took_none: bool,
+    failure: Failure,
+    took_none: bool,
+}
+
+impl Unwilling {
+    /// A server that leaves exchanges behind with this failure, and that took none on the
+    /// connection where `took_none`.
+    pub(crate) const fn new(failure: Failure, took_none: bool) -> Self {
+        Self { failure, took_none }
+    }
+
+    /// The failure of the exchanges that wait for the server; `None` where it took one on this
+    /// connection, and may take others on the next.
+    pub(crate) fn refused_all(self) -> Option<Failure> {
+        self.took_none.then_some(self.failure)
+    }
 }
 
 /// The end of a connection whose send failed.

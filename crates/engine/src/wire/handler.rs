@@ -23,7 +23,7 @@ use super::fields::Fields;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
 use crate::prepare::{Rendered, StreamHead};
-use drumfire_measure::{Closing, Leniencies};
+use drumfire_measure::{AddressCounts, Closing, Connections, Leniencies};
 use drumfire_plan::RenderedFields;
 use drumfire_units::Nanos;
 use std::net::SocketAddr;
@@ -98,10 +98,28 @@ pub(crate) enum End<'a> {
 /// The wire's knowledge of an exchange that it can't finish.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// The response's status as far as it was read; 0 before that.
-    pub(crate) status: u16,
+    status: u16,
+    leniencies: Leniencies,
+}
+
+impl Seen {
+    /// What was read of a response: its status, 0 before that, and its forgiven mistakes.
+    pub(crate) const fn new(status: u16, leniencies: Leniencies) -> Self {
+        Self { status, leniencies }
+    }
+
+    /// The response's status, where it was read.
+    pub(crate) const fn status(self) -> Option<u16> {
+        match self.status {
+            0 => None,
+            status => Some(status),
+        }
+    }
+
     /// The mistakes of it that were forgiven.
-    pub(crate) leniencies: Leniencies,
+    pub(crate) const fn leniencies(self) -> Leniencies {
+        self.leniencies
+    }
 }
 
 /// The condition under which a failed request may be sent once more, as far as the wire knows it;
@@ -144,22 +162,69 @@ pub(crate) enum Pump {
 
 /// The opening of an exchange's stream.
 pub(crate) struct Opening<'a> {
-    pub(crate) head: &'a StreamHead,
+    head: &'a StreamHead,
+    extra: Option<Extra<'a>>,
+    has_body: bool,
+}
+
+impl<'a> Opening<'a> {
+    /// A stream that is opened with a head and the fields that belong to this exchange alone, and
+    /// ended at once where no body follows.
+    #[inline]
+    pub(crate) const fn new(
+        head: &'a StreamHead,
+        extra: Option<Extra<'a>>,
+        has_body: bool,
+    ) -> Self {
+        Self {
+            head,
+            extra,
+            has_body,
+        }
+    }
+
+    /// The head that all exchanges of the request share.
+    #[inline]
+    pub(crate) const fn head(&self) -> &'a StreamHead {
+        self.head
+    }
+
     /// Fields that belong to this exchange alone.
-    pub(crate) extra: Option<Extra<'a>>,
-    pub(crate) has_body: bool,
+    #[inline]
+    pub(crate) const fn extra(&self) -> Option<Extra<'a>> {
+        self.extra
+    }
+
+    /// Whether a body follows.
+    #[inline]
+    pub(crate) const fn has_body(&self) -> bool {
+        self.has_body
+    }
 }
 
 /// Fields of one exchange, beside the head that all share.
 #[derive(Clone, Copy)]
 pub(crate) struct Extra<'a> {
-    pub(crate) path: Option<&'a str>,
-    /// Takes the place of a field `host`.
-    pub(crate) authority: Option<&'a str>,
-    pub(crate) fields: &'a RenderedFields,
+    path: Option<&'a str>,
+    authority: Option<&'a str>,
+    fields: &'a RenderedFields,
 }
 
 impl<'a> Extra<'a> {
+    /// Rendered fields, with a path and an authority of the exchange's own where it has them. The
+    /// authority takes the place of a field `host`.
+    pub(crate) const fn new(
+        path: Option<&'a str>,
+        authority: Option<&'a str>,
+        fields: &'a RenderedFields,
+    ) -> Self {
+        Self {
+            path,
+            authority,
+            fields,
+        }
+    }
+
     /// All of them, pseudo-fields first.
     pub(crate) fn iter(self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
         let pseudo = [(":authority", self.authority), (":path", self.path)];
@@ -177,9 +242,28 @@ impl<'a> Extra<'a> {
 
 /// The next bytes of a body.
 pub(crate) struct Chunk<'a> {
-    pub(crate) bytes: &'a [u8],
+    bytes: &'a [u8],
+    is_last: bool,
+}
+
+impl<'a> Chunk<'a> {
+    /// Bytes of a body, its last ones or not.
+    #[inline]
+    pub(crate) const fn new(bytes: &'a [u8], is_last: bool) -> Self {
+        Self { bytes, is_last }
+    }
+
+    /// The bytes.
+    #[inline]
+    pub(crate) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
     /// Whether they are its last.
-    pub(crate) end: bool,
+    #[inline]
+    pub(crate) const fn is_last(&self) -> bool {
+        self.is_last
+    }
 }
 
 /// A fact about a connection that the run's figures count.
@@ -208,14 +292,37 @@ pub(crate) enum Note {
 /// The life of a connection that was opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Life {
-    /// The reason for which it was closed.
-    pub(crate) why: Closing,
-    /// The time for which it was open.
-    pub(crate) time: Nanos,
-    /// The number of requests sent on it behind the warm-up.
-    pub(crate) carried: u64,
-    /// The peer's address, unless that is a path.
-    pub(crate) address: Option<SocketAddr>,
+    why: Closing,
+    time: Nanos,
+    carried: u64,
+    address: Option<SocketAddr>,
+}
+
+impl Life {
+    /// The life of a connection to a peer, whose address is known unless that is a path, that was
+    /// open for a time and carried this many requests behind the warm-up.
+    pub(crate) const fn new(
+        why: Closing,
+        time: Nanos,
+        carried: u64,
+        address: Option<SocketAddr>,
+    ) -> Self {
+        Self {
+            why,
+            time,
+            carried,
+            address,
+        }
+    }
+
+    /// Counts it in the figures of connections.
+    pub(crate) fn record_in(self, connections: &mut Connections) {
+        connections.record_closed(self.why, self.time, self.carried);
+        if let Some(address) = self.address {
+            let counts = AddressCounts::of(0, self.carried);
+            connections.addresses.add(address, counts);
+        }
+    }
 }
 
 /// The callbacks of wires and the transport. Methods with a default are for handlers that measure,

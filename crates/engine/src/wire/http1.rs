@@ -215,10 +215,7 @@ impl WireProtocol for Http1 {
 
 impl Http1 {
     fn seen(&self) -> Seen {
-        Seen {
-            status: self.machine.status(),
-            leniencies: leniencies(self.machine.notices()),
-        }
+        Seen::new(self.machine.status(), leniencies(self.machine.notices()))
     }
 
     #[inline(always)]

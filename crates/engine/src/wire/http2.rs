@@ -23,7 +23,7 @@ use self::stream::{open, stream};
 use super::answers::{Broken, Dropped, Expiry, Flushed, Outgoing, Read, Submitted, Unwilling};
 use super::contract::WireProtocol;
 use super::fields::Fields;
-use super::handler::{Ahead, End, Handler, Pump, Resend, Seen, Then, Whole, WireEvent};
+use super::handler::{Ahead, End, Handler, Pump, Resend, Then, Whole, WireEvent};
 use super::port::{Input, Port};
 use super::settings::{Patience, Settings, Terms};
 use super::underway::{Handle, Underway};
@@ -126,10 +126,8 @@ impl WireProtocol for Http2 {
 
     fn unwilling(&self) -> Option<Unwilling> {
         let going = self.going.as_ref()?;
-        (going.is_error() || self.answered == 0).then(|| Unwilling {
-            failure: going.failure(),
-            took_none: self.carried == 0,
-        })
+        (going.is_error() || self.answered == 0)
+            .then(|| Unwilling::new(going.failure(), self.carried == 0))
     }
 
     fn outstanding(&self) -> Vec<ExchangeId> {
@@ -164,7 +162,7 @@ impl WireProtocol for Http2 {
         let Some(opening) = handler.opening(id) else {
             return Submitted::Full;
         };
-        let has_body = opening.has_body;
+        let has_body = opening.has_body();
         let before = self.machine.output().len();
         let Ok(stream) = open(&mut self.machine, id, &opening) else {
             return Submitted::Full;
@@ -315,19 +313,19 @@ impl Http2 {
         now: Nanos,
     ) -> bool {
         while let Some(chunk) = handler.body(id) {
-            let end = if chunk.end {
+            let (length, is_last) = (chunk.bytes().len(), chunk.is_last());
+            let end = if is_last {
                 EndStream::Yes
             } else {
                 EndStream::No
             };
             let before = self.machine.output().len();
-            let (length, last) = (chunk.bytes.len(), chunk.end);
-            let Ok(taken) = self.machine.send_data(stream, chunk.bytes, end) else {
+            let Ok(taken) = self.machine.send_data(stream, chunk.bytes(), end) else {
                 handler.body_refused(id);
                 return true;
             };
             let grown = self.machine.output().len() - before;
-            handler.written(id, grown, last && taken == length, now);
+            handler.written(id, grown, is_last && taken == length, now);
             match handler.body_taken(id, taken, now) {
                 Pump::Again => {}
                 Pump::Wait => return true,
@@ -363,21 +361,20 @@ impl Http2 {
             match input.receive(port) {
                 Ok(Received::Bytes { drained, .. }) => {
                     let now = port.now();
-                    reading.now = now;
-                    reading.events.since.get_or_insert(now);
+                    reading.go_on(now);
                     self.silence.renew(now);
                     self.feed(input.received().0, reading);
-                    if reading.events.failed.is_some() || drained && !peer_closed {
+                    if reading.has_failed() || drained && !peer_closed {
                         return false;
                     }
                 }
                 Ok(Received::Nothing) => return false,
                 Ok(Received::End) => {
-                    reading.events.failed = Some(Box::new(self.ended()));
+                    reading.fail(self.ended());
                     return false;
                 }
                 Err(error) => {
-                    reading.events.failed = Some(Box::new(receive_failure(error)));
+                    reading.fail(receive_failure(error));
                     return false;
                 }
             }
@@ -388,7 +385,6 @@ impl Http2 {
     /// Feeds received bytes, or none where the machine has events of its own.
     #[inline]
     fn feed<H: Handler>(&mut self, mut bytes: &[u8], reading: &mut Reading<'_, H>) {
-        let now = reading.now;
         while !bytes.is_empty() || self.machine.has_event() {
             if let Some(size) = self.feed_whole(bytes, reading) {
                 bytes = &bytes[size..];
@@ -397,7 +393,7 @@ impl Http2 {
             let step = match self.machine.handle_input(bytes) {
                 Ok(step) => step,
                 Err(error) => {
-                    reading.events.failed = Some(Box::new(http2_failure(&error)));
+                    reading.fail(http2_failure(&error));
                     return;
                 }
             };
@@ -424,18 +420,17 @@ impl Http2 {
                     (token, WireEvent::Trailers { fields })
                 }
                 Event::Interim { token, .. } => {
-                    let handler = &mut reading.handler;
-                    handler.on_event(ExchangeId(token), WireEvent::Interim, now);
+                    reading.report_interim(token);
                     continue;
                 }
                 Event::GoAway { code, debug } => {
                     self.going = Some(GoingAway::new(code, debug));
-                    reading.events.refusal = Some(refusal(debug));
+                    reading.note_refusal(refusal(debug));
                     continue;
                 }
                 Event::Ready => {
                     self.ready = true;
-                    reading.events.ready = Some(now);
+                    reading.note_ready();
                     continue;
                 }
                 Event::Capacity | Event::Pong { .. } => continue,
@@ -453,9 +448,7 @@ impl Http2 {
                     continue;
                 }
             };
-            let id = ExchangeId(token);
-            reading.handler.received(id, size, now);
-            let then = reading.handler.on_event(id, event, now);
+            let then = reading.report(token, size, event);
             self.after(token, then, reading);
         }
     }
@@ -469,11 +462,7 @@ impl Http2 {
     ) -> Option<usize> {
         let whole = self.machine.whole(bytes)?;
         let (token, size) = (whole.token, whole.consumed);
-        let id = ExchangeId(token);
-        reading.handler.received(id, size, reading.now);
-        let then = reading
-            .handler
-            .whole(id, &whole_response(&whole), reading.now);
+        let then = reading.report_whole(token, size, &whole_response(&whole));
         self.after(token, then, reading);
         Some(size)
     }
@@ -481,11 +470,12 @@ impl Http2 {
     /// Lets a stream take more of its exchange's body.
     #[cold]
     fn pump_on<H: Handler>(&mut self, token: u32, reading: &mut Reading<'_, H>) {
-        let id = ExchangeId(token);
-        if let Some(stream) = reading.stream(token)
-            && !self.pump(id, stream, reading.handler, reading.now)
-        {
-            reading.underway.clear(id);
+        let Some(stream) = reading.stream(token) else {
+            return;
+        };
+        let (handler, now) = reading.handler();
+        if !self.pump(ExchangeId(token), stream, handler, now) {
+            reading.clear(token);
         }
     }
 
@@ -504,7 +494,7 @@ impl Http2 {
         if reset && let Some(stream) = reading.stream(token) {
             self.reset(ExchangeId(token), stream);
         }
-        reading.underway.clear(ExchangeId(token));
+        reading.clear(token);
     }
 
     /// Whether an exchange is worth another attempt whose stream failed so: only where the server
@@ -534,16 +524,9 @@ impl Http2 {
         resend: Resend,
         reading: &mut Reading<'_, H>,
     ) {
-        let failed = WireEvent::Failed {
-            failure,
-            seen: Seen::default(),
-            resend,
-        };
-        reading.underway.clear(ExchangeId(token));
+        reading.clear(token);
         self.forget_unsent(ExchangeId(token));
-        let then = reading
-            .handler
-            .on_event(ExchangeId(token), failed, reading.now);
+        let then = reading.report_failure(token, failure, resend);
         // A request that the server did not process brought no response.
         if then != Then::GoOn && !matches!(resend, Resend::After(_)) {
             self.answered += 1;

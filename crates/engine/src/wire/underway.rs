@@ -46,10 +46,10 @@ pub(crate) enum Phase {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Assignment {
     /// The share that it was submitted to.
-    pub(crate) share: ShareId,
+    share: ShareId,
     /// The slot that carries it.
-    pub(crate) slot: Slot,
-    pub(crate) phase: Phase,
+    slot: Slot,
+    phase: Phase,
 }
 
 impl Assignment {
@@ -59,12 +59,26 @@ impl Assignment {
         phase: Phase::Nowhere,
     };
 
-    /// The wire's handle of the exchange, if a wire carries it.
+    /// The progress of the exchange.
+    pub(crate) const fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    /// The slot whose wire carries the exchange, and the wire's handle of it; `None` where none
+    /// does.
     #[inline]
-    pub(crate) const fn handle(&self) -> Option<Handle> {
+    pub(crate) const fn carrier(&self) -> Option<(Slot, Handle)> {
         match self.phase {
-            Phase::Carried(handle) => Some(handle),
+            Phase::Carried(handle) => Some((self.slot, handle)),
             Phase::Nowhere | Phase::Seeking | Phase::Waiting => None,
+        }
+    }
+
+    /// The share for whose connection the exchange waits; `None` where it does not.
+    pub(crate) const fn awaited(&self) -> Option<ShareId> {
+        match self.phase {
+            Phase::Waiting => Some(self.share),
+            Phase::Nowhere | Phase::Seeking | Phase::Carried(_) => None,
         }
     }
 }
@@ -109,6 +123,13 @@ impl Underway {
         self.0[id.index()]
     }
 
+    /// Takes the exchange off its way, and gives the assignment that it had.
+    pub(crate) fn take(&mut self, id: ExchangeId) -> Assignment {
+        let assignment = self.get(id);
+        self.clear(id);
+        assignment
+    }
+
     /// Notes that the exchange travels no more.
     #[inline]
     pub(crate) fn clear(&mut self, id: ExchangeId) {
@@ -131,8 +152,39 @@ impl Underway {
 /// The phase of an exchange when it was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cancelled {
-    pub(crate) phase: Phase,
-    pub(crate) seen: Seen,
-    /// The phase in which its connection was late, where that was being opened for it alone.
-    pub(crate) opening: Option<Outcome>,
+    phase: Phase,
+    seen: Seen,
+    opening: Option<Outcome>,
+}
+
+impl Cancelled {
+    /// The phase of an exchange, and what its wire knows of the response. `opening` is the outcome
+    /// of the step in which its connection was late, where that was being opened for it alone.
+    pub(crate) const fn new(phase: Phase, seen: Seen, opening: Option<Outcome>) -> Self {
+        Self {
+            phase,
+            seen,
+            opening,
+        }
+    }
+
+    /// Whether its origin was being looked up.
+    pub(crate) fn was_sought(&self) -> bool {
+        self.phase == Phase::Seeking
+    }
+
+    /// The wire's knowledge of its response.
+    pub(crate) const fn seen(&self) -> Seen {
+        self.seen
+    }
+
+    /// The outcome of an exchange that was late before it had a wire; `None` of one that a wire
+    /// carried, whose own events show what was late.
+    pub(crate) fn lateness(&self) -> Option<Outcome> {
+        match self.phase {
+            Phase::Seeking => Some(Outcome::DnsTimeout),
+            Phase::Waiting | Phase::Nowhere => Some(self.opening.unwrap_or(Outcome::TimeoutTotal)),
+            Phase::Carried(_) => None,
+        }
+    }
 }

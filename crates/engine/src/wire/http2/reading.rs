@@ -5,18 +5,21 @@
 //! responses at once.
 
 use super::stream::stream;
+use crate::blame::Failure;
 use crate::id::ExchangeId;
-use crate::wire::{ConnectionEvents, Flow, Read, Underway};
+use crate::wire::{
+    ConnectionEvents, Flow, Handler, Read, Refusal, Resend, Seen, Then, Underway, Whole, WireEvent,
+};
 use drumfire_http2::StreamRef;
 use drumfire_units::Nanos;
 
 /// The state that a read changes beside the connection itself.
 pub(super) struct Reading<'a, H> {
-    pub(super) underway: &'a mut Underway,
-    pub(super) handler: &'a mut H,
-    pub(super) events: ConnectionEvents,
+    underway: &'a mut Underway,
+    handler: &'a mut H,
+    events: ConnectionEvents,
     /// The time at which the bytes came that are being fed.
-    pub(super) now: Nanos,
+    now: Nanos,
 }
 
 impl<'a, H> Reading<'a, H> {
@@ -30,12 +33,53 @@ impl<'a, H> Reading<'a, H> {
         }
     }
 
+    /// Goes on with bytes that came at this time.
+    #[inline]
+    pub(super) fn go_on(&mut self, now: Nanos) {
+        self.now = now;
+        self.events.note_bytes(now);
+    }
+
+    /// The handler of the reports, and the time of what is reported.
+    #[inline]
+    pub(super) const fn handler(&mut self) -> (&mut H, Nanos) {
+        (self.handler, self.now)
+    }
+
+    /// Notes that the connection carries exchanges from now on.
+    pub(super) const fn note_ready(&mut self) {
+        self.events.note_ready(self.now);
+    }
+
+    /// Notes that the server takes no further exchanges.
+    pub(super) const fn note_refusal(&mut self, refusal: Refusal) {
+        self.events.note_refusal(refusal);
+    }
+
+    /// Notes that the connection can't go on: its exchanges fail so.
+    #[cold]
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.events.fail(failure);
+    }
+
+    /// Whether the connection can't go on.
+    #[inline]
+    pub(super) const fn has_failed(&self) -> bool {
+        self.events.has_failed()
+    }
+
+    /// Takes the exchange of a stream off its way: it has had its last event.
+    #[inline]
+    pub(super) fn clear(&mut self, token: u32) {
+        self.underway.clear(ExchangeId(token));
+    }
+
     /// The result for the transport. A stream that has ended leaves room for another.
     #[inline]
     pub(super) fn end(self, unread: bool) -> Read {
         let flow = if self.events.is_empty() {
             Flow::Room {
-                since: self.events.since,
+                since: self.events.since(),
             }
         } else {
             Flow::Events(Box::new(self.events))
@@ -45,6 +89,42 @@ impl<'a, H> Reading<'a, H> {
 
     /// The stream of an exchange, if it has one.
     pub(super) fn stream(&self, token: u32) -> Option<StreamRef> {
-        stream(self.underway.get(ExchangeId(token)).handle()?)
+        let (_, handle) = self.underway.get(ExchangeId(token)).carrier()?;
+        stream(handle)
+    }
+}
+
+impl<H: Handler> Reading<'_, H> {
+    /// Reports an event of a stream, and the bytes that brought it.
+    #[inline(always)]
+    pub(super) fn report(&mut self, token: u32, size: usize, event: WireEvent<'_>) -> Then {
+        let id = ExchangeId(token);
+        self.handler.received(id, size, self.now);
+        self.handler.on_event(id, event, self.now)
+    }
+
+    /// Reports a response that came in one piece, and its bytes.
+    #[inline(always)]
+    pub(super) fn report_whole(&mut self, token: u32, size: usize, whole: &Whole<'_>) -> Then {
+        let id = ExchangeId(token);
+        self.handler.received(id, size, self.now);
+        self.handler.whole(id, whole, self.now)
+    }
+
+    /// Reports an interim response.
+    pub(super) fn report_interim(&mut self, token: u32) {
+        let id = ExchangeId(token);
+        self.handler.on_event(id, WireEvent::Interim, self.now);
+    }
+
+    /// Reports the failure of a stream that is gone, whose exchange may be sent once more.
+    #[cold]
+    pub(super) fn report_failure(&mut self, token: u32, failure: Failure, resend: Resend) -> Then {
+        let failed = WireEvent::Failed {
+            failure,
+            seen: Seen::default(),
+            resend,
+        };
+        self.handler.on_event(ExchangeId(token), failed, self.now)
     }
 }
