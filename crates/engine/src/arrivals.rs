@@ -35,6 +35,7 @@ use crate::id::{Shard, UserId};
 use crate::limits::ORDERS_WITHIN;
 use crate::population::Population;
 use closed::Closed;
+use drumfire_measure::Figures;
 use drumfire_plan::{Change, Command, Pool, StopReason};
 use drumfire_schedule::CourseChange;
 use drumfire_units::Nanos;
@@ -46,12 +47,12 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     /// The time from which on no request starts.
-    pub(crate) end: Nanos,
+    end: Nanos,
     /// The first number of a request that the run does not have; `u64::MAX` where requests are not
     /// counted.
-    pub(crate) limit: u64,
+    limit: u64,
     /// The end of the warm-up: intended starts before it are not measured.
-    pub(crate) measure_from: Nanos,
+    measure_from: Nanos,
 }
 
 impl Bounds {
@@ -74,25 +75,66 @@ impl Bounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     /// Its number in the whole run, which selects the request of the list.
-    pub(crate) index: u64,
+    index: u64,
     /// Its start by the schedule, or the moment at which its user became free.
-    pub(crate) intended: Nanos,
+    intended: Nanos,
     /// The moment since which only the worker kept it from starting: the arrival of a user with a
     /// rate of its own may become due while that user is busy.
-    pub(crate) ready: Nanos,
+    ready: Nanos,
     /// The user whose turn it is; `None` in the open model, where any idle user will do.
-    pub(crate) user: Option<UserId>,
+    user: Option<UserId>,
+}
+
+impl Arrival {
+    /// Its number in the whole run, which selects the request of the list.
+    #[inline]
+    pub(crate) const fn index(self) -> u64 {
+        self.index
+    }
+
+    /// Its start by the schedule, or the moment at which its user became free.
+    #[inline]
+    pub(crate) const fn intended(self) -> Nanos {
+        self.intended
+    }
+
+    /// The moment since which only the worker kept it from starting.
+    #[inline]
+    pub(crate) const fn ready(self) -> Nanos {
+        self.ready
+    }
+
+    /// The user whose turn it is; `None` in the open model, where any idle user will do.
+    #[inline]
+    pub(crate) const fn user(self) -> Option<UserId> {
+        self.user
+    }
 }
 
 /// Arrivals that became due, and those that were dropped, since the tally before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     /// Arrivals that became due and are measured.
-    pub(crate) intended: u64,
+    intended: u64,
     /// Arrivals of the warm-up that became due, which are not measured.
-    pub(crate) early: u64,
+    early: u64,
     /// Measured arrivals that are not sent any more, by the late policy.
-    pub(crate) dropped: u64,
+    dropped: u64,
+}
+
+impl Tally {
+    /// Counts the iterations that the arrivals are the beginnings of.
+    pub(crate) fn record_iterations(self, figures: &mut Figures) {
+        figures.record_warmup_due(self.early);
+        figures.record_iterations_intended(self.intended);
+        figures.record_iterations_dropped(self.dropped);
+    }
+
+    /// Counts a request for each, where an iteration begins with one.
+    pub(crate) fn record_requests(self, figures: &mut Figures) {
+        figures.record_intended(self.intended);
+        figures.record_dropped(self.dropped);
+    }
 }
 
 /// One worker's share of the run's load.
@@ -149,15 +191,15 @@ impl Arrivals {
     /// `reports`, the command is handed out by [`Self::next_change`] when it holds, by the pool's
     /// first worker alone, so that observers learn of it once.
     pub(crate) fn apply(&mut self, order: &Order, reports: bool) {
-        let at = order.command.at;
-        match (&order.command.change, &order.schedule, &mut self.model) {
+        let at = order.at();
+        match (order.change(), order.schedule(), &mut self.model) {
             (_, Some(schedule), Model::Open(open)) => {
                 open.change(at, &CourseChange::Follow(schedule.clone()));
             }
             (Change::Pause, _, Model::Open(open)) => open.change(at, &CourseChange::Pause),
             (Change::Resume, _, Model::Open(open)) => open.change(at, &CourseChange::Resume),
             (Change::Users { .. } | Change::Pause | Change::Resume, _, Model::Closed(closed)) => {
-                closed.change(at, &order.command.change)
+                closed.change(at, order.change())
             }
             (Change::Stop { reason }, _, model) if at < self.end => {
                 (self.end, self.end_reason) = (at, *reason);
@@ -170,7 +212,7 @@ impl Arrivals {
         }
         if reports && self.shard.index == 0 && !order.is_stop() {
             let place = self.coming.partition_point(|command| command.at <= at);
-            self.coming.insert(place, Arc::clone(&order.command));
+            self.coming.insert(place, Arc::clone(order.command()));
         }
     }
 

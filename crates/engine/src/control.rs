@@ -214,10 +214,8 @@ impl Control {
             self.shared.announced.store(count, Ordering::SeqCst);
             return Err(error);
         }
-        book.orders.push(Order {
-            command: Arc::new(Command { at, ..command }),
-            schedule,
-        });
+        let command = Arc::new(Command { at, ..command });
+        book.orders.push(Order::new(command, schedule));
         Ok(at)
     }
 
@@ -275,7 +273,7 @@ impl Control {
     pub(crate) fn commands(&self, from: usize) -> Vec<Arc<Command>> {
         let book = self.lock();
         let orders = book.orders.iter().skip(from);
-        orders.map(|order| Arc::clone(&order.command)).collect()
+        orders.map(|order| Arc::clone(order.command())).collect()
     }
 
     /// The reason for which the run was stopped from outside, if it was, and whether it was ended.

@@ -6,26 +6,29 @@
 //! [`Demand::lend`]: that gives an arrival, which the helper begins with a user of its own, or a
 //! request of a user that stays here, which comes back as a [`Returned`].
 //!
-//! It keeps four parts in step, none of which knows the others: [`Arrivals`] says when something is
-//! due, [`Population`] which users are free, [`Users`] which request a user makes next, [`Waiting`]
-//! what has no seat yet. A turn goes [`Demand::carry_out`], then [`Demand::take`] and
+//! It keeps three parts in step, none of which knows the others: [`Intake`] has the arrivals that
+//! are due and the users that may begin them, [`Users`] the request that a user makes next,
+//! [`Waiting`] what has no seat yet. A turn goes [`Intake::carry_out`], then [`Intake::take`] and
 //! [`Demand::begin`] for each arrival with room. Each user that was begun comes to exactly one
-//! [`Demand::free_user`] or [`Demand::retire_user`]. A request that was lent keeps its user busy
-//! here, and comes to one [`Demand::take_back`]; until then [`Demand::is_under_way`] holds, so that
-//! the pool's drain waits for it.
+//! [`Demand::free_user`] or [`Intake::retire`]. A request that was lent keeps its user busy here,
+//! and comes to one [`Demand::take_back`]; until then [`Demand::is_under_way`] holds, so that the
+//! pool's drain waits for it.
 //!
 //! [`Demand::stop`] is called once when the load ends, and counts everything that was due and has
 //! not begun; [`Demand::finish`] once at the end of the drain. Together they make the books
 //! balance: each intended request is sent, dropped, unsent or in flight.
 
+mod intake;
+
+pub(crate) use intake::Intake;
+
 use crate::arrivals::{Arrival, Arrivals};
-use crate::control::Orders;
 use crate::freed::Freed;
-use crate::id::{LaneId, LaneSet, UserId};
+use crate::id::{Generation, LaneId, LaneSet, UserId};
 use crate::population::Population;
 use crate::prepare::Request;
 use crate::unsent::Unsent;
-use crate::users::{Belongings, DueRequest, Iterations, NextStep, Turn, Users};
+use crate::users::{Belongings, DueRequest, Iterations, NextStep, Prevented, Turn, Users};
 use crate::waiting::Waiting;
 use drumfire_cookies::Jar;
 use drumfire_measure::{Figures, Outcome};
@@ -35,10 +38,9 @@ use drumfire_units::Nanos;
 /// A worker's part of a pool's demand.
 #[derive(Debug)]
 pub(crate) struct Demand {
-    pub(crate) arrivals: Arrivals,
-    pub(crate) population: Population,
-    pub(crate) users: Users,
-    pub(crate) waiting: Waiting,
+    intake: Intake,
+    users: Users,
+    waiting: Waiting,
     affinity: Affinity,
     /// Requests of its users that other workers carry out.
     lent: u32,
@@ -60,29 +62,60 @@ pub(crate) enum Lent {
 /// A request of another worker's user.
 #[derive(Debug)]
 pub(crate) struct LentRequest {
-    pub(crate) due: DueRequest,
-    pub(crate) belongings: Belongings,
+    due: DueRequest,
+    belongings: Option<Belongings>,
+}
+
+impl LentRequest {
+    /// The request, and the belongings of its user where users have any.
+    pub(crate) fn into_parts(self) -> (DueRequest, Option<Belongings>) {
+        (self.due, self.belongings)
+    }
 }
 
 /// The end of a request that another worker has carried out, with what its user needs to go on at
 /// home.
 #[derive(Debug)]
 pub(crate) struct Returned {
-    pub(crate) user: UserId,
-    pub(crate) outcome: Outcome,
-    pub(crate) jar: Option<Box<Jar>>,
-    pub(crate) taken: Option<Taken>,
+    user: UserId,
+    outcome: Outcome,
+    jar: Option<Box<Jar>>,
+    taken: Option<Taken>,
+    ready: Nanos,
+}
+
+impl Returned {
+    /// The end of a request with an outcome, for a user that is ready to go on from a time on: its
+    /// cookies, and the values that were taken from the response.
+    pub(crate) const fn new(
+        user: UserId,
+        outcome: Outcome,
+        jar: Option<Box<Jar>>,
+        taken: Option<Taken>,
+        ready: Nanos,
+    ) -> Self {
+        Self {
+            user,
+            outcome,
+            jar,
+            taken,
+            ready,
+        }
+    }
+
     /// The time from which the user is ready to go on.
-    pub(crate) ready: Nanos,
+    pub(crate) const fn ready(&self) -> Nanos {
+        self.ready
+    }
 }
 
 /// The room that a worker has for what others leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room {
     /// The lanes with free seats; always with [`LaneSet::UNSEATED`].
-    pub(crate) seats: LaneSet,
+    seats: LaneSet,
     /// Whether a user may begin an iteration.
-    pub(crate) users: bool,
+    users: bool,
 }
 
 /// The due requests and arrivals that a demand has for others, and the due time of the first. It is
@@ -90,10 +123,10 @@ pub(crate) struct Room {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     /// Requests of users that stay at home: a seat is all that they need.
-    pub(crate) requests: LaneSet,
+    requests: LaneSet,
     /// Arrivals of the open model, which need a user, too.
-    pub(crate) arrivals: LaneSet,
-    pub(crate) due: Nanos,
+    arrivals: LaneSet,
+    due: Nanos,
 }
 
 impl Room {
@@ -102,6 +135,30 @@ impl Room {
         seats: LaneSet::NONE,
         users: false,
     };
+    /// The bit of [`Self::bits`] that is set where a user may begin an iteration.
+    const USERS: u64 = 1 << 32;
+
+    /// Room on the free seats of these lanes, and for users that begin iterations or not.
+    pub(crate) fn of(lanes: impl Iterator<Item = LaneId>, users: bool) -> Self {
+        Self {
+            seats: lanes.fold(LaneSet::UNSEATED, LaneSet::with),
+            users,
+        }
+    }
+
+    /// The room in the lower 33 bits of a number, to be published in one step.
+    pub(crate) fn bits(self) -> u64 {
+        let users = if self.users { Self::USERS } else { 0 };
+        users | u64::from(self.seats.0)
+    }
+
+    /// The room of such a number, whose upper bits don't matter.
+    pub(crate) const fn of_bits(bits: u64) -> Self {
+        Self {
+            seats: LaneSet(bits as u32),
+            users: bits & Self::USERS != 0,
+        }
+    }
 
     /// Whether there is room for something of an offer.
     pub(crate) const fn suits(self, offer: Offer) -> bool {
@@ -117,9 +174,30 @@ impl Offer {
         due: Nanos::MAX,
     };
 
-    /// Whether there is anything.
-    pub(crate) fn is_any(self) -> bool {
-        self.requests != LaneSet::NONE || self.arrivals != LaneSet::NONE
+    /// Whether there is anything that is due by now.
+    pub(crate) fn is_due(self, now: Nanos) -> bool {
+        let is_any = self.requests != LaneSet::NONE || self.arrivals != LaneSet::NONE;
+        is_any && self.due <= now
+    }
+
+    /// The due time of the first of it.
+    pub(crate) const fn due(self) -> Nanos {
+        self.due
+    }
+
+    /// The lanes of it in one number, to be published: of requests in the lower half, of arrivals
+    /// in the upper.
+    pub(crate) fn lanes(self) -> u64 {
+        u64::from(self.arrivals.0) << 32 | u64::from(self.requests.0)
+    }
+
+    /// The offer on such lanes, whose first is due at a time.
+    pub(crate) const fn of(lanes: u64, due: Nanos) -> Self {
+        Self {
+            requests: LaneSet(lanes as u32),
+            arrivals: LaneSet((lanes >> 32) as u32),
+            due,
+        }
     }
 }
 
@@ -132,8 +210,7 @@ impl Demand {
         affinity: Affinity,
     ) -> Self {
         Self {
-            arrivals,
-            population,
+            intake: Intake::new(arrivals, population),
             users,
             waiting,
             affinity,
@@ -150,67 +227,65 @@ impl Demand {
 
     /// Whether nothing of it will begin any more.
     pub(crate) fn is_over(&self, now: Nanos) -> bool {
-        self.arrivals.is_over(now, &self.population) && self.waiting.arrivals() == 0
+        self.intake.is_over(now) && self.waiting.arrivals() == 0
     }
 
-    /// Applies the orders that are due to the arrivals, and to the users whose number they change.
+    /// The arrivals that are due, and the users that may begin them.
     #[inline]
-    pub(crate) fn carry_out(&mut self, orders: &mut Orders, now: Nanos) {
-        orders.carry_out(&mut self.arrivals, &self.population, now);
+    pub(crate) const fn intake(&self) -> &Intake {
+        &self.intake
     }
 
-    /// The time at which the load has to be looked at for its end.
-    pub(crate) fn next_end(&self, now: Nanos) -> Nanos {
-        self.arrivals.next_end(now, &self.population)
+    /// The same, to take arrivals.
+    #[inline]
+    pub(crate) const fn intake_mut(&mut self) -> &mut Intake {
+        &mut self.intake
     }
 
-    /// The time until which the load was asked for or has lasted.
-    pub(crate) fn used_time(&self, now: Nanos) -> Nanos {
-        self.arrivals.used_time(now, &self.population)
+    /// The requests and arrivals that have no seat yet.
+    #[inline]
+    pub(crate) const fn waiting(&self) -> &Waiting {
+        &self.waiting
     }
 
-    /// Takes the next arrival that may begin now, with its user in the closed model.
-    #[inline(always)]
-    pub(crate) fn take(&mut self, now: Nanos) -> Option<Arrival> {
-        self.arrivals.take(now, &mut self.population)
+    /// The same, to add to them or to take some.
+    #[inline]
+    pub(crate) const fn waiting_mut(&mut self) -> &mut Waiting {
+        &mut self.waiting
+    }
+
+    /// Takes the arrival that has waited longest for a seat of a lane and is still wanted.
+    pub(crate) fn next_wanted(&mut self, lane: LaneId, now: Nanos) -> Option<Arrival> {
+        while let Some(arrival) = self.waiting.pop_arrival(lane) {
+            if self.intake.still_wants(arrival, now) {
+                return Some(arrival);
+            }
+        }
+        None
     }
 
     /// Begins an iteration for an arrival.
     #[inline(always)]
     pub(crate) fn begin(&mut self, arrival: Arrival) -> Turn {
-        let user = self.population.begin(arrival.user, arrival.ready);
+        let user = self.intake.begin(arrival);
         self.users.begin(user, arrival)
     }
 
     /// Frees a user, which may begin another iteration from `ready` on.
     #[inline(always)]
     pub(crate) fn free_user(&mut self, user: UserId, ready: Nanos, since: Freed) {
-        let is_open = self.arrivals.is_open();
-        self.population.end(user, since, is_open);
-        if !is_open {
-            let next = self.users.next_begin(user, ready);
-            self.arrivals.ended(user, ready, next, &mut self.population);
-        }
-    }
-
-    /// Retires a user, which begins no other iteration.
-    #[cold]
-    pub(crate) fn retire_user(&mut self, user: UserId) {
-        self.population.retire();
-        self.arrivals.forget(user);
+        let next_begin = || self.users.next_begin(user, ready);
+        self.intake.end(user, ready, since, next_begin);
     }
 
     /// Records what became due and what was dropped before a time, since the last call. An
     /// iteration that begins with a request makes that request intended by becoming due; any later
     /// request is intended only when it is reached.
     pub(crate) fn tally(&mut self, end: Nanos, figures: &mut Figures) {
-        let tally = self.arrivals.tally(end);
-        figures.record_warmup_due(tally.early);
-        figures.record_iterations_intended(tally.intended);
-        figures.record_iterations_dropped(tally.dropped);
+        let tally = self.intake.tally(end);
+        tally.record_iterations(figures);
         if self.users.begins_with_request() {
-            figures.record_intended(tally.intended);
-            figures.record_dropped(tally.dropped);
+            tally.record_requests(figures);
         }
     }
 
@@ -222,14 +297,13 @@ impl Demand {
         measure_from: Nanos,
         figures: &mut Figures,
     ) {
-        self.arrivals.stop(now);
-        let stopped_at = self.used_time(now);
+        let stopped_at = self.intake.stop(now);
         let mut unsent = Unsent::new(&self.users, requests, measure_from, figures);
         for arrival in self.waiting.drain_arrivals() {
             unsent.arrival(arrival, stopped_at);
         }
         let record = |last, count| unsent.arrivals(last, count, stopped_at);
-        self.arrivals.pending(self.users.round(), record);
+        self.intake.pending(self.users.round(), record);
     }
 
     /// Records the iterations that have not ended, and their requests that have no seat.
@@ -247,7 +321,7 @@ impl Demand {
     /// Whether another worker may begin an arrival of these users. Not where users have connections
     /// of their own and come with the arrival: those connections are with this worker.
     fn has_movable_arrivals(&self) -> bool {
-        self.arrivals.is_open() || self.affinity == Affinity::Shared
+        self.intake.is_open() || self.affinity == Affinity::Shared
     }
 
     /// The part of it that others could do; its arrivals only where none can be begun here now.
@@ -260,10 +334,10 @@ impl Demand {
                 false => LaneSet::UNSEATED,
             };
             arrivals = arrivals.and(lanes);
-            arrival = arrival.min(self.arrivals.next_due());
+            arrival = arrival.min(self.intake.next_due());
         }
         let due = request.min(arrival);
-        match self.arrivals.is_open() {
+        match self.intake.is_open() {
             true => Offer {
                 requests,
                 arrivals,
@@ -298,34 +372,21 @@ impl Demand {
                 return Some(self.lend_request(lane, request));
             }
         }
-        if !self.has_movable_arrivals() || self.arrivals.is_open() && !admits {
+        if !self.has_movable_arrivals() || self.intake.is_open() && !admits {
             return None;
         }
-        for lane in self.waiting.lanes().filter(|lane| has_seat(*lane)) {
-            while let Some(arrival) = self.waiting.pop_arrival(lane) {
-                if self.arrivals.still_wanted(arrival, now) {
-                    return self.lend_arrival(lane, arrival, now, unix_time);
-                }
-            }
-        }
-        if self.needs_seat() && !(self.waiting.has_one_lane() && has_seat(LaneId(0))) {
-            return None;
-        }
-        let arrival = self.take(now)?;
-        self.lend_arrival(LaneId(0), arrival, now, unix_time)
-    }
-
-    /// Lends an arrival, or the request that its own user begins with.
-    fn lend_arrival(
-        &mut self,
-        lane: LaneId,
-        arrival: Arrival,
-        now: Nanos,
-        unix_time: impl Fn() -> u64,
-    ) -> Option<Lent> {
-        if self.arrivals.is_open() {
+        let mut with_seats = self.waiting.lanes().filter(|lane| has_seat(*lane));
+        let waiting = with_seats.find_map(|lane| Some((lane, self.next_wanted(lane, now)?)));
+        let takes_next = !self.needs_seat() || self.waiting.has_one_lane() && has_seat(LaneId(0));
+        let (lane, arrival) = match waiting {
+            Some(waiting) => waiting,
+            None if takes_next => (LaneId(0), self.intake.take(now)?),
+            None => return None,
+        };
+        if self.intake.is_open() {
             return Some(Lent::Arrival(lane, arrival));
         }
+        // In the closed model the arrival has its own user, who begins with a request.
         let turn = self.begin(arrival);
         match self.users.first_step(turn, arrival, now, unix_time) {
             NextStep::Request(request) => Some(self.lend_request(lane, request)),
@@ -340,10 +401,7 @@ impl Demand {
     /// Lends a request with the belongings (cookies and values) of its user, where users have any.
     fn lend_request(&mut self, lane: LaneId, request: DueRequest) -> Lent {
         self.lent += 1;
-        let belongings = match self.users.keep_belongings() {
-            true => self.users.lend(request.turn.user),
-            false => Belongings::default(),
-        };
+        let belongings = self.lend_belongings(request.turn().user());
         Lent::Request(
             lane,
             LentRequest {
@@ -354,17 +412,113 @@ impl Demand {
     }
 
     /// Whether a step followed while this demand was away from its worker.
-    pub(crate) const fn has_steps(&self) -> bool {
+    pub(crate) const fn has_left_steps(&self) -> bool {
         !self.steps.is_empty()
     }
 
     /// The next step that followed while this demand was away from its worker.
-    pub(crate) fn next_step(&mut self) -> Option<NextStep> {
+    pub(crate) fn next_left_step(&mut self) -> Option<NextStep> {
         self.steps.pop()
     }
 
-    /// Notes that a lent request has come back.
-    pub(crate) const fn take_back(&mut self) {
+    /// Takes a lent request back whose end has come, and gives the step that continues its user's
+    /// iteration. A user whose iteration was that request is free.
+    pub(crate) fn take_back(
+        &mut self,
+        returned: Returned,
+        unix_time: impl Fn() -> u64,
+    ) -> Option<NextStep> {
+        let Returned {
+            user,
+            outcome,
+            jar,
+            taken,
+            ready,
+        } = returned;
         self.lent -= 1;
+        if self.users.keep_belongings() {
+            self.users.take_back(user, outcome, jar, taken.as_ref());
+        }
+        if self.users.has_steps() {
+            return self.users.go_on(user, outcome, ready, ready, unix_time);
+        }
+        self.free_user(user, ready, Freed::at(ready));
+        None
+    }
+}
+
+/// The users of it, at their iterations.
+impl Demand {
+    /// Whether an iteration has steps, and is not one request alone.
+    #[inline]
+    pub(crate) const fn has_steps(&self) -> bool {
+        self.users.has_steps()
+    }
+
+    /// The request that an arrival's iteration sends first.
+    #[inline]
+    pub(crate) fn first_request(&self, arrival: Arrival) -> u32 {
+        self.users.first_request(arrival)
+    }
+
+    /// The first action of an iteration that has begun now.
+    #[inline]
+    pub(crate) fn first_step(
+        &mut self,
+        turn: Turn,
+        arrival: Arrival,
+        now: Nanos,
+        unix_time: impl Fn() -> u64,
+    ) -> NextStep {
+        self.users.first_step(turn, arrival, now, unix_time)
+    }
+
+    /// The one request of an iteration without steps.
+    #[inline]
+    pub(crate) fn only_request(&self, turn: Turn, arrival: Arrival) -> DueRequest {
+        self.users.only_request(turn, arrival)
+    }
+
+    /// Lends the belongings of a user to its request; `None` where users keep none.
+    #[inline]
+    pub(crate) fn lend_belongings(&mut self, user: UserId) -> Option<Belongings> {
+        match self.users.keep_belongings() {
+            true => Some(self.users.lend(user)),
+            false => None,
+        }
+    }
+
+    /// The users, to give one its belongings back where they keep any.
+    #[inline]
+    pub(crate) fn keepers(&mut self) -> Option<&mut Users> {
+        Some(&mut self.users).filter(|users| users.keep_belongings())
+    }
+
+    /// The action that continues a user's iteration of steps whose request has ended now, for a
+    /// user that is ready then or later.
+    pub(crate) fn go_on(
+        &mut self,
+        user: UserId,
+        outcome: Outcome,
+        ready: Nanos,
+        now: Nanos,
+        unix_time: impl Fn() -> u64,
+    ) -> Option<NextStep> {
+        self.users.go_on(user, outcome, ready, now, unix_time)
+    }
+
+    /// The action that continues a user's iteration after a pause; `None` where the wake is stale.
+    pub(crate) fn wake(
+        &mut self,
+        user: UserId,
+        generation: Generation,
+        unix_time: impl Fn() -> u64,
+    ) -> Option<NextStep> {
+        self.users.wake(user, generation, unix_time)
+    }
+
+    /// The request before which a user's iteration, which is over, has given up.
+    pub(crate) fn take_prevented(&mut self, user: UserId) -> Option<Box<Prevented>> {
+        self.users.take_prevented(user)
     }
 }

@@ -41,7 +41,7 @@ mod side;
 mod tools;
 mod transcript;
 
-pub(crate) use exchange::Task;
+pub(crate) use exchange::{Held, Task};
 pub(crate) use handler::ExchangeHandler;
 pub(crate) use lists::{End, Lists, Todo};
 
@@ -54,7 +54,7 @@ use self::records::Records;
 use self::rules::Rules;
 use self::tools::Tools;
 use crate::blame::Failure;
-use crate::id::{ExchangeId, Generation, ShareId, UserId};
+use crate::id::{ExchangeId, Generation, ShareId};
 use crate::limits::SCAN_MIN;
 use crate::prepare::{PreparedPool, Request, TargetForm};
 use crate::protocol::Protocol;
@@ -68,20 +68,22 @@ use std::sync::Arc;
 
 /// An exchange that is over: its record, and the resources that it held.
 pub(crate) struct Finished {
-    pub(crate) sample: Sample,
-    pub(crate) held: Held,
+    sample: Sample,
+    held: Held,
 }
 
-/// The resources that an exchange held until its end, for the caller to give back: its seat and its
-/// user.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Held {
-    pub(crate) share: ShareId,
-    pub(crate) user: UserId,
-    /// The worker, of the pool's, to which the user belongs.
-    pub(crate) home: u32,
-    /// The time of its seat that the worker's stops took.
-    pub(crate) owed: Nanos,
+impl Finished {
+    /// Its record.
+    #[inline(always)]
+    pub(crate) const fn sample(&self) -> &Sample {
+        &self.sample
+    }
+
+    /// The resources that it held, to be given back.
+    #[inline(always)]
+    pub(crate) const fn held(&self) -> Held {
+        self.held
+    }
 }
 
 /// The action on an exchange whose timer has fired.
@@ -193,7 +195,7 @@ impl Exchanges {
         due: Nanos,
         now: Nanos,
     ) -> ExchangeId {
-        let ends_by = now + self.rules.limit(task.request);
+        let ends_by = now + self.rules.limit(task.request());
         let times = Times::new(intended, due, now, ends_by);
         self.note_deadline(ends_by);
         self.open += 1;
@@ -247,7 +249,7 @@ impl Exchanges {
 
     /// The share on which an exchange has its seat.
     pub(crate) fn share(&self, id: ExchangeId) -> ShareId {
-        self.entry(id).exchange.task().share
+        self.entry(id).exchange.task().share()
     }
 
     /// The generation of the exchange that has this id now.
@@ -279,24 +281,14 @@ impl Exchanges {
     #[inline]
     pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
         let outcome = self.take_outcome(id, failure);
-        self.lists.end(End {
-            id,
-            now,
-            outcome,
-            rests: false,
-        });
+        self.lists.end(End::new(id, outcome, now));
     }
 
     /// Ends an exchange whose seat rests after it.
     #[cold]
     fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
         let outcome = self.take_outcome(id, failure);
-        self.lists.end(End {
-            id,
-            now,
-            outcome,
-            rests: true,
-        });
+        self.lists.end(End::new(id, outcome, now).with_rest());
     }
 
     /// The outcome of a failure, whose detail the exchange keeps.
@@ -313,9 +305,7 @@ impl Exchanges {
     /// still meant to send are counted.
     #[inline(always)]
     pub(crate) fn finish(&mut self, end: End, interval: &mut Figures) -> Finished {
-        let End {
-            id, now, outcome, ..
-        } = end;
+        let (id, now, outcome) = (end.id(), end.now(), end.outcome());
         let called = match self.entry(id).is_call() {
             true => Some(self.with(id, interval, now, |kind, cx| kind.account(cx, outcome))),
             false => None,
@@ -327,20 +317,8 @@ impl Exchanges {
         };
         interval.interim += u64::from(entry.exchange.account.interim());
         let sample = entry.sample(&self.rules, now, outcome, status);
-        let Task {
-            share,
-            turn,
-            home,
-            owed,
-            ..
-        } = *entry.exchange.task();
         let finished = Finished {
-            held: Held {
-                share,
-                user: turn.user,
-                home,
-                owed: owed.min(sample.sent - sample.due),
-            },
+            held: entry.exchange.task().held(&sample),
             sample,
         };
         if self.records.attends(&finished.sample) {

@@ -32,16 +32,13 @@
 //! sleep, a store and a load after it. No lock is taken on that path.
 
 use crate::demand::{Demand, Lent, Offer, Returned, Room};
-use crate::id::LaneSet;
 use drumfire_net::Waker;
 use drumfire_units::Nanos;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A worker's state while it sleeps; the lanes with free seats stand in the lower half.
+/// A worker's state while it sleeps; below it stand the bits of its room.
 const ASLEEP: u64 = 1 << 33;
-/// Its users may begin iterations.
-const USERS: u64 = 1 << 32;
 
 /// The number that stands for no worker.
 const NONE: u32 = u32::MAX;
@@ -127,18 +124,12 @@ impl Peer {
 
     /// Publishes that the worker sleeps, with this room.
     fn sleep(&self, room: Room) {
-        let users = if room.users { USERS } else { 0 };
-        let state = ASLEEP | users | u64::from(room.seats.0);
-        self.state.swap(state, Ordering::SeqCst);
+        self.state.swap(ASLEEP | room.bits(), Ordering::SeqCst);
     }
 
     /// The room of a worker that sleeps; none of one that is awake.
     fn room(&self) -> Room {
-        let state = self.state.load(Ordering::SeqCst);
-        Room {
-            seats: LaneSet(state as u32),
-            users: state & USERS != 0,
-        }
+        Room::of_bits(self.state.load(Ordering::SeqCst))
     }
 
     /// The due time of the first thing that it offers.
@@ -149,17 +140,12 @@ impl Peer {
     /// The offer that it has published.
     fn offer(&self) -> Offer {
         let lanes = self.lanes.load(Ordering::SeqCst);
-        Offer {
-            requests: LaneSet(lanes as u32),
-            arrivals: LaneSet((lanes >> 32) as u32),
-            due: self.due(),
-        }
+        Offer::of(lanes, self.due())
     }
 
     fn publish(&self, offer: Offer) {
-        let lanes = u64::from(offer.arrivals.0) << 32 | u64::from(offer.requests.0);
-        self.lanes.store(lanes, Ordering::SeqCst);
-        self.due.store(offer.due.0, Ordering::SeqCst);
+        self.lanes.store(offer.lanes(), Ordering::SeqCst);
+        self.due.store(offer.due().0, Ordering::SeqCst);
     }
 
     /// Makes a worker the one that watches; `false` where another does.
@@ -221,7 +207,7 @@ impl Handover {
     fn drop_late(&self, now: Nanos) {
         for peer in &self.peers {
             if let Some(demand) = peer.lock().away() {
-                demand.arrivals.drop_late(now);
+                demand.intake_mut().drop_late(now);
                 peer.publish(demand.offer(true));
             }
         }
@@ -243,7 +229,7 @@ impl Member {
     /// demand while that is left to others, and does nothing.
     pub(crate) fn new(handover: &Arc<Handover>, me: u32, waker: Waker, twin: Demand) -> Self {
         let peer = &handover.peers[me as usize];
-        let drops = twin.arrivals.drops();
+        let drops = twin.intake().drops();
         // Each worker has a number of its own.
         let _first = peer.waker.set(waker);
         peer.lock().demand = Some(twin);
@@ -323,7 +309,7 @@ impl Member {
         room: Room,
         now: Nanos,
     ) -> Nanos {
-        if offer.is_any() && offer.due <= now {
+        if offer.is_due(now) {
             self.leave(demand, offer);
         }
         let peer = &self.handover.peers[self.me as usize];

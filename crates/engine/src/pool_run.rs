@@ -127,16 +127,17 @@ impl PoolRun {
     /// Applies the orders that are due.
     #[inline]
     pub(crate) fn carry_out(&mut self, now: Nanos) {
-        self.admission.demand_mut().carry_out(&mut self.orders, now);
+        let intake = self.admission.demand_mut().intake_mut();
+        intake.carry_out(&mut self.orders, now);
     }
 
     /// Whether the load ends now.
     #[inline]
     pub(crate) fn has_to_stop(&self, now: Nanos) -> bool {
-        let demand = self.admission.demand();
-        let stops = demand.arrivals.is_timed_out(now)
+        let intake = self.admission.demand().intake();
+        let stops = intake.is_timed_out(now)
             || self.orders.is_stopping(now)
-            || demand.population.are_gone() && self.membership.is_deserted();
+            || intake.is_deserted() && self.membership.is_deserted();
         stops && !self.lifecycle.is_stopped()
     }
 
@@ -169,11 +170,11 @@ impl PoolRun {
         let own = if self.admission.is_blocked() {
             Nanos::MAX
         } else {
-            let arrivals = &mut self.admission.demand_mut().arrivals;
-            arrivals.drop_late(now);
-            arrivals.next_due()
+            let intake = self.admission.demand_mut().intake_mut();
+            intake.drop_late(now);
+            intake.next_due()
         };
-        let own = own.min(self.admission.demand().waiting.first_request());
+        let own = own.min(self.admission.demand().waiting().first_request());
         self.help(cx, own, now)
             || self.admission.start_next(cx, now)
             || self.help(cx, Nanos::MAX, now)
@@ -182,7 +183,7 @@ impl PoolRun {
     /// Does the first thing that another worker has left and that has been due for longer than
     /// `own`; `false` when there is none for which there is room here.
     fn help<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, own: Nanos, now: Nanos) -> bool {
-        let admits = self.admission.demand_mut().population.admits(now);
+        let admits = self.admission.demand_mut().intake_mut().admits(now);
         let seats = self.admission.dispatcher().transport().seats();
         let unix_time = || cx.io.unix_time();
         let lent = self.membership.take(own, now, |demand| {
@@ -226,20 +227,20 @@ impl PoolRun {
     /// Records an exchange that is over, lets its user go on, and uses its seat again.
     #[inline]
     fn end<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) {
-        let now = end.now;
+        let now = end.now();
         let held = self.account(cx, end);
         // A turn that takes long looks for orders again, so that what is due may start.
-        if now > self.admission.demand().arrivals.horizon() {
+        if now > self.admission.demand().intake().horizon() {
             self.carry_out(now);
         }
         let transport = self.admission.dispatcher().transport();
-        let usable_from = transport.bindings().usable_from(held.share, now);
-        let rests_until = match end.rests {
+        let usable_from = transport.bindings().usable_from(held.share(), now);
+        let rests_until = match end.rests() {
             false => usable_from,
             true => usable_from.max(now + BACKOFF_MIN),
         };
         let ready = self.admission.ready_from(rests_until, now);
-        if held.home == self.admission.home() {
+        if held.home() == self.admission.home() {
             self.admission.go_on(cx, end, held, ready);
         } else {
             self.give_back(end, held, ready);
@@ -250,7 +251,7 @@ impl PoolRun {
     /// Makes the sample of an exchange that is over.
     #[inline(always)]
     fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
-        self.lifecycle.note_end(end.now);
+        self.lifecycle.note_end(end.now());
         self.dispatcher_mut().account(cx, end)
     }
 
@@ -269,15 +270,9 @@ impl PoolRun {
     /// Gives the end of a request back to the worker whose user made it.
     #[cold]
     fn give_back(&mut self, end: End, held: Held, ready: Nanos) {
-        let (jar, taken) = self.admission.dispatcher_mut().belongings(end.id);
-        let returned = Returned {
-            user: held.user,
-            outcome: end.outcome,
-            jar,
-            taken: taken.cloned(),
-            ready,
-        };
-        self.membership.give_back(held.home, returned);
+        let (jar, taken) = self.admission.dispatcher_mut().belongings(end.id());
+        let returned = Returned::new(held.user(), end.outcome(), jar, taken.cloned(), ready);
+        self.membership.give_back(held.home(), returned);
     }
 
     /// Handles a wake.
@@ -293,17 +288,17 @@ impl PoolRun {
     /// The time by which the loop must turn again by itself, as of `now`.
     pub(crate) fn next_wake(&self, now: Nanos) -> Nanos {
         // An arrival that is due and has no room is started when there is some, here or elsewhere.
-        let demand = self.admission.demand();
-        let due = demand.arrivals.next_due();
+        let intake = self.admission.demand().intake();
+        let due = intake.next_due();
         let waits = self.membership.is_alone() || due <= now;
         let due = match waits && self.admission.is_blocked() {
             true => Nanos::MAX,
             false => due,
         };
         let drained = self.lifecycle.drained_by();
-        let end = drained.unwrap_or_else(|| demand.next_end(now));
+        let end = drained.unwrap_or_else(|| intake.next_end(now));
         due.min(end)
-            .min(demand.population.next_change())
+            .min(intake.next_change())
             .min(self.dispatcher().next_wake())
     }
 
@@ -337,7 +332,7 @@ impl PoolRun {
     /// Whether a user's step followed while the demand was left to others.
     #[inline]
     pub(crate) const fn has_left_steps(&self) -> bool {
-        self.admission.demand().has_steps()
+        self.admission.demand().has_left_steps()
     }
 
     /// Continues the iterations whose requests others have ended while the worker slept.
@@ -366,7 +361,7 @@ impl PoolRun {
     /// Called once.
     pub(crate) fn stop<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) {
         // What came too late for a seat is dropped, whether or not one was asked for since.
-        self.admission.demand_mut().arrivals.drop_late(now);
+        self.admission.demand_mut().intake_mut().drop_late(now);
         self.tally(cx.recorder, now + Nanos(1));
         let figures = cx.recorder.figures(self.id);
         let (requests, measure_from) = (self.prepared.requests(), self.lifecycle.measure_from());
@@ -402,7 +397,8 @@ impl PoolRun {
         let (requests, measure_from) = (self.prepared.requests(), self.lifecycle.measure_from());
         let demand = self.admission.demand();
         demand.finish(now, requests, measure_from, figures);
-        self.lifecycle.finish(now, demand.used_time(now), in_flight);
+        let used = demand.intake().used_time(now);
+        self.lifecycle.finish(now, used, in_flight);
     }
 
     /// The time at which its load was stopped; `None` while it goes on, and where it used itself up.

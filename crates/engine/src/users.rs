@@ -33,8 +33,11 @@ use crate::arrivals::Arrival;
 use crate::id::{Generation, Shard, UserId};
 use drumfire_cookies::Jar;
 use drumfire_measure::Outcome;
-use drumfire_plan::{Choice, Cookies, Load, Pause, Pool, Program, Random, Taken};
+use drumfire_plan::{
+    Choice, Cookies, Load, Pause, Pool, Program, Random, RequestContext, Taken, Variables,
+};
 use drumfire_units::Nanos;
+use std::sync::Arc;
 
 /// The stream of the random numbers that users draw between iterations; those of steps count from 0.
 const THINKS: u64 = u64::MAX;
@@ -82,15 +85,51 @@ struct User {
 /// A user at one of its iterations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Turn {
-    pub(crate) user: UserId,
+    user: UserId,
     /// The user's number among those of all workers.
-    pub(crate) number: u32,
+    number: u32,
     /// The number of the iteration among the user's, from 0.
-    pub(crate) iteration: u64,
+    iteration: u64,
     /// The number of the iteration's arrival within the run.
-    pub(crate) arrival: u64,
+    arrival: u64,
     /// Its place in the turns of the list, of requests or of scenarios.
-    pub(crate) place: u64,
+    place: u64,
+}
+
+impl Turn {
+    /// The user.
+    #[inline]
+    pub(crate) const fn user(self) -> UserId {
+        self.user
+    }
+
+    /// The number of the iteration's arrival within the run.
+    #[inline]
+    pub(crate) const fn arrival(self) -> u64 {
+        self.arrival
+    }
+
+    /// The context of the request with this number, of a user that keeps these values: sent on a
+    /// connection at a time since the Unix epoch, in a pool with a seed.
+    pub(crate) const fn context(
+        self,
+        number: u64,
+        connection: u32,
+        now: u64,
+        seed: u64,
+        variables: Option<Arc<Variables>>,
+    ) -> RequestContext {
+        RequestContext {
+            number,
+            arrival: self.arrival,
+            user: self.number,
+            iteration: self.iteration,
+            connection,
+            now,
+            seed,
+            variables,
+        }
+    }
 }
 
 /// Whether each worker goes through a pool's whole list by itself, so that all of the list have
@@ -149,7 +188,7 @@ impl Users {
         if self.always_first {
             return 0;
         }
-        self.chosen(arrival.index)
+        self.chosen(arrival.index())
     }
 
     #[inline(never)]
@@ -190,7 +229,7 @@ impl Users {
         let begins = &mut self.list[user.index()];
         let iteration = begins.iterations;
         begins.iterations += 1;
-        begins.begun = arrival.intended;
+        begins.begun = arrival.intended();
         if self.cookies == Cookies::Iteration {
             self.forget_cookies(user);
         }
@@ -198,8 +237,8 @@ impl Users {
             user,
             number: self.number(user),
             iteration,
-            arrival: arrival.index,
-            place: self.place(arrival.index),
+            arrival: arrival.index(),
+            place: self.place(arrival.index()),
         }
     }
 
@@ -221,8 +260,8 @@ impl Users {
         match &mut self.iterations {
             None => NextStep::Request(self.only_request(turn, arrival)),
             Some(iterations) => {
-                iterations.begin(turn, arrival.intended, now);
-                iterations.go_on(turn.user, arrival.intended, unix_time)
+                iterations.begin(turn, arrival.intended(), now);
+                iterations.go_on(turn.user, arrival.intended(), unix_time)
             }
         }
     }
@@ -230,13 +269,7 @@ impl Users {
     /// The one request of an iteration without steps.
     #[inline]
     pub(crate) fn only_request(&self, turn: Turn, arrival: Arrival) -> DueRequest {
-        DueRequest {
-            request: self.first_request(arrival),
-            number: arrival.index,
-            turn,
-            intended: arrival.intended,
-            came_with_arrival: true,
-        }
+        DueRequest::of_arrival(self.first_request(arrival), turn, arrival)
     }
 
     /// The action that continues an iteration of steps whose request has ended now with an outcome,

@@ -168,38 +168,37 @@ impl WholeLoad {
         let mut orders: Vec<&Order> = orders
             .iter()
             .copied()
-            .filter(|order| order.command.at <= at)
+            .filter(|order| order.at() <= at)
             .collect();
-        orders.sort_by_key(|order| order.command.at);
+        orders.sort_by_key(|order| order.at());
         let stop = orders.iter().find(|order| order.is_stop());
-        let stop = stop.map_or(self.bounds.end, |order| {
-            order.command.at.min(self.bounds.end)
-        });
+        let stop = stop.map_or(self.bounds.end, |order| order.at().min(self.bounds.end));
         let Some((mut origin, mut length)) = self.law() else {
             return stop;
         };
         let mut paused_at = None;
-        for Order { command, schedule } in orders {
-            let is_over = length.is_some_and(|length| origin + length < command.at);
+        for order in orders {
+            let at = order.at();
+            let is_over = length.is_some_and(|length| origin + length < at);
             if is_over && paused_at.is_none() {
                 break;
             }
-            match (&command.change, schedule) {
+            match (order.change(), order.schedule()) {
                 (Change::Pause, _) => {
-                    paused_at.get_or_insert(command.at);
+                    paused_at.get_or_insert(at);
                 }
                 (Change::Resume, _) => {
                     if let Some(paused_at) = paused_at.take() {
-                        origin += command.at - paused_at;
+                        origin += at - paused_at;
                     }
                 }
-                (Change::Users { law }, _) => origin = origin.max(command.at + last_change(law)),
+                (Change::Users { law }, _) => origin = origin.max(at + last_change(law)),
                 (_, Some(schedule)) => {
                     // A law that runs on ends when the one before it would have.
-                    let stood_at = paused_at.unwrap_or(command.at) - origin;
+                    let stood_at = paused_at.unwrap_or(at) - origin;
                     let rest = length.map(|length| length - stood_at);
-                    (origin, length) = (command.at, schedule.duration().or(rest));
-                    paused_at = paused_at.map(|_| command.at);
+                    (origin, length) = (at, schedule.duration().or(rest));
+                    paused_at = paused_at.map(|_| at);
                 }
                 _ => {}
             }

@@ -9,10 +9,10 @@
 
 use super::account::{Account, Times};
 use super::look::Look;
-use crate::id::{Generation, ShareId};
-use crate::users::{Belongings, Turn};
+use crate::id::{Generation, ShareId, UserId};
+use crate::users::{Belongings, DueRequest, Turn};
 use drumfire_cookies::Jar;
-use drumfire_measure::Particulars;
+use drumfire_measure::{Particulars, Sample};
 use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
 
@@ -20,17 +20,99 @@ use drumfire_units::Nanos;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Task {
     /// The request's place in the pool's list.
-    pub(crate) request: u32,
+    request: u32,
     /// Its number within the run.
-    pub(crate) number: u64,
+    number: u64,
     /// The user that makes it, at one of the user's iterations.
-    pub(crate) turn: Turn,
+    turn: Turn,
     /// The share on which it has a seat until it is over.
-    pub(crate) share: ShareId,
+    share: ShareId,
     /// The worker, of the pool's, to which the user belongs.
-    pub(crate) home: u32,
+    home: u32,
     /// The debt to the next exchange on the seat where this one needs not wait any more.
-    pub(crate) owed: Nanos,
+    owed: Nanos,
+}
+
+impl Task {
+    /// The task to send a due request of a user of the worker `home`, on a seat of a share. `owed`
+    /// is the debt to the next exchange there, where this one needs not wait any more.
+    #[inline(always)]
+    pub(crate) const fn new(due: &DueRequest, share: ShareId, home: u32, owed: Nanos) -> Self {
+        Self {
+            request: due.request(),
+            number: due.number(),
+            turn: due.turn(),
+            share,
+            home,
+            owed,
+        }
+    }
+
+    /// The request's place in the pool's list.
+    #[inline]
+    pub(super) const fn request(&self) -> u32 {
+        self.request
+    }
+
+    /// The share on which it has a seat until it is over.
+    #[inline]
+    pub(super) const fn share(&self) -> ShareId {
+        self.share
+    }
+
+    /// The resources that an exchange with this sample has held, to be given back.
+    #[inline(always)]
+    pub(super) fn held(&self, sample: &Sample) -> Held {
+        let owed = self.owed.min(sample.sent - sample.due);
+        Held::new(self.share, self.turn.user(), self.home, owed)
+    }
+}
+
+/// The resources that an exchange held until its end, for the caller to give back: its seat and its
+/// user.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Held {
+    share: ShareId,
+    user: UserId,
+    home: u32,
+    owed: Nanos,
+}
+
+impl Held {
+    /// A seat on a share, of which the worker's stops took `owed`, and a user of the worker `home`.
+    #[inline(always)]
+    const fn new(share: ShareId, user: UserId, home: u32, owed: Nanos) -> Self {
+        Self {
+            share,
+            user,
+            home,
+            owed,
+        }
+    }
+
+    /// The share on which it had its seat.
+    #[inline]
+    pub(crate) const fn share(self) -> ShareId {
+        self.share
+    }
+
+    /// The user that has made its request.
+    #[inline]
+    pub(crate) const fn user(self) -> UserId {
+        self.user
+    }
+
+    /// The worker, of the pool's, to which the user belongs.
+    #[inline]
+    pub(crate) const fn home(self) -> u32 {
+        self.home
+    }
+
+    /// The time of its seat that the worker's stops took.
+    #[inline]
+    pub(crate) const fn owed(self) -> Nanos {
+        self.owed
+    }
 }
 
 /// The state of an exchange that does not depend on its kind.
@@ -134,7 +216,7 @@ impl Exchange {
     /// The facts beside its sample, where every sample is kept.
     pub(super) fn particulars(&self) -> Particulars {
         Particulars {
-            arrival: self.task.turn.arrival,
+            arrival: self.task.turn.arrival(),
             began: self.account.began(),
             written: self.account.written(),
         }
@@ -184,15 +266,8 @@ impl Exchange {
     /// The context of its request, on a connection at a time since the Unix epoch. The variables
     /// are shared with the user for the time of the exchange: no copy.
     pub(super) fn context(&self, connection: u32, now: u64, seed: u64) -> RequestContext {
-        RequestContext {
-            number: self.task.number,
-            arrival: self.task.turn.arrival,
-            user: self.task.turn.number,
-            iteration: self.task.turn.iteration,
-            connection,
-            now,
-            seed,
-            variables: self.belongings.variables.clone(),
-        }
+        let variables = self.belongings.variables.clone();
+        let Task { number, turn, .. } = self.task;
+        turn.context(number, connection, now, seed, variables)
     }
 }

@@ -31,11 +31,56 @@ pub(crate) enum Todo {
 /// The end of an exchange; its detail stays in the exchange.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
-    pub(crate) id: ExchangeId,
-    pub(crate) now: Nanos,
-    pub(crate) outcome: Outcome,
-    /// Whether its seat rests after it: a plan whose requests can't be made would else spin a core.
-    pub(crate) rests: bool,
+    id: ExchangeId,
+    now: Nanos,
+    outcome: Outcome,
+    rests: bool,
+}
+
+impl End {
+    /// The end of an exchange now.
+    #[inline]
+    pub(super) const fn new(id: ExchangeId, outcome: Outcome, now: Nanos) -> Self {
+        Self {
+            id,
+            now,
+            outcome,
+            rests: false,
+        }
+    }
+
+    /// The same end, whose seat rests after it: a plan whose requests can't be made would else spin
+    /// a core.
+    pub(super) const fn with_rest(self) -> Self {
+        Self {
+            rests: true,
+            ..self
+        }
+    }
+
+    /// The exchange.
+    #[inline]
+    pub(crate) const fn id(self) -> ExchangeId {
+        self.id
+    }
+
+    /// Its time.
+    #[inline]
+    pub(crate) const fn now(self) -> Nanos {
+        self.now
+    }
+
+    /// Its outcome.
+    #[inline]
+    pub(crate) const fn outcome(self) -> Outcome {
+        self.outcome
+    }
+
+    /// Whether its seat rests after it.
+    #[inline]
+    pub(crate) const fn rests(self) -> bool {
+        self.rests
+    }
 }
 
 const _: () = assert!(size_of::<End>() <= 16, "an end is copied in two registers");

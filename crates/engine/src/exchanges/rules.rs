@@ -102,12 +102,12 @@ impl Rules {
     /// The request of an exchange, as it is sent.
     #[inline]
     pub(super) fn request(&self, exchange: &Exchange) -> &Request {
-        &self.prepared.requests()[exchange.task().request as usize]
+        &self.prepared.requests()[exchange.task().request() as usize]
     }
 
     /// The request of an exchange, as the plan has it.
     pub(super) fn planned(&self, exchange: &Exchange) -> &HttpRequest {
-        &self.pool().requests[exchange.task().request as usize]
+        &self.pool().requests[exchange.task().request() as usize]
     }
 
     /// Whether the opening of an exchange's connection is part of its service.

@@ -28,11 +28,11 @@
 
 use super::dispatcher::Dispatcher;
 use crate::arrivals::Arrival;
-use crate::demand::{Demand, Lent, LentRequest, Returned, Room};
+use crate::demand::{Demand, Lent, Returned, Room};
 use crate::exchanges::{End, Held};
 use crate::freed::Freed;
 use crate::handover::Handover;
-use crate::id::{Generation, LaneId, LaneSet, PoolId, UserId};
+use crate::id::{Generation, LaneId, PoolId, UserId};
 use crate::limits::WAITING_MAX;
 use crate::pool_io::PoolContext;
 use crate::prepare::PreparedPool;
@@ -117,8 +117,8 @@ impl Admission {
 
     /// Whether a further request may come.
     pub(super) fn further(&self) -> Further {
-        let is_last = self.demand.arrivals.is_exhausted(&self.demand.population)
-            && !self.demand.users.has_steps()
+        let is_last = self.demand.intake().is_exhausted()
+            && !self.demand.has_steps()
             && self.handover.as_ref().is_none_or(|all| all.is_over());
         match is_last {
             true => Further::None,
@@ -129,25 +129,22 @@ impl Admission {
     /// Whether no arrival can begin here, however long it has been due.
     #[inline]
     pub(super) fn is_blocked(&self) -> bool {
-        let takes_seat = self.demand.waiting.has_one_lane() && self.demand.needs_seat();
+        let takes_seat = self.demand.waiting().has_one_lane() && self.demand.needs_seat();
         let seats = self.dispatcher.transport().seats();
-        takes_seat && seats.is_full(LaneId(0)) || self.demand.population.is_full()
+        takes_seat && seats.is_full(LaneId(0)) || self.demand.intake().is_full()
     }
 
     /// The room here for the demands that others leave.
     pub(super) fn room(&self) -> Room {
         let free = self.dispatcher.transport().seats().lanes_with_room();
-        Room {
-            seats: free.fold(LaneSet::UNSEATED, LaneSet::with),
-            users: !self.demand.population.is_full(),
-        }
+        Room::of(free, !self.demand.intake().is_full())
     }
 
     /// Starts one exchange, or an iteration that begins with a pause, of this worker's own demand;
     /// `false` when none is due or no seat is free for it.
     pub(super) fn start_next<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
-        let admits = self.demand.population.admits(now);
-        if !self.demand.waiting.is_empty() && self.start_waiting(cx, admits, now) {
+        let admits = self.demand.intake_mut().admits(now);
+        if !self.demand.waiting().is_empty() && self.start_waiting(cx, admits, now) {
             return true;
         }
         if !admits {
@@ -156,11 +153,11 @@ impl Admission {
         if !self.demand.needs_seat() {
             return self.begin_without_seat(cx, now);
         }
-        if self.demand.waiting.has_one_lane() {
+        if self.demand.waiting().has_one_lane() {
             if self.dispatcher.transport().seats().is_full(LaneId(0)) {
                 return false;
             }
-            let Some(arrival) = self.demand.take(now) else {
+            let Some(arrival) = self.demand.intake_mut().take(now) else {
                 return false;
             };
             let Some(seat) = self.dispatcher.take_seat(LaneId(0)) else {
@@ -169,18 +166,16 @@ impl Admission {
             self.begin_on(cx, seat, arrival, now);
             return true;
         }
-        if self.demand.waiting.arrivals() >= WAITING_MAX {
+        if self.demand.waiting().arrivals() >= WAITING_MAX {
             return false;
         }
-        let Some(arrival) = self.demand.take(now) else {
+        let Some(arrival) = self.demand.intake_mut().take(now) else {
             return false;
         };
-        let lane = self
-            .prepared
-            .lane_of(self.demand.users.first_request(arrival));
+        let lane = self.prepared.lane_of(self.demand.first_request(arrival));
         match self.dispatcher.take_seat(lane) {
             Some(seat) => self.begin_on(cx, seat, arrival, now),
-            None => self.demand.waiting.push_arrival(lane, arrival),
+            None => self.demand.waiting_mut().push_arrival(lane, arrival),
         }
         true
     }
@@ -188,7 +183,7 @@ impl Admission {
     /// Begins an iteration that needs no free seat: on its user's own connection, or with a pause.
     /// `false` when none is due.
     fn begin_without_seat<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, now: Nanos) -> bool {
-        let Some(arrival) = self.demand.take(now) else {
+        let Some(arrival) = self.demand.intake_mut().take(now) else {
             return false;
         };
         self.begin_unseated(cx, arrival, now);
@@ -199,7 +194,7 @@ impl Admission {
     fn begin_unseated<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, arrival: Arrival, now: Nanos) {
         let turn = self.demand.begin(arrival);
         let unix_time = || cx.io.unix_time();
-        let next = self.demand.users.first_step(turn, arrival, now, unix_time);
+        let next = self.demand.first_step(turn, arrival, now, unix_time);
         self.carry_on(cx, next, now);
     }
 
@@ -220,10 +215,11 @@ impl Admission {
                     self.begin_on(cx, seat, arrival, now);
                 }
             }
-            Lent::Request(lane, LentRequest { due, belongings }) => {
+            Lent::Request(lane, request) => {
                 if let Some(seat) = self.dispatcher.take_seat(lane) {
+                    let (due, belongings) = request.into_parts();
                     let id = self.dispatcher.begin(seat, home, due, now);
-                    if self.demand.users.keep_belongings() {
+                    if let Some(belongings) = belongings {
                         self.dispatcher.lend(id, belongings);
                     }
                     let further = self.further_of_first();
@@ -236,10 +232,10 @@ impl Admission {
 
     /// Starts a request on its user's own connection.
     fn start_own<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, request: DueRequest, now: Nanos) {
-        let lane = self.prepared.lane_of(request.request);
+        let lane = self.prepared.lane_of(request.request());
         let seats = self.dispatcher.transport().seats();
-        let share = seats.share_of(lane, request.turn.user);
-        let seat = Seat::new(share, self.demand.population.free_since());
+        let share = seats.share_of(lane, request.turn().user());
+        let seat = Seat::new(share, self.demand.intake().user_free_since());
         self.start_apart(cx, seat, request, now);
     }
 
@@ -252,23 +248,21 @@ impl Admission {
         admits: bool,
         now: Nanos,
     ) -> bool {
-        for lane in self.demand.waiting.lanes() {
-            while !self.dispatcher.transport().seats().is_full(lane) {
-                if let Some(request) = self.demand.waiting.pop_request(lane) {
-                    if let Some(seat) = self.dispatcher.take_seat(lane) {
-                        self.start_apart(cx, seat, request, now);
-                        return true;
-                    }
-                } else if admits && let Some(arrival) = self.demand.waiting.pop_arrival(lane) {
-                    if self.demand.arrivals.still_wanted(arrival, now)
-                        && let Some(seat) = self.dispatcher.take_seat(lane)
-                    {
-                        self.begin_on(cx, seat, arrival, now);
-                        return true;
-                    }
-                } else {
-                    break;
+        for lane in self.demand.waiting().lanes() {
+            if self.dispatcher.transport().seats().is_full(lane) {
+                continue;
+            }
+            if let Some(request) = self.demand.waiting_mut().pop_request(lane) {
+                if let Some(seat) = self.dispatcher.take_seat(lane) {
+                    self.start_apart(cx, seat, request, now);
+                    return true;
                 }
+            } else if admits
+                && let Some(arrival) = self.demand.next_wanted(lane, now)
+                && let Some(seat) = self.dispatcher.take_seat(lane)
+            {
+                self.begin_on(cx, seat, arrival, now);
+                return true;
             }
         }
         false
@@ -284,11 +278,11 @@ impl Admission {
         now: Nanos,
     ) {
         let turn = self.demand.begin(arrival);
-        let seat = seat.with_user(self.demand.population.free_since());
-        if self.demand.users.has_steps() {
+        let seat = seat.with_user(self.demand.intake().user_free_since());
+        if self.demand.has_steps() {
             return self.begin_steps_on(cx, seat, turn, arrival, now);
         }
-        let request = self.demand.users.only_request(turn, arrival);
+        let request = self.demand.only_request(turn, arrival);
         self.start(cx, seat, request, now);
     }
 
@@ -303,7 +297,7 @@ impl Admission {
         now: Nanos,
     ) {
         let unix_time = || cx.io.unix_time();
-        match self.demand.users.first_step(turn, arrival, now, unix_time) {
+        match self.demand.first_step(turn, arrival, now, unix_time) {
             NextStep::Request(request) => self.start_apart(cx, seat, request, now),
             // A seat is taken only for iterations that begin with a request.
             next => {
@@ -323,8 +317,7 @@ impl Admission {
         now: Nanos,
     ) {
         let id = self.dispatcher.begin(seat, self.home, due, now);
-        if self.demand.users.keep_belongings() {
-            let belongings = self.demand.users.lend(due.turn.user);
+        if let Some(belongings) = self.demand.lend_belongings(due.turn().user()) {
             self.dispatcher.lend(id, belongings);
         }
         let further = self.further_of_first();
@@ -375,16 +368,16 @@ impl Admission {
         held: Held,
         ready: Nanos,
     ) {
-        let (user, End { outcome, now, .. }) = (held.user, end);
-        if self.demand.users.keep_belongings() {
-            let (jar, taken) = self.dispatcher.belongings(end.id);
-            self.demand.users.take_back(user, outcome, jar, taken);
+        let (user, outcome, now) = (held.user(), end.outcome(), end.now());
+        if let Some(users) = self.demand.keepers() {
+            let (jar, taken) = self.dispatcher.belongings(end.id());
+            users.take_back(user, outcome, jar, taken);
         }
-        if self.demand.users.has_steps() {
+        if self.demand.has_steps() {
             self.go_on_in_steps(cx, user, outcome, ready, now);
         } else {
             self.demand
-                .free_user(user, ready, Freed::after_stop(now, held.owed));
+                .free_user(user, ready, Freed::after_stop(now, held.owed()));
         }
     }
 
@@ -399,8 +392,7 @@ impl Admission {
         now: Nanos,
     ) {
         let unix_time = || cx.io.unix_time();
-        let users = &mut self.demand.users;
-        if let Some(next) = users.go_on(user, outcome, ready, now, unix_time) {
+        if let Some(next) = self.demand.go_on(user, outcome, ready, now, unix_time) {
             self.carry_on(cx, next, now);
         }
     }
@@ -414,7 +406,7 @@ impl Admission {
         now: Nanos,
     ) {
         let unix_time = || cx.io.unix_time();
-        if let Some(next) = self.demand.users.wake(user, generation, unix_time) {
+        if let Some(next) = self.demand.wake(user, generation, unix_time) {
             self.carry_on(cx, next, now);
         }
     }
@@ -428,25 +420,12 @@ impl Admission {
         now: Nanos,
     ) {
         for returned in returned {
-            self.demand.take_back();
-            let Returned {
-                user,
-                outcome,
-                jar,
-                taken,
-                ready,
-            } = returned;
-            if self.demand.users.keep_belongings() {
-                let users = &mut self.demand.users;
-                users.take_back(user, outcome, jar, taken.as_ref());
-            }
-            if self.demand.users.has_steps() {
-                self.go_on_in_steps(cx, user, outcome, ready, ready);
-            } else {
-                self.demand.free_user(user, ready, Freed::at(ready));
+            let (ready, unix_time) = (returned.ready(), || cx.io.unix_time());
+            if let Some(next) = self.demand.take_back(returned, unix_time) {
+                self.carry_on(cx, next, ready);
             }
         }
-        while let Some(step) = self.demand.next_step() {
+        while let Some(step) = self.demand.next_left_step() {
             self.carry_on(cx, step, now);
         }
     }
@@ -456,14 +435,14 @@ impl Admission {
     fn carry_on<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, next: NextStep, now: Nanos) {
         match next {
             NextStep::Request(due) => {
-                if !due.came_with_arrival && due.intended >= self.measure_from {
+                if !due.came_with_arrival() && due.intended() >= self.measure_from {
                     cx.recorder.figures(self.id).record_intended(1);
                 }
                 if self.affinity == Affinity::User {
                     return self.start_own(cx, due, now);
                 }
-                let lane = self.prepared.lane_of(due.request);
-                self.demand.waiting.push_request(lane, due);
+                let lane = self.prepared.lane_of(due.request());
+                self.demand.waiting_mut().push_request(lane, due);
             }
             NextStep::Pause {
                 user,
@@ -475,7 +454,7 @@ impl Admission {
                 sample,
                 stops_user,
             } => {
-                if let Some(prevented) = self.demand.users.take_prevented(user) {
+                if let Some(prevented) = self.demand.take_prevented(user) {
                     self.record_prevented(cx, &prevented, sample.end);
                 }
                 if sample.intended >= self.measure_from {
@@ -483,7 +462,7 @@ impl Admission {
                     figures.record_iteration(&sample);
                 }
                 if stops_user {
-                    self.demand.retire_user(user);
+                    self.demand.intake_mut().retire(user);
                 } else {
                     self.demand.free_user(user, sample.end, Freed::at(now));
                 }
@@ -519,9 +498,9 @@ impl Admission {
         held: Held,
         rests_until: Nanos,
     ) {
-        let (share, now) = (held.share, end.now);
+        let (share, now) = (held.share(), end.now());
         if self.affinity == Affinity::User {
-            if self.demand.population.admits(now) {
+            if self.demand.intake_mut().admits(now) {
                 self.begin_without_seat(cx, now);
             }
             return;
@@ -529,8 +508,11 @@ impl Admission {
         if rests_until > now {
             return self.dispatcher.rest_seat(share, rests_until);
         }
-        let since = Freed::after_stop(now, held.owed);
-        self.free_seat(cx, Seat::new(share, since), now);
+        self.free_seat(
+            cx,
+            Seat::new(share, Freed::after_stop(now, held.owed())),
+            now,
+        );
     }
 
     /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the
@@ -543,17 +525,16 @@ impl Admission {
         }
         let seats = self.dispatcher.transport().seats();
         let lane = seats.lane_of(seat.share());
-        if self.demand.waiting.has_requests() {
+        if self.demand.waiting().has_requests() {
             return self.free_for_request(cx, lane, seat, now);
         }
         // What others leave may be older than what is due here; the next turn looks.
         let sees_offers = self.handover.as_ref().is_some_and(|all| all.has_offers());
-        let next_in_turn = seats.is_full(lane) || !self.demand.arrivals.is_open();
-        let reuses = self.demand.waiting.has_one_lane()
-            && next_in_turn
-            && self.demand.users.begins_with_request();
-        let next = if reuses && !sees_offers && self.demand.population.admits(now) {
-            self.demand.take(now)
+        let next_in_turn = seats.is_full(lane) || !self.demand.intake().is_open();
+        let reuses =
+            self.demand.waiting().has_one_lane() && next_in_turn && self.demand.needs_seat();
+        let next = if reuses && !sees_offers && self.demand.intake_mut().admits(now) {
+            self.demand.intake_mut().take(now)
         } else {
             None
         };
@@ -573,7 +554,7 @@ impl Admission {
         seat: Seat,
         now: Nanos,
     ) {
-        match self.demand.waiting.pop_request(lane) {
+        match self.demand.waiting_mut().pop_request(lane) {
             Some(request) => self.start_apart(cx, seat, request, now),
             None => {
                 self.dispatcher.seats_mut().give(seat);

@@ -265,16 +265,10 @@ impl Dispatcher {
         due: DueRequest,
         now: Nanos,
     ) -> ExchangeId {
-        let task = Task {
-            request: due.request,
-            number: due.number,
-            turn: due.turn,
-            share: seat.share(),
-            home,
-            owed: seat.since().owed(due.intended, now),
-        };
-        let due_at = seat.since().due(due.intended);
-        self.exchanges.start(task, due.intended, due_at, now)
+        let (since, intended) = (seat.since(), due.intended());
+        let task = Task::new(&due, seat.share(), home, since.owed(intended, now));
+        self.exchanges
+            .start(task, intended, since.due(intended), now)
     }
 
     /// Lends an exchange that has begun the belongings of its user.
@@ -333,10 +327,10 @@ impl Dispatcher {
     /// then be used again, and its belongings are there until it is.
     #[inline(always)]
     pub(super) fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
-        let id = end.id;
+        let id = end.id();
         // Taken apart it would be copied once more.
         let finished = self.exchanges.finish(end, cx.recorder.figures(self.id));
-        let sample = &finished.sample;
+        let sample = finished.sample();
         cx.recorder
             .record(self.id, sample, || self.exchanges.particulars(id));
         if sample.outcome != Outcome::Ok
@@ -344,7 +338,7 @@ impl Dispatcher {
         {
             cx.recorder.detail(self.id, sample, &detail);
         }
-        finished.held
+        finished.held()
     }
 
     /// The cookies that the last exchange with this id was lent, and what was taken from its

@@ -24,6 +24,7 @@
 
 use super::Turn;
 use super::prevented::Prevented;
+use crate::arrivals::Arrival;
 use crate::blame::data_outcome;
 use crate::id::{Generation, UserId};
 use drumfire_measure::{IterationSample, Outcome};
@@ -96,14 +97,54 @@ struct Counter {
 /// A request that is due for a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DueRequest {
+    request: u32,
+    number: u64,
+    turn: Turn,
+    intended: Nanos,
+    came_with_arrival: bool,
+}
+
+impl DueRequest {
+    /// The one request of an arrival's iteration, by its place in the pool's list.
+    #[inline]
+    pub(super) const fn of_arrival(request: u32, turn: Turn, arrival: Arrival) -> Self {
+        Self {
+            request,
+            number: arrival.index(),
+            turn,
+            intended: arrival.intended(),
+            came_with_arrival: true,
+        }
+    }
+
     /// The request's place in the pool's list.
-    pub(crate) request: u32,
+    #[inline]
+    pub(crate) const fn request(&self) -> u32 {
+        self.request
+    }
+
     /// Its number within the run.
-    pub(crate) number: u64,
-    pub(crate) turn: Turn,
-    pub(crate) intended: Nanos,
+    #[inline]
+    pub(crate) const fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The user that makes it, at one of the user's iterations.
+    #[inline]
+    pub(crate) const fn turn(&self) -> Turn {
+        self.turn
+    }
+
+    /// The time at which it became due.
+    #[inline]
+    pub(crate) const fn intended(&self) -> Nanos {
+        self.intended
+    }
+
     /// Whether it became due with its iteration's arrival, and is counted as that is.
-    pub(crate) came_with_arrival: bool,
+    pub(crate) const fn came_with_arrival(&self) -> bool {
+        self.came_with_arrival
+    }
 }
 
 /// The action that continues a user's iteration.
@@ -407,22 +448,10 @@ impl<F: Fn() -> u64> Walk<'_, F> {
 
     /// The context of values: that of the iteration's next request.
     fn context(&self) -> RequestContext {
-        let Turn {
-            number,
-            iteration,
-            arrival,
-            ..
-        } = self.iteration.turn;
-        RequestContext {
-            number: self.iteration.number(self.requests),
-            arrival,
-            user: number,
-            iteration,
-            connection: 0,
-            now: (self.unix_time)(),
-            seed: self.seed,
-            variables: self.iteration.variables.clone(),
-        }
+        let number = self.iteration.number(self.requests);
+        let variables = self.iteration.variables.clone();
+        let turn = self.iteration.turn;
+        turn.context(number, 0, (self.unix_time)(), self.seed, variables)
     }
 
     /// Renders a value into the text.
@@ -470,13 +499,9 @@ impl<F: Fn() -> u64> Walk<'_, F> {
         let request = next.or_else(|| self.scenarios.first_request(start));
         iteration.fail(data_outcome(reason.cause));
         iteration.place = OVER;
-        iteration.prevented = request.map(|request| {
-            Box::new(Prevented {
-                request,
-                arrival: iteration.turn.arrival,
-                reason,
-            })
-        });
+        let arrival = iteration.turn.arrival();
+        iteration.prevented =
+            request.map(|request| Box::new(Prevented::new(request, arrival, reason)));
     }
 
     /// Begins a pass of a loop.

@@ -12,14 +12,22 @@ use drumfire_units::Nanos;
 /// A request that was prevented.
 #[derive(Debug)]
 pub(crate) struct Prevented {
-    /// The request's place in the pool's list.
-    pub(super) request: u32,
-    /// The number of its iteration's arrival within the run.
-    pub(super) arrival: u64,
-    pub(super) reason: DataError,
+    request: u32,
+    arrival: u64,
+    reason: DataError,
 }
 
 impl Prevented {
+    /// A request, by its place in the pool's list, of the iteration of an arrival of this number,
+    /// and the reason for which it is not sent.
+    pub(super) const fn new(request: u32, arrival: u64, reason: DataError) -> Self {
+        Self {
+            request,
+            arrival,
+            reason,
+        }
+    }
+
     /// The request's place in the pool's list.
     pub(crate) const fn request(&self) -> u32 {
         self.request
