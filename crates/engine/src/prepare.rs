@@ -32,7 +32,7 @@ pub(crate) use metadata::check_metadata;
 pub(crate) use render::{Rendered, TargetForm, USER_AGENT, basic_credentials};
 pub(crate) use request::{Message, Request, message};
 pub use route::certificates;
-pub(crate) use route::{Peers, Place, Route, Routes, Seals, place, route, routes_of, tls_config};
+pub(crate) use route::{Place, Route, Routes, Seals, place, route, routes_of, tls_config};
 pub(crate) use stream::{CallRequest, StreamHead, authority, message_count, too_large};
 pub(crate) use varying::{Parts, VaryingRequest};
 
@@ -173,14 +173,10 @@ pub fn prepare(
     for (index, pool) in (0..).zip(plan.pools()) {
         let routes = routes_of(pool, &*resolver)?;
         let first = tls.len();
-        let moved = |config: Option<usize>| config.map(|config| config + first);
-        let proxy_tls = moved(routes.proxy_tls);
+        let proxy_tls = routes.proxy_tls.map(|config| config + first);
         tls.extend(routes.tls);
-        let mut list = routes.list;
-        for route in &mut list {
-            route.tls = moved(route.tls);
-            route.proxy_tls = moved(route.proxy_tls);
-        }
+        let list = routes.list.into_iter().map(|route| route.behind(first));
+        let list: Vec<Route> = list.collect();
         let (steps, requests) = requests_of(pool, &list)?;
         pools.push(Arc::new(PreparedPool {
             plan: Arc::clone(&plan),
@@ -212,7 +208,7 @@ fn requests_of(
     let by_origin: HashMap<&Origin, u16> = routes
         .iter()
         .enumerate()
-        .map(|(index, route)| (&route.origin, index as u16))
+        .map(|(index, route)| (route.origin(), index as u16))
         .collect();
     let mut steps: Vec<Arc<str>> = Vec::new();
     let mut by_name: HashMap<&str, u16> = HashMap::new();
@@ -226,7 +222,7 @@ fn requests_of(
             }
             (steps.len() - 1) as u16
         });
-        let form = routes[usize::from(route)].form;
+        let form = routes[usize::from(route)].form();
         let message = match &request.data {
             None if pool.cookies != Cookies::Ignore && request.call.is_none() => {
                 let data = Some(Arc::new(CookiesAlone) as Arc<dyn RequestData>);

@@ -271,7 +271,7 @@ impl Transport {
         let lanes = bindings.seats_mut().lanes_mut();
         let reached = self.origins.lane_to(origin, lane, id, lanes, lookup)?;
         if let Reached::Lane(lane) = reached {
-            let form = lanes.get(lane).route().form;
+            let form = lanes.get(lane).route().form();
             let share = bindings.redirect_share(cx, home, lane);
             return Ok(Found::Share(share, form));
         }

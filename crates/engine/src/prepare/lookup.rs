@@ -17,8 +17,15 @@ use std::sync::mpsc::{self, Receiver};
 /// The way to an origin, and the TLS settings that it takes. Their index in the route is open until
 /// the worker has added them to its driver.
 pub(crate) struct Answer {
-    pub(crate) route: Route,
-    pub(crate) tls: Option<TlsConfig>,
+    route: Route,
+    tls: Option<TlsConfig>,
+}
+
+impl Answer {
+    /// The way, with its TLS settings under the index that `add_tls` gives them.
+    pub(crate) fn into_route(self, add_tls: impl FnOnce(TlsConfig) -> usize) -> Route {
+        self.route.with_tls(self.tls.map(add_tls))
+    }
 }
 
 /// The result of a look-up.
@@ -52,10 +59,7 @@ impl Lookup {
                     tls_config(prepared.pool(), &origin, material, withheld).map(Some)
                 }
             };
-            let seals = Seals {
-                proxy: prepared.proxy_tls,
-                origin: None,
-            };
+            let seals = Seals::of_proxy(prepared.proxy_tls);
             let found = tls.and_then(|tls| {
                 let route = route(prepared.pool(), &origin, seals, &*prepared.resolver)?;
                 Ok(Answer { route, tls })

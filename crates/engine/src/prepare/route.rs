@@ -31,20 +31,20 @@ use std::sync::Arc;
 /// The way to one origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Route {
-    pub(crate) origin: Origin,
-    pub(crate) peers: Peers,
+    origin: Origin,
+    peers: Peers,
     /// The name that the resolver answered, with the time to live; `None` where there was nothing
     /// to look up.
-    pub(crate) named: Option<Named>,
+    named: Option<Named>,
     /// Local addresses to send from, of the peers' family; the system's choice when empty.
-    pub(crate) sources: Vec<IpAddr>,
+    sources: Vec<IpAddr>,
     /// TLS settings of the proxy, by index, where it is spoken with over TLS.
-    pub(crate) proxy_tls: Option<usize>,
+    proxy_tls: Option<usize>,
     /// The request that makes a proxy connect through.
-    pub(crate) tunnel: Option<Box<[u8]>>,
+    tunnel: Option<Box<[u8]>>,
     /// TLS settings of the origin, by index.
-    pub(crate) tls: Option<usize>,
-    pub(crate) form: TargetForm,
+    tls: Option<usize>,
+    form: TargetForm,
 }
 
 /// A name that was looked up, to be looked up again when its time to live is over.
@@ -53,13 +53,25 @@ pub(crate) struct Route {
 #[derive(Clone, Debug)]
 pub(crate) struct Named {
     /// The target's, or the proxy's.
-    pub(crate) origin: Origin,
-    pub(crate) ttl: Option<Nanos>,
+    origin: Origin,
+    ttl: Option<Nanos>,
+}
+
+impl Named {
+    /// The origin whose name it is: the target, or the proxy.
+    pub(crate) const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The time to live of the last answer; `None` where that had none.
+    pub(crate) const fn ttl(&self) -> Option<Nanos> {
+        self.ttl
+    }
 }
 
 /// The peers of a route.
 #[derive(Clone, Debug)]
-pub(crate) enum Peers {
+enum Peers {
     /// All addresses of the name that a source address can send to; never empty.
     Tcp(Vec<SocketAddr>),
     Unix(PathBuf),
@@ -69,6 +81,77 @@ pub(crate) enum Peers {
 }
 
 impl Route {
+    /// The origin to which it leads.
+    pub(crate) const fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The form of the target in requests on it.
+    pub(crate) const fn form(&self) -> TargetForm {
+        self.form
+    }
+
+    /// The index of the proxy's TLS settings, where it is spoken with over TLS.
+    pub(crate) const fn proxy_tls(&self) -> Option<usize> {
+        self.proxy_tls
+    }
+
+    /// The index of the origin's TLS settings, where its scheme has TLS.
+    pub(crate) const fn tls(&self) -> Option<usize> {
+        self.tls
+    }
+
+    /// The request that makes a proxy connect through.
+    pub(crate) fn tunnel(&self) -> Option<&[u8]> {
+        self.tunnel.as_deref()
+    }
+
+    /// The name that the resolver has answered; `None` where there was nothing to look up.
+    pub(crate) const fn named(&self) -> Option<&Named> {
+        self.named.as_ref()
+    }
+
+    /// The same route, whose TLS settings stand behind this many others in the driver's list.
+    pub(super) fn behind(self, others: usize) -> Self {
+        let moved = |index: Option<usize>| index.map(|index| index + others);
+        Self {
+            tls: moved(self.tls),
+            proxy_tls: moved(self.proxy_tls),
+            ..self
+        }
+    }
+
+    /// The same route, with the origin's TLS settings under this index.
+    pub(super) fn with_tls(self, tls: Option<usize>) -> Self {
+        Self { tls, ..self }
+    }
+
+    /// Leads to these addresses from now on; `false` when it does already.
+    pub(crate) fn lead_to(&mut self, place: Place) -> bool {
+        if let Some(named) = &mut self.named {
+            named.ttl = place.ttl;
+        }
+        if matches!(&self.peers, Peers::Tcp(peers) if *peers == place.peers) {
+            return false;
+        }
+        self.peers = Peers::Tcp(place.peers);
+        true
+    }
+
+    /// The address of a choice, counted round through those that it leads to; `None` where it leads
+    /// to none.
+    pub(crate) fn peer(&self, choice: usize) -> Option<SocketAddr> {
+        match &self.peers {
+            Peers::Tcp(peers) => Some(peers[choice % peers.len()]),
+            Peers::Unix(_) | Peers::Nowhere(_) => None,
+        }
+    }
+
+    /// Whether it leads to an address.
+    pub(crate) fn has_peer(&self, address: SocketAddr) -> bool {
+        matches!(&self.peers, Peers::Tcp(peers) if peers.contains(&address))
+    }
+
     /// The address that the `choice`-th attempt of some slot dials. Choices count through the
     /// peers, and for each through the source addresses of its family, so that consecutive ones
     /// spread over both.
@@ -116,8 +199,18 @@ pub(crate) struct Routes {
 /// Indices of TLS settings on the way to an origin.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seals {
-    pub(crate) proxy: Option<usize>,
-    pub(crate) origin: Option<usize>,
+    proxy: Option<usize>,
+    origin: Option<usize>,
+}
+
+impl Seals {
+    /// The proxy's settings; those of the origin are added to the route when they have an index.
+    pub(super) const fn of_proxy(proxy: Option<usize>) -> Self {
+        Self {
+            proxy,
+            origin: None,
+        }
+    }
 }
 
 /// The ways to the origins of a pool's requests, in the order in which the requests first name
@@ -311,8 +404,8 @@ fn known(pool: &Pool, origin: &Origin) -> Option<Vec<SocketAddr>> {
 pub(crate) struct Place {
     /// At least one; in an order that does not depend on the answer's, where connections take turns
     /// at them.
-    pub(crate) peers: Vec<SocketAddr>,
-    pub(crate) ttl: Option<Nanos>,
+    peers: Vec<SocketAddr>,
+    ttl: Option<Nanos>,
 }
 
 /// The resolver's answer for an origin's name, within the time that a connection may take to open.

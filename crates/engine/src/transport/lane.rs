@@ -17,7 +17,7 @@
 use crate::freed::Freed;
 use crate::id::{LaneId, ShareId, UserId};
 use crate::limits::{ADDRESS_REST, REDIAL_BURST, REDIAL_INTERVAL};
-use crate::prepare::{Peers, Place, Route};
+use crate::prepare::{Place, Route};
 use crate::wire::Settings;
 use drumfire_plan::Spread;
 use drumfire_units::Nanos;
@@ -214,36 +214,32 @@ impl Lane {
 
     /// Leads to these addresses from now on; `false` when it does already. All count as up again.
     pub(crate) fn lead_to(&mut self, place: Place) -> bool {
-        if let Some(named) = &mut self.route.named {
-            named.ttl = place.ttl;
+        let moves = self.route.lead_to(place);
+        if moves {
+            self.down_until = vec![Nanos::ZERO; self.route.width()];
         }
-        if matches!(&self.route.peers, Peers::Tcp(peers) if *peers == place.peers) {
-            return false;
-        }
-        self.down_until = vec![Nanos::ZERO; place.peers.len()];
-        self.route.peers = Peers::Tcp(place.peers);
-        true
+        moves
     }
 
     /// The time of the next look-up of its name, after an answer that came at `now`; `None` for
     /// never.
     pub(crate) fn looked_up_at(&self, now: Nanos) -> Option<Nanos> {
-        let ttl = self.route.named.as_ref()?.ttl;
+        let ttl = self.route.named()?.ttl();
         self.settings.known_for(ttl).map(|time| now + time)
     }
 
     /// The address that a share's connection leads to, with this first choice, as long as none is
     /// down; `None` where any will do.
     pub(crate) fn address_of(&self, choice: u32) -> Option<SocketAddr> {
-        match (&self.route.peers, self.settings.spread()) {
-            (Peers::Tcp(peers), Spread::Turn) => Some(peers[choice as usize % peers.len()]),
-            _ => None,
+        match self.settings.spread() {
+            Spread::Turn => self.route.peer(choice as usize),
+            Spread::First => None,
         }
     }
 
     /// Whether it leads to an address.
     pub(crate) fn has_address(&self, address: SocketAddr) -> bool {
-        matches!(&self.route.peers, Peers::Tcp(peers) if peers.contains(&address))
+        self.route.has_peer(address)
     }
 
     /// Begins the run: all times count from its start.

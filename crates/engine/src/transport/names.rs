@@ -34,10 +34,10 @@ impl Names {
         timers: &mut Timers,
         now: Nanos,
     ) {
-        let Some(named) = &seats.lane(id).route().named else {
+        let Some(named) = seats.lane(id).route().named() else {
             return;
         };
-        match lookup.place_of(named.origin.clone()) {
+        match lookup.place_of(named.origin().clone()) {
             Ok(sought) => self.0.push((id, sought)),
             Err(_no_thread) => timers.at(now + LOOK_UP_AGAIN, Wake::Names(id)),
         }

@@ -84,7 +84,7 @@ impl Origins {
         lookup: &Lookup,
     ) -> Result<Reached, Failure> {
         let settings = *lanes.get(home).settings();
-        if lanes.get(home).route().origin == *origin {
+        if lanes.get(home).route().origin() == origin {
             return Ok(Reached::Lane(home));
         }
         let known = self.0.iter().position(|(other, _)| other == origin);
@@ -113,7 +113,7 @@ impl Origins {
     ) -> Result<usize, Failure> {
         let planned = lanes
             .iter()
-            .find(|(_, lane)| lane.route().origin == *origin)
+            .find(|(_, lane)| lane.route().origin() == origin)
             .map(|(id, lane)| (id, lane.route().clone()));
         let state = match planned {
             Some((_, route)) if settings.is_exclusive() => {
@@ -154,8 +154,7 @@ impl Origins {
             let exchanges = std::mem::take(exchanges);
             let failure = match found {
                 Ok(answer) => {
-                    let mut route = answer.route;
-                    route.tls = answer.tls.map(|config| io.add_tls(config));
+                    let route = answer.into_route(|config| io.add_tls(config));
                     let is_transient = settings.is_exclusive();
                     let lane = Lane::new(route, settings).transient(is_transient);
                     self.0[at].1 = State::Known(lanes.add(lane));

@@ -162,7 +162,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         let address = self.connection.address;
         self.cx.handler.note(Note::Connected { time, address });
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route().proxy_tls else {
+        let Some(config) = self.lane.route().proxy_tls() else {
             return self.tunnel(now);
         };
         self.connection.link = Link::SecuringProxy;
@@ -192,7 +192,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
 
     /// Asks the proxy to connect through, where the route has a tunnel.
     fn tunnel(&mut self, now: Nanos) -> Way {
-        let Some(head) = &self.lane.route().tunnel else {
+        let Some(head) = self.lane.route().tunnel() else {
             return self.tunnelled(now);
         };
         // A fresh connection has room for a CONNECT.
@@ -214,7 +214,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         };
         // Bytes of a server that speaks first may follow the answer, and are not the proxy's.
         let settings = self.lane.settings();
-        let is_plain = self.lane.route().tls.is_none();
+        let is_plain = self.lane.route().tls().is_none();
         let speaks_first = is_plain && settings.protocol().server_speaks_first();
         let tunnel = loop {
             let mut port = Port::new(&mut *self.cx.io, self.slot);
@@ -246,7 +246,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
     /// Begins TLS with the origin, to which the way is open, or opens the connection without.
     fn tunnelled(&mut self, now: Nanos) -> Way {
         self.connection.phase_start = now;
-        let Some(config) = self.lane.route().tls else {
+        let Some(config) = self.lane.route().tls() else {
             return self.opened(now);
         };
         self.connection.link = Link::Securing;
