@@ -14,16 +14,20 @@
 //!   users to divide among them. Users who keep to connections that they share are divided only
 //!   where every thread has as many users to a connection: else the connections of one thread would
 //!   be more crowded than those of another, and the result would depend on the number of threads.
-//!   So it is with a count of requests for users who have rates of their own and come one after the
-//!   other: every thread has the same part of the count, and therefore as many users.
+//!   So it is with users who have rates of their own and come one after the other: every thread has
+//!   as many numbers of requests, and therefore as many users. Without a count of requests, uneven
+//!   threads only leave gaps in the numbers, and a load that is too much for one thread has them.
 
 use crate::machine::DESCRIPTORS_SPARE;
 use crate::{Clamp, Machine, Placement};
-use drumfire_plan::{Affinity, Growth, Load, Plan, Pool, Threads};
+use drumfire_plan::{Affinity, Growth, Law, Load, Plan, Pool, Threads};
 use drumfire_units::rounded;
 use std::collections::HashSet;
 use std::fmt;
 use std::net::IpAddr;
+
+/// The most requests a second that are left to one thread, where users can't be divided evenly.
+const ONE_THREAD_MAX: f64 = 10_000.0;
 
 /// Why a machine can't run a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,7 +191,7 @@ impl<'a> Asked<'a> {
         let most = connections.min(users).max(1);
         let (keeps, deals) = (
             self.keeps_users_on_shared(connections),
-            self.deals_a_count(),
+            self.deals_numbers(),
         );
         let is_even = |parts: &u32| {
             (!keeps || self.is_even(connections, *parts))
@@ -199,16 +203,23 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether a count of requests is dealt to the parts beforehand, the same to each: each user
+    /// Whether the numbers of requests are dealt to the parts beforehand, as many to each: each user
     /// has a rate of its own, so that none asks for a number, and they come one after the other.
-    /// With more users in one part than in another, the count of the first would be used up sooner.
-    fn deals_a_count(&self) -> bool {
+    /// With more users in one part than in another, a count would be used up sooner in the first,
+    /// and numbers would have gaps. The gaps alone are no reason to leave a load to few threads that
+    /// is too much for one.
+    fn deals_numbers(&self) -> bool {
         let (load, stop) = (&self.pool.load, &self.pool.stop);
-        let Load::PerUser { users, .. } = load else {
+        let Load::PerUser { users, rate, .. } = load else {
             return false;
         };
+        let is_light = |law: &Law| match law {
+            Law::Const { rate, .. } => rate.as_per_second() * f64::from(*users) <= ONE_THREAD_MAX,
+            _ => false,
+        };
         let is_counted = stop.requests.is_some() || stop.iterations.is_some();
-        is_counted && self.pool.users_over_time(*users).changes().len() > 1
+        (is_counted || rate.0.iter().all(is_light))
+            && self.pool.users_over_time(*users).changes().len() > 1
     }
 
     /// Whether users keep to connections that they share with others.
@@ -375,9 +386,13 @@ mod tests {
             (9, ramp(9), Some(90), 3),
             (7, ramp(7), Some(90), 7),
             (11, ramp(11), Some(90), 1),
-            // Without a count, or with users who are all there at once, each user has a part.
-            (9, ramp(9), None, 8),
+            // Without a count, numbers would have gaps; with users who are all there at once, each
+            // has a part of them.
+            (9, ramp(9), None, 3),
             (9, None, Some(90), 8),
+            // Too much for one thread: 11 users with 10 requests a second are not, 1,009 are.
+            (11, ramp(11), None, 1),
+            (1_009, ramp(1_009), None, 8),
         ] {
             let mut pool = pool("p", &["http://a/"], 100, Growth::Ahead);
             pool.load = Load::PerUser {
