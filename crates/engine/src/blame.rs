@@ -177,6 +177,11 @@ pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
     let outcome = match error {
         // The outcome's own words have "not HTTP/2" already.
         Error::NotHttp2(what) => return Failure::with(Outcome::ProtoNotHttp2, what.hint()),
+        // The stream with the head has failed by the limit before.
+        Error::Limit(http2::Limit::Head) => {
+            let outcome = Outcome::h2_connection(error.code().0);
+            return Failure::with(outcome, "the response's head of another stream is too long");
+        }
         Error::Violation { code, .. } => Outcome::h2_connection(code.0),
         Error::Limit(limit) => limit_outcome(*limit),
     };

@@ -37,7 +37,8 @@ use crate::frame::{Frame, FrameHeader, HEADER_BYTES, MAX_31, flag, kind};
 use crate::response::Role;
 use crate::streams::{Closing, REMOTE_ENDED};
 use crate::{
-    EndStream, Error, ErrorCode, Event, Head, OpenError, Settings, Step, StreamGone, StreamRef,
+    EndStream, Error, ErrorCode, Event, Head, Limit, OpenError, Settings, Step, StreamError,
+    StreamGone, StreamRef,
 };
 use bodies::Bodies;
 use found::Found;
@@ -272,7 +273,9 @@ impl Connection {
     /// # Errors
     /// When the server breaks the protocol, or a limit, in a way that concerns the connection as a
     /// whole. [`Connection::output`] then ends with a GOAWAY; streams that are open
-    /// ([`Connection::tokens`]) get no further event, and further input is ignored.
+    /// ([`Connection::tokens`]) get no further event, and further input is ignored. With
+    /// [`Limit::Head`] the stream to which the head belongs is not among them: it has failed by
+    /// itself, in the event before.
     #[inline]
     pub fn handle_input<'a>(&'a mut self, input: &'a [u8]) -> Result<Step<'a>, Error> {
         if let Some((found, consumed)) = self.usual(input) {
@@ -396,7 +399,7 @@ impl Connection {
     fn advance(&mut self, input: &[u8], at: &mut usize) -> Result<Option<Found>, Error> {
         loop {
             if self.has_event()
-                && let Some(found) = self.due_event()
+                && let Some(found) = self.due_event()?
             {
                 return Ok(Some(found));
             }
@@ -435,11 +438,13 @@ impl Connection {
         }
     }
 
-    /// The next event that concerns one of many streams: these are found one at a time.
+    /// The next event that concerns one of many streams: these are found one at a time. Or the
+    /// error that follows the event of the stream that made it.
     #[cold]
-    fn due_event(&mut self) -> Option<Found> {
+    fn due_event(&mut self) -> Result<Option<Found>, Error> {
+        self.shutdown.take_imminent()?;
         let refused = self.shutdown.next_unprocessed(&mut self.shared.streams);
-        refused.or_else(|| self.sending.next_writable(&mut self.shared))
+        Ok(refused.or_else(|| self.sending.next_writable(&mut self.shared)))
     }
 
     /// Obeys a frame that the header alone did not refuse.
@@ -469,13 +474,32 @@ impl Connection {
             kind::PING => frames::ping(shared, header, payload),
             kind::GOAWAY => self.shutdown.goaway_frame(shared, header, payload),
             kind::WINDOW_UPDATE => self.sending.window_update(shared, header, payload),
-            kind::CONTINUATION => self.heads.continuation(shared, header, payload),
+            kind::CONTINUATION => match self.heads.continuation(shared, header, payload) {
+                Err(Error::Limit(Limit::Head)) => self.pass_head_limit(header.stream),
+                found => found,
+            },
             _ => {
                 // Section 5.5: unknown types are ignored.
                 self.input.reading = Reading::skip(header.length);
                 shared.idle().map(|()| None)
             }
         }
+    }
+
+    /// Ends the connection for one stream's header block, which is too long to be decoded. That
+    /// stream fails by the limit, in an event of its own before the error; the others did nothing
+    /// but share its connection.
+    #[cold]
+    fn pass_head_limit(&mut self, stream: u32) -> Result<Option<Found>, Error> {
+        let error = Error::Limit(Limit::Head);
+        let limit = StreamError::Limit(Limit::Head);
+        let index = self.shared.streams.find(stream);
+        let failed = index.and_then(|index| self.shared.fail(index, limit));
+        if failed.is_none() {
+            return Err(error);
+        }
+        self.shutdown.fail_next(error);
+        Ok(failed)
     }
 
     /// Turns a parsed frame into an event.

@@ -38,7 +38,8 @@ impl Default for Settings {
 pub struct Limits {
     /// Bytes of one head or of trailers, decoded: names and values and 32 for each field
     /// (RFC 9113 section 6.5.2). Beyond it the stream fails. The same bound holds for the encoded
-    /// block; beyond that the connection fails. [`Limit::Head`].
+    /// block; beyond that the stream fails, and the connection after it, since the block is not
+    /// decoded. [`Limit::Head`].
     pub head_bytes: u32,
     /// Fields in one head, and in one trailer section. Beyond it the stream fails:
     /// [`Limit::HeaderCount`].

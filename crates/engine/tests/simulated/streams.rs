@@ -200,10 +200,6 @@ fn replies_that_end_connections() -> Vec<(Reply, Outcome)> {
     vec![
         // Floods.
         (
-            begun(16).frame(CONTINUATION, 0, &[0x88; 16_000]).times(20),
-            Outcome::LimitHead,
-        ),
-        (
             begun(1).frame(CONTINUATION, 0, &[]).times(10_001),
             Outcome::LimitFrames,
         ),
@@ -267,6 +263,26 @@ fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
         assert_eq!(result.log.connections, 2, "{outcome:?}");
         assert!(result.summary.duration < ms(200), "{outcome:?}");
     }
+}
+
+/// A head without end is the failure of its own stream; the other streams lose their connection.
+#[test]
+fn an_endless_head_is_the_failure_of_its_stream_alone() {
+    let endless = Reply::nothing().frame(HEADERS, 0, &[0x88; 16]);
+    let endless = endless.frame(CONTINUATION, 0, &[0x88; 16_000]).times(20);
+    let script = Http2::new().answers(move |request| match (request.connection, request.number) {
+        (0, 0) => endless.clone(),
+        (0, _) => Reply::never(),
+        _ => Reply::ok(),
+    });
+    let server = Server::http2(script).takes(Law::Const(ms(10)));
+    let world = World::of(server).network(Network::each_way(ms(1)));
+    let result = run(together(4).requests(40), world);
+    let lost = (Outcome::H2ConnectionEnhanceYourCalm, 3);
+    failures(&result.summary, &[(Outcome::LimitHead, 1), lost]);
+    assert_eq!(result.summary.total.counts.ok, 36);
+    assert_eq!(result.log.connections, 2);
+    assert!(result.summary.duration < ms(200));
 }
 
 /// A field `a: b`, as a literal.

@@ -26,6 +26,8 @@ pub(super) struct Shutdown {
     unprocessed: bool,
     /// Whether we have sent GOAWAY.
     leaving: bool,
+    /// The error that follows the event of the stream that made it.
+    imminent: Option<Error>,
     /// Whether an error was given, after which nothing else happens.
     failed: bool,
 }
@@ -34,7 +36,7 @@ impl Shutdown {
     /// Whether no stream may be opened any more.
     #[inline]
     pub(super) const fn has_begun(&self) -> bool {
-        self.leaving || self.failed || self.goaway.is_some()
+        self.leaving || self.failed || self.imminent.is_some() || self.goaway.is_some()
     }
 
     #[inline]
@@ -42,10 +44,25 @@ impl Shutdown {
         self.failed
     }
 
-    /// Whether [`Shutdown::next_unprocessed`] may have a stream.
+    /// Whether [`Shutdown::next_unprocessed`] may have a stream, or [`Shutdown::take_imminent`] an
+    /// error.
     #[inline]
     pub(super) const fn is_due(&self) -> bool {
-        self.unprocessed
+        self.unprocessed || self.imminent.is_some()
+    }
+
+    /// Lets an error follow the next event.
+    #[cold]
+    pub(super) fn fail_next(&mut self, error: Error) {
+        self.imminent = Some(error);
+    }
+
+    /// Takes the error that is to follow an event.
+    ///
+    /// # Errors
+    /// With that error, once.
+    pub(super) fn take_imminent(&mut self) -> Result<(), Error> {
+        self.imminent.take().map_or(Ok(()), Err)
     }
 
     pub(super) fn debug(&self) -> &[u8] {

@@ -10,25 +10,66 @@ use drumfire_http2::{Limits, Settings};
 
 #[test]
 fn continuation_floods_end_the_connection() {
-    let row = |name: &str, pieces: Vec<u8>, seen: &str| {
+    let row = |name: &str, before: &[u8], pieces: Vec<u8>, seen: &str, sent: &str| {
         let acts = [
             Act::Serve(settings(&[])),
             Act::Get,
-            Act::Serve(concat(&[frame(HEADERS, 0, 1, &[0x88]), pieces])),
+            Act::Get,
+            Act::Serve(concat(&[
+                before.to_vec(),
+                frame(HEADERS, 0, 1, &[0x88]),
+                pieces,
+            ])),
         ];
-        let sent = "SETTINGS ACK; 1 HEADERS end; GOAWAY ENHANCE_YOUR_CALM";
-        check_all(name, &tight(), &acts, seen, sent);
+        let seen = format!("ready; {seen}");
+        let sent =
+            format!("SETTINGS ACK; 1 HEADERS end; 3 HEADERS end; {sent}GOAWAY ENHANCE_YOUR_CALM");
+        check_all(name, &tight(), &acts, &seen, &sent);
     };
     row(
         "a byte each",
+        &[],
         frame(CONTINUATION, 0, 1, &[0x88]).repeat(300),
-        "ready; error: limit:head",
+        "1 failed: limit:head; error: limit:head",
+        "1 RST_STREAM ENHANCE_YOUR_CALM; ",
+    );
+    row(
+        "of a stream that is gone",
+        &number(RST_STREAM, 1, 8),
+        frame(CONTINUATION, 0, 1, &[0x88]).repeat(300),
+        "1 failed: reset by the peer: CANCEL; error: limit:head",
+        "",
     );
     row(
         "empty",
+        &[],
         frame(CONTINUATION, 0, 1, &[]).repeat(10),
-        "ready; error: limit:frames",
+        "error: limit:frames",
+        "",
     );
+}
+
+#[test]
+fn a_stream_whose_head_is_too_long_is_not_among_those_that_the_connection_loses() {
+    let mut connection = drumfire_http2::Connection::new(&tight());
+    let mut transcript = crate::peer::Transcript::default();
+    crate::peer::feed(&mut connection, &settings(&[]), &mut transcript);
+    let get = crate::peer::request("GET");
+    for token in 1..=3 {
+        let end = drumfire_http2::EndStream::Yes;
+        connection.open(token, &get, &[], end).expect("room");
+    }
+    let endless = frame(CONTINUATION, 0, 3, &[0x88; 150]).repeat(2);
+    let input = concat(&[frame(HEADERS, 0, 3, &[0x88]), endless]);
+    let step = connection.handle_input(&input).expect("an event first");
+    let event = format!("{:?}", step.event);
+    assert!(event.starts_with("StreamFailed { token: 2"), "{event}");
+    // Nothing is opened in between, and no input is needed for the error.
+    assert!(connection.has_event() && connection.is_spent() && connection.capacity() == 0);
+    assert!(connection.handle_input(&[]).is_err());
+    let mut left: Vec<u32> = connection.tokens().collect();
+    left.sort_unstable();
+    assert_eq!(left, [1, 3]);
 }
 
 #[test]
