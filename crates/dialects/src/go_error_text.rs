@@ -4,7 +4,7 @@ use drumfire_measure::Outcome;
 
 /// The details of an outcome by which Go has another text for it.
 const CLOSED_IN_HANDSHAKE: &str = "the peer closed the connection within the handshake";
-const WAS_RESET: &str = "the connection was reset";
+const WAS_RESET: &str = "the connection was reset within the body";
 /// The beginning of the detail of a redirect that leads nowhere: a redirect that Go's client gives
 /// up, and no field that it can't read.
 const LOCATION: &str = "Location: ";

@@ -193,7 +193,10 @@ pub(crate) fn stream_failure(error: http2::StreamError) -> Failure {
     use http2::StreamError;
     match error {
         StreamError::Limit(limit) => Failure::of(limit_outcome(limit)),
-        StreamError::Truncated => Failure::of(Outcome::Truncated),
+        StreamError::Truncated { received, declared } => Failure::with(
+            Outcome::Truncated,
+            format!("the stream ended after {received} of {declared} bytes"),
+        ),
         StreamError::Reset { code } => Failure::with(Outcome::h2_stream(code.0), "by the server"),
         StreamError::Violation { code, what } => Failure::with(Outcome::h2_stream(code.0), what),
     }

@@ -120,7 +120,12 @@ impl Error {
             Self::NotHttp(NotHttp::Greeting(text)) => Some(format!("the peer says {text}")),
             Self::Http09(text) => Some(format!("the answer begins {text}")),
             Self::Version(text) => Some(format!("the status line is {text}")),
-            Self::Truncated(Cut::Reset) => Some("the connection was reset".to_owned()),
+            Self::Truncated(Cut::Closed) => {
+                Some("the connection was closed within the body".to_owned())
+            }
+            Self::Truncated(Cut::Reset) => {
+                Some("the connection was reset within the body".to_owned())
+            }
             _ => None,
         }
     }

@@ -68,7 +68,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// [`Connection::is_spent`] holds, and open streams go on only after a GOAWAY. An error is given
 /// once; all input behind it is swallowed, and the queued GOAWAY is the last output.
 ///
-/// Memory is bounded by the settings: 32 bytes for a stream, a header block of `head_bytes` while
+/// Memory is bounded by the settings: 40 bytes for a stream, a header block of `head_bytes` while
 /// it arrives, the tables of HPACK (4 KiB each), replies of `output_bytes`, and 256 KiB of queued
 /// bodies. Bodies are never kept: an event lends their bytes out of the caller's input.
 #[derive(Debug)]

@@ -165,8 +165,14 @@ pub enum StreamError {
         /// Its reason.
         code: ErrorCode,
     },
-    /// The response ended before the length that it declares; we have reset the stream.
-    Truncated,
+    /// The response ended before the length that it declares, which makes it malformed (RFC 9113
+    /// section 8.1.1); we have reset the stream.
+    Truncated {
+        /// The bytes of its body that came.
+        received: u64,
+        /// The bytes that it declares.
+        declared: u64,
+    },
     /// The server has broken the protocol; we have reset the stream.
     Violation {
         /// The code that we send.
@@ -182,7 +188,7 @@ impl StreamError {
     pub const fn code(self) -> ErrorCode {
         match self {
             Self::Limit(_) => ErrorCode::ENHANCE_YOUR_CALM,
-            Self::Truncated => ErrorCode::PROTOCOL_ERROR,
+            Self::Truncated { .. } => ErrorCode::PROTOCOL_ERROR,
             Self::Reset { code } | Self::Violation { code, .. } => code,
         }
     }
@@ -208,7 +214,10 @@ impl fmt::Display for StreamError {
         match self {
             Self::Limit(limit) => f.write_str(limit.name()),
             Self::Reset { code } => write!(f, "reset by the peer: {code}"),
-            Self::Truncated => f.write_str("truncated"),
+            Self::Truncated { received, declared } => write!(
+                f,
+                "truncated (the stream ended after {received} of {declared} bytes)"
+            ),
             Self::Violation { code, what } => write!(f, "{code} ({what})"),
         }
     }

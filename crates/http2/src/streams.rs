@@ -38,12 +38,17 @@ pub(crate) struct Stream {
     pub(crate) receive_window: i32,
     /// Bytes of the body to come, or [`UNKNOWN`].
     pub(crate) body_remaining: u64,
+    /// Bytes of the body in all, where those to come are known.
+    body_length: u64,
     /// Interim responses so far.
     pub(crate) interim: u32,
     flags: u8,
 }
 
-const _: () = assert!(size_of::<Stream>() <= 32, "two streams fit a cache line");
+const _: () = assert!(
+    size_of::<Stream>() <= 40,
+    "a hundred streams take a page of memory"
+);
 
 /// The state of a stream, as far as it is known.
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +106,22 @@ impl Stream {
         self.is(BODILESS) || matches!(status, 204 | 304)
     }
 
+    /// Sets the length of the body that the head declares, or [`UNKNOWN`].
+    #[inline]
+    pub(crate) const fn expect_body(&mut self, length: u64) {
+        self.body_length = length;
+        self.body_remaining = length;
+    }
+
+    /// The error of a response that ends while this many bytes of its body are to come.
+    #[cold]
+    const fn truncated(&self, remaining: u64) -> StreamError {
+        StreamError::Truncated {
+            received: self.body_length.saturating_sub(remaining),
+            declared: self.body_length,
+        }
+    }
+
     /// Takes a frame of DATA of `frame` bytes, of which `length` are data, out of the window and
     /// out of the length that the head declares.
     #[inline]
@@ -122,7 +143,7 @@ impl Stream {
             return Err(StreamError::malformed("a longer body than declared"));
         };
         if end && remaining > 0 {
-            return Err(StreamError::Truncated);
+            return Err(self.truncated(remaining));
         }
         self.body_remaining = remaining;
         Ok(())
@@ -294,6 +315,7 @@ impl Streams {
             id: self.next_id,
             token,
             body_remaining: UNKNOWN,
+            body_length: UNKNOWN,
             flags: OPEN.0,
             ..Stream::default()
         };
@@ -316,9 +338,10 @@ impl Streams {
     /// Ends the response, if its length agrees with its Content-Length (RFC 9113 section 8.1.1).
     #[inline]
     pub(crate) fn end(&mut self, index: Index) -> Result<(), StreamError> {
-        let remaining = self.slots[index].body_remaining;
+        let stream = &self.slots[index];
+        let remaining = stream.body_remaining;
         if remaining != 0 && remaining != UNKNOWN {
-            return Err(StreamError::Truncated);
+            return Err(stream.truncated(remaining));
         }
         self.end_complete(index);
         Ok(())

@@ -123,7 +123,7 @@ outcomes! {
     ProtoChunk "proto:chunk" Target "a chunk is malformed",
     ProtoTrailer "proto:trailer" Target "a trailer field is malformed",
     ProtoUnexpected101 "proto:unexpected_101" Target "the server switched protocols without being asked",
-    Truncated "truncated" Target "the connection ended within the body",
+    Truncated "truncated" Target "the response ended within its body",
     LimitHead "limit:head" Target "the response's head is larger than the limit",
     LimitHeaderCount "limit:header_count" Target "the response has more header fields than the limit",
     LimitInterim "limit:interim" Target "more interim responses than the limit",

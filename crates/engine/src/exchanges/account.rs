@@ -274,12 +274,14 @@ impl Account {
     /// that was cut off (RFC 9113 section 8.1.1, as RFC 9112 section 8 has it).
     pub(super) fn cut_off(&self, failure: Failure) -> Failure {
         match failure.outcome {
-            Outcome::Closed if self.has_head => {
-                Failure::with(Outcome::Truncated, "the connection was closed")
-            }
-            Outcome::Reset if self.has_head => {
-                Failure::with(Outcome::Truncated, "the connection was reset")
-            }
+            Outcome::Closed if self.has_head => Failure::with(
+                Outcome::Truncated,
+                "the connection was closed within the body",
+            ),
+            Outcome::Reset if self.has_head => Failure::with(
+                Outcome::Truncated,
+                "the connection was reset within the body",
+            ),
             _ => failure,
         }
     }

@@ -265,6 +265,22 @@ fn what_ends_a_connection_is_the_failure_of_all_that_it_carries() {
     }
 }
 
+/// A stream that ends before the length that it declares says how far it came (RFC 9113 section
+/// 8.1.1); its connection goes on.
+#[test]
+fn a_stream_that_ends_too_soon_says_after_how_many_bytes() {
+    let short = Reply::head(200, &[("content-length", "7")]);
+    let short = short.data(b"hello").ends();
+    let result = run(
+        together(2).requests(10),
+        World::of(Server::http2(Http2::new().says(short))),
+    );
+    failures(&result.summary, &[(Outcome::Truncated, 10)]);
+    let errors = result.summary.total.errors();
+    assert_eq!(errors[0].message, "the stream ended after 5 of 7 bytes");
+    assert_eq!(result.log.connections, 1);
+}
+
 /// A head without end is the failure of its own stream; the other streams lose their connection.
 #[test]
 fn an_endless_head_is_the_failure_of_its_stream_alone() {

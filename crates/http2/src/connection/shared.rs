@@ -29,7 +29,9 @@ impl Shared {
             streams: Streams::new(settings.first_stream_id),
             output: Output::default(),
             idle_frames: 0,
-            failure: StreamError::Truncated,
+            failure: StreamError::Reset {
+                code: ErrorCode::NO_ERROR,
+            },
         }
     }
 

@@ -288,17 +288,17 @@ fn the_body_is_as_long_as_declared() {
     row(
         "short",
         &[head(0, "5"), data(1, END_STREAM, b"123")],
-        "; 1 failed: truncated",
+        "; 1 failed: truncated (the stream ended after 3 of 5 bytes)",
     );
     row(
         "short, empty end",
         &[head(0, "5"), data(1, 0, b"123"), data(1, END_STREAM, b"")],
-        "; 1 data 3; 1 failed: truncated",
+        "; 1 data 3; 1 failed: truncated (the stream ended after 3 of 5 bytes)",
     );
     row(
         "short, trailers",
         &[head(0, "5"), headers(1, END_STREAM, &[("a", "b")])],
-        "; 1 failed: truncated",
+        "; 1 failed: truncated (the stream ended after 0 of 5 bytes)",
     );
     let long = "1 failed: PROTOCOL_ERROR (a longer body than declared)";
     row(
@@ -314,7 +314,7 @@ fn the_body_is_as_long_as_declared() {
     check(
         "no body at all",
         head(END_STREAM, "5"),
-        "1 failed: truncated",
+        "1 failed: truncated (the stream ended after 0 of 5 bytes)",
         reset,
     );
     for length in [
