@@ -407,6 +407,7 @@ impl Exchanges {
     pub(crate) fn time_out(&mut self, id: ExchangeId, cancelled: Cancelled, now: Nanos) {
         let Entry { exchange, kind } = self.entry_mut(id);
         exchange.account.note_seen(cancelled.seen());
+        let now = exchange.account.ended_at(now);
         let before = cancelled.lateness();
         let outcome = before.unwrap_or_else(|| kind.lateness(exchange, now));
         self.end(id, Failure::of(outcome), now);

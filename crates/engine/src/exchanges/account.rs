@@ -296,22 +296,44 @@ impl Account {
         }
     }
 
+    /// The time of its end that was noticed at `now`, which a turn of the loop may have read before
+    /// the exchange was sent or answered: a deadline is looked at with the time at which the turn
+    /// began. It is no earlier than any event of the exchange.
+    pub(super) fn ended_at(&self, now: Nanos) -> Nanos {
+        let times = &self.times;
+        let begun = times.started.max(times.due);
+        now.max(begun)
+            .max(seen(times.sent))
+            .max(seen(times.first_byte))
+    }
+
     /// Counts the opening of its connection as service, in its record.
     #[cold]
     pub(super) fn count_opening(&self, sample: &mut Sample) {
-        sample.sent = self.began();
+        sample.sent = self.began().min(sample.end);
         sample.due = sample.due.min(sample.sent);
     }
 
-    /// The record of it with this end.
+    /// The record of it with this end. Its times are in order whatever was read when: intended ≤
+    /// due ≤ sent ≤ end, so that response = waiting + lag + service, and the first byte came before
+    /// the end.
     #[inline]
-    pub(super) fn sample(&self, end: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
+    pub(super) fn sample(&self, now: Nanos, outcome: Outcome, status: u16, step: u16) -> Sample {
         let times = &self.times;
-        let (due, sent) = match (times.sent, self.is_seated) {
+        let (due, sent, end) = match (times.sent, self.is_seated) {
             // What ended while its connection was opened has waited for that to its end.
-            (Nanos::MAX, false) => (times.due + (end - times.started), end),
-            (Nanos::MAX, true) => (times.due, times.started.max(times.due)),
-            (sent, _) => (times.due, sent),
+            (Nanos::MAX, false) => {
+                let end = self.ended_at(now);
+                (times.due + (end - times.started), end, end)
+            }
+            (Nanos::MAX, true) => {
+                let sent = times.started.max(times.due);
+                (times.due, sent, now.max(sent))
+            }
+            (sent, _) => {
+                let last = sent.max(seen(times.first_byte));
+                (times.due.min(sent), sent, now.max(last))
+            }
         };
         Sample {
             intended: times.intended,
@@ -326,5 +348,14 @@ impl Account {
             status,
             step,
         }
+    }
+}
+
+/// The time of an event, or the run's start where it has not come.
+#[inline(always)]
+const fn seen(at: Nanos) -> Nanos {
+    match at {
+        Nanos::MAX => Nanos::ZERO,
+        at => at,
     }
 }

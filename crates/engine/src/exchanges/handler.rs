@@ -366,6 +366,7 @@ impl<'a> ExchangeHandler<'a> {
             self.exchanges.lists.push(Todo::Resend { id, pause, now });
             return Then::GoOn;
         }
+        let now = self.exchanges.entry(id).exchange.account.ended_at(now);
         let failure = self.with(id, now, |kind, cx| {
             cx.exchange.account.note_seen(seen);
             kind.failure(cx, failure)

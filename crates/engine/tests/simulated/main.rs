@@ -15,6 +15,7 @@ mod late;
 mod lives;
 mod looks;
 mod malformed;
+mod order;
 mod own_rates;
 mod pings;
 mod pools;
