@@ -438,6 +438,23 @@ impl Figures {
         self.under_way = 0;
     }
 
+    /// The requests that no distribution of times has, not even as "at least", though each should:
+    /// those that were under way, or due, where the record of a run breaks off.
+    #[must_use]
+    pub fn untimed(&self) -> u64 {
+        let Counts {
+            ok,
+            pending,
+            in_flight,
+            ..
+        } = self.counts;
+        let cut_off = self.outcomes.failures();
+        let cut_off = cut_off.filter(|(outcome, _)| outcome.is_cut_off());
+        let all = cut_off.fold(ok, |sum, (_, count)| sum.saturating_add(count));
+        let all = all.saturating_add(pending).saturating_add(in_flight);
+        all.saturating_sub(self.latency.response_time.count())
+    }
+
     /// Makes the counts those of these pools together.
     pub(crate) fn sum_counts(&mut self, pools: &[Self]) {
         let mut counts = Counts::default();

@@ -276,7 +276,7 @@ impl Reader {
             ..
         } = self;
         let last = endings.last().cloned();
-        let is_whole = parts.last().is_some_and(|part| part.is_whole);
+        let has_end = parts.last().is_some_and(|part| part.is_whole);
         let connections_max = last.as_ref().and_then(|ending| ending.connections_max);
         let mut summary = match (parts.as_slice(), endings.pop()) {
             ([_], Some(ending)) => reading.restore(ending),
@@ -287,9 +287,16 @@ impl Reader {
         };
         let mut notes = seams;
         notes.extend(changes);
-        if !is_whole {
+        let untimed = summary.total.untimed();
+        if !has_end {
             let goes_on = directory.is_some_and(directory::is_held);
-            doubt(&mut summary, &parts, goes_on);
+            doubt(&mut summary, &parts, untimed, goes_on);
+        } else if untimed > 0 {
+            notes.push(format!(
+                "{} when a part of the run was cut off: they count as in flight or pending, and no \
+                 time of theirs is known",
+                open_requests(untimed)
+            ));
         }
         if let Some(Break {
             at,
@@ -357,27 +364,39 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
     summary
 }
 
-/// Says that the record breaks off, or that of a run that goes on is no further.
-fn doubt(summary: &mut Summary, parts: &[Part], goes_on: bool) {
+/// Says that the record breaks off, or that of a run that goes on is no further. Of `untimed` requests
+/// nothing is recorded but that they were due.
+fn doubt(summary: &mut Summary, parts: &[Part], untimed: u64, goes_on: bool) {
     let end = parts.last().map_or(Nanos::ZERO, |part| part.end);
-    if goes_on {
-        return summary.doubt(Reason {
-            text: format!(
-                "the run goes on: this is its record after {end}, and what is under way has no time"
-            ),
-            remedies: Vec::new(),
-        });
-    }
-    let interval = summary.info.interval;
-    summary.doubt(Reason {
-        text: format!(
-            "the run was cut off: its record ends after {end}, and what was under way then has no \
-             time"
+    let open = match untimed {
+        0 => "no request was open then".to_owned(),
+        count => format!(
+            "{} then: in flight or pending in the counts, and without a time in any figure",
+            open_requests(count)
         ),
+    };
+    let how = match goes_on {
+        true => format!("the run goes on: this is its record after {end}"),
+        false => format!("the run was cut off: its record ends after {end}"),
+    };
+    summary.doubt(Reason {
+        text: format!("{how}, and {open}"),
         remedies: Vec::new(),
     });
-    Arc::make_mut(&mut summary.info).notes.push(format!(
-        "the run was cut off: its record ends after {end}, and at most one interval ({interval}) \
-         is missing"
-    ));
+    if !goes_on {
+        let interval = summary.info.interval;
+        Arc::make_mut(&mut summary.info).notes.push(format!(
+            "the run was cut off: what came after {end} is missing. A program that was killed loses \
+             the interval under way ({interval}) and those that waited for the disk; a log that was \
+             shortened or damaged later may have lost any number"
+        ));
+    }
+}
+
+/// How many requests were due and had no end.
+fn open_requests(count: u64) -> String {
+    match count {
+        1 => "1 request was open".to_owned(),
+        count => format!("{count} requests were open"),
+    }
 }

@@ -56,6 +56,40 @@ fn a_log_that_is_cut_anywhere_is_a_run_up_to_the_last_whole_interval() {
         assert!(record.summary.verdict.validity >= Validity::Suspect);
         let notes = record.summary.info.notes.join("\n");
         assert!(notes.contains("cut off"), "{notes}");
+        // Two seconds may be missing here, and a program that was killed would have lost one: nothing
+        // in the log tells the two apart.
+        assert!(!notes.contains("at most"), "{notes}");
+        assert!(notes.contains("may have lost any number"), "{notes}");
+    }
+}
+
+/// Requests that were under way where the log ends are counted, and no figure has a time of theirs:
+/// the record says how many they are, so that its books can be added up.
+#[test]
+fn a_record_says_how_many_requests_have_no_time() {
+    let (log, ends) = log();
+    for (seconds, untimed, words) in [
+        (0, 0, "no request was open then"),
+        (1, 2, "2 requests were open then"),
+        (2, 2, "2 requests were open then"),
+    ] {
+        let cut = &log[..ends[seconds] as usize];
+        let summary = Record::from_log(cut).unwrap().unwrap().summary;
+        assert_eq!(summary.total.untimed(), untimed, "after {seconds} s");
+        let counts = summary.total.counts;
+        let times = summary.total.latency.response_time.count();
+        let all = counts.ok + counts.timed_out + counts.in_flight + counts.pending;
+        assert_eq!(times + untimed, all, "after {seconds} s");
+        let reasons: Vec<&str> = summary
+            .verdict
+            .reasons
+            .iter()
+            .map(|of| of.text.as_str())
+            .collect();
+        assert!(
+            reasons.iter().any(|text| text.contains(words)),
+            "{reasons:?}"
+        );
     }
 }
 

@@ -123,7 +123,10 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     let counts = summary.total.counts;
     // Of the first part, one of each pool was under way.
     assert_eq!((counts.intended, counts.in_flight), (80, 4));
+    assert_eq!(summary.total.untimed(), 2);
     let notes = summary.info.notes.join("\n");
+    let untimed = "2 requests were open when a part of the run was cut off";
+    assert!(notes.contains(untimed), "{notes}");
     let seam = "the run was cut off after 1s and was resumed 1m2s later, with the load of its plan";
     let changed = "at 0.5 s the rate of ";
     assert!(notes.contains(changed), "{notes}");
