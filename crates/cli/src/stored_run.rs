@@ -28,7 +28,7 @@ pub(crate) fn listed_of<'a>(row: &'a RunRow, began: &'a str) -> Listed<'a> {
             note: &labels.note,
         }),
         run,
-        exit: run.ok().filter(|run| run.is_whole).map(|run| {
+        exit: run.ok().filter(|run| run.coverage.has_end()).map(|run| {
             Exit::of(run, false)
                 .with_teardown(row.teardown.as_ref())
                 .into()

@@ -11,11 +11,36 @@ use drumfire_units::Nanos;
 /// The quantile of a list.
 const P99: f64 = 0.99;
 
+/// The part of a run that its record covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coverage {
+    /// All of it.
+    Whole,
+    /// All of it up to its end, but for what was lost where it was cut off and resumed.
+    Resumed,
+    /// No more than its beginning: it was cut off, or goes on.
+    Begun,
+}
+
+impl Coverage {
+    /// The word for it, as programs read it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "whole",
+            Self::Resumed => "resumed",
+            Self::Begun => "begun",
+        }
+    }
+
+    /// Whether it reaches to the run's end.
+    #[must_use]
+    pub const fn has_end(self) -> bool {
+        !matches!(self, Self::Begun)
+    }
+}
+
 /// The figures of a run that fit into one row of a list of runs.
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "a row of a list has facts that do not depend on each other"
-)]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Digest {
     /// The beginning, in nanoseconds since 1970-01-01 00:00 UTC.
@@ -50,14 +75,14 @@ pub struct Digest {
     pub failed: u64,
     /// Whether a signal or a command ended it before its plan did.
     pub is_cut_short: bool,
-    /// Whether its record goes to its end.
-    pub is_whole: bool,
+    /// The part of it that its record covers.
+    pub coverage: Coverage,
 }
 
 impl Digest {
-    /// The digest of a run; `is_whole` says whether its record goes to its end.
+    /// The digest of a run of which this much is recorded.
     #[must_use]
-    pub fn of(summary: &Summary, is_whole: bool) -> Self {
+    pub fn of(summary: &Summary, coverage: Coverage) -> Self {
         let latency = summary.model().latency(&summary.total.latency);
         let counts = &summary.total.counts;
         let failed = summary.thresholds.iter().filter(|rule| !rule.passed);
@@ -81,7 +106,7 @@ impl Digest {
             ok: counts.ok,
             failed: counts.failed,
             is_cut_short: summary.is_cut_short(),
-            is_whole,
+            coverage,
         }
     }
 }

@@ -89,7 +89,7 @@ pub use codec::stop_reason::{stop_number, stop_of_number};
 pub use command::{decode_command, encode_command};
 pub use connections::{Closing, Connections};
 pub use counts::{Bytes, Counts, OutcomeCounts};
-pub use digest::Digest;
+pub use digest::{Coverage, Digest};
 pub use drift::{ChangePoint, DRIFT_LEVEL, Drift, DriftFigure, Movement, Trend};
 pub use encoding::{DecodeError, decode_v2, encode_v2};
 pub use ending::{Doubt, Ending, LoadEnd};

@@ -14,7 +14,7 @@ use crate::secret;
 use crate::style::Style;
 use crate::table::{Column, Side, Table};
 use crate::untrusted::Untrusted;
-use drumfire_measure::{Digest, TargetState, Validity};
+use drumfire_measure::{Coverage, Digest, TargetState, Validity};
 use drumfire_units::rounded;
 
 /// The least number of characters of a target, which a narrow page leaves it.
@@ -113,16 +113,20 @@ fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
 
 /// The cells of a run's figures, from its length to its p99: those of the columns between `began`
 /// and `tags`. A run without an end is `cut off`, whatever its figures say of it, since its books
-/// were closed where its log ends.
+/// were closed where its log ends; one that was resumed and came to its end has its answer.
 pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
     let unicode = style.unicode;
     let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
     let target = foreign(&secret::url(&run.target), room, style);
-    let validity = match (run.is_whole, run.validity) {
-        (false, _) => Line::of("cut off", Ink::Warn),
-        (true, Validity::Valid) => Line::of("valid", Ink::Good),
-        (true, Validity::Suspect) => Line::of("suspect", Ink::Warn),
-        (true, Validity::Invalid) => Line::of("invalid", Ink::Bad),
+    let (word, ink) = match (run.coverage.has_end(), run.validity) {
+        (false, _) => ("cut off", Ink::Warn),
+        (true, Validity::Valid) => ("valid", Ink::Good),
+        (true, Validity::Suspect) => ("suspect", Ink::Warn),
+        (true, Validity::Invalid) => ("invalid", Ink::Bad),
+    };
+    let validity = match run.coverage {
+        Coverage::Resumed => Line::of(format!("{word} (resumed)"), ink),
+        Coverage::Whole | Coverage::Begun => Line::of(word, ink),
     };
     let load = match run.load_kept {
         true => Line::of("kept", Ink::Good),

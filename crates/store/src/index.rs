@@ -7,7 +7,7 @@
 
 use crate::directory::{self, LABELS, LOG};
 use crate::{Labels, RunRow, StoreError, TeardownFailure};
-use drumfire_measure::{Digest, TargetState, Validity};
+use drumfire_measure::{Coverage, Digest, TargetState, Validity};
 use drumfire_units::Nanos;
 use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The version of the tables; another one is made again.
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 /// The separator of a run's tags.
 const BLANK: char = ' ';
@@ -49,7 +49,7 @@ const TABLES: &str = "
         ok INTEGER,
         failed INTEGER,
         is_cut_short INTEGER,
-        is_whole INTEGER,
+        coverage TEXT,
         teardown_error TEXT,
         teardown_is_cut_short INTEGER
     );";
@@ -211,7 +211,7 @@ fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()>
             run.map(|run| signed(run.ok)),
             run.map(|run| signed(run.failed)),
             run.map(|run| run.is_cut_short),
-            run.map(|run| run.is_whole),
+            run.map(|run| run.coverage.name()),
             teardown.map(|failure| &failure.message),
             teardown.map(|failure| failure.is_cut_short),
         ],
@@ -276,12 +276,13 @@ fn digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
         ok: number("ok")?,
         failed: number("failed")?,
         is_cut_short: row.get("is_cut_short")?,
-        is_whole: row.get("is_whole")?,
+        coverage: named(row, "coverage", &COVERAGES, Coverage::name)?,
     })
 }
 
 /// The answers that the columns of words may have.
 const VALIDITIES: [Validity; 3] = [Validity::Valid, Validity::Suspect, Validity::Invalid];
+const COVERAGES: [Coverage; 3] = [Coverage::Whole, Coverage::Resumed, Coverage::Begun];
 const STATES: [TargetState; 4] = [
     TargetState::Ok,
     TargetState::Unknown,

@@ -50,7 +50,7 @@ impl RunRow {
             id: id.to_owned(),
             is_elsewhere: path.is_symlink(),
             labels: Labels::read(path).map_err(text),
-            run: record.map(|record| Digest::of(&record.summary, record.is_whole())),
+            run: record.map(|record| Digest::of(&record.summary, record.coverage())),
             teardown,
         }
     }

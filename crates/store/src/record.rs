@@ -5,7 +5,9 @@ use crate::frame::{Break, BreakKind};
 use crate::log::{Entries, Entry};
 use crate::teardown::TeardownFailure;
 use crate::{StoreError, directory};
-use drumfire_measure::{Changed, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary};
+use drumfire_measure::{
+    Changed, Coverage, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary,
+};
 use drumfire_plan::Warmup;
 use drumfire_units::Nanos;
 use std::fs;
@@ -131,6 +133,17 @@ impl Record {
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.parts.iter().all(|part| part.is_whole)
+    }
+
+    /// The part of the run that the record covers. Where its last part has an end, one before it may
+    /// have been cut off.
+    #[must_use]
+    pub fn coverage(&self) -> Coverage {
+        match self.parts.last() {
+            Some(last) if last.is_whole && self.is_whole() => Coverage::Whole,
+            Some(last) if last.is_whole => Coverage::Resumed,
+            _ => Coverage::Begun,
+        }
     }
 }
 

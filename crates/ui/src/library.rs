@@ -99,7 +99,7 @@ impl Library {
     }
 
     fn is_live(&self, row: &RunRow, peers: &Peers) -> bool {
-        let may_be = row.run.as_ref().is_ok_and(|run| !run.is_whole);
+        let may_be = row.run.as_ref().is_ok_and(|run| !run.coverage.has_end());
         may_be && !peers.live.is_empty() && {
             // A run that was resumed has another name than its directory.
             let id = Record::newest_id(&self.runs.join(&row.id));
@@ -139,8 +139,8 @@ impl Shelved {
     /// When it can't be read; the text says why.
     pub(crate) fn look(&self) -> Result<Look, String> {
         let record = Record::read(&self.path).map_err(|error| error.to_string())?;
-        let is_whole = record.is_whole();
-        let peer = match is_whole {
+        let has_end = record.coverage().has_end();
+        let peer = match has_end {
             true => None,
             false => self.peer(),
         };

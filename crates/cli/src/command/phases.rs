@@ -13,7 +13,7 @@ use crate::signals::Signals;
 use drumfire_compile::{Host, PhasePlan, compile_phase};
 use drumfire_document::Phase;
 use drumfire_document::form::Draft;
-use drumfire_measure::{Digest, Outcome, RunEvent, Summary, Transcript};
+use drumfire_measure::{Outcome, RunEvent, Summary, Transcript};
 use drumfire_plan::{Plan, StopReason};
 use drumfire_report::show;
 use drumfire_session::{Console, Observer};
@@ -188,7 +188,7 @@ fn run(
     };
     let session = session.observed_by(Transcribed(&mut transcripts));
     let summary = session.observed_by(interruption).run()?.summary;
-    let is_interrupted = came.load(Ordering::Relaxed) || Digest::of(&summary, true).is_cut_short;
+    let is_interrupted = came.load(Ordering::Relaxed) || summary.is_cut_short();
     transcripts.sort_by_key(|transcript| transcript.sample.end);
     if phases == Phases::Show {
         let shown = show::exchanges(&transcripts, &summary, &output.stdout_style());

@@ -21,7 +21,7 @@ use super::{escaped, prose};
 use crate::calendar::rfc3339;
 use crate::listing::Listed;
 use crate::secret;
-use drumfire_measure::Digest;
+use drumfire_measure::{Coverage, Digest};
 use serde::Serialize;
 
 /// The name and version of the form.
@@ -61,6 +61,7 @@ struct Figures {
     duration_ns: u64,
     target: String,
     is_whole: bool,
+    coverage: &'static str,
     validity: &'static str,
     load_kept: bool,
     sent_share: f64,
@@ -114,7 +115,8 @@ fn figures(run: &Digest) -> Figures {
         started_at: rfc3339(run.started_at_unix_ns),
         duration_ns: run.duration.0,
         target: secret::url(&run.target),
-        is_whole: run.is_whole,
+        is_whole: run.coverage == Coverage::Whole,
+        coverage: run.coverage.name(),
         validity: run.validity.name(),
         load_kept: run.load_kept,
         sent_share: run.sent_share,

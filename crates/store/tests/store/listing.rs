@@ -2,8 +2,8 @@
 
 use crate::folder::Folder;
 use crate::runs;
-use drumfire_measure::{Digest, TargetState};
-use drumfire_store::{Directory, Index, Labels, RunRow, read_plan};
+use drumfire_measure::{Coverage, Digest, TargetState};
+use drumfire_store::{Directory, Index, Labels, Record, Recording, RunRow, read_plan};
 use drumfire_units::Nanos;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -37,7 +37,8 @@ fn it_lists_what_is_there() {
     let listed = rows(&folder);
     let ids: Vec<&str> = listed.iter().map(|row| row.id.as_str()).collect();
     assert_eq!(ids, ["c", "b", "a"]);
-    assert!(!digest(&listed[0]).is_whole && digest(&listed[1]).is_whole);
+    assert_eq!(digest(&listed[0]).coverage, Coverage::Begun);
+    assert_eq!(digest(&listed[1]).coverage, Coverage::Whole);
     assert_eq!(digest(&listed[0]).duration, Nanos::from_secs(1));
     assert_eq!(digest(&listed[2]).requests, 40);
     assert_eq!(digest(&listed[2]).failed, 4);
@@ -85,6 +86,35 @@ fn an_index_that_is_damaged_is_made_again() {
         fs::write(&path, damaged).unwrap();
         assert_eq!(rows(&folder).len(), 1);
         assert_eq!(digest(&rows(&folder)[0]).requests, 40);
+    }
+}
+
+/// A run that was killed and then resumed to its end has an end; killed again, it has none.
+#[test]
+fn a_run_that_was_resumed_to_its_end_is_not_cut_off() {
+    let folder = Folder::new();
+    let path = folder.join("runs/a");
+    let info = runs::info(100);
+    let mut first = runs::begin(&path, &info);
+    first.interval(&runs::interval(&info, 0)).unwrap();
+    drop(first);
+    assert_eq!(digest(&rows(&folder)[0]).coverage, Coverage::Begun);
+    for (later, ends, coverage) in [
+        (110, false, Coverage::Begun),
+        (120, true, Coverage::Resumed),
+        (130, false, Coverage::Begun),
+    ] {
+        let record = Record::read(&path).unwrap();
+        let info = runs::info(later);
+        let directory = Directory::open(&path).unwrap();
+        let mut part = Recording::resume(directory, &record, &info).unwrap();
+        let intervals = runs::intervals(&info, 1);
+        part.interval(&intervals[0]).unwrap();
+        if ends {
+            part.end(&runs::summary(&info, &intervals).ending(None))
+                .unwrap();
+        }
+        assert_eq!(digest(&rows(&folder)[0]).coverage, coverage, "{later}");
     }
 }
 
