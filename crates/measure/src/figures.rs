@@ -438,6 +438,12 @@ impl Figures {
         self.under_way = 0;
     }
 
+    /// The failed requests that were not sent, since there was no data to make them of.
+    #[must_use]
+    pub fn without_data(&self) -> u64 {
+        self.outcomes.get(Outcome::BadData)
+    }
+
     /// The requests that no distribution of times has, not even as "at least", though each should:
     /// those that were under way, or due, where the record of a run breaks off.
     #[must_use]

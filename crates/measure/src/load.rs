@@ -22,11 +22,12 @@ const PORTS: u64 = 28_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadAnswer {
     /// Whether at least 99 % of the arrivals that became due were sent; of few, all but one. A
-    /// closed model's users ask for no more than they send.
+    /// closed model's users ask for no more than they send, and a request without data is not sent.
     pub kept: bool,
-    /// The share of what was due that was sent, 0 to 1; 1 where nothing was due.
+    /// The share of what was due that was sent, 0 to 1; 1 where nothing was due. Requests that had no
+    /// data are not in it.
     pub sent_share: f64,
-    /// The reasons for which it was not kept, one for each pool whose load was not.
+    /// The reasons for which it was not kept, one or two for each pool whose load was not.
     pub reasons: Vec<Reason>,
     /// The number of connections that the rate takes at the service time that was seen, by Little's
     /// law; of a single pool with an open model.
@@ -59,17 +60,22 @@ impl LoadAnswer {
     pub fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {
         let counts = asked_for(figures);
         let needed = connections_needed(pool, figures, span);
-        let unsent = counts.dropped.saturating_add(counts.pending);
-        let kept = unsent <= (counts.intended / UNSENT_PART).max(1);
+        let left = counts.dropped.saturating_add(counts.pending);
+        let unmade = unmade(figures);
+        let few = (counts.intended / UNSENT_PART).max(1);
+        let kept = left.saturating_add(unmade) <= few;
         let sent_share = match counts.intended {
             0 => 1.0,
-            intended => counts.sent as f64 / intended as f64,
+            intended => reached(figures) as f64 / intended as f64,
         };
-        let reasons = if kept {
-            Vec::new()
-        } else {
-            vec![reason(pool, figures, span)]
-        };
+        let mut reasons = Vec::new();
+        if !kept && unmade > 0 {
+            let text = format!("{} had no data and were not sent", requests(unmade));
+            reasons.push(Reason::new(text, &[]));
+        }
+        if !kept && (left > few || unmade == 0) {
+            reasons.push(reason(pool, figures, span));
+        }
         Self {
             kept,
             sent_share,
@@ -82,7 +88,8 @@ impl LoadAnswer {
     pub(crate) fn of_run(pools: &[(&PoolInfo, &Figures)], span: Nanos) -> Self {
         let mut answers = pools.iter().map(|(pool, figures)| {
             let answer = Self::of(pool, figures, span);
-            (pool, *asked_for(figures), answer)
+            let intended = asked_for(figures).intended;
+            (pool, intended, reached(figures), answer)
         });
         if pools.len() == 1
             && let Some((.., only)) = answers.next()
@@ -91,9 +98,9 @@ impl LoadAnswer {
         }
         let (mut intended, mut sent) = (0_u64, 0_u64);
         let mut run = Self::NONE;
-        for (pool, counts, answer) in answers {
-            intended = intended.saturating_add(counts.intended);
-            sent = sent.saturating_add(counts.sent);
+        for (pool, due, reached, answer) in answers {
+            intended = intended.saturating_add(due);
+            sent = sent.saturating_add(reached);
             run.kept &= answer.kept;
             let name = format!("{}: {} sent", pool.name, share_text(answer.sent_share));
             let reasons = answer.reasons.into_iter();
@@ -114,6 +121,20 @@ fn asked_for(figures: &Figures) -> &Counts {
         Some(iterations) => &iterations.counts,
         None => &figures.counts,
     }
+}
+
+/// The arrivals that were begun and of which nothing was sent, for lack of data. An iteration of
+/// several requests was begun all the same.
+fn unmade(figures: &Figures) -> u64 {
+    match figures.iterations {
+        Some(_) => 0,
+        None => figures.without_data(),
+    }
+}
+
+/// The arrivals that were put on the target, or at least on the way to it.
+fn reached(figures: &Figures) -> u64 {
+    asked_for(figures).sent.saturating_sub(unmade(figures))
 }
 
 /// Arrivals per second, and the requests of each, of an open model that has sent any.
@@ -323,6 +344,14 @@ fn rounded_up(estimate: u64) -> u64 {
     match estimate {
         0..1_000 => estimate,
         _ => estimate.div_ceil(unit * 10) * unit * 10,
+    }
+}
+
+/// A number of requests.
+fn requests(count: u64) -> String {
+    match count {
+        1 => "1 request".to_owned(),
+        count => format!("{} requests", grouped(count)),
     }
 }
 

@@ -59,6 +59,35 @@ fn two_connections_do_not_carry_what_takes_six() {
     assert_eq!(load(&pool(2), &figures), expected);
 }
 
+/// Requests without data count as sent and as failed, and nothing of them went to the target.
+#[test]
+fn what_had_no_data_was_not_sent() {
+    for (unmade, kept, share) in [(30, true, 0.99), (31, false, 0.989), (3000, false, 0.0)] {
+        let mut figures = Figures::new(&[]);
+        figures.record_intended(3000);
+        (unmade..3000).for_each(|n| figures.record(&samples::ok(ms(n), ms(5))));
+        for n in 0..unmade {
+            let lacking = Sample {
+                outcome: Outcome::BadData,
+                bytes_sent: 0,
+                ..samples::ok(ms(n), Nanos::ZERO)
+            };
+            figures.record(&lacking);
+        }
+        let lacking = (figures.counts.failed, figures.without_data());
+        assert_eq!(lacking, (unmade, unmade));
+        let answer = LoadAnswer::of(&pool(8), &figures, SPAN);
+        assert_eq!(answer.kept, kept, "{unmade}");
+        assert!((answer.sent_share - share).abs() < 0.001, "{answer:?}");
+        let reasons: Vec<&str> = answer.reasons.iter().map(|of| of.text.as_str()).collect();
+        match (kept, unmade) {
+            (true, _) => assert_eq!(reasons, [""; 0]),
+            (false, 31) => assert_eq!(reasons, ["31 requests had no data and were not sent"]),
+            _ => assert_eq!(reasons, ["3,000 requests had no data and were not sent"]),
+        }
+    }
+}
+
 #[test]
 fn the_scarce_thing_is_named() {
     let slow = figures(64, 1500, ms(5_000));

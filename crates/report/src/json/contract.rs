@@ -182,6 +182,8 @@ struct Requests {
     in_flight: u64,
     timed_out: u64,
     pending: u64,
+    /// Of `failed`, those that had no data and were not sent, though `sent` has them too.
+    without_data: u64,
     interim_responses: u64,
     retried: u64,
 }
@@ -572,6 +574,7 @@ impl Requests {
             in_flight: counts.in_flight,
             timed_out: counts.timed_out,
             pending: counts.pending,
+            without_data: total.without_data(),
             interim_responses: total.interim,
             retried: total.retried,
         }

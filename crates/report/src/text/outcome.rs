@@ -85,7 +85,7 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
         let text = format!("{} of them timed out", count(counts.timed_out));
         items.push(Line::of(text, Ink::Bad));
     }
-    let unmade = summary.total.outcomes().get(Outcome::BadData);
+    let unmade = summary.total.without_data();
     if unmade > 0 {
         let text = format!("{} of them without data, and not sent", count(unmade));
         items.push(Line::of(text, Ink::Bad));
