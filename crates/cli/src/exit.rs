@@ -131,6 +131,18 @@ impl Failure {
         Self { remedy, ..self }
     }
 
+    /// The same of a result that could not be written, of a run that deserves this code: a failed
+    /// threshold, and `--strict`, say more.
+    pub(crate) fn of_run(self, deserved: Exit) -> Self {
+        match (self.exit, deserved) {
+            (Exit::Failed, Exit::Threshold | Exit::NotStrict) => Self {
+                exit: deserved,
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// Nothing could be done.
     pub(crate) fn failed(message: impl fmt::Display) -> Self {
         Self {

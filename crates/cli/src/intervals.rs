@@ -21,7 +21,7 @@ pub(crate) fn open(outputs: &Outputs) -> Result<IntervalOutputs, Failure> {
     }
     // No file is emptied before all were found writable.
     let opened = places.into_iter().map(|(shape, place)| {
-        let place = streams::open(&place)?;
+        let place = streams::open_own(&place)?;
         Ok(IntervalOutput { shape, place })
     });
     let opened: Vec<IntervalOutput> = opened.collect::<Result<_, Failure>>()?;

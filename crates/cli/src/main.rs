@@ -97,6 +97,7 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
         Err(error) if error.use_stderr() => Err(misread(&error)),
         Err(error) => {
             // Help and version are results and go to stdout.
+            output::check_stdout()?;
             match error.print() {
                 Err(refused) if refused.kind() != io::ErrorKind::BrokenPipe => {
                     Err(Failure::failed(format!("can't write to stdout: {refused}")))

@@ -134,8 +134,20 @@ impl Console for Output {
     }
 }
 
+/// Whether there is a standard output. A program that is begun without one (`>&-`) would write to
+/// `/dev/null` unnoticed, and a result must not be lost in that way.
+pub(crate) fn check_stdout() -> Result<(), Failure> {
+    match drumfire_net::stdout_was_closed() {
+        true => Err(Failure::failed("can't write to stdout: it is closed")),
+        false => Ok(()),
+    }
+}
+
 /// Writes text to standard output. A reader that has gone away is no error.
 fn print_as_it_is(bytes: &[u8]) -> Result<(), Failure> {
+    if !bytes.is_empty() {
+        check_stdout()?;
+    }
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
@@ -159,7 +171,8 @@ impl Destination {
     /// new one is complete.
     pub(crate) fn check(flag: &str, path: &Path) -> Result<Self, Failure> {
         if path == Path::new("-") {
-            return Ok(Self::Stdout);
+            let closed = |failure: Failure| Failure::usage(format!("{flag}: {}", failure.message));
+            return check_stdout().map(|()| Self::Stdout).map_err(closed);
         }
         if path.to_string_lossy().starts_with(['{', '[']) {
             let shown: String = path.to_string_lossy().chars().take(64).collect();
@@ -202,6 +215,7 @@ impl Destination {
         write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
         let Self::File(path) = self else {
+            check_stdout()?;
             let mut stdout = BufWriter::new(io::stdout().lock());
             return match write(&mut stdout).and_then(|()| stdout.flush()) {
                 Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -29,6 +29,6 @@ pub(crate) fn open(
             StreamPlace::File(file)
         }
     };
-    let place = streams::open(&place)?;
+    let place = streams::open_own(&place)?;
     Ok(Some(RequestRowsOutput::start(form, place, redactor)?))
 }

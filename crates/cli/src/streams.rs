@@ -1,6 +1,7 @@
 //! Places that are opened to be written to while a run goes on.
 
 use crate::exit::Failure;
+use crate::output;
 use drumfire_dialects::StreamPlace as Named;
 use drumfire_session::StreamPlace;
 use std::fs::File;
@@ -10,6 +11,15 @@ use std::io::{self, Write};
 pub(crate) const STDOUT: &str = "-";
 /// The name that stands for standard error, where lines of text may go.
 pub(crate) const STDERR: &str = "stderr";
+
+/// Opens a place of a command of our own, whose results are not to be lost: a standard output that is
+/// closed is refused, where another tool would write into nothing.
+pub(crate) fn open_own(place: &Named<'_>) -> Result<StreamPlace, Failure> {
+    if let Named::Stdout = place {
+        output::check_stdout()?;
+    }
+    open(place)
+}
 
 /// Opens a place; a file is emptied.
 pub(crate) fn open(place: &Named<'_>) -> Result<StreamPlace, Failure> {

@@ -15,6 +15,7 @@ mod post;
 mod process;
 mod resolve;
 mod socket;
+mod standard_output;
 mod system_clock;
 mod text_server;
 mod tls;
@@ -36,6 +37,7 @@ pub use process::{
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
+pub use standard_output::stdout_was_closed;
 pub use system_clock::SystemClock;
 pub use text_server::TextServer;
 pub use tls::{

@@ -25,16 +25,17 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
     let summary = stored(record);
     let message = teardown.as_ref().map(|failure| failure.message.clone());
     let destinations = destinations.of_teardown(message);
-    destinations.write(&summary, Report::of(&outputs), &style, output)?;
+    let exit = session::exit_of(&summary, flags.strict);
+    let written = destinations.write(&summary, Report::of(&outputs), &style, output);
+    written.map_err(|failure| failure.of_run(exit))?;
     for note in streamed {
         if let Note::Failure(failure) = note {
-            return Err(Failure::failed(failure));
+            return Err(Failure::failed(failure).of_run(exit));
         }
     }
     if let Some(failure) = &teardown {
         output.complain(&failure.message);
     }
-    let exit = session::exit_of(&summary, flags.strict);
     Ok(exit.with_teardown(teardown.as_ref()))
 }
 

@@ -11,7 +11,7 @@ use crate::output_folder::OutputFolder;
 use crate::results::{self, Beside, Content, ResultRow};
 use crate::signals::Signals;
 use crate::streams::{STDERR, STDOUT};
-use crate::{intervals, rows, session, store_place, terminal, trust};
+use crate::{intervals, output, rows, session, store_place, terminal, trust};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;
 use drumfire_document::{Outputs, Switch};
@@ -123,9 +123,10 @@ pub(super) fn carry_out<'a>(
     });
     github.show(summary, style.naming, destinations.stdout(), output);
     let lacking = || session::lacking(&outcome);
-    let exit = || session::exit_of(summary, is_on(&outputs.strict));
+    let exit = session::exit_of(summary, is_on(&outputs.strict));
+    let ended = results.and_then(|()| lacking()).map(|()| exit);
     Ok(Carried {
-        ended: results.and_then(|()| lacking()).map(|()| exit()),
+        ended: ended.map_err(|failure| failure.of_run(exit)),
         stored: outcome.stored.clone(),
         goes_on: false,
     })
@@ -394,10 +395,16 @@ impl Destinations {
         }
     }
 
-    /// Prints a text, unless another result takes its place.
+    /// Prints a text, unless another result takes its place. Where results stand in files, a program
+    /// without a standard output has lost none.
     fn write_text(&self, text: &str, output: &Output) -> Result<(), Failure> {
+        let in_files = self
+            .whole
+            .iter()
+            .any(|(_, to)| Place::of(to) == Place::File);
         match self.stdout() {
             Stdout::Taken => Ok(()),
+            Stdout::Text if in_files && output::check_stdout().is_err() => Ok(()),
             Stdout::Text => output.print(text.as_bytes()),
         }
     }

@@ -82,10 +82,11 @@ fn go_on(
     });
     github.show(&summary, naming, destinations.stdout(), output);
     let lacking = || session::lacking(&outcome);
-    let exit = || session::exit_of(&summary, flags.report.strict);
+    let exit = session::exit_of(&summary, flags.report.strict);
+    let ended = results.and_then(|()| lacking()).map(|()| exit);
     Ok(Carried {
         goes_on: false,
-        ended: results.and_then(|()| lacking()).map(|()| exit()),
+        ended: ended.map_err(|failure| failure.of_run(exit)),
         stored: outcome.stored.clone(),
     })
 }

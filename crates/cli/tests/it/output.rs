@@ -44,6 +44,63 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
 }
 
+/// Without a standard output a result would be lost unnoticed, unless another stands in a file. One
+/// that is discarded on purpose is not lost.
+#[test]
+fn a_closed_stdout_is_said() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let (json, run_dir) = (folder.at("run.json"), folder.at("run"));
+    let url = &serve.url;
+    let report = format!("http -q -c 1 -n 9 {url}");
+    for (line, code) in [
+        (report.clone(), 1),
+        (format!("{report} --threshold 'p99<1ns'"), 99),
+        (format!("http -c 1 -n 9 --json - {url}"), 2),
+        (format!("http -c 1 -n 9 --json-lines - {url}"), 1),
+        (format!("http -c 1 -n 9 -o {run_dir} {url}"), 1),
+        (format!("report {run_dir}"), 1),
+        ("http --help".to_owned(), 1),
+    ] {
+        let run = shell(&format!("$D {line} >&-; echo \"code $?\" >&2"));
+        let end = format!("can't write to stdout: it is closed\ncode {code}\n");
+        assert!(run.stderr.ends_with(&end), "{line}: {}", run.stderr);
+    }
+    let run = shell(&format!(
+        "$D {report} --json {json} >&-; echo \"code $?\" >&2"
+    ));
+    assert_eq!(run.stderr, "code 0\n");
+    assert_eq!(Report::read(&json).n("requests.ok"), 9);
+    for discarding in [">/dev/null", "1<>/dev/null"] {
+        let run = shell(&format!("$D {report} {discarding}; echo \"code $?\" >&2"));
+        assert_eq!(run.stderr, "code 0\n", "{discarding}");
+    }
+}
+
+/// A result that can't be written does not hide a threshold that failed.
+#[test]
+fn a_failed_threshold_stands_above_a_result_that_is_lost() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let stored = folder.at("run");
+    let rule = "--threshold p99<1ns";
+    for line in [
+        format!("http -c 1 -n 9 -o {stored} {rule} {}", serve.url),
+        format!("report {stored}"),
+    ] {
+        let mut command = drumfire(line.split(' '));
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        command.stdout(full).stderr(Stdio::piped());
+        let run = Process::start_as_it_is(&mut command).finish(LIMIT);
+        assert_eq!(run.code, Some(99), "{line}: {}", run.stderr);
+        assert!(
+            run.stderr.contains("stdout: No space left"),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
 #[test]
 fn a_full_stdout_is_said_and_costs_no_file() {
     let serve = Serve::new("");
