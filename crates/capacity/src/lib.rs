@@ -1,0 +1,26 @@
+//! The search for a target's capacity: the greatest rate at which it keeps its service level
+//! objectives.
+//!
+//! Knows rates and shares of requests beyond a bound, and the time that has passed. Must not know
+//! what is requested, how a rate comes about, or in which words an answer is given. Start reading
+//! at [`Search`].
+//!
+//! A [`Search`] is a machine without I/O: it takes an [`Observation`] of each interval of a run, and
+//! answers with the [`Act`] that follows. It brackets the capacity by steps, holds the load where
+//! the share of requests beyond the objective is as large as allowed, and confirms a rate just
+//! below. The reasons are in `docs/design`, the page on capacity.
+
+mod answer;
+mod bracket;
+mod hold;
+mod observation;
+mod samples;
+mod saturation;
+mod search;
+mod step;
+mod terms;
+
+pub use answer::{Answer, Capacity, Confirmation};
+pub use observation::{Observation, Tally};
+pub use search::{Act, Progress, Search, Stage};
+pub use terms::{Slo, Terms};

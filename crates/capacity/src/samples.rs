@@ -1,0 +1,286 @@
+//! The samples of one objective: how many requests were beyond it at which rate, over time.
+//!
+//! Near the capacity the share beyond an objective grows exponentially with the logarithm of the
+//! rate (the *level*):
+//!
+//! ```text
+//! share(level) = allowed · exp(elasticity · (level − capacity))
+//! ```
+//!
+//! The estimate of the capacity is the level at which the model expects as many beyond as there
+//! were, summed over all samples. Of a rate that stood still this is the rate corrected by the share
+//! that was seen; of one that moved, the mean of its logarithm corrected for the curvature.
+//!
+//! The elasticity can't be had from the same samples: the rate answers to the shares, so that
+//! chance alone makes low rates go with high shares. It follows from the shape of the tail. A queue
+//! that is nearly full waits in proportion to 1 / (1 − ρ), ρ being the load over the most that the
+//! target does. The share beyond a time t is then F(t · (1 − ρ)), and its elasticity
+//! g · ρ / (1 − ρ), with g = −d ln share / d ln t.
+
+/// The requests of an interval.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    /// The length of the interval, in seconds.
+    pub(crate) seconds: f64,
+    /// The logarithm of its rate.
+    pub(crate) level: f64,
+    /// The requests beyond the objective, those beyond three quarters of it, and all of them.
+    pub(crate) beyond: f64,
+    pub(crate) near: f64,
+    pub(crate) of: f64,
+}
+
+/// The samples of one objective, in the order of time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    list: Vec<Sample>,
+}
+
+/// What is added to a count beyond, so that none at all is a number too.
+const CONTINUITY: f64 = 0.5;
+/// No estimate lies further below the mean of the levels that were tried than this, and further
+/// above the greatest of them than that.
+const BELOW: f64 = 0.25;
+const ABOVE: f64 = 0.1;
+/// ρ where the target was never overloaded: what missed the objective was then no full queue.
+const LOAD: f64 = 0.8;
+/// The greatest ρ: nearer to 1 the share is a step.
+const LOAD_MAX: f64 = 0.98;
+/// The range of elasticities; 5 is a heavy tail, 95 an M/D/1 queue under a p99.
+const ELASTICITY: (f64, f64) = (3.0, 110.0);
+/// An interval tells no more of the tail than one with this multiple of the share allowed…
+const BURST: f64 = 20.0;
+/// …and nothing where a larger part than this came near the bound: where all are late, the tail has
+/// no shape.
+const NEAR_MAX: f64 = 0.5;
+/// The range of slopes of the tail: 2.4 is a heavy one, 4.6 an exponential one under a p99.
+const TAIL_MIN: f64 = 1.5;
+/// The weight of an exponential tail, before anything is known: this many requests, and this part
+/// of those that may be beyond.
+const PRIOR: (f64, f64) = (20.0, 0.1);
+
+impl Samples {
+    pub(crate) fn push(&mut self, sample: Sample) {
+        self.list.push(sample);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    pub(crate) fn last(&self) -> Option<&Sample> {
+        self.list.last()
+    }
+
+    /// The length of all samples, in seconds.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.sum(|sample| sample.seconds)
+    }
+
+    /// The requests beyond the objective.
+    pub(crate) fn beyond(&self) -> f64 {
+        self.sum(|sample| sample.beyond)
+    }
+
+    /// All requests.
+    pub(crate) fn of(&self) -> f64 {
+        self.sum(|sample| sample.of)
+    }
+
+    /// The share beyond the objective, 0 without a request.
+    pub(crate) fn share(&self) -> f64 {
+        self.beyond() / self.of().max(1.0)
+    }
+
+    /// The share beyond in the newest samples of so many seconds.
+    pub(crate) fn share_of_last(&self, seconds: f64) -> f64 {
+        let mut left = seconds;
+        let newest = self.list.iter().rev().take_while(|sample| {
+            let is_within = left > 0.0;
+            left -= sample.seconds;
+            is_within
+        });
+        let (beyond, of) = newest.fold((0.0, 0.0), |(beyond, of), sample| {
+            (beyond + sample.beyond, of + sample.of)
+        });
+        beyond / f64::max(of, 1.0)
+    }
+
+    /// The greatest level of a sample; `None` without one.
+    pub(crate) fn top(&self) -> Option<f64> {
+        let levels = self.list.iter().map(|sample| sample.level);
+        levels.max_by(f64::total_cmp)
+    }
+
+    /// Leaves out the newest samples, down to so many.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.list.truncate(count);
+    }
+
+    /// The number of samples.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The mean level of the requests; `None` without one.
+    pub(crate) fn centre(&self) -> Option<f64> {
+        let of = self.of();
+        (of > 0.0).then(|| self.sum(|sample| sample.of * sample.level) / of)
+    }
+
+    /// The level at which `allowed` of the requests are beyond; `None` without a request.
+    pub(crate) fn level(&self, allowed: f64, elasticity: f64) -> Option<f64> {
+        let centre = self.centre()?;
+        let top = self.top()?;
+        let level = Self::level_of(self.list.iter(), centre, allowed, elasticity);
+        Some(level.clamp(centre - BELOW, top + ABOVE))
+    }
+
+    /// The standard error of that level: of the levels without one of `parts` neighbouring parts
+    /// each (the jackknife of blocks), since neighbours depend on each other, and parts of many
+    /// seconds hardly do. `None` of fewer than three parts.
+    pub(crate) fn error(&self, allowed: f64, elasticity: f64, parts: usize) -> Option<f64> {
+        let size = self.list.len().div_ceil(parts.max(1)).max(1);
+        let count = self.list.len().div_ceil(size);
+        let (centre, top) = (self.centre()?, self.top()?);
+        if count < 3 {
+            return None;
+        }
+        let without = |part: usize| {
+            let rest = self.list.iter().enumerate();
+            let rest = rest.filter(move |(at, _)| at / size != part);
+            let level = Self::level_of(rest.map(|(_, sample)| sample), centre, allowed, elasticity);
+            level.clamp(centre - BELOW, top + ABOVE)
+        };
+        let levels: Vec<f64> = (0..count).map(without).collect();
+        let mean = levels.iter().sum::<f64>() / count as f64;
+        let squares: f64 = levels.iter().map(|level| (level - mean).powi(2)).sum();
+        Some((squares * (count - 1) as f64 / count as f64).sqrt())
+    }
+
+    /// The elasticity of the share at a level, with the rate at which the target is saturated where
+    /// that is known; `allowed` is the share of an exponential tail that is supposed at first. The
+    /// shape of the tail is that of the samples and of those before them.
+    pub(crate) fn elasticity(
+        &self,
+        before: &Self,
+        level: f64,
+        allowed: f64,
+        saturation: Option<f64>,
+    ) -> f64 {
+        let load = saturation.map_or(LOAD, |rate| (level.exp() / rate).clamp(0.05, LOAD_MAX));
+        let (least, most) = ELASTICITY;
+        (self.tail(before, allowed) * load / (1.0 - load)).clamp(least, most)
+    }
+
+    /// −d ln share / d ln t at the bound, from the requests beyond it and beyond three quarters of
+    /// it; exact for an exponential tail.
+    fn tail(&self, before: &Self, allowed: f64) -> f64 {
+        let weight = |sample: &Sample| match sample.near {
+            near if near > NEAR_MAX * sample.of => 0.0,
+            near if near > 0.0 => (BURST * allowed * sample.of / near).min(1.0),
+            _ => 1.0,
+        };
+        let of = |of: &dyn Fn(&Sample) -> f64| before.sum(of) + self.sum(of);
+        let prior = PRIOR.0 + PRIOR.1 * allowed * of(&|sample| sample.of);
+        let beyond = prior + of(&|sample| weight(sample) * sample.beyond);
+        // exp(−θ·¾T) / exp(−θ·T) with exp(−θ·T) = allowed
+        let near = prior * allowed.powf(-0.25) + of(&|sample| weight(sample) * sample.near);
+        (4.0 * (near / beyond).ln()).max(TAIL_MIN)
+    }
+
+    fn sum(&self, of: impl Fn(&Sample) -> f64) -> f64 {
+        self.list.iter().map(of).sum()
+    }
+
+    /// Σ of · allowed · exp(e · (level − capacity)) = Σ beyond, solved for the capacity.
+    fn level_of<'a>(
+        samples: impl Iterator<Item = &'a Sample>,
+        centre: f64,
+        allowed: f64,
+        elasticity: f64,
+    ) -> f64 {
+        let (mut beyond, mut expected) = (CONTINUITY, 0.0);
+        for sample in samples {
+            beyond += sample.beyond;
+            expected += allowed * sample.of * (elasticity * (sample.level - centre)).exp();
+        }
+        centre + (expected.max(f64::MIN_POSITIVE) / beyond).ln() / elasticity
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CONTINUITY, Sample, Samples};
+
+    fn samples(list: impl IntoIterator<Item = (f64, f64, f64)>) -> Samples {
+        let mut samples = Samples::default();
+        for (rate, beyond, near) in list {
+            samples.push(Sample {
+                seconds: 1.0,
+                level: f64::ln(rate),
+                beyond,
+                near,
+                of: rate,
+            });
+        }
+        samples
+    }
+
+    /// share = α · (rate / capacity)^e: of counts by that law the capacity comes back, whatever the
+    /// rates were.
+    #[test]
+    fn counts_by_the_law_give_the_capacity() {
+        let (capacity, elasticity, allowed) = (900.0, 40.0, 0.01);
+        let rates = (0..200).map(|second| 880.0 + f64::from(second % 40));
+        let list = rates.map(|rate| {
+            let beyond = rate * allowed * f64::powf(rate / capacity, elasticity);
+            (rate, beyond, beyond)
+        });
+        let level = samples(list).level(allowed, elasticity).expect("samples");
+        assert!((level.exp() - capacity).abs() < 0.1, "{}", level.exp());
+    }
+
+    #[test]
+    fn nothing_beyond_is_no_endless_capacity() {
+        let none = samples((0..100).map(|_| (500.0, 0.0, 0.0)));
+        let level = none.level(0.01, 5.0).expect("samples").exp();
+        assert!(level > 500.0 && level < 556.0, "{level}: a tenth above");
+        assert_eq!(Samples::default().level(0.01, 5.0), None);
+    }
+
+    /// The tail exp(−θ·t) falls by θ·T = −ln α as the logarithm of t grows by one.
+    #[test]
+    fn the_slope_of_an_exponential_tail_is_exact() {
+        let allowed: f64 = 0.01;
+        let list = (0..100_000).map(|_| (100.0, 1.0, 100.0 * allowed.powf(0.75)));
+        let elasticity =
+            samples(list).elasticity(&Samples::default(), 90_f64.ln(), allowed, Some(100.0));
+        let expected = (1.0 / allowed).ln() * 0.9 / 0.1;
+        assert!((elasticity / expected - 1.0).abs() < 0.01, "{elasticity}");
+    }
+
+    #[test]
+    fn seconds_in_which_all_are_late_have_no_shape() {
+        let none = Samples::default();
+        let usual = || (0..50).map(|_| (100.0, 1.0, 3.0));
+        let alone = samples(usual()).elasticity(&none, 4.5, 0.01, Some(100.0));
+        let with = samples(usual().chain([(100.0, 100.0, 100.0)]));
+        let with = with.elasticity(&none, 4.5, 0.01, Some(100.0));
+        assert!((with / alone - 1.0).abs() < 0.01, "{with} {alone}");
+    }
+
+    #[test]
+    fn an_error_takes_three_parts_and_grows_with_the_bursts() {
+        let even = samples((0..80).map(|_| (100.0, 1.0, 1.0)));
+        let bursts = samples((0..80).map(|second| match second % 20 {
+            7 if second < 40 => (100.0, 40.0, 40.0),
+            _ => (100.0, 0.0, 0.0),
+        }));
+        let error = |of: &Samples| of.error(0.01, 10.0, 8).expect("parts");
+        assert!(error(&even) < 1e-6 + CONTINUITY * 1e-3, "{}", error(&even));
+        assert!(error(&bursts) > 0.02, "{}", error(&bursts));
+        let two = samples([(100.0, 1.0, 1.0), (100.0, 1.0, 1.0)]);
+        assert_eq!(two.error(0.01, 10.0, 8), None);
+    }
+}
