@@ -388,6 +388,17 @@ impl Histogram {
         })
     }
 
+    /// The number of times that are not known to be below a bound: a bucket counts by its greatest
+    /// time, as in a quantile.
+    #[must_use]
+    pub fn count_from(&self, bound: Nanos) -> u64 {
+        if self.max() < bound {
+            return 0;
+        }
+        let beyond = self.buckets().filter(|(_, high, _)| *high >= bound.0);
+        beyond.map(|(.., count)| count).sum()
+    }
+
     /// The quantile `q` (0 to 1): the least recorded time with at least ⌈q·n⌉ samples at or below
     /// it. `None` when the count cannot [support](crate::count_needed) it.
     ///

@@ -86,6 +86,19 @@ impl Aim {
 }
 
 impl Aim {
+    /// The model that chooses the latency; `None` where pools have not the same.
+    pub(crate) const fn model(&self) -> Option<Model> {
+        self.model
+    }
+
+    /// Whether each request of the pools that it looks at is an arrival of its own, at a time that
+    /// the schedule has; those of scenarios are due as they come.
+    pub(crate) fn is_of_arrivals(&self, info: &RunInfo) -> bool {
+        let looked_at = |pool: usize| self.pool.is_none_or(|only| only == pool);
+        let mut pools = info.pools.iter().enumerate();
+        pools.all(|(at, pool)| !looked_at(at) || !pool.iterations)
+    }
+
     /// Whether the metric is a rate.
     pub(crate) fn is_rate(&self) -> bool {
         match &self.metric {

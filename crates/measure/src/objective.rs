@@ -1,0 +1,220 @@
+//! Service level objectives: rules of which each request keeps its part or not, so that a span has
+//! a share of requests beyond.
+//!
+//! A quantile below a bound says that at most the rest of the requests may be beyond it: `p99<50ms`
+//! that 1 % may take 50 ms or longer. A share below a bound says it of failures. Other rules have no
+//! such share: of a mean or a rate no request keeps a part.
+
+use crate::threshold::{Aim, View};
+use crate::{Interval, Model, RunInfo};
+use drumfire_plan::{Comparison, Metric, Role, Threshold, Times};
+use drumfire_units::Nanos;
+
+/// An objective in a run.
+#[derive(Clone, Debug)]
+pub struct Objective {
+    /// As the user wrote it.
+    pub expression: String,
+    /// The share of the requests that may be beyond its bound, above 0 and below 1.
+    pub share: f64,
+    /// Its bound, where it is one of times.
+    pub bound: Option<Nanos>,
+    /// Whether the times count from the intended start of requests that the schedule knows: those
+    /// that have not ended are beyond, too, once they are older than the bound.
+    pub is_of_response: bool,
+    aim: Aim,
+}
+
+/// The requests of a span, by an objective.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Objected {
+    /// Those beyond the bound.
+    pub beyond: u64,
+    /// Those beyond three quarters of it, where it is one of times; the same as `beyond` else.
+    pub near: u64,
+    /// All of them.
+    pub of: u64,
+}
+
+impl Objective {
+    /// The objective that a rule is in a run.
+    ///
+    /// # Errors
+    /// When the rule has no share of requests, or the run has no such pool or step; the text says
+    /// what would be right.
+    pub fn of(rule: &Threshold, info: &RunInfo) -> Result<Self, String> {
+        if rule.role != Role::Rule {
+            return Err("an objective ends no run; leave `abort` out".to_owned());
+        }
+        if rule.window.is_some() {
+            return Err("an objective holds of the load at any time; leave `over` out".to_owned());
+        }
+        if !matches!(rule.comparison, Comparison::Less | Comparison::AtMost) {
+            let why = "an objective bounds from above: write it with `<`, as p99<50ms";
+            return Err(why.to_owned());
+        }
+        let aim = Aim::of(&rule.metric, info)?;
+        let (share, bound) = share_and_bound(&aim.metric, rule.bound)?;
+        if !(share > 0.0 && share < 1.0) {
+            return Err(format!(
+                "it leaves no share of requests that could be held: write one such as {}",
+                match bound {
+                    Some(_) => "p99<50ms",
+                    None => "failed<0.1%",
+                }
+            ));
+        }
+        let is_of_response = match innermost(&aim.metric) {
+            Metric::Of(times, _) => *times == Times::Response,
+            _ => aim.model() == Some(Model::Open),
+        };
+        Ok(Self {
+            expression: rule.expression.clone(),
+            share,
+            bound,
+            is_of_response: bound.is_some() && is_of_response && aim.is_of_arrivals(info),
+            aim,
+        })
+    }
+
+    /// The requests of an interval that is summed up.
+    #[must_use]
+    pub fn tally(&self, interval: &Interval) -> Objected {
+        let span = interval.end - interval.start;
+        let Ok(view) = View::of(&self.aim, &interval.total, interval.pools(), span) else {
+            // A step that no request of the interval had.
+            return Objected::default();
+        };
+        match (self.bound, view.times) {
+            (Some(bound), Some(times)) => Objected {
+                beyond: times.count_from(bound),
+                near: times.count_from(Nanos(bound.0 / 4 * 3)),
+                of: times.count(),
+            },
+            (Some(_), None) => Objected::default(),
+            (None, _) => {
+                let counts = &view.counts;
+                let (beyond, of) = match innermost(&self.aim.metric) {
+                    Metric::TimedOut => (counts.timed_out, counts.sent),
+                    Metric::Dropped => (counts.dropped, counts.intended),
+                    _ => (counts.failed, counts.sent),
+                };
+                Objected {
+                    beyond,
+                    near: beyond,
+                    of,
+                }
+            }
+        }
+    }
+}
+
+/// The share that may be beyond, and the bound of times.
+fn share_and_bound(metric: &Metric, bound: f64) -> Result<(f64, Option<Nanos>), String> {
+    match metric {
+        Metric::Iteration(inner) => share_and_bound(inner, bound),
+        Metric::Of(Times::Lag, _) => {
+            Err("lag is the generator's own, and no objective of a target".to_owned())
+        }
+        Metric::Of(Times::Connect, _) => Err("connections are no requests, and have no share of \
+             them; write a quantile of the latency, such as p99<50ms"
+            .to_owned()),
+        Metric::Of(_, inner) => share_and_bound(inner, bound),
+        Metric::Quantile(q) => Ok((1.0 - q, Some(Nanos(bound.max(0.0) as u64)))),
+        Metric::Failed | Metric::TimedOut | Metric::Dropped => Ok((bound, None)),
+        Metric::Unsent => Err(
+            "what was never sent is known only at the end of a run; write a \
+             quantile of the latency, such as p99<50ms, which waiting is a part of"
+                .to_owned(),
+        ),
+        other => Err(format!(
+            "`{other}` is no share of the requests, which the load could be held at; write a \
+             quantile such as p99<50ms, or failed<0.1%"
+        )),
+    }
+}
+
+/// The metric without the words that say of what it is.
+fn innermost(metric: &Metric) -> &Metric {
+    match metric {
+        Metric::Iteration(inner) => innermost(inner),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Histogram, PoolInfo};
+
+    fn info() -> RunInfo {
+        let pool = PoolInfo::new("main", Model::Open, ["GET /"]);
+        RunInfo::new(vec![pool])
+    }
+
+    fn check(text: &str) -> Result<(f64, Option<Nanos>, bool), String> {
+        let rule: Threshold = text.parse().expect("the rule parses");
+        let objective = Objective::of(&rule, &info())?;
+        let Objective { share, bound, .. } = objective;
+        Ok(((share * 1e6).round() / 1e6, bound, objective.is_of_response))
+    }
+
+    #[test]
+    fn a_quantile_or_a_share_is_an_objective() {
+        let ms = |n| Some(Nanos::from_millis(n));
+        for (text, objective) in [
+            ("p99<50ms", (0.01, ms(50), true)),
+            ("p99.9<=1s", (0.001, ms(1_000), true)),
+            ("med<5ms", (0.5, ms(5), true)),
+            ("service.p95<20ms", (0.05, ms(20), false)),
+            ("first_byte.p95<20ms", (0.05, ms(20), false)),
+            ("failed<0.1%", (0.001, None, false)),
+            ("timed_out<1%", (0.01, None, false)),
+            ("dropped<1%", (0.01, None, false)),
+            ("main: p99<50ms", (0.01, ms(50), true)),
+            ("step(GET /).p99<50ms", (0.01, ms(50), true)),
+        ] {
+            assert_eq!(check(text), Ok(objective), "{text}");
+        }
+    }
+
+    #[test]
+    fn other_rules_are_refused_with_what_would_be_right() {
+        for (text, part) in [
+            ("avg<50ms", "`avg` is no share"),
+            ("max<50ms", "`max` is no share"),
+            ("rate>100/s", "write it with `<`"),
+            ("rate<100/s", "`rate` is no share"),
+            ("p99>50ms", "write it with `<`"),
+            ("p100<50ms", "no share of requests that could be held"),
+            ("failed<0%", "no share of requests that could be held"),
+            ("failures<3", "`failures` is no share"),
+            ("unsent<1%", "known only at the end"),
+            ("lag.p99<1ms", "the generator's own"),
+            ("connect.p99<1ms", "connections are no requests"),
+            ("p99<50ms over 30s", "leave `over` out"),
+            ("p99<50ms abort", "leave `abort` out"),
+            ("other: p99<50ms", "no pool `other`"),
+            ("step(GET /other).p99<50ms", "no step"),
+        ] {
+            let refused = check(text).expect_err(text);
+            assert!(refused.contains(part), "{text}: {refused}");
+        }
+    }
+
+    #[test]
+    fn a_bucket_counts_by_its_greatest_time() {
+        let mut times = Histogram::new();
+        for ms in 1..=100 {
+            times.record(Nanos::from_millis(ms));
+        }
+        assert_eq!(times.count_from(Nanos::ZERO), 100);
+        assert_eq!(times.count_from(Nanos::from_millis(91)), 10);
+        assert_eq!(times.count_from(Nanos::from_millis(101)), 0);
+        let rank = times.quantile_unchecked(0.9);
+        assert!(
+            times.count_from(Nanos(rank.0 + 1)) <= 10,
+            "as a quantile has it"
+        );
+    }
+}
