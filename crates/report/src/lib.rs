@@ -35,6 +35,7 @@
 mod answers;
 pub mod bar;
 mod calendar;
+pub mod capacity;
 pub mod comparison;
 mod connection_facts;
 pub mod csv;

@@ -5,7 +5,7 @@
 
 use crate::{Note, Observer, RunContext, SessionError};
 use drumfire_measure::{RunEvent, RunInfo, Summary, command_note};
-use drumfire_plan::StopReason;
+use drumfire_plan::{ChangeKind, StopReason};
 use std::sync::Arc;
 
 /// The note on a run that a signal ended.
@@ -22,6 +22,8 @@ const ABORTED: &str = "a threshold ended the run before its plan did";
 pub(crate) struct History {
     info: Option<Arc<RunInfo>>,
     notes: Vec<String>,
+    /// Whether the rate is a program's to change, whose commands no note tells one by one.
+    pub(crate) is_driven: bool,
     stopped: Option<StopReason>,
 }
 
@@ -36,6 +38,8 @@ impl Observer for History {
             (RunEvent::Stopping { reason }, _) => {
                 self.stopped.get_or_insert(*reason);
             }
+            (RunEvent::Changed(command), _)
+                if self.is_driven && command.change.kind() == ChangeKind::Rate => {}
             (RunEvent::Changed(command), Some(info)) => {
                 self.notes.push(command_note(command, info));
             }

@@ -12,7 +12,8 @@
 //! until the run and its observers are at their ends, and gives the [`Outcome`]. Everything that
 //! follows the run is an observer: the store ([`Keeper`]), metrics ([`Meter`]), results of
 //! intervals and requests ([`IntervalOutputs`], [`RequestRowsOutput`]), the live line ([`Watch`]),
-//! renewed certificates ([`Certificates`]), and commands from other processes ([`Remote`]). None of
+//! renewed certificates ([`Certificates`]), commands from other processes ([`Remote`]), and the
+//! search for a capacity ([`Seeker`]). None of
 //! them can hold up the workers.
 //!
 //! Secrets pass through one [`Redactor`] for each plan. Whatever leaves the process through an
@@ -37,6 +38,7 @@ mod peer;
 mod redactor;
 mod remote;
 mod request_rows;
+mod seeking;
 mod session;
 mod standing;
 mod steering;
@@ -60,6 +62,7 @@ pub use peer::{Peer, PeerError, Peers};
 pub use redactor::Redactor;
 pub use remote::{Remote, SOCKET_EXTENSION, socket_folder};
 pub use request_rows::RequestRowsOutput;
+pub use seeking::Seeker;
 pub use session::{Outcome, Session};
 pub use standing::Standing;
 pub use steering::Steering;

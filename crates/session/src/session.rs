@@ -31,6 +31,8 @@ pub struct Session<'a> {
     start: Start,
     /// The notes of the caller.
     notes: Vec<String>,
+    /// Whether an observer drives the rate.
+    is_driven: bool,
     /// The observers with their own threads, in the order in which they were attached.
     beside: Vec<Beside>,
     /// The observers of the caller's thread.
@@ -89,6 +91,7 @@ impl<'a> Session<'a> {
             info,
             start: Box::new(start),
             notes: Vec::new(),
+            is_driven: false,
             beside: Vec::new(),
             here: Vec::new(),
         }
@@ -105,6 +108,16 @@ impl<'a> Session<'a> {
     pub fn noted(mut self, notes: &[String]) -> Self {
         self.notes.extend_from_slice(notes);
         self
+    }
+
+    /// Leaves the changes of the rate out of the report's notes: an observer drives it, with more
+    /// commands than anybody reads.
+    #[must_use]
+    pub fn driven(self) -> Self {
+        Self {
+            is_driven: true,
+            ..self
+        }
     }
 
     /// Adds an observer that has a thread of this name, and a queue of its own. Those that may
@@ -155,6 +168,7 @@ impl<'a> Session<'a> {
         let events = run.events();
         let mut observing = Vec::with_capacity(queues.len());
         let mut history = Box::new(History::default());
+        history.is_driven = self.is_driven;
         let begun = begin_all(
             self.beside.into_iter().zip(queues),
             &context,

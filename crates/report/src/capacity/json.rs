@@ -1,0 +1,144 @@
+//! A capacity as JSON, for scripts. Rates are per second, times in nanoseconds, shares from 0 to 1.
+
+use super::{Bottleneck, Finding, stage_name};
+use crate::secret;
+use drumfire_capacity::Answer;
+use serde::Serialize;
+
+/// The name and version of the form; fields are only ever added to it.
+pub const SCHEMA: &str = "drumfire.capacity.v1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    run: &'a str,
+    target: String,
+    answer: &'static str,
+    /// The estimate; of `below`, `above` and `generator` the rate that they are about.
+    rate_per_s: Option<f64>,
+    low_per_s: Option<f64>,
+    high_per_s: Option<f64>,
+    confidence: f64,
+    /// The greatest rate of a step that was kept, and the least that was missed, where a search
+    /// without an answer has them.
+    kept_per_s: Option<f64>,
+    missed_per_s: Option<f64>,
+    slo: Option<&'a str>,
+    limited_by: Option<&'static str>,
+    cut_short: bool,
+    held_s: Option<f64>,
+    confirmation: Option<Confirmed>,
+    slos: Vec<Wanted<'a>>,
+    knee: Vec<Row>,
+    reasons: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Confirmed {
+    kept: bool,
+    rate_per_s: f64,
+    shares: Vec<f64>,
+    made: u32,
+}
+
+#[derive(Serialize)]
+struct Wanted<'a> {
+    expression: &'a str,
+    share: f64,
+    bound_ns: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    stage: &'static str,
+    rate_per_s: f64,
+    duration_ns: u64,
+    ended: u64,
+    p50_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    shares: Vec<f64>,
+}
+
+impl Finding {
+    /// The finding as one JSON object, indented, with a line feed at its end.
+    #[must_use]
+    #[expect(
+        clippy::expect_used,
+        reason = "the form has string keys only, and its types serialize"
+    )]
+    pub fn json(&self) -> Vec<u8> {
+        let text = serde_json::to_string_pretty(&self.document()).expect("string keys only");
+        crate::json::escaped(&text).into_bytes()
+    }
+
+    fn document(&self) -> Document<'_> {
+        let found = match &self.answer {
+            Answer::Found(capacity) => Some(capacity),
+            _ => None,
+        };
+        let (answer, rate, kept, missed) = match &self.answer {
+            Answer::Found(capacity) => ("found", Some(capacity.rate), None, None),
+            Answer::Below(rate) => ("below", Some(*rate), None, None),
+            Answer::Above(rate) => ("above", Some(*rate), None, None),
+            Answer::Generator { rate, kept } => ("generator", Some(*rate), *kept, None),
+            Answer::Open { kept, missed } => ("open", None, *kept, *missed),
+        };
+        let limited_by = self.bottleneck.map(|it| match it {
+            Bottleneck::Target => "target",
+            Bottleneck::Connections => "connections",
+        });
+        let is_generator = matches!(self.answer, Answer::Generator { .. });
+        Document {
+            schema: SCHEMA,
+            run: &self.run,
+            target: secret::excerpt(&self.target),
+            answer,
+            rate_per_s: rate,
+            low_per_s: found.map(|it| it.low),
+            high_per_s: found.map(|it| it.high),
+            confidence: 0.9,
+            kept_per_s: kept,
+            missed_per_s: missed,
+            slo: found.map(|it| self.expression(it.slo)),
+            limited_by: limited_by.or(is_generator.then_some("generator")),
+            cut_short: self.is_cut_short,
+            held_s: found.map(|it| it.held),
+            confirmation: found.and_then(|it| {
+                let confirmation = it.confirmation.as_ref()?;
+                Some(Confirmed {
+                    kept: confirmation.is_kept,
+                    rate_per_s: confirmation.rate,
+                    shares: confirmation.shares.clone(),
+                    made: confirmation.made,
+                })
+            }),
+            slos: self.objectives.iter().map(Wanted::of).collect(),
+            knee: self.rows().into_iter().map(Row::of).collect(),
+            reasons: &self.reasons,
+        }
+    }
+}
+
+impl<'a> Wanted<'a> {
+    fn of(objective: &'a drumfire_measure::Objective) -> Self {
+        Self {
+            expression: &objective.expression,
+            share: objective.share,
+            bound_ns: objective.bound.map(|bound| bound.0),
+        }
+    }
+}
+
+impl Row {
+    fn of(row: &super::KneeRow) -> Self {
+        Self {
+            stage: stage_name(row.stage),
+            rate_per_s: row.rate,
+            duration_ns: row.span.0,
+            ended: row.ended,
+            p50_ns: row.times.quantile(0.5).map(|time| time.0),
+            p99_ns: row.times.quantile(0.99).map(|time| time.0),
+            shares: row.shares.clone(),
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! A capacity as text for a terminal: the answer, what bounds it, its confirmation, and the knee as
+//! a table with bars.
+
+use super::{Finding, KneeRow, allowed, bottleneck_words, sentence, short, stage_name};
+use crate::bar::bar;
+use crate::line::{Ink, Line, wrap};
+use crate::quantity::{count, in_letters, latency, quantile, share_of, span};
+use crate::secret;
+use crate::style::Style;
+use crate::table::{Column, Table};
+use crate::untrusted::Untrusted;
+use drumfire_capacity::Answer;
+use drumfire_measure::Histogram;
+use drumfire_units::Nanos;
+
+/// The column at which everything after a label begins.
+const LABEL: usize = 13;
+/// The columns of a row's bar.
+const BAR: usize = 24;
+/// A bar ends at this many times the bound: above, only the figure matters.
+const BOUNDS: u64 = 4;
+
+impl Finding {
+    /// The answer, and a row for each rate that was tried.
+    #[must_use]
+    pub fn text(&self, style: &Style) -> String {
+        let mut out = String::new();
+        let (mark, ink) = match &self.answer {
+            Answer::Found(_) if self.is_cut_short => ("", Ink::Warn),
+            Answer::Found(capacity) => match capacity.confirmation.as_ref().map(|it| it.is_kept) {
+                Some(true) => (style.glyph("✓ ", "+ "), Ink::Good),
+                Some(false) | None => ("", Ink::Warn),
+            },
+            Answer::Above(_) => (style.glyph("✓ ", "+ "), Ink::Good),
+            Answer::Below(_) => (style.glyph("✗ ", "x "), Ink::Bad),
+            Answer::Generator { .. } | Answer::Open { .. } => ("", Ink::Warn),
+        };
+        let answer = format!("{mark}{}", sentence(self));
+        labelled("Capacity", &answer, ink, style, &mut out);
+        for (label, words) in self.facts() {
+            labelled(label, &words, Ink::Plain, style, &mut out);
+        }
+        out.push('\n');
+        for line in self.table(style).lines(style.width()) {
+            line.print(style, &mut out);
+        }
+        out
+    }
+
+    /// What there is to say beside the answer, each with its label.
+    pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        if let Some(bottleneck) = self.bottleneck {
+            facts.push(("Limited by", bottleneck_words(bottleneck).to_owned()));
+        }
+        for reason in &self.reasons {
+            facts.push(("Reason", reason.clone()));
+        }
+        if let Answer::Found(capacity) = &self.answer {
+            facts.push(match &capacity.confirmation {
+                Some(confirmation) => ("Confirmed", self.confirmation(confirmation)),
+                None => (
+                    "Confirmed",
+                    "no: the search was ended before that".to_owned(),
+                ),
+            });
+        }
+        if self.is_cut_short {
+            let words = "the search was ended before its own end; this is what was known by then";
+            facts.push(("Cut short", words.to_owned()));
+        }
+        let target = secret::excerpt(&self.target);
+        facts.push(("Target", format!("{target}, run {}", self.run)));
+        facts
+    }
+
+    /// The confirmation in words.
+    fn confirmation(&self, confirmation: &drumfire_capacity::Confirmation) -> String {
+        let each = confirmation.shares.iter().zip(&self.objectives);
+        let each = each.map(|(share, objective)| {
+            format!(
+                "{} beyond {}, {} allowed",
+                share_of(*share),
+                objective.expression,
+                allowed(objective.share)
+            )
+        });
+        let shares: Vec<String> = each.collect();
+        let rate = short(confirmation.rate);
+        let state = match confirmation.is_kept {
+            true => "",
+            false => "no: missed at ",
+        };
+        let made = match confirmation.made {
+            1 => String::new(),
+            made => format!(" (the last of {made}, each lower than the one before)"),
+        };
+        format!("{state}{rate}: {}{made}", shares.join("; "))
+    }
+
+    /// The knee: rates and the times of requests.
+    fn table(&self, style: &Style) -> Table {
+        let shown = self.shown();
+        let q = self.quantile();
+        let name: &'static str = match q {
+            q if (q - 0.99).abs() < 1e-9 => "p99",
+            q if (q - 0.95).abs() < 1e-9 => "p95",
+            q if (q - 0.9).abs() < 1e-9 => "p90",
+            q if (q - 0.999).abs() < 1e-9 => "p99.9",
+            _ => "tail",
+        };
+        let mut table = Table::new([
+            Column::numbers("rate", 0),
+            Column::names("stage"),
+            Column::numbers("time", 4),
+            Column::numbers("requests", 3),
+            Column::numbers("p50", 2),
+            Column::numbers(name, 0),
+            Column::numbers("beyond", 0),
+            Column::names(""),
+        ]);
+        let rows = self.rows();
+        let tail = |row: &KneeRow| at_most(&row.times, q);
+        let most = rows.iter().filter_map(|row| tail(row)).max();
+        let bound = self.objectives.get(shown).and_then(|it| it.bound);
+        let whole = match (most, bound) {
+            (Some(most), Some(bound)) => most.0.min(BOUNDS * bound.0.max(1)),
+            (most, _) => most.map_or(1, |most| most.0),
+        };
+        let unknown = style.glyph("–", "-");
+        for row in rows {
+            let share = row.shares.get(shown).copied().unwrap_or_default();
+            let limit = self.objectives.get(shown).map_or(1.0, |it| it.share);
+            let ink = if share > limit { Ink::Bad } else { Ink::Plain };
+            let time = |q| quantile(&row.times, q, style.unicode);
+            let length = tail(row).map_or(0, |tail| tail.0);
+            table.row(vec![
+                Line::of(short(row.rate), Ink::Bold),
+                Line::of(stage_name(row.stage), Ink::Dim),
+                Line::of(span(row.span, style.unicode), Ink::Dim),
+                Line::plain(count(row.ended)),
+                Line::plain(time(0.5).unwrap_or_else(|| unknown.to_owned())),
+                Line::of(
+                    time(q).unwrap_or_else(|| match tail(row) {
+                        Some(tail) => format!(
+                            "{} {}",
+                            style.glyph("≤", "<="),
+                            latency(tail, style.unicode)
+                        ),
+                        None => unknown.to_owned(),
+                    }),
+                    ink,
+                ),
+                Line::of(share_of(share), ink),
+                Line::of(bar(length, whole, BAR, style), ink),
+            ]);
+        }
+        table
+    }
+}
+
+/// A quantile, or the greatest time where the count supports none.
+fn at_most(times: &Histogram, q: f64) -> Option<Nanos> {
+    (!times.is_empty()).then(|| times.quantile(q).unwrap_or_else(|| times.max()))
+}
+
+/// Prints a sentence behind a label, over as many lines as it needs.
+fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String) {
+    let words = Untrusted::new(words).escaped(style.unicode);
+    let words = in_letters(&words, style.unicode);
+    let lines = wrap(&words, style.width().saturating_sub(LABEL));
+    for (at, text) in lines.into_iter().enumerate() {
+        let label = if at == 0 { label } else { "" };
+        Line::of(format!("{label:LABEL$}"), Ink::Bold)
+            .with(text, ink)
+            .print(style, out);
+    }
+}

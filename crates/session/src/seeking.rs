@@ -1,0 +1,346 @@
+//! The search for a capacity, as an observer of the run that is made for it.
+//!
+//! It turns each interval into what a [`Search`] knows of it, and the search's acts into commands,
+//! through the [`Control`] that `drumfire ctl` uses, too. It is attached in the caller's thread, so
+//! that a command is given as soon as the interval is closed. What it has found stays with the
+//! caller.
+
+use crate::{Note, Observer, RunContext, SessionError};
+use drumfire_capacity::{Act, Answer, Observation, Progress, Search, Slo, Stage, Tally};
+use drumfire_engine::Control;
+use drumfire_measure::{Blame, Outcome, Remedy, Summary};
+use drumfire_measure::{Figures, Histogram, Interval, Objective, Reading, RunEvent, RunInfo};
+use drumfire_plan::{Change, Command, Law, Sequence, StopReason};
+use drumfire_report::capacity::{Bottleneck, Finding, KneeRow};
+use drumfire_units::{Nanos, Rate};
+use std::sync::Arc;
+
+/// Lag may be one part in this many of a bound, before it counts as a part of what is beyond it.
+const LAG_PART: u64 = 4;
+/// Lag that counts where no objective is one of times.
+const LAG: Nanos = Nanos::from_millis(100);
+/// The part of the share allowed that lag may have.
+const LAG_SHARE: f64 = 0.5;
+/// A rate that differs by less than this part from the one that holds is not worth a command.
+const STEP_MIN: f64 = 0.002;
+/// The part of the requests beyond that must have been slow at the target for it to be the limit.
+const TARGET_PART: f64 = 0.5;
+
+/// The search under way, for a run's session.
+pub struct Seeker<'a> {
+    search: Search,
+    finding: &'a mut Finding,
+    /// The pool whose rate is commanded.
+    pool: u16,
+    shown: Box<dyn FnMut(&Progress) + 'a>,
+    control: Option<Control>,
+    /// The rates that were asked for, and from when on, in the run's time.
+    asked: Vec<(Nanos, f64)>,
+    /// Requests that were due and have neither ended nor been dropped.
+    outstanding: i64,
+    /// The generator's account of itself, since its figures are not sound.
+    doubted: Option<Doubted>,
+    info: Option<Arc<RunInfo>>,
+    /// Requests beyond the first objective of response times while the load was held, and those that
+    /// were so at the target alone.
+    beyond: [u64; 2],
+    is_stopping: bool,
+}
+
+/// What the generator says of itself while its figures are not sound.
+struct Doubted {
+    reading: Reading,
+    span: Nanos,
+}
+
+impl<'a> Seeker<'a> {
+    /// A search in a run, whose progress is shown after each interval. The finding has the run's
+    /// facts and the objectives, by which the search was made.
+    pub fn new(
+        search: Search,
+        pool: u16,
+        finding: &'a mut Finding,
+        shown: impl FnMut(&Progress) + 'a,
+    ) -> Self {
+        let asked = vec![(Nanos::ZERO, search.terms().from)];
+        Self {
+            search,
+            finding,
+            pool,
+            shown: Box::new(shown),
+            control: None,
+            asked,
+            outstanding: 0,
+            doubted: None,
+            info: None,
+            beyond: [0; 2],
+            is_stopping: false,
+        }
+    }
+
+    /// The objective as a search knows it.
+    #[must_use]
+    pub fn slo(objective: &Objective) -> Slo {
+        Slo {
+            share: objective.share,
+            response: objective.bound.filter(|_| objective.is_of_response),
+        }
+    }
+
+    fn take(&mut self, interval: &Interval) {
+        let Some(figures) = interval.pools().get(usize::from(self.pool)) else {
+            return;
+        };
+        let counts = &figures.counts;
+        let gone = counts.finished().saturating_add(counts.dropped);
+        self.outstanding += counts.intended.cast_signed() - gone.cast_signed();
+        if self.is_stopping || interval.end <= interval.start {
+            return;
+        }
+        let objectives = &self.finding.objectives;
+        let tallies: Vec<Tally> = objectives
+            .iter()
+            .map(|objective| {
+                let seen = objective.tally(interval);
+                Tally {
+                    beyond: seen.beyond,
+                    near: seen.near,
+                    of: seen.of,
+                }
+            })
+            .collect();
+        let span = interval.end - interval.start;
+        let rate = self.mean_rate(interval);
+        // What a schedule of iterations makes of requests is known when they end: no queue is seen.
+        let (ended, outstanding) = match figures.iterations {
+            Some(_) => ((rate * span.as_secs_f64()) as u64, 0),
+            None => {
+                let outstanding = self.outstanding.max(0).cast_unsigned();
+                (counts.finished(), outstanding)
+            }
+        };
+        let seen = Observation {
+            span,
+            rate,
+            ended,
+            outstanding,
+            is_sound: self.is_sound(figures),
+            tallies,
+        };
+        self.note_soundness(&seen, interval);
+        let stage = self.search.progress().stage;
+        self.add_to_knee(stage, &seen, figures);
+        let act = self.search.observe(&seen);
+        (self.shown)(&self.search.progress());
+        self.act(act);
+    }
+
+    /// The mean rate that was asked for over an interval, per second.
+    fn mean_rate(&self, interval: &Interval) -> f64 {
+        let ends = self.asked.iter().skip(1).map(|(from, _)| *from);
+        let pieces = self.asked.iter().zip(ends.chain([Nanos::MAX]));
+        let within = pieces.map(|((from, rate), until)| {
+            let (from, until) = ((*from).max(interval.start), until.min(interval.end));
+            rate * (until.max(from) - from).as_secs_f64()
+        });
+        within.sum::<f64>() / (interval.end - interval.start).as_secs_f64()
+    }
+
+    /// Whether the figures speak of the target: nothing failed for want of something here, and our
+    /// own lateness is no part of what is beyond an objective.
+    fn is_sound(&self, figures: &Figures) -> bool {
+        let is_own = |outcome: Outcome| {
+            outcome.blame() == Some(Blame::Generator) && outcome != Outcome::LocalCancelled
+        };
+        let mut failures = figures.outcomes().failures();
+        if failures.any(|(outcome, _)| is_own(outcome)) {
+            return false;
+        }
+        let lag = &figures.latency.lag;
+        let is_late = |limit: Nanos, allowed: f64| {
+            lag.count_from(limit) as f64 > LAG_SHARE * allowed * lag.count() as f64
+        };
+        let timed = self.finding.objectives.iter();
+        let timed = timed.filter_map(|it| Some((it.bound?, it.share, it.is_of_response)));
+        let mut timed = timed.filter(|(.., is_of_response)| *is_of_response);
+        let is_any_late = timed.any(|(bound, share, _)| is_late(Nanos(bound.0 / LAG_PART), share));
+        !(is_any_late || is_late(LAG, 0.02))
+    }
+
+    /// Keeps what the generator says of itself while its figures are not sound.
+    fn note_soundness(&mut self, seen: &Observation, interval: &Interval) {
+        if seen.is_sound {
+            self.doubted = None;
+        } else if let Some(info) = &self.info {
+            let doubted = self.doubted.get_or_insert_with(|| Doubted {
+                reading: Reading::of_sums(Arc::clone(info)),
+                span: Nanos::ZERO,
+            });
+            doubted.reading.absorb(interval);
+            doubted.span += seen.span;
+        }
+    }
+
+    /// Adds an interval to the row of its rate: a row for each step, one for all of the hold and one
+    /// for each confirmation.
+    fn add_to_knee(&mut self, stage: Stage, seen: &Observation, figures: &Figures) {
+        if !seen.is_sound {
+            return;
+        }
+        let seconds = seen.span.as_secs_f64();
+        let (_, rate) = self.asked.last().copied().unwrap_or_default();
+        let rows = &mut self.finding.knee;
+        let is_same = |row: &KneeRow| match stage {
+            Stage::Hold => row.stage == stage,
+            _ => row.stage == stage && (row.rate / rate - 1.0).abs() < STEP_MIN,
+        };
+        let at = match rows.iter().rposition(is_same) {
+            Some(at) => at,
+            None => {
+                rows.push(KneeRow {
+                    stage,
+                    rate: if stage == Stage::Hold {
+                        seen.rate
+                    } else {
+                        rate
+                    },
+                    span: Nanos::ZERO,
+                    ended: 0,
+                    times: Histogram::small(),
+                    shares: vec![0.0; seen.tallies.len()],
+                });
+                rows.len() - 1
+            }
+        };
+        let row = &mut rows[at];
+        let before = row.span.as_secs_f64();
+        if stage == Stage::Hold {
+            row.rate = (row.rate * before + seen.rate * seconds) / (before + seconds);
+        }
+        let ended = row.ended as f64;
+        for (share, tally) in row.shares.iter_mut().zip(&seen.tallies) {
+            let of = tally.of as f64;
+            *share = (*share * ended + tally.beyond as f64) / (ended + of).max(1.0);
+        }
+        row.span += seen.span;
+        row.ended += figures.counts.finished();
+        row.times.merge(&figures.latency.response_time);
+        if matches!(stage, Stage::Hold | Stage::Confirm)
+            && let Some(bound) = self.finding.objectives.iter().find_map(|it| {
+                let bound = it.bound?;
+                it.is_of_response.then_some(bound)
+            })
+        {
+            self.beyond[0] += figures.latency.response_time.count_from(bound);
+            self.beyond[1] += figures.latency.service_time.count_from(bound);
+        }
+    }
+
+    fn act(&mut self, act: Act) {
+        let Some(control) = &self.control else {
+            return;
+        };
+        match act {
+            Act::Stay => {}
+            Act::Rate(rate) => {
+                let (_, now) = self.asked.last().copied().unwrap_or_default();
+                if (rate / now - 1.0).abs() < STEP_MIN {
+                    return;
+                }
+                let (law, rate) = law(rate);
+                let command = Command {
+                    pool: Some(self.pool),
+                    ..Command::soon(Change::Rate { law })
+                };
+                // It is refused only behind the end of the load.
+                if let Ok(at) = control.send(command) {
+                    self.asked.push((at, rate));
+                }
+            }
+            Act::End => control.stop(StopReason::Duration),
+        }
+    }
+
+    /// What bounds the rate.
+    fn bottleneck(&self) -> Bottleneck {
+        let [beyond, at_target] = self.beyond.map(|count| count as f64);
+        match beyond > 0.0 && at_target < TARGET_PART * beyond {
+            true => Bottleneck::Connections,
+            false => Bottleneck::Target,
+        }
+    }
+}
+
+impl Observer for Seeker<'_> {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.control = Some(run.control.clone());
+        self.info = Some(Arc::clone(&run.info));
+        Ok(())
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::IntervalClosed(interval) => self.take(interval),
+            RunEvent::Stopping { .. } => self.is_stopping = true,
+            _ => {}
+        }
+    }
+
+    fn finish(mut self: Box<Self>, summary: &Summary) -> Vec<Note> {
+        let answer = self.search.answer();
+        let is_over = self.search.progress().stage == Stage::Over;
+        self.finding.is_cut_short = !is_over;
+        self.finding.bottleneck = match &answer {
+            Answer::Found(_) | Answer::Below(_) => Some(self.bottleneck()),
+            _ => None,
+        };
+        if let Some(mut doubted) = self.doubted.take() {
+            // What is under way ends behind the part that was read.
+            doubted.reading.break_off();
+            let verdict = doubted.reading.close(doubted.span, 0.0).verdict;
+            // The books of a part have what began before it, and do not add up.
+            let reasons = verdict.reasons.into_iter();
+            let reasons = reasons.filter(|reason| !reason.remedies.contains(&Remedy::Report));
+            let texts = reasons.map(|reason| reason.text);
+            self.finding.reasons.extend(texts);
+        }
+        self.finding.answer = answer;
+        self.finding.run.clone_from(&summary.info.id);
+        vec![Note::Report(self.finding.note())]
+    }
+}
+
+/// The law of a rate with four significant digits, and the rate that it is exactly.
+fn law(rate: f64) -> (Sequence, f64) {
+    let digits = (3.0 - rate.max(1e-6).log10().floor()).clamp(0.0, 9.0) as usize;
+    let text = format!("{rate:.digits$}/s");
+    // A number with at most nine decimals is a rate, as long as it fits into 64 bits.
+    let rate = text.parse();
+    let rate: Rate = rate.unwrap_or_else(|_| Rate::per_second(u64::from(u32::MAX)));
+    let law = Law::Const {
+        rate,
+        duration: Nanos::MAX,
+    };
+    (Sequence(vec![law]), rate.as_per_second())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::law;
+    use drumfire_plan::Sequence;
+
+    #[test]
+    fn a_rate_has_four_digits() {
+        for (rate, text) in [
+            (905.374, "const(905.4/s)"),
+            (12.345_67, "const(12.35/s)"),
+            (0.5, "const(0.5/s)"),
+            (123_456.7, "const(123457/s)"),
+        ] {
+            let expected: Sequence = text.parse().expect("a law");
+            let (law, exact) = law(rate);
+            assert_eq!(law.to_string(), expected.to_string(), "{rate}");
+            assert!((exact / rate - 1.0).abs() < 1e-3, "{rate}: {exact}");
+        }
+    }
+}
