@@ -2,6 +2,7 @@
 
 pub(crate) mod ab;
 pub(crate) mod agent;
+pub(crate) mod capacity;
 pub(crate) mod check;
 pub(crate) mod cluster;
 pub(crate) mod compare;

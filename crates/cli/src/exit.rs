@@ -15,7 +15,8 @@ pub(crate) enum Exit {
     Failed,
     /// The command line or a file that it names is wrong.
     Usage,
-    /// `--strict` was asked for, and the run is not valid or its load was not kept.
+    /// `--strict` was asked for, and the run is not valid or its load was not kept; or a capacity was
+    /// not confirmed, or the generator was the limit.
     NotStrict,
     /// A signal or a command ended the run before its plan did.
     CutShort,
@@ -23,7 +24,7 @@ pub(crate) enum Exit {
     RoundsCut,
     /// The runs that were judged are worse than those they were compared with.
     Worse,
-    /// A threshold failed.
+    /// A threshold failed, or the first rate of a search misses its objectives.
     Threshold,
     /// As another tool would.
     Dialect(u8),

@@ -1,6 +1,7 @@
 //! The command line: one field a flag, its help beside it.
 
 mod ab;
+mod capacity;
 mod cluster;
 mod compare;
 mod data;
@@ -14,6 +15,7 @@ mod serve;
 mod ui;
 
 pub(crate) use ab::AbFlags;
+pub(crate) use capacity::CapacityFlags;
 pub(crate) use cluster::{
     AgentFlags, AttachFlags, ClusterAct, ClusterRunFlags, ClusterStatusFlags, FILES_BYTES_MAX,
     LocalAgentsChoice, LossChoice, NatsFlags,
@@ -90,6 +92,19 @@ fn acts() -> impl TypedValueParser<Value = ChangeKind> {
     names.try_map(|name| ChangeKind::of_name(&name).ok_or("no act has this name"))
 }
 
+/// What stands behind the flags of `drumfire capacity`.
+const CAPACITY_EXAMPLES: &str = "Examples:
+  drumfire capacity --slo 'p99<50ms' localhost:8080
+  drumfire capacity --slo 'p99<50ms' --slo 'failed<0.1%' @urls.txt
+  drumfire capacity --slo 'p95<200ms' --from 100 --max 5k plan.yaml
+  drumfire capacity --slo 'p99<50ms' --hold 10m localhost:8080
+The rate doubles until an objective is missed; the load is then held where it is
+just kept, and a rate just below is confirmed.
+Exit codes: 0 found, or --max keeps them · 1 nothing measured, or every request
+  failed · 2 usage · 3 no answer since the generator was the limit, or not
+  confirmed · 4 ended by Ctrl-C or ctl, with what was known by then ·
+  99 the first rate misses them";
+
 /// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -114,6 +129,9 @@ pub(crate) enum Command {
     Compare(CompareFlags),
     /// Run two loads in turn, and say whether the second is worse, and by how much
     Ab(AbFlags),
+    /// Find the greatest rate that keeps objectives such as `p99<50ms`
+    #[command(after_help = CAPACITY_EXAMPLES)]
+    Capacity(Box<CapacityFlags>),
     /// List the stored runs, tag them, write notes on them, delete them
     #[command(args_conflicts_with_subcommands = true)]
     Runs {
@@ -203,7 +221,12 @@ pub(crate) enum Shell {
 }
 
 /// Flags that stay in `-h`: those of a first day.
-const FIRST: [&str; 22] = [
+const FIRST: [&str; 27] = [
+    "slos",
+    "from",
+    "max",
+    "hold",
+    "confirm",
     "urls",
     "method",
     "headers",
@@ -231,7 +254,7 @@ const FIRST: [&str; 22] = [
 /// The program, with the flags of a first day alone in the help of commands that have many.
 pub(crate) fn short_help() -> clap::Command {
     let mut cli = Cli::command();
-    for name in ["http", "grpc"] {
+    for name in ["http", "grpc", "capacity"] {
         cli = cli.mut_subcommand(name, |command| {
             let more = format!("All flags: drumfire {name} --help");
             command.after_help(more).mut_args(|arg| {

@@ -483,6 +483,9 @@ pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
         "diff" => {
             "`drumfire compare BASE CANDIDATE` says whether stored runs are worse than others"
         }
+        "search" | "saturate" | "breakpoint" | "max" => {
+            "`drumfire capacity` finds the greatest rate that keeps objectives"
+        }
         _ => "",
     };
     if !instead.is_empty() {

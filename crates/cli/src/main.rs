@@ -129,6 +129,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Report(flags) => command::report::run(&flags, output),
         Command::Compare(flags) => command::compare::run(&flags, output),
         Command::Ab(flags) => command::ab::run(&flags, output),
+        Command::Capacity(flags) => command::capacity::run(&flags, output),
         Command::Runs { list, act } => command::runs::run(&list, act.as_ref(), output),
         Command::Resume(flags) => command::resume::run(&flags, output),
         Command::Check(flags) => command::check::run(&flags, output),

@@ -369,7 +369,7 @@ impl Destinations {
     }
 
     /// Writes the results that go to files and folders.
-    fn write_files(
+    pub(super) fn write_files(
         &self,
         summary: &Summary,
         naming: Naming,

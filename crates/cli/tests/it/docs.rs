@@ -379,9 +379,10 @@ fn every_command_line_runs() {
 }
 
 /// Commands beside those that have pages of their own.
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "ab",
     "agent",
+    "capacity",
     "cluster attach",
     "cluster run",
     "cluster status",

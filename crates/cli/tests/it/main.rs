@@ -17,6 +17,7 @@ mod ammo;
 mod answers;
 mod browser;
 mod c_core;
+mod capacity;
 mod check;
 mod cluster;
 mod cluster_attach;

@@ -382,10 +382,11 @@ fn a_bare_machine_is_enough() {
 /// The texts of help, beside this file; `DRUMFIRE_BLESS=1` writes them anew.
 #[test]
 fn help_is_as_it_was_agreed() {
-    let pages: [(&str, &[&str]); 5] = [
+    let pages: [(&str, &[&str]); 6] = [
         ("drumfire", &["--help"]),
         ("http", &["http", "--help"]),
         ("grpc", &["grpc", "--help"]),
+        ("capacity", &["capacity", "--help"]),
         ("serve", &["serve", "--help"]),
         ("go-wrk", &["go-wrk", "-help"]),
     ];

@@ -1,0 +1,306 @@
+//! `drumfire capacity`: the greatest rate at which a target keeps its objectives.
+//!
+//! One run is made for it, stored like any other, whose rate a search commands (`Seeker`). Flags are
+//! those of `drumfire http`, or there is a plan, of which one pool's rate is searched.
+
+mod progress;
+mod terms;
+
+use super::phases::{self, Compiled, Phases};
+use super::plan_file::PlanFile;
+use super::results::{Carried, Destinations, Observers, destinations_of, is_quiet, meter};
+use super::ui;
+use crate::display::Display;
+use crate::document::{self, Written};
+use crate::exit::{Exit, Failure};
+use crate::flags::CapacityFlags;
+use crate::github::Stdout;
+use crate::host::Machine;
+use crate::output::{Destination, Output};
+use crate::signals::Signals;
+use crate::{intervals, rows, session, store_place};
+use drumfire_capacity::{Answer, Search, Terms};
+use drumfire_compile::{Host, compile, compile_draft};
+use drumfire_measure::{Objective, Summary};
+use drumfire_plan::{Plan, Threshold};
+use drumfire_report::Naming;
+use drumfire_report::capacity::Finding;
+use drumfire_session::{Seeker, Session, Shown};
+use drumfire_ui::Subject;
+use progress::Shower;
+use std::path::Path;
+use std::sync::Arc;
+use terms::Wanted;
+
+/// Searches for the capacity, and ends with 99 where the first rate misses the objectives.
+pub(crate) fn run(flags: &CapacityFlags, output: &Output) -> Result<Exit, Failure> {
+    let wanted = Wanted::of(flags)?;
+    let output = &output.colored(flags.http.output.color);
+    match plan_file(&flags.http.urls) {
+        Some(name) => of_plan(name, flags, &wanted, output),
+        None => of_flags(flags, &wanted, output),
+    }
+}
+
+/// The file of a plan, where that is the only argument.
+fn plan_file(urls: &[String]) -> Option<&str> {
+    let [only] = urls else {
+        return None;
+    };
+    let extension = Path::new(only).extension().and_then(|it| it.to_str());
+    let is_plan = matches!(extension, Some("yaml" | "yml" | "json" | "toml"));
+    (is_plan && Path::new(only).is_file()).then_some(only)
+}
+
+fn of_flags(flags: &CapacityFlags, wanted: &Wanted, output: &Output) -> Result<Exit, Failure> {
+    if flags.pool.is_some() {
+        return Err(Failure::usage(
+            "--pool names a pool of a plan, and there is none here; leave it out",
+        ));
+    }
+    let mut written = document::of_http(&flags.http)?;
+    wanted.put(&mut written.document, 0)?;
+    let host = Machine::here(output);
+    let plan = compile(&written.document, &host).map_err(|found| Failure::of(&found))?;
+    let signals = Signals::default();
+    let seek = Seek {
+        flags,
+        wanted,
+        pool: 0,
+        output,
+    };
+    seek.carry_out(plan, written, &signals)?.ended
+}
+
+fn of_plan(
+    name: &str,
+    flags: &CapacityFlags,
+    wanted: &Wanted,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let file = PlanFile::read(name)?;
+    let pool = std::cell::Cell::new(0);
+    let read = |host: &Arc<dyn Host>| {
+        let mut draft = file.draft(&[], host, output);
+        draft.document = document::with_outputs(draft.document, &flags.http.output)?;
+        document::put_load(&mut draft.document, &flags.http.load)?;
+        pool.set(wanted.pool(&draft.document, flags.pool.as_deref())?);
+        wanted.put(&mut draft.document, pool.get())?;
+        let plan = compile_draft(&draft, host).map_err(|found| file.failure(&found))?;
+        Ok(Compiled { draft, plan })
+    };
+    phases::around(&file, Phases::Run, output, read, |compiled, signals| {
+        let written = Written {
+            naming: Naming::Keys,
+            folder: file.folder.clone(),
+            ..compiled.draft.document.into()
+        };
+        let seek = Seek {
+            flags,
+            wanted,
+            pool: pool.get(),
+            output,
+        };
+        seek.carry_out(compiled.plan, written, signals)
+    })
+}
+
+/// A search that is about to begin.
+struct Seek<'a> {
+    flags: &'a CapacityFlags,
+    wanted: &'a Wanted,
+    /// The pool whose rate is searched, by its place.
+    pool: usize,
+    output: &'a Output,
+}
+
+impl Seek<'_> {
+    /// Makes the run, and writes what it has found.
+    fn carry_out(
+        &self,
+        plan: Plan,
+        mut written: Written,
+        signals: &Signals,
+    ) -> Result<Carried, Failure> {
+        let output = self.output;
+        let outputs = &mut written.document.outputs;
+        let place = |of: &Option<drumfire_document::Text>| of.as_ref().map(|it| it.value.clone());
+        let forms = Forms::of(place(&outputs.json), place(&outputs.markdown))?;
+        (outputs.json, outputs.markdown) = (None, None);
+        let outputs = &written.document.outputs;
+        let destinations = destinations_of(&written, output)?;
+        if matches!(destinations.stdout(), Stdout::Taken) {
+            return Err(Failure::usage(
+                "standard output has the answer; give the results of the run files of their own",
+            ));
+        }
+        let quiet = is_quiet(outputs);
+        let (session, open) = self.open(&plan, &written, &destinations, signals)?;
+        let objectives = self.objectives(&session, &open.rules)?;
+        let terms = Terms {
+            slos: objectives.iter().map(Seeker::slo).collect(),
+            ..self.wanted.terms.clone()
+        };
+        let mut finding = Finding {
+            run: session.info().id.clone(),
+            target: session.info().target.clone(),
+            answer: Answer::Open {
+                kept: None,
+                missed: None,
+            },
+            objectives,
+            knee: Vec::new(),
+            bottleneck: None,
+            reasons: Vec::new(),
+            is_cut_short: true,
+        };
+        let mut shower = Shower::of(quiet, output);
+        let pool = u16::try_from(self.pool).unwrap_or(u16::MAX);
+        let seeker = Seeker::new(Search::new(terms), pool, &mut finding, |progress| {
+            shower.show(progress);
+        });
+        let session = open.observers.attached_to(session, output).driven();
+        let outcome = session.observed_by(seeker).run()?;
+        shower.clear();
+        let summary = &outcome.summary;
+        let files = destinations.write_files(summary, written.naming, output);
+        forms.write(&finding, output)?;
+        files?;
+        session::lacking(&outcome)?;
+        if !quiet && let Some(stored) = &outcome.stored {
+            shower.remark(&format!("the run is in {}", stored.display()));
+        }
+        Ok(Carried {
+            ended: Ok(exit_of(&finding, summary)),
+            stored: outcome.stored.clone(),
+            goes_on: false,
+        })
+    }
+
+    /// The session of the plan, without the observers that its outputs ask for, which are beside it.
+    fn open<'s>(
+        &self,
+        plan: &Plan,
+        written: &Written,
+        destinations: &Destinations,
+        signals: &Signals,
+    ) -> Result<(Session<'s>, Open), Failure> {
+        let (flags, output) = (&self.flags.http.output, self.output);
+        let outputs = &written.document.outputs;
+        store_place::check(flags)?;
+        let shown = match is_quiet(outputs) {
+            true => Shown::Nothing,
+            false => Shown::Remarks,
+        };
+        let (display, _) = Display::of(plan, shown, written.naming, output);
+        let subject = Subject {
+            plan,
+            text: destinations.plan(),
+            naming: written.naming,
+            redactor: output.redactor(),
+        };
+        let page = ui::page(outputs, &subject, output)?;
+        let meter = meter(outputs, output)?;
+        let storing = store_place::storing(flags, written)?;
+        let session = session::of(
+            session::ready(plan.clone())?,
+            &written.notes,
+            signals,
+            output,
+        )?;
+        let observers = Observers {
+            display,
+            page,
+            intervals: intervals::open(outputs)?,
+            rows: rows::open(outputs, output.redactor())?,
+            meter,
+            storing,
+        };
+        let rules = self.wanted.rules.clone();
+        Ok((session, Open { observers, rules }))
+    }
+
+    /// The objectives in the run, of the searched pool where the rule names none.
+    fn objectives(
+        &self,
+        session: &Session<'_>,
+        rules: &[Threshold],
+    ) -> Result<Vec<Objective>, Failure> {
+        let info = session.info();
+        let each = rules.iter().map(|rule| {
+            let rule = terms::of_pool(rule, info, self.pool);
+            Objective::of(&rule, info)
+                .map_err(|why| Failure::usage(format!("--slo `{}`: {why}", rule.expression)))
+        });
+        each.collect()
+    }
+}
+
+/// The parts of a session that are attached to it last.
+struct Open {
+    observers: Observers,
+    rules: Vec<Threshold>,
+}
+
+/// The forms of a finding beside the text, and where they go.
+struct Forms {
+    json: Option<Destination>,
+    markdown: Option<Destination>,
+}
+
+impl Forms {
+    fn of(json: Option<String>, markdown: Option<String>) -> Result<Self, Failure> {
+        let check = |flag, place: Option<String>| {
+            let place = place.map(|place| Destination::check(flag, Path::new(&place)));
+            place.transpose()
+        };
+        let (json, markdown) = (check("--json", json)?, check("--markdown", markdown)?);
+        if let (Some(Destination::Stdout), Some(Destination::Stdout)) = (&json, &markdown) {
+            return Err(Failure::usage(
+                "--json and --markdown name the same place; give each a file of its own",
+            ));
+        }
+        Ok(Self { json, markdown })
+    }
+
+    /// Writes the forms, and the text unless one of them takes its place.
+    fn write(&self, finding: &Finding, output: &Output) -> Result<(), Failure> {
+        let redactor = output.redactor();
+        let forms = [
+            (&self.json, redactor.json(&finding.json()).into_owned()),
+            (
+                &self.markdown,
+                redactor.bytes(&finding.markdown()).into_owned(),
+            ),
+        ];
+        let mut is_taken = false;
+        for (to, bytes) in &forms {
+            if let Some(to) = to {
+                to.write(bytes)?;
+                is_taken |= matches!(to, Destination::Stdout);
+            }
+        }
+        match is_taken {
+            true => Ok(()),
+            false => output.print(finding.text(&output.stdout_style()).as_bytes()),
+        }
+    }
+}
+
+/// The exit code that a finding deserves.
+fn exit_of(finding: &Finding, summary: &Summary) -> Exit {
+    if summary.total.counts.ok == 0 && summary.total.counts.sent > 0 {
+        return Exit::Failed;
+    }
+    match &finding.answer {
+        _ if finding.is_cut_short => Exit::CutShort,
+        Answer::Found(capacity) => match &capacity.confirmation {
+            Some(confirmation) if confirmation.is_kept => Exit::Done,
+            _ => Exit::NotStrict,
+        },
+        Answer::Above(_) => Exit::Done,
+        Answer::Below(_) => Exit::Threshold,
+        Answer::Generator { .. } => Exit::NotStrict,
+        Answer::Open { .. } => Exit::CutShort,
+    }
+}

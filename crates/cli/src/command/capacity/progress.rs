@@ -1,0 +1,111 @@
+//! The progress of a search on standard error: a line that replaces itself on a terminal; elsewhere
+//! a line for each stage and each rate of a bracket, and one every half minute.
+
+use crate::output::Output;
+use crate::terminal;
+use drumfire_capacity::{Progress, Stage};
+use drumfire_net::Clock;
+use drumfire_session::Console as _;
+use drumfire_units::Nanos;
+use drumfire_units::rounded;
+
+/// The time between two lines of one stage.
+const PERIOD: Nanos = Nanos::from_secs(30);
+
+/// The form of the progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Live,
+    Lines,
+    Nothing,
+}
+
+/// The progress that is shown.
+pub(super) struct Shower {
+    form: Form,
+    output: Output,
+    clock: Clock,
+    /// The stage and the rate of the last line, and when it was printed.
+    last: Option<(Stage, f64, Nanos)>,
+}
+
+impl Shower {
+    pub(super) fn of(quiet: bool, output: &Output) -> Self {
+        Self {
+            form: match (quiet, terminal::is_live()) {
+                (true, _) => Form::Nothing,
+                (false, true) => Form::Live,
+                (false, false) => Form::Lines,
+            },
+            output: output.clone(),
+            clock: Clock::start(),
+            last: None,
+        }
+    }
+
+    pub(super) fn show(&mut self, progress: &Progress) {
+        match self.form {
+            Form::Nothing => {}
+            Form::Live => {
+                let columns = self.output.columns().saturating_sub(1);
+                let line: String = line(progress).chars().take(columns).collect();
+                self.output.replace_line(&line);
+            }
+            Form::Lines => {
+                let now = self.clock.now();
+                let is_new = self.last.is_none_or(|(stage, rate, at)| {
+                    let is_bracket = matches!(stage, Stage::Climb | Stage::Refine);
+                    stage != progress.stage
+                        || is_bracket && rate != progress.rate
+                        || now.0 - at.0 >= PERIOD.0
+                });
+                if is_new && progress.stage != Stage::Over {
+                    self.last = Some((progress.stage, progress.rate, now));
+                    self.output.note(&line(progress));
+                }
+            }
+        }
+    }
+
+    /// Takes the line away.
+    pub(super) fn clear(&self) {
+        if self.form == Form::Live {
+            self.output.replace_line("");
+        }
+    }
+
+    /// A sentence that stays.
+    pub(super) fn remark(&self, sentence: &str) {
+        if self.form != Form::Nothing {
+            self.output.note(sentence);
+        }
+    }
+}
+
+/// `hold: 905/s, 0.94 % beyond of 1 % allowed, about 2 min left`.
+fn line(progress: &Progress) -> String {
+    let stage = match progress.stage {
+        Stage::Climb => "climb",
+        Stage::Refine => "refine",
+        Stage::Drain => "drain",
+        Stage::Hold => "hold",
+        Stage::Confirm => "confirm",
+        Stage::Over => "over",
+    };
+    let share = |share: f64| match share * 100.0 {
+        p if p < 0.005 => "0 %".to_owned(),
+        p if p < 0.995 => format!("{p:.2} %"),
+        p => format!("{p:.1} %").replace(".0 %", " %"),
+    };
+    let rate = rounded::rate(progress.rate);
+    let left = match progress.left.0 / 1_000_000_000 {
+        0 => String::new(),
+        left @ 1..=99 => format!(", about {left} s left"),
+        left => format!(", about {} min left", left.div_ceil(60)),
+    };
+    format!(
+        "{stage}: {rate}, {} beyond of {} allowed{left}",
+        share(progress.share),
+        share(progress.allowed)
+    )
+}

@@ -1,0 +1,280 @@
+//! What a search is to find, as the flags say it; and the plan of the run that is made for it.
+
+use crate::exit::Failure;
+use crate::flags::{CapacityFlags, HttpFlags};
+use drumfire_capacity::Terms;
+use drumfire_document::{Document, Place, Placed, Pool, Stop, Text};
+use drumfire_measure::RunInfo;
+use drumfire_plan::{Metric, Threshold};
+use drumfire_units::{Nanos, Rate};
+
+/// The objective that holds beside others that say nothing of failures: a target that refuses
+/// quickly has no capacity.
+const FAILED: &str = "failed<1%";
+/// The greatest rate that is asked for, where no flag says it.
+const RATE_MAX: f64 = 1e6;
+/// The bounds of the times.
+const STEP_MIN: Nanos = Nanos::from_secs(1);
+const HOLD_MIN: Nanos = Nanos::from_secs(10);
+const TIME_MAX: Nanos = Nanos::from_secs(3_600);
+/// The steps that a bracket makes at most beside those that double the rate, and the drains.
+const STEPS_MORE: u64 = 40;
+/// The confirmations, and the time for drains.
+const CONFIRMATIONS: u64 = 3;
+const DRAINS: Nanos = Nanos::from_secs(300);
+
+/// What is to be found.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// The objectives, as rules.
+    pub(super) rules: Vec<Threshold>,
+    /// The terms, without objectives.
+    pub(super) terms: Terms,
+}
+
+impl Wanted {
+    pub(super) fn of(flags: &CapacityFlags) -> Result<Self, Failure> {
+        check(&flags.http)?;
+        let mut rules = Vec::new();
+        for text in &flags.slos {
+            rules.push(rule(text)?);
+        }
+        let is_of_failures = |rule: &Threshold| match &rule.metric {
+            Metric::Pool(_, inner) => **inner == Metric::Failed,
+            metric => *metric == Metric::Failed,
+        };
+        if !rules.iter().any(is_of_failures) {
+            rules.push(rule(FAILED)?);
+        }
+        let from = rate("--from", &flags.from)?;
+        let most = flags.max.as_deref().map(|text| rate("--max", text));
+        let most = most.transpose()?.unwrap_or_else(|| RATE_MAX.max(from));
+        if most < from {
+            return Err(Failure::usage(format!(
+                "--max {} is below the first rate, --from {}",
+                flags.max.as_deref().unwrap_or_default(),
+                flags.from
+            )));
+        }
+        let step = time("--step", &flags.step, STEP_MIN)?;
+        let hold = time("--hold", &flags.hold, HOLD_MIN)?;
+        let confirm = time("--confirm", &flags.confirm, STEP_MIN)?;
+        Ok(Self {
+            rules,
+            terms: Terms {
+                slos: Vec::new(),
+                from,
+                most,
+                step,
+                hold,
+                confirm,
+            },
+        })
+    }
+
+    /// The place of the pool with a name, or of the only one.
+    pub(super) fn pool(&self, document: &Document, name: Option<&str>) -> Result<usize, Failure> {
+        let pools = &document.pools;
+        let names = || {
+            let names: Vec<&str> = pools.iter().map(|pool| &*pool.name.value).collect();
+            names.join(", ")
+        };
+        match (name, pools.len()) {
+            // A plan without pools is wrong, and the compiler says so.
+            (None, 0 | 1) => Ok(0),
+            (None, _) => Err(Failure::usage(format!(
+                "the plan has several pools; name the one whose rate is searched with --pool: {}",
+                names()
+            ))),
+            (Some(name), _) => {
+                let found = pools.iter().position(|pool| pool.name.value == name);
+                found.ok_or_else(|| {
+                    let shown = name.escape_default();
+                    Failure::usage(format!(
+                        "--pool: the plan has no pool `{shown}`; it has {}",
+                        names()
+                    ))
+                })
+            }
+        }
+    }
+
+    /// Puts the load of a search into a document: the first rate, and an end behind the latest end
+    /// of the search.
+    ///
+    /// The law goes on with the greatest rate behind that end, where nothing is sent any more: what
+    /// looks at a plan to see how much it may send, such as the guard of targets, sees all of it.
+    pub(super) fn put(&self, document: &mut Document, pool: usize) -> Result<(), Failure> {
+        let Terms {
+            from,
+            most,
+            step,
+            hold,
+            confirm,
+            ..
+        } = self.terms;
+        let doublings = (most / from).log2().ceil().max(0.0) as u64;
+        let steps = 2 * doublings + STEPS_MORE;
+        let longest = steps * step.0 + 3 * hold.0 + CONFIRMATIONS * confirm.0 + DRAINS.0;
+        let longest = longest.div_ceil(1_000_000_000);
+        let text = |text: String| Some(Placed::new(text, Place::Nowhere));
+        document.thresholds.clear();
+        document.stop = Stop {
+            after: text(format!("{longest}s")),
+            requests: None,
+            iterations: None,
+            ..std::mem::take(&mut document.stop)
+        };
+        document.generator.warmup = None;
+        document.generator.interval = text("1s".to_owned());
+        let Some(pool) = document.pools.get_mut(pool) else {
+            return Ok(());
+        };
+        check_pool(pool)?;
+        pool.stop = Stop::default();
+        pool.load.late = None;
+        let rate = format!("const({from}/s,{longest}s) const({most}/s)");
+        pool.load.rate = text(rate);
+        let poisson = || Text::new("poisson".to_owned(), Place::Nowhere);
+        pool.load.arrivals.get_or_insert_with(poisson);
+        Ok(())
+    }
+}
+
+/// The rule on the searched pool, where the run has several and it names none.
+pub(super) fn of_pool(rule: &Threshold, info: &RunInfo, pool: usize) -> Threshold {
+    let mut rule = rule.clone();
+    if info.pools.len() > 1
+        && !matches!(rule.metric, Metric::Pool(..))
+        && let Some(pool) = info.pools.get(pool)
+    {
+        rule.metric = Metric::Pool(pool.name.clone(), Box::new(rule.metric));
+    }
+    rule
+}
+
+/// Refuses a pool whose load is of users.
+fn check_pool(pool: &Pool) -> Result<(), Failure> {
+    let load = &pool.load;
+    let closed = [
+        (&load.think, "think"),
+        (&load.pace, "pace"),
+        (&load.start, "start"),
+        (&load.rate_per, "rate_per"),
+    ];
+    let key = closed.into_iter().find(|(value, _)| value.is_some());
+    let key = key.map(|(_, key)| key);
+    let key = key.or((load.users.is_some() && load.rate.is_none()).then_some("users"));
+    match key {
+        None => Ok(()),
+        Some(key) => Err(Failure::usage(format!(
+            "pool {} has `{key}`, so that its users send when they are free; a capacity is searched \
+             in the open model: give the pool a `rate` instead",
+            pool.name.value
+        ))),
+    }
+}
+
+/// Refuses the flags of a load that has a rate, users or an end of its own.
+fn check(flags: &HttpFlags) -> Result<(), Failure> {
+    let HttpFlags { load, output, .. } = flags;
+    let closed = "a capacity is searched in the open model, whose users do not wait for each other; \
+                  connections are bounded by -c";
+    let ends = "a search ends by itself; its times are --hold and --confirm";
+    let whole = "figures of the whole run mean little, for its rate changes; objectives are --slo";
+    let given = [
+        (
+            load.rate.is_some(),
+            "-r",
+            "the rate is what is searched; the first is --from, the greatest --max",
+        ),
+        (load.users.is_some(), "-u", closed),
+        (load.think_time.is_some(), "--think-time", closed),
+        (load.duration.is_some(), "-z", ends),
+        (load.requests.is_some(), "-n", ends),
+        (load.iterations.is_some(), "--iterations", ends),
+        (
+            load.warmup.is_some(),
+            "--warmup",
+            "the bracket comes before anything is counted",
+        ),
+        (
+            load.late.is_some(),
+            "--late",
+            "requests wait for a free connection here, and the wait is in their response time",
+        ),
+        (!output.threshold.is_empty(), "--threshold", whole),
+        (output.strict, "--strict", whole),
+        (output.explain, "--explain", whole),
+        (output.brief, "--brief", whole),
+        (output.files.junit.is_some(), "--junit", whole),
+        (
+            output.show,
+            "--show",
+            "`drumfire http --show` sends one request and prints it",
+        ),
+        (
+            flags.print_plan,
+            "--print-plan",
+            "`drumfire http --print-plan` prints the plan of the requests",
+        ),
+        (
+            output.interval.is_some(),
+            "--interval",
+            "the search looks at the load each second",
+        ),
+    ];
+    let found = given.into_iter().find(|(is_given, ..)| *is_given);
+    found.map_or(Ok(()), |(_, flag, why)| {
+        Err(Failure::usage(format!("leave {flag} out: {why}")))
+    })
+}
+
+/// An objective's rule.
+fn rule(text: &str) -> Result<Threshold, Failure> {
+    text.parse::<Threshold>().map_err(|error| {
+        let before = &text[..error.at.min(text.len())];
+        let mark = format!("{}^", " ".repeat(before.chars().count()));
+        Failure::usage(format!(
+            "--slo: {}\n  {}\n  {mark}",
+            error.message,
+            excerpt_of(text)
+        ))
+    })
+}
+
+/// The text of a rule on one line.
+fn excerpt_of(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// A rate above 0, per second.
+fn rate(flag: &str, text: &str) -> Result<f64, Failure> {
+    let rate: Rate = text
+        .parse()
+        .map_err(|error| Failure::usage(format!("{flag}: {error}")))?;
+    match rate.as_per_second() {
+        rate if rate > 0.0 && rate <= RATE_MAX => Ok(rate),
+        rate if rate > RATE_MAX => Err(Failure::usage(format!(
+            "{flag}: {text} is more than there can be: at most 1M/s"
+        ))),
+        _ => Err(Failure::usage(format!(
+            "{flag}: {text} sends nothing; write a rate above 0"
+        ))),
+    }
+}
+
+/// A time of the search.
+fn time(flag: &str, text: &str, least: Nanos) -> Result<Nanos, Failure> {
+    let time: Nanos = text
+        .parse()
+        .map_err(|error| Failure::usage(format!("{flag}: {error}")))?;
+    if time < least || time > TIME_MAX {
+        return Err(Failure::usage(format!(
+            "{flag}: {text} is no time for it; write one from {least} to {TIME_MAX}"
+        )));
+    }
+    Ok(time)
+}

@@ -1,0 +1,251 @@
+//! `drumfire capacity` against the built-in server.
+
+use crate::support::process::{Run, Signal};
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Serve, drumfire};
+use std::thread;
+use std::time::Duration;
+
+fn search(url: &str, flags: &[&str]) -> Process {
+    let args = ["capacity", url].into_iter().chain(flags.iter().copied());
+    Process::start(&mut drumfire(args))
+}
+
+fn run(url: &str, flags: &[&str]) -> Run {
+    search(url, flags).finish(LIMIT)
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Each request takes 5 ms, one at a time: 200/s are as many as there can be.
+#[test]
+fn a_server_with_one_place_has_the_capacity_of_its_queue() {
+    let serve = Serve::new("--serial --delay const:5ms");
+    let folder = Folder::new();
+    let (store, page, comment) = (
+        folder.at("run"),
+        folder.at("page.html"),
+        folder.at("comment.md"),
+    );
+    let flags = [
+        "--slo",
+        "p90<60ms",
+        "--from",
+        "50",
+        "--step",
+        "2s",
+        "--hold",
+        "20s",
+        "--confirm",
+        "5s",
+        "-o",
+        &store,
+        "--html",
+        &page,
+        "--markdown",
+        &comment,
+        "--json",
+        "-",
+    ];
+    let found = run(&serve.url, &flags);
+    assert!(
+        matches!(found.code, Some(0 | 3)),
+        "{} {}",
+        found.stdout,
+        found.stderr
+    );
+    let json = json(&found.stdout);
+    assert_eq!(json["schema"], "drumfire.capacity.v1");
+    assert_eq!(json["answer"], "found", "{json}");
+    let rate = |name: &str| json[name].as_f64().unwrap();
+    assert!(
+        rate("low_per_s") < rate("rate_per_s") && rate("rate_per_s") < rate("high_per_s"),
+        "{json}"
+    );
+    assert!(
+        rate("rate_per_s") > 130.0 && rate("rate_per_s") < 205.0,
+        "{json}"
+    );
+    assert_eq!(json["slo"], "p90<60ms");
+    assert_eq!(json["limited_by"], "target");
+    assert_eq!(json["slos"][1]["expression"], "failed<1%");
+    for line in ["climb: 50/s, ", "hold: ", "confirm: ", "the run is in "] {
+        assert!(found.stderr.contains(line), "{line}: {}", found.stderr);
+    }
+    let page = std::fs::read_to_string(&page).unwrap();
+    assert!(page.contains("keeps p90&lt;60ms"), "the note on the answer");
+    let comment = std::fs::read_to_string(&comment).unwrap();
+    assert!(comment.starts_with("**Capacity: "), "{comment}");
+    // The run ended as planned, and no note tells each of its rates.
+    let report = Process::start(&mut drumfire(["report", &store, "--json", "-"]));
+    let report = report.finish(LIMIT);
+    let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("capacity: "), "{notes}");
+    assert!(!notes.contains("rate "), "{notes}");
+}
+
+#[test]
+fn the_first_rate_may_miss_and_the_greatest_may_keep() {
+    let serve = Serve::new("--delay 20ms");
+    let quick = ["--step", "1s", "--from", "50", "-q"];
+    let flags = [&["--slo", "p99<5ms"], &quick[..]].concat();
+    let missed = run(&serve.url, &flags);
+    assert_eq!(missed.code, Some(99), "{} {}", missed.stdout, missed.stderr);
+    let answer = "Capacity     ✗ below 50/s: the first rate misses p99<5ms, failed<1%\n";
+    assert!(missed.stdout.starts_with(answer), "{}", missed.stdout);
+    let flags = [&["--slo", "p99<500ms", "--max", "150"], &quick[..]].concat();
+    let kept = run(&serve.url, &flags);
+    assert_eq!(kept.code, Some(0), "{} {}", kept.stdout, kept.stderr);
+    assert!(
+        kept.stdout
+            .contains("or more: the greatest rate that was allowed keeps"),
+        "{}",
+        kept.stdout
+    );
+    assert_eq!(kept.stderr, "", "-q");
+}
+
+#[test]
+fn connections_are_named_where_they_are_the_limit() {
+    let serve = Serve::new("--delay 10ms");
+    let flags = [
+        "--slo",
+        "p90<60ms",
+        "--from",
+        "50",
+        "-c",
+        "2",
+        "--step",
+        "1s",
+        "--hold",
+        "12s",
+        "--confirm",
+        "2s",
+        "-q",
+        "--json",
+        "-",
+    ];
+    let found = run(&serve.url, &flags);
+    let json = json(&found.stdout);
+    assert_eq!(json["answer"], "found", "{json} {}", found.stderr);
+    assert_eq!(json["limited_by"], "connections", "{json}");
+    let rate = json["rate_per_s"].as_f64().unwrap();
+    assert!(rate > 120.0 && rate < 205.0, "{json}");
+}
+
+#[test]
+fn a_signal_ends_a_search_with_what_is_known() {
+    let serve = Serve::new("");
+    let search = search(
+        &serve.url,
+        &["--slo", "p99<1s", "--step", "1s", "--json", "-"],
+    );
+    thread::sleep(Duration::from_millis(3_500));
+    search.signal(Signal::INT);
+    let cut = search.finish(LIMIT);
+    assert_eq!(cut.code, Some(4), "{} {}", cut.stdout, cut.stderr);
+    let json = json(&cut.stdout);
+    assert_eq!(
+        (&json["answer"], &json["cut_short"]),
+        (&"open".into(), &true.into())
+    );
+    assert!(json["kept_per_s"].as_f64().unwrap() >= 10.0, "{json}");
+}
+
+#[test]
+fn a_dead_target_has_no_capacity() {
+    let flags = ["--slo", "p99<1s", "--step", "1s", "-q"];
+    let dead = run("http://127.0.0.1:1/", &flags);
+    assert_eq!(dead.code, Some(1), "{} {}", dead.stdout, dead.stderr);
+}
+
+#[test]
+fn a_plan_is_searched_in_one_of_its_pools() {
+    let serve = Serve::new("--delay 20ms");
+    let folder = Folder::new();
+    let plan = folder.at("plan.yaml");
+    let text = |pools: &str| format!("target: {}\n{pools}", serve.url);
+    let open = "pools:\n  read: { rate: 5/s, requests: [ { get: /a } ] }\n  write: { rate: 3/s, requests: [ { get: /b } ] }\n";
+    std::fs::write(&plan, text(open)).unwrap();
+    let quick = ["--slo", "p99<500ms", "--step", "1s", "--max", "20", "-q"];
+    let several = run(&plan, &quick);
+    assert_eq!(several.code, Some(2), "{}", several.stderr);
+    assert!(
+        several.stderr.contains("--pool: read, write"),
+        "{}",
+        several.stderr
+    );
+    let chosen = run(
+        &plan,
+        &[&quick[..], &["--pool", "write", "--json", "-"]].concat(),
+    );
+    assert_eq!(chosen.code, Some(0), "{} {}", chosen.stdout, chosen.stderr);
+    assert_eq!(json(&chosen.stdout)["answer"], "above");
+    let closed = "pools:\n  read: { users: 5, requests: [ { get: /a } ] }\n";
+    std::fs::write(&plan, text(closed)).unwrap();
+    let closed = run(&plan, &quick);
+    assert_eq!(closed.code, Some(2), "{}", closed.stderr);
+    assert!(closed.stderr.contains("open model"), "{}", closed.stderr);
+}
+
+#[test]
+fn mistakes_are_named_before_anything_is_sent() {
+    let serve = Serve::new("");
+    for (flags, parts) in [
+        ("", &["--slo"][..]),
+        (
+            "--slo p99<50",
+            &[
+                "--slo: `50` can't be the bound",
+                "50ms",
+                "\n  p99<50\n      ^",
+            ],
+        ),
+        ("--slo p99", &["--slo: "]),
+        ("--slo p98x<50ms", &["--slo: ", "p98x"]),
+        (
+            "--slo avg<50ms",
+            &["--slo `avg<50ms`: `avg` is no share", "p99<50ms"],
+        ),
+        ("--slo rate>100/s", &["--slo `rate>100/s`: ", "with `<`"]),
+        (
+            "--slo p99<50ms -u 10",
+            &["leave -u out", "open model", "-c"],
+        ),
+        (
+            "--slo p99<50ms -r 500",
+            &["leave -r out", "--from", "--max"],
+        ),
+        ("--slo p99<50ms -z 10s", &["leave -z out", "--hold"]),
+        (
+            "--slo p99<50ms --think-time 1s",
+            &["leave --think-time out"],
+        ),
+        (
+            "--slo p99<50ms --threshold p99<1s",
+            &["leave --threshold out", "--slo"],
+        ),
+        (
+            "--slo p99<50ms --hold 1s",
+            &["--hold: 1s is no time for it", "10"],
+        ),
+        ("--slo p99<50ms --hold 60", &["--hold: "]),
+        ("--slo p99<50ms --from 0", &["--from: 0 sends nothing"]),
+        ("--slo p99<50ms --from 100 --max 50", &["--max 50 is below"]),
+        ("--slo p99<50ms --pool main", &["--pool", "plan"]),
+        (
+            "--slo p99<50ms --html -",
+            &["standard output has the answer"],
+        ),
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let wrong = run(&serve.url, &flags);
+        assert_eq!(wrong.code, Some(2), "{flags:?}: {}", wrong.stderr);
+        for part in parts {
+            assert!(wrong.stderr.contains(part), "{flags:?}: {}", wrong.stderr);
+        }
+    }
+}
