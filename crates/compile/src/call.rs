@@ -15,7 +15,7 @@
 
 use crate::data;
 use crate::looks::looks_of_call;
-use crate::made::Made;
+use crate::made::{Made, Supply};
 use crate::schema;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
@@ -28,7 +28,7 @@ use drumfire_plan::{
     ReplyCheck, RequestData, Streaming, Url, suggestion,
 };
 use drumfire_schema::reflection::Wanted;
-use drumfire_schema::{Input, Method, ReplyForm, Schema};
+use drumfire_schema::{Method, ReplyForm, Schema};
 use drumfire_units::{ByteSize, Nanos};
 use std::sync::Arc;
 
@@ -138,8 +138,8 @@ impl<'a> Calls<'a> {
         made: &mut Made,
         scope: &mut Scope<'_>,
     ) {
-        if let Some((request, lasts)) = self.request(name, request, templates, scope) {
-            made.add(request, lasts);
+        if let Some((request, supply)) = self.request(name, request, templates, scope) {
+            made.add(request, supply, &name.place);
         }
     }
 
@@ -168,7 +168,7 @@ impl<'a> Calls<'a> {
         Some(made)
     }
 
-    /// One call, with the number of calls for which it has data.
+    /// One call, with what its data lasts for.
     ///
     /// The pool's metadata and language of templates hold where the request has none of its own.
     fn request(
@@ -177,7 +177,7 @@ impl<'a> Calls<'a> {
         request: &Request,
         may_read: &TemplateScope,
         scope: &mut Scope<'_>,
-    ) -> Option<(HttpRequest, Option<u64>)> {
+    ) -> Option<(HttpRequest, Supply)> {
         // Before a server is asked, which it is not where something is wrong.
         if let Some(text) = &request.expect.status {
             scope.found.ok(&text.place, statuses(text));
@@ -191,12 +191,12 @@ impl<'a> Calls<'a> {
             .or_else(|| self.pool.settings.templates.clone());
         let sent = data::sent(&written, common, &method, may_read, scope);
         let (input, fields) = sent.map(|sent| (sent.input, sent.fields)).unzip();
-        let lasts = input.as_ref().and_then(Input::count);
+        let supply = input.as_ref().map(Supply::of_input).unwrap_or_default();
         let input = input.map(|input| Arc::new(input) as Arc<dyn RequestData>);
         let mut made = self.called(&method, request, input, may_read, scope)?;
         made.headers.extend(fields?);
         made.step = request.name.as_ref().unwrap_or(name).value.clone();
-        Some((made, lasts))
+        Some((made, supply))
     }
 
     /// The method of this name, by a schema that was fetched before or is fetched now. `None` where

@@ -290,6 +290,8 @@ fn all(
     }
     let weights: Vec<Option<&Count>> = made.weights.iter().map(Option::as_ref).collect();
     let choice = choice(&weights, pool.mix.as_ref(), scope);
+    let chosen: Vec<u32> = (0..made.requests.len() as u32).collect();
+    made.settle(&choice, &chosen, scope);
     Scenario {
         program: Program::Requests(choice),
         made,
@@ -386,6 +388,7 @@ fn made_of(
         program: Program::default(),
         load: loaded.load,
         users: loaded.users,
+        begun: 0,
         connections,
         expect: expect.unwrap_or_default(),
         cookies: transport::cookies(settings, scope),

@@ -193,6 +193,7 @@ mod tests {
     const CALL: RequestContext = RequestContext {
         number: 7,
         arrival: 7,
+        parts: 1,
         user: 2,
         iteration: 0,
         connection: 1,

@@ -18,7 +18,7 @@
 
 use crate::ammo::AmmoRequests;
 use crate::looks::{ALGORITHMS, Looks, looks};
-use crate::made::Made;
+use crate::made::{Made, Supply};
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
 use crate::templates::{Asked, Content, HeaderFields, Templates, WrittenBody};
@@ -150,6 +150,7 @@ impl<'a> Requests<'a> {
         if let Some(bodies) = content.varying {
             varying = varying.with_body(bodies);
         }
+        let place = &request.ask.text().place;
         for Listed { asked, hash } in asked {
             let own = hash.map(|hash| looks_with(hash, request, self.pool, may_read, scope));
             let looks = own.unwrap_or_else(|| looks.clone());
@@ -160,7 +161,7 @@ impl<'a> Requests<'a> {
                 },
                 None => varying.clone(),
             };
-            let count = data.count();
+            let supply = Supply::of_templates(&data);
             let data = Arc::new(data) as Arc<dyn RequestData>;
             let request = HttpRequest {
                 step: match &request.name {
@@ -177,7 +178,7 @@ impl<'a> Requests<'a> {
                 body: content.body.clone(),
                 url: asked.url,
             };
-            made.add(request, count);
+            made.add(request, supply, place);
         }
     }
 

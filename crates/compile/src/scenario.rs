@@ -90,7 +90,9 @@ pub(crate) fn scenario(
         scope,
     };
     let (mut starts, mut is_sound) = (Vec::new(), true);
-    for scenario in written {
+    // The scenario of each request.
+    let mut chosen = Vec::new();
+    for (scenario, number) in written.iter().zip(0..) {
         starts.push(builder.place());
         let first = builder.made.requests.len();
         builder.steps(&scenario.steps, &mut templates.clone());
@@ -101,10 +103,14 @@ pub(crate) fn scenario(
         let found = &mut builder.scope.found;
         found.add_if(silent, &scenario.name.place, message);
         is_sound &= builder.made.requests.len() > first;
+        chosen.resize(builder.made.requests.len(), number);
     }
-    let Builder { made, steps, .. } = builder;
+    let Builder {
+        mut made, steps, ..
+    } = builder;
     let weights: Vec<Option<&Count>> = written.iter().map(|one| one.weight.as_ref()).collect();
     let choice = choice(&weights, pool.mix.as_ref(), scope);
+    made.settle(&choice, &chosen, scope);
     let mut scenarios = Scenarios::new(steps, starts, choice);
     if let [_, _, ..] = written {
         let names = written.iter().map(|one| one.name.value.as_str().into());

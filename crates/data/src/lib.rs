@@ -44,7 +44,7 @@ pub use feed_order::{AtEnd, Deal, FeedOrder, Strides};
 pub use har::{HarArchive, HarBody, HarEntry, HarPair, HarRequest};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
 pub use names::VARIABLES;
-pub use order::Order;
+pub use order::{Order, SharedList};
 pub use read_at::ReadAt;
 pub use render_context::RenderContext;
 pub use request::{Bodies, BodyPiece, FieldTemplate, RequestTemplates};

@@ -1,6 +1,6 @@
 //! A request whose target, header fields or body vary.
 
-use crate::{Order, Template, TextTemplate};
+use crate::{Order, SharedList, Template, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, Varying};
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Bodies {
     list: Vec<BodyText>,
     /// Where those lie that do not vary.
     bytes: Arc<[u8]>,
-    order: Order,
+    shared: Arc<SharedList>,
 }
 
 /// One body.
@@ -101,7 +101,7 @@ impl Bodies {
         Self {
             list: vec![BodyText::Template(template)],
             bytes: Arc::default(),
-            order: Order::InTurn,
+            shared: Arc::default(),
         }
     }
 
@@ -115,7 +115,7 @@ impl Bodies {
         Self {
             list: vec![BodyText::Parted(pieces.collect())],
             bytes: Arc::default(),
-            order: Order::InTurn,
+            shared: Arc::default(),
         }
     }
 
@@ -145,7 +145,7 @@ impl Bodies {
         Ok(Self {
             list,
             bytes: Arc::clone(bytes),
-            order,
+            shared: Arc::new(SharedList::new(order)),
         })
     }
 
@@ -161,10 +161,14 @@ impl Bodies {
         self.list.is_empty()
     }
 
-    /// For how many requests there is one, when the list is gone through once, and the feeds of its
-    /// templates have rows.
+    /// The list of which each request takes one; `None` where there is one body.
+    #[must_use]
+    pub fn shared_list(&self) -> Option<&Arc<SharedList>> {
+        (self.list.len() > 1 || self.shared.is_once()).then_some(&self.shared)
+    }
+
+    /// For how many requests the feeds of its templates have rows.
     fn count(&self) -> Option<u64> {
-        let once = self.order == Order::OnceEach;
         let templates = self.list.iter().filter_map(|body| match body {
             BodyText::Fixed(_) => None,
             BodyText::Template(template) => template.count(),
@@ -176,15 +180,13 @@ impl Bodies {
                 counts.min()
             }
         });
-        let own = once.then_some(self.list.len() as u64);
-        own.into_iter().chain(templates).min()
+        templates.min()
     }
 
     /// Appends the body of a request.
     fn render(&self, request: &RequestContext, out: &mut Vec<u8>) -> Result<(), DataError> {
         let length = self.list.len() as u64;
-        let index = self.order.index(request.seed, request.arrival, length);
-        let Some(index) = index else {
+        let Some(index) = self.shared.index(request, length) else {
             let message = format!("the body has {length} lines; none is left");
             return Err(DataError::new(message));
         };
@@ -277,7 +279,13 @@ impl RequestTemplates {
         self
     }
 
-    /// For how many requests there is data, when something is gone through once.
+    /// The bodies, where they vary.
+    #[must_use]
+    pub const fn bodies(&self) -> Option<&Arc<Bodies>> {
+        self.body.as_ref()
+    }
+
+    /// For how many iterations of its pool there are rows, when a feed is gone through once.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         let target = self.target.as_ref().and_then(Template::count);
@@ -351,6 +359,7 @@ mod tests {
         RequestContext {
             number,
             arrival: number,
+            parts: 1,
             user: 3,
             iteration: number / 2,
             connection: 1,
@@ -512,7 +521,7 @@ mod tests {
             assert_eq!(body(&turn, number), Ok(right.to_vec()));
         }
         let once = lines(Order::OnceEach);
-        assert_eq!((turn.count(), once.count()), (None, Some(3)));
+        assert_eq!((turn.count(), once.count()), (None, None));
         let error = "the body has 3 lines; none is left";
         assert_eq!(body(&once, 3), Err(error.to_owned()));
     }

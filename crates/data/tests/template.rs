@@ -11,6 +11,7 @@ fn call(number: u64) -> RequestContext {
     RequestContext {
         number,
         arrival: number,
+        parts: 1,
         user: 2,
         iteration: 0,
         connection: 1,

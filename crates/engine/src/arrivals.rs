@@ -27,7 +27,7 @@ mod own_rates;
 mod resting;
 mod whole;
 
-pub(crate) use numbers::Numbers;
+pub(crate) use numbers::{Numbers, dealt_to};
 pub(crate) use order::Order;
 pub(crate) use whole::WholeLoad;
 

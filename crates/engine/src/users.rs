@@ -29,7 +29,7 @@ pub(crate) use belongings::Belongings;
 pub(crate) use iteration::{DueRequest, Iterations, NextStep};
 pub(crate) use prevented::Prevented;
 
-use crate::arrivals::Arrival;
+use crate::arrivals::{Arrival, dealt_to};
 use crate::id::{Generation, Shard, UserId};
 use drumfire_cookies::Jar;
 use drumfire_measure::Outcome;
@@ -62,8 +62,10 @@ pub(crate) struct Users {
     pace: Nanos,
     /// The pause, where it is always the same and there is no pace.
     same_rest: Option<Nanos>,
-    /// Whether each worker goes through the whole list by itself.
-    is_dealt_by_worker: bool,
+    /// In how many parts the arrivals go through the list, each part through all of it.
+    parts: u32,
+    /// What is added to the numbers of arrivals: those of the run's earlier parts.
+    begun: u64,
     /// Whether users keep anything that their requests read.
     keep_belongings: bool,
     cookies: Cookies,
@@ -92,8 +94,8 @@ pub(crate) struct Turn {
     iteration: u64,
     /// The number of the iteration's arrival within the run.
     arrival: u64,
-    /// Its place in the turns of the list, of requests or of scenarios.
-    place: u64,
+    /// In how many parts arrivals go through the list.
+    parts: u32,
 }
 
 impl Turn {
@@ -122,6 +124,7 @@ impl Turn {
         RequestContext {
             number,
             arrival: self.arrival,
+            parts: self.parts,
             user: self.number,
             iteration: self.iteration,
             connection,
@@ -130,25 +133,48 @@ impl Turn {
             variables,
         }
     }
+
+    /// Its place in the turns of the list, of requests or of scenarios.
+    pub(crate) fn place(&self) -> u64 {
+        place(self.arrival, self.parts)
+    }
 }
 
-/// Whether each worker goes through a pool's whole list by itself, so that all of the list have
-/// the same share however many users each worker has. Arrivals that a schedule or a count deals
-/// out are the same number for each, and the list is gone through by all together.
-fn is_dealt_by_worker(pool: &Pool) -> bool {
+/// The place of an arrival in the turns of a list. Numbers of a part lie `parts` apart: by them
+/// alone, the worker with more users would give its own part of the list more requests.
+#[inline]
+fn place(arrival: u64, parts: u32) -> u64 {
+    match u64::from(parts) {
+        1 => arrival,
+        parts => arrival / parts + arrival % parts,
+    }
+}
+
+/// In how many parts the arrivals of a pool go through its list. Arrivals that a schedule or a
+/// count deals out are the same number for each worker, and the list is gone through by all
+/// together. Else each worker goes through all of it by itself, so that all of the list have the
+/// same share however many users each worker has; and so does each user with a rate of its own, to
+/// which numbers are dealt.
+fn parts_of(pool: &Pool, shard: Shard) -> u32 {
     let choice = match &pool.program {
         Program::Requests(choice) => choice,
         Program::Steps(scenarios) => scenarios.choice(),
     };
     let has_turns = matches!(choice, Choice::InTurn | Choice::Cycle(_));
     let is_counted = pool.stop.requests.is_some() || pool.stop.iterations.is_some();
-    has_turns && !is_counted && !matches!(pool.load, Load::Open { .. })
+    match pool.load {
+        _ if is_counted || !has_turns => 1,
+        Load::Open { .. } => 1,
+        Load::Closed { .. } => shard.of,
+        Load::PerUser { users, .. } => dealt_to(&pool.users_over_time(users), shard.of),
+    }
 }
 
 impl Users {
     /// One worker's users of a pool with a seed.
     pub(crate) fn new(shard: Shard, pool: &Pool, seed: u64) -> Self {
         let iterations = Iterations::of(&pool.program, seed);
+        let parts = parts_of(pool, shard);
         let (think, pace) = match pool.load {
             Load::Closed { think, pace, .. } => (think, pace),
             Load::Open { .. } | Load::PerUser { .. } => (Pause::NONE, Nanos::ZERO),
@@ -164,7 +190,9 @@ impl Users {
             think,
             pace,
             same_rest: think.fixed().filter(|_| pace == Nanos::ZERO),
-            is_dealt_by_worker: shard.of > 1 && is_dealt_by_worker(pool),
+            parts,
+            // Each part's numbers keep their remainder.
+            begun: pool.begun.next_multiple_of(u64::from(parts)),
             cookies: pool.cookies,
             keep_belongings: iterations.is_some() || pool.cookies != Cookies::Ignore,
             jars: Vec::new(),
@@ -188,26 +216,21 @@ impl Users {
         if self.always_first {
             return 0;
         }
-        self.chosen(arrival.index())
+        self.chosen(self.number_of(arrival))
+    }
+
+    /// The number of an arrival within the run, that of its earlier parts included.
+    #[inline]
+    const fn number_of(&self, arrival: Arrival) -> u64 {
+        arrival.index().wrapping_add(self.begun)
     }
 
     #[inline(never)]
     fn chosen(&self, arrival: u64) -> u32 {
-        let place = self.place(arrival);
+        let place = place(arrival, self.parts);
         match &self.iterations {
             None => self.choice.of(place, self.requests, self.seed),
             Some(iterations) => iterations.first_request(place),
-        }
-    }
-
-    /// The place of an arrival in the turns of a list. Numbers of a worker lie `of` apart: by them
-    /// alone, the worker with more users would give its own part of the list more requests.
-    #[inline]
-    fn place(&self, arrival: u64) -> u64 {
-        let of = u64::from(self.shard.of);
-        match self.is_dealt_by_worker {
-            true => arrival / of + arrival % of,
-            false => arrival,
         }
     }
 
@@ -237,8 +260,8 @@ impl Users {
             user,
             number: self.number(user),
             iteration,
-            arrival: arrival.index(),
-            place: self.place(arrival.index()),
+            arrival: self.number_of(arrival),
+            parts: self.parts,
         }
     }
 

@@ -313,6 +313,7 @@ mod tests {
             },
             timeouts: Timeouts::default(),
             expect: Expect::default(),
+            begun: 0,
             cookies: Cookies::Ignore,
             samples: Samples::Forget,
             transcripts: Transcripts::None,

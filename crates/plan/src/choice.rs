@@ -1,6 +1,6 @@
 //! Which one of a pool's requests, or of its scenarios, an arrival takes.
 
-use crate::Random;
+use crate::{Random, RequestContext};
 use std::fmt;
 use std::sync::Arc;
 
@@ -57,7 +57,76 @@ impl Shares {
     }
 }
 
+/// The turns that the arrivals of some members of a list have among each other, by which these go
+/// through data of their own: the first arrival that takes one of them has turn 0, the next one
+/// turn 1, whatever the arrivals between take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turns {
+    /// After how many arrivals the choice recurs; at least 1.
+    round: u64,
+    /// The places within a round at which one of the members is taken, ascending.
+    places: Arc<[u32]>,
+}
+
+impl Turns {
+    /// The turn of a request, unique among those of its members: turns are computed from the
+    /// arrival's number, so that no worker has to know what others have sent. Where arrivals go
+    /// through the list in several parts, so do turns.
+    #[must_use]
+    pub fn of(&self, request: &RequestContext) -> u64 {
+        let parts = u64::from(request.parts.max(1));
+        let (nth, part) = (request.arrival / parts, request.arrival % parts);
+        let turn = self.before(nth.saturating_add(part)) - self.before(part);
+        turn.saturating_mul(parts).saturating_add(part)
+    }
+
+    /// How many arrivals there are, in one part, before the one that has this turn; [`u64::MAX`]
+    /// where none has it.
+    #[must_use]
+    pub fn arrivals_before(&self, turn: u64) -> u64 {
+        let Some(rounds) = turn.checked_div(self.places.len() as u64) else {
+            return u64::MAX;
+        };
+        let place = self.places[(turn % self.places.len() as u64) as usize];
+        rounds
+            .saturating_mul(self.round)
+            .saturating_add(place.into())
+    }
+
+    /// How often one of the members is taken before this place in the turns of the whole list.
+    fn before(&self, place: u64) -> u64 {
+        let within = place % self.round;
+        let begun = self.places.partition_point(|at| u64::from(*at) < within);
+        (place / self.round)
+            .saturating_mul(self.places.len() as u64)
+            .saturating_add(begun as u64)
+    }
+}
+
 impl Choice {
+    /// The turns of those of a list of `length` for which `is_member` holds. `None` where they
+    /// can't be computed from an arrival's number, since the choice is random or a file's.
+    #[must_use]
+    pub fn turns(&self, length: u64, is_member: impl Fn(u32) -> bool) -> Option<Turns> {
+        let (round, places): (u64, Vec<u32>) = match self {
+            Self::InTurn => {
+                let length = u32::try_from(length).unwrap_or(u32::MAX);
+                let places = (0..length).filter(|place| is_member(*place));
+                (length.into(), places.collect())
+            }
+            Self::Cycle(cycle) => {
+                let taken = (0..).zip(cycle.iter());
+                let places = taken.filter(|(_, member)| is_member(**member));
+                (cycle.len() as u64, places.map(|(at, _)| at).collect())
+            }
+            Self::Drawn(_) | Self::By(_) => return None,
+        };
+        Some(Turns {
+            round: round.max(1),
+            places: places.into(),
+        })
+    }
+
     /// A cycle in which each of a list comes as often as its weight says, spread as evenly as they
     /// go: with weights 3 and 1 it is A, A, B, A. Weights lose their common divisor. `None` where
     /// all are 0, or the cycle would have more than `most`.
@@ -140,7 +209,9 @@ const fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{Choice, Shares};
+    use crate::RequestContext;
     use proptest::prelude::*;
+    use std::collections::HashSet;
 
     fn taken(choice: &Choice, arrivals: u64, length: u64) -> Vec<u32> {
         (0..arrivals).map(|n| choice.of(n, length, 7)).collect()
@@ -171,7 +242,64 @@ mod tests {
         assert!(Shares::new(&[0]).is_none() && Shares::new(&[u64::MAX, 1]).is_none());
     }
 
+    #[test]
+    fn some_of_a_list_have_turns_among_each_other() {
+        let turns = |choice: &Choice, member| choice.turns(2, |at| at == member).expect("turns");
+        let of = |choice: &Choice, member, arrivals: &[u64]| -> Vec<u64> {
+            let turn = |arrival: &u64| {
+                let request = RequestContext {
+                    arrival: *arrival,
+                    ..RequestContext::default()
+                };
+                turns(choice, member).of(&request)
+            };
+            arrivals.iter().map(turn).collect()
+        };
+        assert_eq!(of(&Choice::InTurn, 0, &[0, 2, 4, 6]), [0, 1, 2, 3]);
+        assert_eq!(of(&Choice::InTurn, 1, &[1, 3, 5, 7]), [0, 1, 2, 3]);
+        let blocks = Choice::blocks(&[3, 1], 100).expect("a cycle");
+        assert_eq!(of(&blocks, 0, &[0, 1, 2, 4, 5]), [0, 1, 2, 3, 4]);
+        assert_eq!(of(&blocks, 1, &[3, 7, 11]), [0, 1, 2]);
+        assert_eq!(turns(&blocks, 0).arrivals_before(4), 5);
+        assert_eq!(turns(&Choice::InTurn, 1).arrivals_before(3), 7);
+        let never = Choice::spread(&[1, 0], 100).expect("a cycle");
+        assert_eq!(turns(&never, 1).arrivals_before(0), u64::MAX);
+        let drawn = Choice::Drawn(Shares::new(&[1, 1]).expect("shares"));
+        assert!(drawn.turns(2, |_| true).is_none());
+    }
+
     proptest! {
+        /// Each part of the arrivals goes through the list by itself, as workers do, and through
+        /// the turns of its own: all turns together are all numbers, each once.
+        #[test]
+        fn parts_have_each_turn_once(
+            weights in prop::collection::vec(1_u64..5, 1..5),
+            parts in 1_u32..5,
+            member in 0_u32..5,
+            each in 1_u64..40,
+        ) {
+            let choice = Choice::spread(&weights, 100).expect("a cycle");
+            let length = weights.len() as u64;
+            let member = member % weights.len() as u32;
+            let turns = choice.turns(length, |at| at == member).expect("turns");
+            let mut seen = HashSet::new();
+            for part in 0..parts {
+                let mut next = u64::from(part);
+                for nth in 0..each {
+                    if choice.of(nth + u64::from(part), length, 0) == member {
+                        let request = RequestContext {
+                            arrival: nth * u64::from(parts) + u64::from(part),
+                            parts,
+                            ..RequestContext::default()
+                        };
+                        prop_assert_eq!(turns.of(&request), next);
+                        prop_assert!(seen.insert(next));
+                        next += u64::from(parts);
+                    }
+                }
+            }
+        }
+
         #[test]
         fn a_cycle_keeps_its_shares_at_every_point(weights in prop::collection::vec(0_u64..9, 1..6)) {
             prop_assume!(weights.iter().any(|weight| *weight > 0));

@@ -13,6 +13,9 @@ pub struct RequestContext {
     /// The number of its iteration within the run, from 0, by which it takes rows of feeds: those of
     /// one iteration agree. Where an iteration is one request, the request's own.
     pub arrival: u64,
+    /// In how many parts the arrivals go through the pool's list, those of the same remainder by it
+    /// by themselves: a worker's, or a user's. 0 is one part, as 1 is.
+    pub parts: u32,
     /// Which of the run's users sends it, from 0.
     pub user: u32,
     /// Which of the user's iterations it is, from 0.

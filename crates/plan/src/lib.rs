@@ -39,7 +39,7 @@ mod warmup;
 pub use call::{
     Call, CallKind, CallStatuses, Direction, MessageCompression, ReplyCheck, ReplyError, Streaming,
 };
-pub use choice::{Choice, Pick, Shares};
+pub use choice::{Choice, Pick, Shares, Turns};
 pub use command::{Change, ChangeKind, Command, StopReason};
 pub use dangerous::is_dangerous;
 pub use data::{CallSteps, Datum, Functions, RenderedFields, RequestContext, RequestData, Varying};

@@ -24,6 +24,9 @@ pub struct Pool {
     /// open one those that serve it, each with one request at a time. Where the load is the users',
     /// [`Load::users`] is the largest number.
     pub users: Option<Users>,
+    /// How many arrivals it had in earlier parts of its run: numbers go on from there, and with
+    /// them the turns of lists and the rows of feeds.
+    pub begun: u64,
     /// Its end.
     pub stop: Stop,
     /// How its targets are reached.

@@ -11,6 +11,8 @@ pub struct Done {
     pub requests: u64,
     /// Iterations that were started; without steps, the requests.
     pub iterations: u64,
+    /// Arrivals of a rate that were dropped: they had numbers of their own.
+    pub dropped: u64,
 }
 
 /// Why a plan can't be gone on with.
@@ -106,10 +108,16 @@ fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, N
         }
         other => other,
     };
+    // A rate numbers all of its arrivals, and its count is one of numbers.
+    let passed = match pool.load {
+        Load::Open { .. } => done.dropped,
+        Load::Closed { .. } | Load::PerUser { .. } => 0,
+    };
+    let after = |count: u64, begun: u64| count.saturating_sub(begun).saturating_sub(passed);
     let stop = Stop {
         duration: duration.map(|duration| duration - elapsed),
-        requests: requests.map(|count| count.saturating_sub(done.requests)),
-        iterations: iterations.map(|count| count.saturating_sub(done.iterations)),
+        requests: requests.map(|count| after(count, done.requests)),
+        iterations: iterations.map(|count| after(count, done.iterations)),
         drain,
     };
     if stop.duration == Some(Nanos::ZERO) || stop.requests == Some(0) || stop.iterations == Some(0)
@@ -117,6 +125,7 @@ fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, N
         return Ok(None);
     }
     pool.stop = stop;
+    pool.begun = done.iterations.saturating_add(passed);
     pool.users = pool.users.map(|users| rest_of_users(&users, elapsed));
     let law = match &mut pool.load {
         Load::Open { rate, .. } | Load::PerUser { rate, .. } => rate,

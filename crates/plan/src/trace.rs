@@ -100,6 +100,7 @@ mod tests {
         let request = RequestContext {
             number,
             arrival: number,
+            parts: 1,
             user: 0,
             iteration: 0,
             connection: 0,

@@ -87,6 +87,7 @@ fn best(input: &Input) -> Result<f64, DataError> {
             let call = RequestContext {
                 number,
                 arrival: number,
+                parts: 1,
                 user: 0,
                 iteration: 0,
                 connection: 0,

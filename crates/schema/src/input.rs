@@ -11,7 +11,7 @@ pub use metadata::Metadata;
 
 use crate::json::Reading;
 use crate::{Method, json};
-use drumfire_data::{Order, RenderContext, Sources, Template, Text, TextTemplate};
+use drumfire_data::{Order, RenderContext, SharedList, Sources, Template, Text, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, VariableId, Varying};
 use elements::Element;
 use prost_reflect::MessageDescriptor;
@@ -37,7 +37,8 @@ pub struct Input {
     /// Whether a call sends all elements or one.
     streams: bool,
     body: Body,
-    order: Order,
+    /// The elements, where a call takes one of them.
+    list: Arc<SharedList>,
     refresh: Refresh,
     metadata: Vec<Metadata>,
     /// For how many calls the feeds of templates last.
@@ -64,7 +65,7 @@ impl fmt::Debug for Input {
         f.debug_struct("Input")
             .field("message", &self.descriptor.full_name())
             .field("form", &form)
-            .field("order", &self.order)
+            .field("list", &self.list)
             .field("refresh", &self.refresh)
             .field("metadata", &self.metadata.len())
             .finish()
@@ -225,7 +226,7 @@ impl Input {
             descriptor: method.input(),
             streams: method.kind().client_streams(),
             body,
-            order: Order::InTurn,
+            list: Arc::default(),
             refresh: Refresh::Message,
             metadata: Vec::new(),
             feeds: None,
@@ -234,8 +235,8 @@ impl Input {
 
     /// With another order of elements than in turn.
     #[must_use]
-    pub const fn with_order(mut self, order: Order) -> Self {
-        self.order = order;
+    pub fn with_order(mut self, order: Order) -> Self {
+        self.list = Arc::new(SharedList::new(order));
         self
     }
 
@@ -255,23 +256,29 @@ impl Input {
         self
     }
 
-    /// For how many calls there is data, when something is gone through once; the run may stop
-    /// after them.
+    /// The list of elements of which each call takes one; `None` where a call sends all.
     #[must_use]
-    pub fn count(&self) -> Option<u64> {
+    pub fn shared_list(&self) -> Option<&Arc<SharedList>> {
+        (!self.streams).then_some(&self.list)
+    }
+
+    /// For how many calls there are elements, where each is taken once.
+    #[must_use]
+    pub fn elements_once(&self) -> Option<u64> {
         let elements = match &self.body {
             Body::Fixed(messages) => Some(messages.len() as u64),
             Body::Elements(elements) => Some(elements.len() as u64),
             Body::Rendered(_) => None,
         };
-        let once = !self.streams && self.order == Order::OnceEach;
+        elements.filter(|_| !self.streams && self.list.is_once())
+    }
+
+    /// For how many iterations of its pool there are rows, when a feed is gone through once; the run
+    /// may stop after them.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
         let metadata = self.metadata.iter().filter_map(Metadata::count);
-        let ends = elements
-            .filter(|_| once)
-            .into_iter()
-            .chain(self.feeds)
-            .chain(metadata);
-        ends.min()
+        self.feeds.into_iter().chain(metadata).min()
     }
 
     /// Renders what one call would send, of templated elements all, and forgets it.
@@ -319,7 +326,7 @@ impl Input {
         let index = if self.streams {
             n.checked_rem(length)
         } else {
-            self.order.index(call.seed, call.arrival, length)
+            self.list.index(call, length)
         };
         // An index below a length that was a usize.
         index.map(|index| index as usize).ok_or_else(|| {
@@ -394,7 +401,7 @@ impl RequestData for Input {
 impl Input {
     /// Whether some calls find no data.
     fn ends(&self) -> bool {
-        self.count().is_some()
+        self.count().is_some() || self.elements_once().is_some()
     }
 }
 

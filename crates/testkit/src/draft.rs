@@ -110,6 +110,7 @@ fn draft(load: Load) -> Draft {
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
+        begun: 0,
         cookies: Cookies::Ignore,
         samples: Samples::Forget,
         transcripts: Transcripts::None,

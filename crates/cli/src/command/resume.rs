@@ -13,8 +13,10 @@ use crate::output::Output;
 use crate::signals::Signals;
 use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_compile::{Host, compile_draft};
+use drumfire_document::{Document, Pool, Request};
+use drumfire_engine::Prepared;
 use drumfire_measure::Figures;
-use drumfire_plan::{Done, Plan, rest};
+use drumfire_plan::{Done, Load, rest};
 use drumfire_session::{Storing, naming_of, stored, stored_plan};
 use drumfire_store::{Directory, Part, Record};
 use drumfire_ui::Subject;
@@ -35,13 +37,13 @@ pub(crate) fn run(flags: &ResumeFlags, output: &Output) -> Result<Exit, Failure>
         Ok(rest)
     };
     phases::around(&file, Phases::Run, output, read, |rest, signals| {
-        go_on(rest.plan, directory, &path, flags, signals, output)
+        go_on(rest, directory, &path, flags, signals, output)
     })
 }
 
 /// Carries out the rest of a run's plan.
 fn go_on(
-    plan: Plan,
+    rest: Compiled,
     directory: Directory,
     path: &Path,
     flags: &ResumeFlags,
@@ -52,6 +54,7 @@ fn go_on(
     let destinations = Destinations::of(&outputs)?.of_plan(stored_plan(path));
     let record = Record::read(path).map_err(failure)?;
     let naming = naming_of(&record);
+    let Compiled { draft, plan } = rest;
     let output = &output.colored(flags.report.color);
     let (display, output) = Display::of(&plan, shown(&outputs), naming, output);
     let output = &output;
@@ -64,6 +67,10 @@ fn go_on(
     let page = ui::page(&outputs, &subject, output)?;
     let meter = results::meter(&outputs, output)?;
     let ready = session::ready(plan)?;
+    let notes = match has_lists(&draft.document) {
+        true => uncertain(&record, &ready),
+        false => Vec::new(),
+    };
     let observers = Observers {
         display,
         page,
@@ -72,7 +79,7 @@ fn go_on(
         meter,
         storing: Some(Storing::resumed(directory, record)),
     };
-    let session = session::of(ready, &[], signals, output)?;
+    let session = session::of(ready, &notes, signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = stored(Record::read(path).map_err(failure)?);
     let style = terminal::stdout_style(flags.report.color).naming(naming);
@@ -109,14 +116,57 @@ fn rest_of(
     Ok(Compiled { draft, plan })
 }
 
+/// Whether a document has rows or lines that its requests go through.
+fn has_lists(document: &Document) -> bool {
+    let requests = document.pools.iter().flat_map(Pool::every_request);
+    let own = |request: &Request| request.data.lines.is_some() || request.data.order.is_some();
+    let common = |pool: &Pool| pool.settings.body.lines.is_some();
+    !document.feeds.is_empty()
+        || document.defaults.body.lines.is_some()
+        || document.pools.iter().any(common)
+        || requests.into_iter().any(own)
+}
+
+/// What is not known of the numbers at which pools go on, for the notes of the run.
+///
+/// Numbers are those of arrivals, which a record counts. Where one worker was ahead of another,
+/// there were gaps below the highest number.
+fn uncertain(record: &Record, ready: &Prepared) -> Vec<String> {
+    let of_pool = |index: usize, figures: &Figures| {
+        let pool = &ready.plan.pools()[index];
+        let is_divided = ready.placement.threads().min(ready.placement.shares(index)) > 1;
+        let is_counted = pool.stop.requests.is_some() || pool.stop.iterations.is_some();
+        let why = if !record.is_whole() {
+            "what was sent last before the run was cut off is not in its record"
+        } else if is_divided && figures.counts.pending > 0 {
+            "its threads had not come equally far"
+        } else if is_divided && !is_counted && !matches!(pool.load, Load::Open { .. }) {
+            "each of its threads goes through them at its own pace"
+        } else {
+            return None;
+        };
+        Some(format!(
+            "rows and lines of the pool {} go on behind the first {}, more or less: {why}",
+            pool.name, pool.begun
+        ))
+    };
+    let figures = record.summary.pools().map(|(_, figures)| figures);
+    let notes = figures
+        .enumerate()
+        .map(|(index, figures)| of_pool(index, figures));
+    notes.flatten().collect()
+}
+
 /// How far a pool has come, those under way included.
 fn done(figures: &Figures) -> Done {
     let requests = figures.counts.sent.saturating_add(figures.warmup.sent);
+    let (iterations, dropped) = match &figures.iterations {
+        Some(iterations) => (iterations.counts.sent, iterations.counts.dropped),
+        None => (requests, figures.counts.dropped),
+    };
     Done {
         requests,
-        iterations: match &figures.iterations {
-            Some(iterations) => iterations.counts.sent,
-            None => requests,
-        },
+        iterations,
+        dropped,
     }
 }

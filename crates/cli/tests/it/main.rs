@@ -49,6 +49,7 @@ mod import;
 mod intervals;
 mod lasting;
 mod library;
+mod lists;
 mod looks;
 mod many;
 mod metrics;

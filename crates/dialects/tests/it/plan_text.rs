@@ -133,6 +133,7 @@ fn push_call(out: &mut String, call: &Call) {
         let context = RequestContext {
             number,
             arrival: number,
+            parts: 1,
             user: 3,
             iteration: 0,
             connection: 0,

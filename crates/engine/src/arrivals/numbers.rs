@@ -12,6 +12,7 @@
 //! for workers may have different numbers of users.
 
 use crate::id::Shard;
+use drumfire_plan::Users;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -50,6 +51,15 @@ pub(super) struct Deal {
     users: u64,
     /// The users of all workers.
     all: u64,
+}
+
+/// How many users, or workers where some worker would have none, numbers are dealt to in turn. Users
+/// that come later have no part of what is sent before: then they are dealt to workers.
+pub(crate) fn dealt_to(users: &Users, of: u32) -> u32 {
+    match users.changes() {
+        [(_, count)] => (*count).max(of),
+        _ => of,
+    }
 }
 
 impl Deal {

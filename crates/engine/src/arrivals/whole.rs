@@ -6,7 +6,7 @@
 //! workers are a partition: together they have each arrival and each user once.
 
 use super::closed::Closed;
-use super::numbers::Deal;
+use super::numbers::{Deal, dealt_to};
 use super::open::Open;
 use super::own_rates::OwnRates;
 use super::{Arrivals, Bounds, Model, Numbers, Order};
@@ -101,12 +101,7 @@ impl WholeLoad {
                 Model::Open(Open::new(schedule, *late, shard, bounds))
             }
             WholeModel::Closed { users, own } => {
-                // Those that come later have no part of what is sent before.
-                let at_once = match users.changes() {
-                    [(_, count)] => *count,
-                    _ => 0,
-                };
-                let deal = Deal::new(shard, at_once);
+                let deal = Deal::new(shard, dealt_to(users, shard.of));
                 let own = own
                     .clone()
                     .map(|(schedule, late)| OwnRates::new(schedule, late, deal, bounds));

@@ -110,7 +110,7 @@ impl DueRequest {
     pub(super) const fn of_arrival(request: u32, turn: Turn, arrival: Arrival) -> Self {
         Self {
             request,
-            number: arrival.index(),
+            number: turn.arrival(),
             turn,
             intended: arrival.intended(),
             came_with_arrival: true,
@@ -208,7 +208,7 @@ impl Iterations {
         let iteration = &mut self.list[index];
         iteration.is_open = true;
         iteration.outcome = Outcome::Ok;
-        iteration.scenario = self.scenarios.which(turn.place, self.seed);
+        iteration.scenario = self.scenarios.which(turn.place(), self.seed);
         iteration.place = self.scenarios.starts()[iteration.scenario as usize];
         iteration.requests = 0;
         iteration.retries = 0;

@@ -61,6 +61,7 @@ fn pool() -> Pool {
         },
         timeouts: Timeouts::default(),
         expect: Expect::default(),
+        begun: 0,
         cookies: Cookies::Ignore,
         samples: Samples::Forget,
         transcripts: Transcripts::None,

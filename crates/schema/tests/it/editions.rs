@@ -16,6 +16,7 @@ fn encoded(method: &Method, json: &str) -> Result<Vec<u8>, String> {
     let call = RequestContext {
         number: 0,
         arrival: 0,
+        parts: 1,
         user: 0,
         iteration: 0,
         connection: 0,

@@ -11,6 +11,7 @@ fn call(number: u64) -> RequestContext {
     RequestContext {
         number,
         arrival: number,
+        parts: 1,
         user: 3,
         iteration: 0,
         connection: 1,
@@ -69,7 +70,8 @@ fn arrays_are_taken_in_turn_or_are_streams() {
             assert_eq!(found, right);
         }
         assert!(!input.is_fixed());
-        assert_eq!(input.count(), (order == Order::OnceEach).then_some(3));
+        let once = (order == Order::OnceEach).then_some(3);
+        assert_eq!(input.elements_once(), once);
     }
     for kind in ["Feed", "Chat"] {
         let method = zoo(kind);

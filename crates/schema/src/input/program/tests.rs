@@ -50,6 +50,7 @@ fn context(number: u64) -> RenderContext {
     let call = RequestContext {
         number,
         arrival: number,
+        parts: 1,
         user: 1,
         iteration: 0,
         connection: 2,
