@@ -25,7 +25,7 @@ use crate::ammo::refuse_step;
 use crate::made::Made;
 use crate::scope::Scope;
 use crate::template_scope::TemplateScope;
-use drumfire_data::Condition;
+use drumfire_data::{Condition, SetValue};
 use drumfire_document::Layer as _;
 use drumfire_document::{
     Ask, Branch, Count, Loop, Pool, Request, RequestStep, Scenario as WrittenScenario,
@@ -216,7 +216,10 @@ where
                 Written::Set(fields) => {
                     for field in fields {
                         let number = self.place();
-                        self.steps.extend(templates.set(field, number, self.scope));
+                        if let Some((step, count)) = templates.set(field, number, self.scope) {
+                            self.steps.push(step);
+                            self.made.bound(count);
+                        }
                     }
                 }
                 Written::Request(step) => self.request(step, templates),
@@ -319,6 +322,7 @@ where
         let place = self.place();
         let condition = Condition::compile(&text.value, place, &templates.for_values());
         let condition = self.scope.found.ok(&text.place, condition)?;
+        self.made.bound(condition.count());
         self.steps.push(Step::If {
             condition: Arc::new(condition),
             otherwise: 0,
@@ -388,6 +392,7 @@ where
         if text.value.contains("{{") {
             let value = templates.given(&text.value, self.place());
             let value = self.scope.found.ok(&text.place, value);
+            self.made.bound(value.as_ref().and_then(SetValue::count));
             return value.map_or(Passes::Fixed(0), |value| Passes::Given(Arc::new(value)));
         }
         let shown = text.value.escape_debug();

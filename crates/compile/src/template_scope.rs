@@ -82,14 +82,15 @@ impl TemplateScope {
         }
     }
 
-    /// The step that gives a variable its value, which templates behind it may read. `number` is
-    /// the step's, from which its random numbers follow.
+    /// The step that gives a variable its value, which templates behind it may read, and for how
+    /// many iterations there are rows for it. `number` is the step's, from which its random numbers
+    /// follow.
     pub(crate) fn set(
         &mut self,
         field: &Field,
         number: u32,
         scope: &mut Scope<'_>,
-    ) -> Option<Step> {
+    ) -> Option<(Step, Option<u64>)> {
         // A name that can't be one was noted.
         let variable = self.sources.declared(&field.name.value)?;
         let made = self.value(field, number);
@@ -106,10 +107,9 @@ impl TemplateScope {
             self.unknown.push(variable);
         }
         let (value, _) = scope.found.ok(&field.value.place, made)?;
-        Some(Step::Set {
-            variable,
-            value: Arc::new(value),
-        })
+        let count = value.count();
+        let value = Arc::new(value);
+        Some((Step::Set { variable, value }, count))
     }
 
     /// The variables to which a request's response gives values, which templates behind it may

@@ -1,6 +1,7 @@
 //! Conditions: `total > 0 and status == 'paid'`.
 //!
-//! All values that a user keeps are texts. Where both sides of a comparison are numbers they are
+//! All values that a user keeps are texts; a column of a feed may be `true`, `false` or `null`, which
+//! equal the texts that are so written. Where both sides of a comparison are numbers they are
 //! compared as numbers, exactly where they are decimal, and else as texts: what a response gave as
 //! `200` equals 200 and `'200'`. A variable without a value equals nothing, and is below and above
 //! nothing. Whatever needs more than comparing and counting is computed by a
@@ -9,8 +10,10 @@
 use crate::expression::Simple;
 use crate::number::Number;
 use crate::template::{TemplateError, check_variable};
-use crate::{RenderContext, Sources};
+use crate::{RenderContext, Sources, escape_json};
 use drumfire_plan::{DataError, RequestContext, VariableId};
+use minijinja::Value as Cell;
+use minijinja::value::ValueKind;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -29,6 +32,8 @@ pub const CONDITION_MAX: usize = 4_096;
 pub struct Condition {
     root: Node,
     sources: Arc<Sources>,
+    /// The feeds whose columns it reads.
+    feeds: Vec<usize>,
     /// Sets its random values apart from those of requests and of other steps.
     pass: u64,
 }
@@ -40,8 +45,13 @@ enum Node {
     Literal(String),
     /// Something that a template can name, with its number among those of the condition.
     Named(Simple, u64),
+    /// A feed and a column of it.
+    Cell(usize, usize),
     Truth(bool),
+    Null,
     Defined(VariableId),
+    /// Whether the row has the column.
+    HasCell(usize, usize),
     Not(Box<Self>),
     Both(Operator, Box<[Self; 2]>),
 }
@@ -70,7 +80,8 @@ enum Value<'a> {
     Text(Cow<'a, str>),
     Number(Number),
     Truth(bool),
-    /// A variable without a value.
+    Null,
+    /// A variable without a value, or a column that the row lacks.
     Nothing,
 }
 
@@ -95,6 +106,7 @@ impl Condition {
             sources,
             depth: 0,
             named: 0,
+            feeds: Vec::new(),
         };
         let root = parser.or()?;
         if let Some(token) = parser.lexer.next()? {
@@ -102,9 +114,16 @@ impl Condition {
         }
         Ok(Self {
             root,
+            feeds: parser.feeds,
             sources: Arc::clone(sources),
             pass: crate::set_value::pass_of(step),
         })
+    }
+
+    /// For how many iterations its feeds have rows, when one is gone through once.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        self.sources.count(&self.feeds)
     }
 
     fn value<'a>(
@@ -115,6 +134,10 @@ impl Condition {
         Ok(match node {
             Node::Literal(text) => Value::Text(text.as_str().into()),
             Node::Truth(truth) => Value::Truth(*truth),
+            Node::Null => Value::Null,
+            Node::Cell(feed, column) => {
+                Value::of_cell(&self.sources.value(*feed, *column, &context.call)?)
+            }
             Node::Named(Simple::Kept(variable), _) => match context.kept(*variable) {
                 Ok(text) => Value::Text(text.into()),
                 Err(_) => Value::Nothing,
@@ -127,6 +150,10 @@ impl Condition {
                 Value::Text(text.into())
             }
             Node::Defined(variable) => Value::Truth(context.has(*variable)),
+            Node::HasCell(feed, column) => {
+                let cell = self.sources.value(*feed, *column, &context.call)?;
+                Value::Truth(!cell.is_undefined())
+            }
             Node::Not(inner) => Value::Truth(!self.value(inner, context)?.is_true()),
             Node::Both(operator, sides) => self.both(*operator, sides, context)?,
         })
@@ -192,6 +219,21 @@ impl drumfire_plan::Condition for Condition {
 }
 
 impl Value<'_> {
+    /// What a column of a row holds: lists and objects are texts of JSON.
+    fn of_cell(cell: &Cell) -> Self {
+        match cell.kind() {
+            ValueKind::Undefined => Self::Nothing,
+            ValueKind::None => Self::Null,
+            ValueKind::Bool => Self::Truth(cell.is_true()),
+            ValueKind::String | ValueKind::Number => Self::Text(cell.to_string().into()),
+            _ => {
+                let mut json = String::new();
+                push_json(cell, &mut json);
+                Self::Text(json.into())
+            }
+        }
+    }
+
     const fn is_nothing(&self) -> bool {
         matches!(self, Self::Nothing)
     }
@@ -199,7 +241,7 @@ impl Value<'_> {
     /// Nothing, an empty text, 0, `false` and JSON's `null` are false.
     fn is_true(&self) -> bool {
         match self {
-            Self::Nothing => false,
+            Self::Nothing | Self::Null => false,
             Self::Truth(truth) => *truth,
             Self::Number(number) => !number.is_zero(),
             Self::Text(text) => match Number::parse(text) {
@@ -214,6 +256,7 @@ impl Value<'_> {
             Self::Text(text) => Cow::Borrowed(text),
             Self::Number(number) => number.to_string().into(),
             Self::Truth(truth) => truth.to_string().into(),
+            Self::Null => Cow::Borrowed("null"),
             Self::Nothing => Cow::Borrowed(""),
         }
     }
@@ -222,7 +265,7 @@ impl Value<'_> {
         match self {
             Self::Number(number) => Some(*number),
             Self::Text(text) => Number::parse(text),
-            Self::Truth(_) | Self::Nothing => None,
+            Self::Truth(_) | Self::Null | Self::Nothing => None,
         }
     }
 
@@ -247,12 +290,45 @@ impl Value<'_> {
     }
 }
 
+/// Appends a value of a row as JSON. Rows were JSON, whose depth is bounded.
+fn push_json(value: &Cell, out: &mut String) {
+    let items = || value.try_iter().into_iter().flatten();
+    match value.kind() {
+        ValueKind::String => {
+            out.push('"');
+            escape_json(value.as_str().unwrap_or_default(), out);
+            out.push('"');
+        }
+        ValueKind::Map => {
+            out.push('{');
+            for (at, key) in items().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                push_json(&key, out);
+                out.push(':');
+                push_json(&value.get_item(&key).unwrap_or_default(), out);
+            }
+            out.push('}');
+        }
+        ValueKind::Seq | ValueKind::Iterable => {
+            out.push('[');
+            for (at, item) in items().enumerate() {
+                out.push_str(if at > 0 { "," } else { "" });
+                push_json(&item, out);
+            }
+            out.push(']');
+        }
+        ValueKind::None | ValueKind::Undefined => out.push_str("null"),
+        _ => out.push_str(&value.to_string()),
+    }
+}
+
 /// A parser by recursive descent: `or`, `and`, `not`, a comparison, sums, products, what is alone.
 struct Parser<'a> {
     lexer: Lexer<'a>,
     sources: &'a Arc<Sources>,
     depth: u32,
     named: u64,
+    feeds: Vec<usize>,
 }
 
 impl Parser<'_> {
@@ -308,14 +384,20 @@ impl Parser<'_> {
         if is_not {
             self.lexer.next()?;
         }
-        let (Some(Token::Name("defined")), Node::Named(Simple::Kept(variable), _)) =
-            (self.lexer.next()?, left)
-        else {
-            let message = "behind `is` stands `defined` or `not defined`, and before it a variable \
-                           of the scenario";
-            return Err(TemplateError(message.to_owned()));
+        let defined = match (self.lexer.next()?, left) {
+            (Some(Token::Name("defined")), Node::Named(Simple::Kept(variable), _)) => {
+                Node::Defined(*variable)
+            }
+            (Some(Token::Name("defined")), Node::Cell(feed, column)) => {
+                Node::HasCell(*feed, *column)
+            }
+            _ => {
+                let message = "behind `is` stands `defined` or `not defined`, and before it a \
+                               variable of the scenario or a column of a feed; ask for null as \
+                               `x == null`";
+                return Err(TemplateError(message.to_owned()));
+            }
         };
-        let defined = Node::Defined(*variable);
         Ok(match is_not {
             true => Node::Not(Box::new(defined)),
             false => defined,
@@ -362,6 +444,9 @@ impl Parser<'_> {
             }
             Token::Name("true" | "True") => Ok(Node::Truth(true)),
             Token::Name("false" | "False") => Ok(Node::Truth(false)),
+            Token::Name("none" | "None") => Ok(Node::Null),
+            // A word of JSON, and not of the template language, in which it may be a name.
+            Token::Name("null") if !self.sources.has("null") => Ok(Node::Null),
             Token::Name(name) => self.named(name),
             Token::Sign(_) => Err(self.lexer.unexpected(&token)),
         }
@@ -382,6 +467,10 @@ impl Parser<'_> {
                     return Ok(Node::Named(Simple::Kept(variable), place));
                 }
                 check_variable(name, self.sources)?;
+                if let Some((feed, column)) = self.sources.column(name) {
+                    self.feeds.push(feed);
+                    return Ok(Node::Cell(feed, column));
+                }
                 name.to_owned()
             }
         };
@@ -448,17 +537,22 @@ mod tests {
         let feed =
             Feed::from_csv(b"name,age\nAda,36\n", &crate::CsvForm::default()).expect("a feed");
         sources.add("people", feed, Order::InTurn).expect("a name");
-        for name in ["total", "status", "unset", "never"] {
+        let feed = b"[{\"yes\": true, \"no\": false, \"null\": null, \"tags\": [\"a\", 1]},
+                      {\"yes\": 1, \"no\": \"x\", \"null\": 2, \"tags\": [], \"more\": 3}]";
+        let feed = Feed::from_json(feed).expect("a feed");
+        sources.add("flags", feed, Order::InTurn).expect("a name");
+        for name in ["total", "status", "unset", "never", "taken"] {
             sources.declare(name).expect("a name");
         }
-        let ids = (0..3).map(VariableId);
+        let ids = [0, 1, 2, 4].map(VariableId).into_iter();
         Arc::new(ids.fold(sources, |sources, id| sources.with_set(id)))
     }
 
     fn holds(text: &str) -> Result<bool, String> {
         let compiled = Condition::compile(text, 3, &sources());
         let condition = compiled.map_err(|error| error.to_string())?;
-        let mut variables = Variables::new(4);
+        let mut variables = Variables::new(5);
+        variables.set(VariableId(4), Ok("null"));
         variables.set(VariableId(0), Ok("12.50"));
         variables.set(VariableId(1), Ok("200"));
         let context = RequestContext {
@@ -500,6 +594,32 @@ mod tests {
         ] {
             assert_eq!(holds(text), Ok(expected), "{text}");
         }
+    }
+
+    #[test]
+    fn truths_and_null_are_what_they_are() {
+        for (text, expected) in [
+            ("flags.yes", true),
+            ("not flags.no and flags.no == false", true),
+            ("flags.yes == true and flags.yes == 'true'", true),
+            ("flags.yes != flags.no", true),
+            ("flags.null", false),
+            ("flags.null == null and flags.null == none", true),
+            ("flags.null != null", false),
+            ("flags.null == false", false),
+            ("flags.tags contains 'a' and 'b' in flags.tags", false),
+            ("flags.tags == '[\"a\",1]'", true),
+            ("flags.more or flags.more == null or flags.more < 5", false),
+            ("flags.more is defined", false),
+            ("flags.null is defined and flags.more is not defined", true),
+            ("taken == null and not taken and taken == flags.null", true),
+            ("unset == null", false),
+            ("unset != null", true),
+        ] {
+            assert_eq!(holds(text), Ok(expected), "{text}");
+        }
+        let error = holds("flags.null < 3").expect_err("null is no number");
+        assert!(error.contains("compares `null`"), "{error}");
     }
 
     #[test]

@@ -29,6 +29,12 @@ impl SetValue {
         }
     }
 
+    /// For how many iterations its feeds have rows, when one is gone through once.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        self.template.count()
+    }
+
     /// The variables of the user that it may read.
     #[must_use]
     pub fn variables(&self) -> &[VariableId] {

@@ -252,6 +252,11 @@ impl Sources {
         set.map(|variable| &*variable.name)
     }
 
+    /// Whether a feed or a variable has this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some() || self.declared(name).is_some()
+    }
+
     /// The names of the feeds.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.feeds.iter().map(|source| source.name.as_str())

@@ -435,3 +435,26 @@ fn templates_that_read_feeds_wrongly_are_refused() {
         assert!(said.contains(message), "{said}");
     }
 }
+
+/// A feed that is used once ends the pool, whichever step of a scenario reads it.
+#[test]
+fn rows_that_only_a_step_between_requests_reads_end_the_pool() {
+    for (steps, sent) in [
+        ("{ set: { x: '{{ f }}' } }, { get: /a }", 3),
+        (
+            "{ if: f > 1, do: [ { get: /a } ], else: [ { get: /b } ] }",
+            3,
+        ),
+        ("{ repeat: '{{ f }}', do: [ { get: /a } ] }", 6),
+        ("{ repeat: 9, do: [ { get: /a } ], until: f == f }", 3),
+    ] {
+        let pool = format!("  p: {{ users: 2, connections: 2, scenario: [ {steps} ] }}");
+        let feed = "  f: { range: 1..3, order: once }";
+        let (arrived, report) = arrives(feed, &pool);
+        assert_eq!(
+            (arrived.len(), report.n("requests.failed")),
+            (sent, 0),
+            "{steps}"
+        );
+    }
+}
