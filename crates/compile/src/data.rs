@@ -21,6 +21,7 @@
 
 use crate::go_template::{CallNames, CallTemplate, FunctionSet, Role, Templates, Workers};
 use crate::host::Found;
+use crate::json_template;
 use crate::metadata;
 use crate::scope::{Scope, is_on, place_of};
 use crate::template_scope::TemplateScope;
@@ -30,6 +31,7 @@ use drumfire_document::{Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
 use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The template language of a request's texts.
@@ -179,7 +181,14 @@ fn input(
         Input::binary(method, &bytes)
     } else {
         match std::str::from_utf8(&bytes) {
-            Ok(text) => of_text(text, method, language, templates, place),
+            Ok(text) => {
+                let text = match (payload, language) {
+                    // Tags in the texts of a tree are those of a template of the whole.
+                    (Payload::Json(_), Language::Native) => json_template::template(text).into(),
+                    _ => Cow::Borrowed(text),
+                };
+                of_text(&text, method, language, templates, place)
+            }
             Err(_) => {
                 let say = names::setting(place, "binary", "true");
                 let message = format!("the data is not valid UTF-8; say {say}");
@@ -227,7 +236,22 @@ fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
             };
             format!("{error}; `{path}` is a file: {say} sends what is in it")
         }
+        Payload::Json(_) => format!("{error}{}", quoted(&error.words)),
         _ => error.to_string(),
+    }
+}
+
+/// The advice on a value of a tree that has quotes, or lacks them, where its message needs the
+/// other.
+fn quoted(error: &str) -> &'static str {
+    let is_text = error.contains("invalid type: string");
+    if error.contains("expected a string") && !is_text {
+        "; a text that looks like a number or a truth value stands in quotes, as \"5\""
+    } else if is_text && error.contains("expected a boolean") {
+        "; a truth value has no quotes, and a template that gives one ends in a filter, as \
+         \"{{ x | tojson }}\""
+    } else {
+        ""
     }
 }
 
@@ -363,7 +387,10 @@ fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<Fi
     let mut fields = Vec::new();
     for (name, value) in scope.found.ok(&path.place, object)? {
         let Some(value) = value.as_str() else {
-            let message = format!("{}: the value of `{name}` is no text", path.value);
+            let message = format!(
+                "{}: the value of `{name}` is no text; write it in quotes",
+                path.value
+            );
             scope.found.add(&path.place, message);
             continue;
         };

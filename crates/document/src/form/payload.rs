@@ -88,7 +88,10 @@ impl PayloadKeys {
             }
             key if key == self.file => text(node, found).map(Payload::File),
             key if key == self.base64 => text(node, found).map(Payload::Base64),
-            key if key == DATA.text => json_text(node, found).map(Payload::Text),
+            key if key == DATA.text => match node.value {
+                Node::List(_) | Node::Map(_) => Some(Payload::Json(tree_text(node))),
+                _ => text(node, found).map(Payload::Text),
+            },
             _ => {
                 if matches!(node.value, Node::Map(_) | Node::List(_)) {
                     let message = "a body is a text; JSON as a tree is `json`, a form is `form` or, with files, \
@@ -133,10 +136,10 @@ impl PayloadKeys {
             return;
         };
         let (key, tree) = match payload {
-            Payload::Text(text) if self.text == DATA.text => (self.text, Tree::json_or_text(text)),
             Payload::Text(text) => (self.text, Tree::scalar(text)),
             Payload::File(text) => (self.file, Tree::scalar(text)),
             Payload::Base64(text) => (self.base64, Tree::scalar(text)),
+            Payload::Json(text) if self.text == DATA.text => (self.text, Tree::json(text)),
             Payload::Json(text) => (OTHERS[0], Tree::json(text)),
             Payload::Form(fields) => match fields.show() {
                 Some(tree) => (OTHERS[1], tree),

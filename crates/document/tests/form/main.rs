@@ -98,7 +98,7 @@ pools:
       - orders.proto
     requests:
       - call: shop.Orders/Place
-        data: '{\"sku\":\"{{ skus }}\",\"n\":1}'
+        data: {\"sku\":\"{{ skus }}\",\"n\":1}
         deadline: 1s
   buy:
     users: 3
