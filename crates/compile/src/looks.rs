@@ -134,7 +134,10 @@ pub(crate) fn looks_of_call(
     written.expect.status = None;
     let mut by_json = Vec::new();
     written.take.retain(|field| {
-        let path = field.value.value.trim().strip_prefix("reply ");
+        let path = match field.value.value.trim() {
+            "reply" => Some("$"),
+            other => other.strip_prefix("reply "),
+        };
         by_json.extend(path.map(|path| in_json(field, path)));
         path.is_none()
     });
