@@ -5,6 +5,7 @@
 
 use drumfire_plan::secret;
 use drumfire_units::Nanos;
+use std::net::Ipv4Addr;
 use std::str::FromStr as _;
 
 /// The commands that know a habit.
@@ -538,6 +539,11 @@ fn filled(ours: &str, value: Option<&str>) -> String {
 pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Option<String> {
     let args = args.iter().map(String::as_str);
     let own: Vec<&str> = args.take_while(|arg| *arg != "--").collect();
+    if (command == "cluster" || flags.iter().any(|flag| flag == "lines"))
+        && let Some(mistake) = lines_without_equals(&own)
+    {
+        return Some(mistake);
+    }
     match command {
         "http" | "grpc" => {}
         "ab" => return own_of_apache(&own),
@@ -562,6 +568,34 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
         said.extend(own.windows(2).find_map(|pair| positional(pair[0], pair[1])));
     }
     (!said.is_empty()).then(|| said.join("\ndrumfire: "))
+}
+
+/// A file behind `--lines`, which may stand without one, so that the file would be a URL or a plan.
+/// It is known by its ending, or by standing before an argument that is a URL.
+fn lines_without_equals(own: &[&str]) -> Option<String> {
+    const ENDINGS: [&str; 10] = [
+        ".txt", ".log", ".out", ".lines", ".dat", ".tsv", ".csv", ".jsonl", ".ndjson", ".md",
+    ];
+    let at = own.iter().position(|arg| *arg == "--lines")?;
+    let next = own.get(at + 1)?;
+    let host = next.split(['/', '?']).next().unwrap_or_default();
+    let is_address = next.contains(':') || host == "localhost" || host.parse::<Ipv4Addr>().is_ok();
+    let is_url = |arg: &&str| arg.contains("://");
+    let is_file = match *next {
+        "-" => true,
+        flag if flag.starts_with(['-', '@']) => false,
+        _ if is_address => false,
+        file => {
+            next.starts_with("/dev/")
+                || ENDINGS.iter().any(|ending| file.ends_with(ending))
+                || own[at + 2..].iter().any(is_url)
+                || own[..at].last().is_some_and(is_url)
+        }
+    };
+    is_file.then(|| {
+        let next = next.escape_default();
+        format!("the file of `--lines` stands behind an equals sign: write `--lines={next}`")
+    })
 }
 
 /// A command line of Apache's program of the same name, which measures one load.
@@ -754,6 +788,44 @@ mod tests {
         let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
         let (command, args) = args.split_first().unwrap();
         mistake(command, args, &longs(command)).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_file_behind_lines_is_told_from_a_url() {
+        for line in [
+            "http --lines out.txt http://h/",
+            "http http://h/ --lines figures",
+            "http --lines figures http://h/",
+            "http --lines - http://h/",
+            "run --lines run.log plan.yaml",
+            "report last --lines /dev/stdout",
+            "cluster run plan.yaml --lines out.txt",
+        ] {
+            let wanted = line
+                .split("--lines ")
+                .nth(1)
+                .and_then(|rest| rest.split(' ').next());
+            let wanted = format!("write `--lines={}`", wanted.unwrap());
+            assert!(said(line).ends_with(&wanted), "{line}: {}", said(line));
+        }
+        for line in [
+            "http --lines http://h/",
+            "http --lines example.com",
+            "http --lines localhost/x.txt http://h/",
+            "http --lines 127.0.0.1/x.txt http://h/",
+            "http --lines h:80 http://h/",
+            "http --lines=out.txt http://h/",
+            "http http://h/ --lines -q",
+            "http --lines @urls.txt",
+            "run --lines plan.yaml",
+            "serve --lines out.txt",
+        ] {
+            assert!(
+                !said(line).contains("equals sign"),
+                "{line}: {}",
+                said(line)
+            );
+        }
     }
 
     #[test]
