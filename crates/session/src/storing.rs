@@ -92,6 +92,13 @@ impl Storing {
         }
     }
 
+    /// Removes what was made for a run that never begins.
+    pub fn abandon(self) {
+        if let Place::New(StorePlace::Named { directory, .. }) = self.place {
+            directory.abandon();
+        }
+    }
+
     /// Begins to store the run of these facts, which are without secrets.
     fn begin(self, info: &RunInfo, console: &dyn Console) -> Result<Recording, StoreError> {
         let (directory, listed_in) = match self.place {

@@ -181,7 +181,7 @@ impl Directory {
 
     /// Deletes what was written of a run that could not begin: a directory without its facts would
     /// pass for the newest run. One that was there before stays, empty.
-    pub(crate) fn abandon(self) {
+    pub fn abandon(self) {
         for name in own_file::names(&self.path).unwrap_or_default() {
             if is_own(&name) {
                 let _left = fs::remove_file(self.path.join(name));

@@ -43,11 +43,15 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     let credentials = credentials(&flags.nats, &flags.way)?;
     let place = credentials.place();
     let driver = AgentDriver::start(credentials, &name, version, facts)?;
-    output.note(&format!("agent {name} waits for a run at {place}"));
-    let (task, driver) = driver.next()?;
+    let (mut task, mut driver) = driver.next()?;
+    if matches!(task, AgentTask::Wait) {
+        output.note(&format!("agent {name} waits for a run at {place}"));
+        (task, driver) = driver.next()?;
+    }
     let assignment = match task {
         AgentTask::Prepare(assignment) => assignment,
         AgentTask::Leave(left) => return ended(left),
+        AgentTask::Wait => return Err(Failure::failed("an agent waits once")),
     };
     let files_max = flags.files_max.unwrap_or(ByteSize(FILES_BYTES_MAX));
     let ran = ReceivedFiles::fetch(&driver, &assignment, files_max).and_then(|files| {
@@ -64,7 +68,9 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     };
     let (left, driver) = match driver.next()? {
         (AgentTask::Leave(left), driver) => (left, driver),
-        (AgentTask::Prepare(_), _) => return Err(Failure::failed("an agent has one share")),
+        (AgentTask::Prepare(_) | AgentTask::Wait, _) => {
+            return Err(Failure::failed("an agent has one share"));
+        }
     };
     driver.join()?;
     if left.is_ok()

@@ -74,7 +74,10 @@ impl Local {
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0);
-        let server = end_with_this(&mut server).spawn().map_err(not_started)?;
+        let server = end_with_this(&mut server).spawn().map_err(|error| {
+            let _left_behind = fs::remove_dir_all(&folder);
+            not_started(error)
+        })?;
         let mut local = Self {
             url: String::new(),
             password,

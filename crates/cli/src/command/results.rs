@@ -105,12 +105,26 @@ pub(super) fn carry_out<'a>(
     let page = ui::page(outputs, &subject, output)?;
     let meter = meter(outputs, output)?;
     let storing = store_place::storing(flags, written)?;
-    let session = open(plan, output)?;
+    let opened = open(plan, output).and_then(|session| {
+        let intervals = intervals::open(outputs)?;
+        Ok((session, intervals, rows::open(outputs, output.redactor())?))
+    });
+    let (session, intervals, rows) = match opened {
+        Ok(opened) => opened,
+        Err(failure) => {
+            // A run that never began leaves nothing behind, so that the same line can be given
+            // again.
+            if let Some(storing) = storing {
+                storing.abandon();
+            }
+            return Err(failure);
+        }
+    };
     let observers = Observers {
         display,
         page,
-        intervals: intervals::open(outputs)?,
-        rows: rows::open(outputs, output.redactor())?,
+        intervals,
+        rows,
         meter,
         storing,
     };

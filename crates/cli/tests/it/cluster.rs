@@ -6,6 +6,7 @@ use crate::support::{Folder, Process, Run, Serve, Signal, drumfire, lab, wait_un
 use drumfire_measure::{Figures, Summary};
 use drumfire_store::Record;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
@@ -294,4 +295,34 @@ fn children_named(parent: u32, name: &str) -> Vec<String> {
         of == parent.to_string() && read("cmdline").split('\0').nth(1) == Some(name)
     };
     ids.filter(is_wanted).collect()
+}
+
+/// What can't begin leaves nothing behind, so that the same line can be given again.
+#[test]
+fn without_a_server_of_nats_nothing_is_left_behind() {
+    let folder = Folder::new();
+    let plan = plan(&folder, "http://127.0.0.1:9", 1);
+    let (stored, temporary) = (folder.at("stored"), folder.at("tmp"));
+    fs::create_dir(&temporary).unwrap();
+    // The one program that starting ours may need.
+    let programs = folder.at("bin");
+    fs::create_dir(&programs).unwrap();
+    symlink("/usr/bin/env", Path::new(&programs).join("env")).unwrap();
+    let mut command = drumfire(["cluster", "run", &plan, "--local", "2", "-o", &stored]);
+    command.env("PATH", &programs).env("TMPDIR", &temporary);
+    let run = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    let said = "there is no nats-server in the PATH";
+    assert!(run.stderr.contains(said), "{}", run.stderr);
+    assert!(!Path::new(&stored).exists());
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+}
+
+#[test]
+fn an_agent_that_reaches_no_server_waits_for_none() {
+    let mut command = drumfire(["agent", "--nats", "nats://127.0.0.1:1"]);
+    let run = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(run.code, Some(1), "{run:?}");
+    assert!(run.stderr.contains("can't connect to NATS"), "{run:?}");
+    assert!(!run.stderr.contains("waits for a run"), "{run:?}");
 }

@@ -31,6 +31,8 @@ const CHUNKS: usize = 8;
 /// What an agent's driver wants of its holder.
 #[derive(Debug)]
 pub enum AgentTask {
+    /// Wait: the server is reached, and a run may come. The first task of all.
+    Wait,
     /// Prepare this share and start its session.
     Prepare(Assignment),
     /// The agent has left, whole or for this reason.
@@ -191,6 +193,8 @@ impl Driving {
         mut refusals: Refusals,
     ) -> Result<(), DriverError> {
         let mut nudges = self.credentials.subscribe(&self.client, "nudge").await?;
+        // The holder may have gone, with the whole process.
+        let _gone = self.tasks.send(AgentTask::Wait);
         loop {
             self.look_whether_ready();
             self.look_at_clock();
