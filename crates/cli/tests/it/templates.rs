@@ -384,3 +384,35 @@ fn a_plan_file_says_the_same_by_its_keys() {
         printed.stdout
     );
 }
+
+/// In a mapping of a call's data, a template that is a value of JSON has no quotes; `reply` alone
+/// takes the whole of the reply.
+#[test]
+fn a_mapping_of_a_call_has_templates_as_json_has() {
+    let serve = Serve::new("--grpc");
+    let folder = Folder::new();
+    folder.write("rows.jsonl", "{\"on\": true, \"n\": 7}\n");
+    let plan = format!(
+        "drumfire: 1\nfeeds: {{ f: {{ jsonl: rows.jsonl }} }}\npools:\n  p:\n    target: {}\n    \
+         plaintext: true\n    users: 1\n    scenario:\n      \
+         - call: drumfire.test.v1.TestService/Unary\n        data:\n          \
+         wish: {{ echo_metadata: '{{{{ f.on | tojson }}}}', size: '{{{{ f[\"n\"] | int }}}}' }}\n        \
+         take: {{ all: reply }}\n      \
+         - {{ if: \"all contains 'x-me'\", do: [ {{ call: drumfire.test.v1.TestService/Unary, name: told }} ] }}\n    \
+         metadata: {{ x-me: here }}\nstop: {{ iterations: 2 }}\n",
+        serve.address()
+    );
+    let (path, json) = (folder.write("plan.yaml", plan), folder.at("out.json"));
+    let mut command = drumfire([
+        "run",
+        &path,
+        "-q",
+        "--no-tui",
+        "--no-store",
+        "--json",
+        &json,
+    ]);
+    let run = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{run:?}");
+    assert_eq!(Report::read(&json).n("requests.ok"), 4);
+}
