@@ -129,7 +129,7 @@ impl<'a> Requests<'a> {
                 let asked = self.asked(url, &templates, scope);
                 (method, asked.into_iter().map(Listed::from).collect())
             }
-            Ask::List { method, file } => (method, listed(file, &templates, scope)),
+            Ask::List { method, file } => (method, self.listed(file, &templates, scope)),
             // Pools of calls are compiled elsewhere, and mixed ones were refused.
             Ask::Call(_) | Ask::Ammo(_) => return,
         };
@@ -212,6 +212,35 @@ impl<'a> Requests<'a> {
             return None;
         };
         templates.path(text, target, scope)
+    }
+
+    /// The URLs of a list, one a line, or paths at the pool's target; empty lines and lines that
+    /// begin with `#` are passed over.
+    ///
+    /// A line is a text with a place of its own, so that each mistake has its line; a URL that is a
+    /// template is compiled like one of the document. A list without any URL is a mistake.
+    fn listed(&self, file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Listed> {
+        let mut urls = Vec::new();
+        let Some(bytes) = scope.file(file) else {
+            return urls;
+        };
+        let lines = lines(&bytes, &file.value);
+        let message = "the list of URLs is empty; write one URL a line";
+        scope.found.add_if(lines.is_empty(), &file.place, message);
+        for (place, line) in lines {
+            let Some(line) = scope.found.ok(&place, line) else {
+                continue;
+            };
+            let HashedLine { url, hash } = HashedLine::of(line);
+            let hash = hash.map(|hash| Text::new(hash.to_owned(), place.clone()));
+            let text = Text::new(url.to_owned(), place);
+            let asked = match url.starts_with('/') {
+                true => self.asked(&text, templates, scope),
+                false => templates.url(&text, &file.place, scope),
+            };
+            urls.extend(asked.map(|asked| Listed { asked, hash }));
+        }
+        urls
     }
 }
 
@@ -330,31 +359,6 @@ fn looks_with(
     looks(&request, pool, may_read, scope)
 }
 
-/// The URLs of a list, one a line; empty lines and lines that begin with `#` are passed over.
-///
-/// A line is a text with a place of its own, so that each mistake has its line; a URL that is a
-/// template is compiled like one of the document. A list without any URL is a mistake.
-fn listed(file: &Text, templates: &Templates<'_>, scope: &mut Scope<'_>) -> Vec<Listed> {
-    let mut urls = Vec::new();
-    let Some(bytes) = scope.file(file) else {
-        return urls;
-    };
-    let lines = lines(&bytes, &file.value);
-    let message = "the list of URLs is empty; write one URL a line";
-    scope.found.add_if(lines.is_empty(), &file.place, message);
-    for (place, line) in lines {
-        let Some(line) = scope.found.ok(&place, line) else {
-            continue;
-        };
-        let HashedLine { url, hash } = HashedLine::of(line);
-        let hash = hash.map(|hash| Text::new(hash.to_owned(), place.clone()));
-        let text = Text::new(url.to_owned(), place);
-        let asked = templates.url(&text, &file.place, scope);
-        urls.extend(asked.map(|asked| Listed { asked, hash }));
-    }
-    urls
-}
-
 /// A line of a list: a URL, and behind it, where there is one, the hash that its body must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HashedLine<'a> {
@@ -388,7 +392,8 @@ impl<'a> HashedLine<'a> {
 }
 
 /// The message on a line of other tools' lists of targets, which have methods.
-const METHOD: &str = "a list has one URL a line and no methods; the method is that of all, -X";
+const METHOD: &str = "a list has one URL a line and no methods; the method is that of all: -X, or \
+                      `method` in a plan";
 
 /// Whether a line has a method before its URL: `GET http://…`. vegeta's targets are written so, and
 /// their method would otherwise be a part of the URL.

@@ -143,7 +143,16 @@ impl<'a> Scope<'a> {
         match Sequence::parse_with(&text.value, read_trace) {
             Ok(law) => Some(law),
             Err(error) => {
-                self.found.mark(text, error.at, &error.message);
+                // A comma within YAML's braces ends a text without quotes, and then it looks like
+                // this.
+                let advice = match text.place {
+                    Place::File { .. } if error.is_unclosed() => {
+                        ", and within `{ }` of a plan the law in quotes"
+                    }
+                    _ => "",
+                };
+                let message = format!("{}{advice}", error.message);
+                self.found.mark(text, error.at, &message);
                 None
             }
         }

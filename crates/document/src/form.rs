@@ -142,6 +142,7 @@ pub fn draft(source: &Source<'_>) -> Draft {
     };
     let mut found = Findings::default();
     setting::apply_all(source.settings, &mut root, &mut found);
+    root.value.note_repeated(&mut found);
     let mut references = References::new(&root, source.environment);
     references.resolve_root(&mut root, &mut found);
     let first = found.len();

@@ -9,5 +9,5 @@ pub mod rounded;
 mod size;
 
 pub use nanos::{Nanos, ParseNanosError};
-pub use rate::{ParseRateError, Rate};
+pub use rate::{ParseRateError, Rate, rate_in_words};
 pub use size::{ByteSize, ParseByteSizeError};

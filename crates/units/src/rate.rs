@@ -32,6 +32,95 @@ impl Rate {
     }
 }
 
+/// Units in words that other tools' users write behind a number, without what is counted.
+const SPANS: [(&str, &[&str]); 4] = [
+    ("s", &["s", "sec", "secs", "second", "seconds"]),
+    ("m", &["m", "min", "mins", "minute", "minutes"]),
+    ("h", &["h", "hr", "hrs", "hour", "hours"]),
+    ("d", &["d", "day", "days"]),
+];
+
+/// What a rate counts, in words that may stand before its unit.
+const COUNTED: [&str; 26] = [
+    "r",
+    "rq",
+    "rqs",
+    "req",
+    "reqs",
+    "request",
+    "requests",
+    "q",
+    "query",
+    "queries",
+    "call",
+    "calls",
+    "op",
+    "ops",
+    "iter",
+    "iters",
+    "iteration",
+    "iterations",
+    "user",
+    "users",
+    "hit",
+    "hits",
+    "message",
+    "messages",
+    "arrivals",
+    "transactions",
+];
+
+/// Units that are one word: their first letter is that of what is counted.
+const SHORT: [(&str, &str); 13] = [
+    ("rps", "s"),
+    ("qps", "s"),
+    ("tps", "s"),
+    ("ips", "s"),
+    ("ops", "s"),
+    ("cps", "s"),
+    ("mps", "s"),
+    ("hz", "s"),
+    ("rpm", "m"),
+    ("qpm", "m"),
+    ("tpm", "m"),
+    ("rph", "h"),
+    ("qph", "h"),
+];
+
+/// The rate that a text in words probably means, as it is to be written: `10/s` of `10 rps`,
+/// `10 requests per second`, `1,000 req/s` or `10 / s`. `None` where it means none, and where it is
+/// one already.
+#[must_use]
+pub fn rate_in_words(text: &str) -> Option<String> {
+    let text = text.trim();
+    let is_number = |c: char| c.is_ascii_digit() || ".,_".contains(c);
+    let (number, words) = text.split_at(text.find(|c| !is_number(c))?);
+    let number = number.replace([',', '_'], "");
+    let (factor, words) = match words.strip_prefix(['k', 'K', 'M']) {
+        Some(rest) if !rest.starts_with(char::is_alphabetic) => (&words[..1], rest),
+        _ => ("", words),
+    };
+    let words = words.to_ascii_lowercase().replace('/', " / ");
+    let words: Vec<&str> = words.split_whitespace().collect();
+    let words = match words.as_slice() {
+        [counted, rest @ ..] if !rest.is_empty() && COUNTED.contains(counted) => rest,
+        all => all,
+    };
+    let unit = match words {
+        [short] => {
+            let known = SHORT.iter().find(|(known, _)| known == short);
+            known.map(|(_, unit)| *unit)
+        }
+        ["/" | "per" | "a" | "an" | "each" | "every", span] => {
+            let known = SPANS.iter().find(|(_, names)| names.contains(span));
+            known.map(|(unit, _)| *unit)
+        }
+        _ => None,
+    };
+    let meant = format!("{number}{factor}/{}", unit?);
+    (meant != text && meant.parse::<Rate>().is_ok()).then_some(meant)
+}
+
 /// Why a text is not a rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseRateError {
@@ -40,11 +129,15 @@ pub struct ParseRateError {
 
 impl fmt::Display for ParseRateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a rate; write requests per time, such as 500/s, 90/m, 0.2/s, or a bare number per second",
-            self.text.escape_default()
-        )
+        let text = self.text.escape_default();
+        match rate_in_words(&self.text) {
+            Some(meant) => write!(f, "`{text}` is not a rate; write {meant}"),
+            None => write!(
+                f,
+                "`{text}` is not a rate; write requests per time, such as 500/s, 90/m, 0.2/s, or a \
+                 bare number per second"
+            ),
+        }
     }
 }
 
@@ -148,6 +241,47 @@ mod tests {
         assert_eq!("2M/s".parse(), Ok(Rate::per_second(2_000_000)));
         for text in ["500/s", "90/m", "1/5s", "3/h", "1/11s"] {
             assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
+        }
+    }
+
+    #[test]
+    fn rates_in_words_are_understood_and_not_taken() {
+        for (text, meant) in [
+            ("10rps", "10/s"),
+            ("10 RPS", "10/s"),
+            ("2.5k qps", "2.5k/s"),
+            ("600rpm", "600/m"),
+            ("10 req/s", "10/s"),
+            ("10req/sec", "10/s"),
+            ("10/sec", "10/s"),
+            ("10 / s", "10/s"),
+            ("10 per second", "10/s"),
+            ("90 requests per minute", "90/m"),
+            ("5 users a second", "5/s"),
+            ("1,000/s", "1000/s"),
+            ("1_000 requests/s", "1000/s"),
+            ("20ops", "20/s"),
+            ("20 iters/s", "20/s"),
+            ("3 per hour", "3/h"),
+            ("50Hz", "50/s"),
+        ] {
+            assert_eq!(rate_in_words(text).as_deref(), Some(meant), "{text}");
+            let error = text.parse::<Rate>().expect_err("words").to_string();
+            assert!(error.ends_with(&format!("write {meant}")), "{error}");
+        }
+        for text in [
+            "10/s",
+            "10",
+            "fast",
+            "rps",
+            "10s",
+            "10 apples",
+            "10 per",
+            "",
+            "1/5s",
+            "10 s",
+        ] {
+            assert_eq!(rate_in_words(text), None, "{text}");
         }
     }
 

@@ -55,6 +55,17 @@ impl Place {
         matches!(self, Self::Flag { .. } | Self::Stdin { .. } | Self::Nowhere)
     }
 
+    /// The key whose value it is, or the name of the flag; empty where there is none.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        match self {
+            Self::Nowhere => "",
+            Self::File { key, .. } => key,
+            Self::Flag { name } | Self::Stdin { flag: name } | Self::Dialect { name, .. } => name,
+            Self::Setting { path } => path.rsplit('.').next().unwrap_or_default(),
+        }
+    }
+
     /// The line of a file, from 1; 0 elsewhere.
     #[must_use]
     pub const fn line(&self) -> u64 {

@@ -382,6 +382,10 @@ pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
             let kind = other.kind();
             let advice = match other {
                 Node::Map(entries) => rule(entries),
+                Node::List(items) if is_dash(items) => {
+                    "; a dash alone begins a list in YAML, so write it in quotes, as \"-\""
+                        .to_owned()
+                }
                 _ => String::new(),
             };
             let message = format!("a single value is wanted, not {kind}{advice}");
@@ -390,6 +394,11 @@ pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
         }
     };
     Some(node.with(value))
+}
+
+/// Whether a list is what YAML makes of `key: -`.
+fn is_dash(items: &[Placed<Node>]) -> bool {
+    matches!(items, [item] if item.value == Node::Null)
 }
 
 impl Entry for Option<Text> {
@@ -521,6 +530,18 @@ impl Entry for Vec<Field> {
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut fields = Self::new();
         for part in items(node) {
+            if let Node::Text(text) = &part.value {
+                // Its value may be a secret, and is not shown.
+                let message = match text.contains(':') {
+                    true => {
+                        "a name and its value are a mapping and not a text; leave out the quotes \
+                         around both, as in `X-Id: 7`"
+                    }
+                    false => "names and values are a mapping, such as `X-Id: 7`, and not a text",
+                };
+                found.add(&part.place, message);
+                continue;
+            }
             for (name, value) in entries(part, "a list of names and values", found) {
                 for value in items(value) {
                     // An empty value is one, too.

@@ -7,12 +7,13 @@
 //! Bounds: [`VALUES_MAX`] values, [`TEXT_BYTES_MAX`] bytes of text together, the library's own for
 //! depth and for anchors, which could else multiply a small text (a "billion laughs").
 
-use crate::Diagnostic;
-use crate::{Place, Placed};
+use crate::diagnostic::Findings;
+use crate::{Diagnostic, Place, Placed};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::options::NonFiniteFloatPolicy;
+use serde_saphyr::options::{DuplicateKeyPolicy, NonFiniteFloatPolicy};
 use serde_saphyr::{Location, Spanned};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -49,6 +50,41 @@ impl Node {
         }
     }
 
+    /// Notes each key that stands in a mapping twice. The second one stays where its value has keys
+    /// or items of its own, so that the mistakes in them are found as well.
+    pub(crate) fn note_repeated(&mut self, found: &mut Findings) {
+        match self {
+            Self::List(items) => {
+                for item in items {
+                    item.value.note_repeated(found);
+                }
+            }
+            Self::Map(entries) => {
+                let mut first: HashMap<String, u64> = HashMap::with_capacity(entries.len());
+                entries.retain(|(key, value)| {
+                    let Some(line) = first.get(&key.value) else {
+                        first.insert(key.value.clone(), key.place.line());
+                        return true;
+                    };
+                    let name = key.value.escape_debug();
+                    let at = match line {
+                        0 => "here twice".to_owned(),
+                        line => format!("in line {line} already"),
+                    };
+                    let message = format!(
+                        "the key `{name}` stands {at}; write it once, or give it another name"
+                    );
+                    found.add(&key.place, message);
+                    matches!(value.value, Self::List(_) | Self::Map(_))
+                });
+                for (_, value) in entries {
+                    value.value.note_repeated(found);
+                }
+            }
+            Self::Null | Self::Switch(_) | Self::Number(_) | Self::Text(_) => {}
+        }
+    }
+
     /// The value of a key, where it is a mapping that has it.
     pub(crate) fn entry(&self, key: &str) -> Option<&Placed<Self>> {
         let Self::Map(entries) = self else {
@@ -76,6 +112,8 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
         underscored_numbers_as_strings: true,
         leading_zero_numbers_as_strings: true,
         non_finite_float_policy: NonFiniteFloatPolicy::AsString,
+        // A key that stands twice is a mistake beside others: [`Node::note_repeated`].
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
         with_snippet: false,
     };
     let reader = Reader {
@@ -103,8 +141,8 @@ impl Reader<'_> {
     /// The probable mistake where the text is no YAML, by the lines near the place.
     fn advice(&self, place: &Place, words: &str) -> Option<&'static str> {
         let line = usize::try_from(place.line()).ok()?.checked_sub(1)?;
-        let near = self.text.lines().skip(line.saturating_sub(1)).take(2);
-        let has_bare_template = near.into_iter().any(|line| {
+        let near_lines = || self.text.lines().skip(line.saturating_sub(1)).take(2);
+        let has_bare_template = near_lines().any(|line| {
             line.match_indices("{{").any(|(at, _)| {
                 let before = line[..at].trim_end();
                 // Within quotes it is a text like any other.
@@ -122,10 +160,17 @@ impl Reader<'_> {
             .lines()
             .nth(line)
             .is_some_and(|line| line.len() > KEY_MAX);
+        let is_flow = near_lines().any(|line| line.contains(['{', '[']));
         if is_long && is_indent.iter().any(|theirs| words.contains(theirs)) {
             Some("this line is longer than a key may be, which has at most 65,536 characters")
         } else if has_bare_template {
             Some("a value that begins with `{{` stands in quotes, as \"{{ uuid }}\"")
+        } else if words.contains("block sequence entries are not allowed")
+            && near_lines().any(|line| line.trim_end().ends_with(": -"))
+        {
+            Some("a dash alone begins a list, so write it in quotes, as \"-\"")
+        } else if is_flow && words.contains("unexpected character") {
+            Some("within `{ }` or `[ ]`, a value with one of `{}[],` in it stands in quotes")
         } else if is_indent.iter().any(|theirs| words.contains(theirs)) {
             Some(
                 "look at the indentation: the keys of one mapping begin in the same column, and a \
@@ -421,7 +466,6 @@ mod tests {
         let lines: String = (0..9).map(line).collect();
         let bomb = format!("a: &a [{}]\n{lines}", ["x"; 9].join(","));
         for (text, place, words) in [
-            ("a: 1\na: 2\n", "p:2:1", "duplicate"),
             ("a: [1\nb: 2\n", "p:", ""),
             ("a: \"x\n", "p:", ""),
             ("a:\n\t- b: 1\n", "p:2:", "a tab can't indent a line"),

@@ -110,7 +110,7 @@ fields!(Coding {
 });
 
 fields!(Keys [verbs] {
-    "list" => list: "A file with one URL a line",
+    "list" => list: "A file with one URL, or path at the target, a line",
     "method" => method: "The method of `url` or `list`",
     "url" => url: "A URL or a path at the target",
     "call" => call: "A gRPC method, as package.Service/Method",
@@ -168,11 +168,7 @@ impl Keys {
         if let Some(method) = method {
             found.add(&method.place, "`method` needs a `url` or a `list`");
         }
-        if asks.len() != 1 {
-            let message = "a request has one of `get`, `head`, `post`, `put`, `patch`, `delete`, \
-                           `options`, `trace`, `url`, `list`, `call`, `ammo` and `ammo_lines`";
-            found.add(place, message);
-        }
+        check_asks(&asks, place, found);
         asks.into_iter().next()
     }
 
@@ -313,6 +309,31 @@ impl Keys {
         }
         keys
     }
+}
+
+/// Notes a mapping at a place that asks for nothing, or for several things.
+fn check_asks(asks: &[Ask], place: &Place, found: &mut Findings) {
+    let places: Vec<&Place> = asks.iter().map(|ask| &ask.text().place).collect();
+    let last = places.iter().max_by_key(|place| place.position());
+    let (place, message) = match (places.len(), last) {
+        (1, _) => return,
+        (_, Some(last)) => {
+            let names = places.iter().map(|place| format!("`{}`", place.key()));
+            let names: Vec<String> = names.collect();
+            let message = format!(
+                "a request asks for one thing, and this one has {}; write each as a request of its \
+                 own, behind a `-`",
+                names.join(" and ")
+            );
+            (*last, message)
+        }
+        (_, None) => {
+            let message = "a request has one of `get`, `head`, `post`, `put`, `patch`, `delete`, \
+                           `options`, `trace`, `url`, `list`, `call`, `ammo` and `ammo_lines`";
+            (place, message.to_owned())
+        }
+    };
+    found.add(place, message);
 }
 
 impl Entry for Vec<Request> {

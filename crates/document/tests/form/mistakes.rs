@@ -65,7 +65,7 @@ fn every_mistake_is_said_with_its_place() {
                 "p:3:6: a: a pool is a mapping and not a list",
                 "p:6:7: requests: a request is a mapping and not a text",
                 "p:7:7: requests: a request asks for something, such as `get: /`",
-                "p:8:7: requests: a request has one of `get`, `head`",
+                "p:8:23: post: a request asks for one thing, and this one has `get` and `post`; write each",
                 "p:9:17: method: `method` needs a `url` or a `list`",
                 "p:9:7: requests: a request has one of `get`, `head`",
             ],
@@ -81,6 +81,33 @@ fn every_mistake_is_said_with_its_place() {
                 "p:7:37: body_file: give one of `body`, `body_file`, `body_base64`, `json`, `form` and `multipart`",
                 "p:8:57: metadata_file: give one of `metadata` and `metadata_file`",
             ],
+        ),
+        (
+            "drumfire: 1\npools:\n  a: { rat: 5, requests: [ { get: / } ] }\n  a: { late: [], requests: [ { get: /, name: x, name: y } ] }\n",
+            &[
+                "p:4:3: the key `a` stands in line 3 already; write it once, or give it another name",
+                "p:4:49: the key `name` stands in line 4 already",
+                "p:3:8: a pool has no key `rat`; did you mean `rate`?",
+                "p:4:14: late: a single value is wanted, not a list",
+            ],
+        ),
+        (
+            "drumfire: 1\npools:\n  a:\n    headers: [ 'X-Id: 7' ]\n    requests:\n    - { get: /, headers: abc }\noutputs: { html: [ ~ ] }\n",
+            &[
+                "p:4:16: headers: a name and its value are a mapping and not a text; leave out the quotes",
+                "p:6:26: headers: names and values are a mapping, such as `X-Id: 7`, and not a text",
+                "p:7:18: html: a single value is wanted, not a list; a dash alone begins a list",
+            ],
+        ),
+        (
+            "outputs:\n  html: -\n",
+            &[
+                "p:2:9: block sequence entries are not allowed in this context; a dash alone begins a list",
+            ],
+        ),
+        (
+            "a: { t: css input[name=t] @value }\n",
+            &["p:1:27: unexpected character: `@`; within `{ }` or `[ ]`, a value with one of"],
         ),
         (
             "drumfire: 1\nfeeds: { a: {}, b: { csv: x, jsonl: y }, c: { csv: x, xyz: y } }\n",

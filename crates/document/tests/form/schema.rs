@@ -78,6 +78,8 @@ fn broken_plans_are_refused() {
         "has no key",
         "has one of",
         "is a mapping and not",
+        "are a mapping",
+        "asks for one thing",
         "is not a whole number",
         "write true or false",
         "a single value is wanted",

@@ -3,7 +3,7 @@
 use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
 use crate::{Law, LawError, Sequence};
-use drumfire_units::{Nanos, Rate};
+use drumfire_units::{Nanos, Rate, rate_in_words};
 use std::fmt;
 use std::str::FromStr;
 
@@ -27,6 +27,21 @@ const FORMS: [(&str, usize, usize, &str); 8] = [
     ("step", 4, 4, "step(FROM, TO, BY, DURATION)"),
     ("trace", 1, 1, "trace(FILE)"),
     ("unlimited", 0, 1, "unlimited(DURATION)"),
+];
+
+/// The message on a text that ends within parentheses.
+const UNCLOSED: &str = "a closing parenthesis is missing; write `)`";
+
+/// Names of other tools for the same laws, and how ours are written.
+const FOREIGN: [(&str, &str); 8] = [
+    ("constantUsersPerSec", "const(10/s,5m)"),
+    ("rampUsersPerSec", "line(1/s,10/s,5m)"),
+    ("atOnceUsers", "once(10)"),
+    ("ramp", "line(1/s,10/s,5m)"),
+    ("ramping", "line(1/s,10/s,5m)"),
+    ("pause", "const(0,10s)"),
+    ("sin", "sine(100/s,50/s,1m,10m)"),
+    ("burst", "once(10)"),
 ];
 
 /// Reads a trace: from the text between the parentheses to ascending times, or the mistake.
@@ -57,6 +72,17 @@ impl Sequence {
     /// own rule is broken: durations are above zero and below 2^62 ns, `by` and `period` are not
     /// zero, an amplitude is at most the mean.
     pub fn parse_with(text: &str, read_trace: &mut ReadTrace<'_>) -> Result<Self, LawError> {
+        Self::pieces(text, read_trace).map_err(|error| match rate_in_words(text) {
+            // Words with blanks between them look like several pieces.
+            Some(meant) => LawError {
+                at: 0,
+                message: format!("`{}` is not a rate; write {meant}", excerpt(text.trim())),
+            },
+            None => error,
+        })
+    }
+
+    fn pieces(text: &str, read_trace: &mut ReadTrace<'_>) -> Result<Self, LawError> {
         if text.len() > LENGTH_MAX {
             let message = format!("the load is longer than {LENGTH_MAX} bytes");
             return Err(LawError {
@@ -151,13 +177,13 @@ fn piece(scan: &mut Scan<'_>, read_trace: &mut ReadTrace<'_>) -> Result<Law, Law
     let Some(&(name, least, most, form)) = FORMS.iter().find(|form| form.0 == word) else {
         let names = FORMS.iter().map(|form| form.0);
         let all: Vec<_> = names.clone().collect();
+        let advice = match FOREIGN.iter().find(|(theirs, _)| *theirs == word) {
+            Some((_, ours)) => format!("; write {ours}"),
+            None => suggestion_and(word, names, &format!("the laws are {}", all.join(", "))),
+        };
         return Err(LawError {
             at: start,
-            message: format!(
-                "`{}` is not a law{}",
-                excerpt(word),
-                suggestion_and(word, names, &format!("the laws are {}", all.join(", ")))
-            ),
+            message: format!("`{}` is not a law{advice}", excerpt(word)),
         });
     };
     let arguments = arguments(scan, name == "trace")?;
@@ -187,6 +213,9 @@ fn bare(word: &str, at: usize) -> Result<Law, LawError> {
     let names = FORMS.iter().map(|form| form.0);
     let message = match FORMS.iter().find(|form| form.0 == word) {
         Some(form) => format!("`{word}` needs its arguments; write {}", form.3),
+        None if let Some(meant) = rate_in_words(word) => {
+            format!("`{}` is not a rate; write {meant}", excerpt(word))
+        }
         None => format!(
             "`{}` is neither a rate nor a law{}",
             excerpt(word),
@@ -212,10 +241,7 @@ fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>
         let end = scan.at();
         let last = scan.eat(")");
         if !last && !scan.eat(",") {
-            // A comma within YAML's braces ends a text without quotes, so that it looks like this.
-            let message = "a closing parenthesis is missing; write `)`, and within `{ }` of a plan the \
-                           law in quotes";
-            let message = message.to_owned();
+            let message = UNCLOSED.to_owned();
             return Err(LawError { at: end, message });
         }
         let argument = Argument { at, text };
@@ -321,6 +347,14 @@ fn amplitude_below(mean: Rate, argument: &Argument<'_>) -> Result<Rate, LawError
         )));
     }
     Ok(amplitude)
+}
+
+impl LawError {
+    /// Whether the text ends within parentheses.
+    #[must_use]
+    pub fn is_unclosed(&self) -> bool {
+        self.message == UNCLOSED
+    }
 }
 
 impl Law {

@@ -68,7 +68,7 @@ fn refused_laws_say_what_is_right() {
             "`lines` is not a law; did you mean `line`? The laws are const, line",
         ),
         (
-            "burst(5)",
+            "surge(5)",
             0,
             "the laws are const, line, once, sine, stairs, step, trace, unlimited",
         ),
