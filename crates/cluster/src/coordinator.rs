@@ -29,10 +29,9 @@ use crate::on_loss::OnLoss;
 use crate::place::{Place, PlaceState};
 use crate::setup::Setup;
 use crate::status::{AgentStatus, Status};
-use drumfire_measure::{Ending, RunEvent, RunInfo, decode_event};
+use drumfire_measure::{Ending, Interval, RunEvent, RunInfo, decode_event, interval_of_event};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
-use std::sync::Arc;
 
 /// A coordinator's side of the protocol.
 #[derive(Debug)]
@@ -44,6 +43,8 @@ pub struct Coordinator {
     waiting: Vec<(Beat, Nanos)>,
     places: Vec<Place>,
     merge: Merge,
+    /// The memory that intervals are read into.
+    read: Option<Interval>,
     contrast: Contrast,
     start: Option<Nanos>,
     commands: Vec<Command>,
@@ -67,6 +68,7 @@ impl Coordinator {
             waiting: Vec::new(),
             places: Vec::new(),
             merge: Merge::of(0),
+            read: None,
             contrast: Contrast::default(),
             start: None,
             commands: Vec::new(),
@@ -467,14 +469,17 @@ impl Coordinator {
                 return Ok(());
             }
         };
-        let event = decode_event(&bytes, info);
-        match event.map_err(|_| MessageError::Malformed("an event"))? {
-            RunEvent::IntervalClosed(interval) => {
-                place.reported = interval.end;
-                place.tally.add(&interval);
-                self.contrast.add(index, &interval);
-                self.merge.add(index, Arc::unwrap_or_clone(interval));
-            }
+        let malformed = |_| MessageError::Malformed("an event");
+        if let Some(interval) = interval_of_event(&bytes).map_err(malformed)? {
+            let interval = Interval::decode_into(&mut self.read, interval, &info.pools);
+            let interval = interval.map_err(malformed)?;
+            place.reported = interval.end;
+            place.tally.add(interval);
+            self.contrast.add(index, interval);
+            self.merge.add(index, interval, &info.pools);
+            return Ok(());
+        }
+        match decode_event(&bytes, info).map_err(malformed)? {
             RunEvent::Changed(command) => {
                 place.changes += 1;
                 if place.changes > self.changes {
@@ -492,7 +497,7 @@ impl Coordinator {
             event @ (RunEvent::Kept(_) | RunEvent::Transcripts(_) | RunEvent::Failed(_)) => {
                 tell(event, actions);
             }
-            RunEvent::Started(_) | RunEvent::Finished(_) => {
+            RunEvent::IntervalClosed(_) | RunEvent::Started(_) | RunEvent::Finished(_) => {
                 return Err(MessageError::Malformed("an event out of its order"));
             }
         }
@@ -514,7 +519,7 @@ impl Coordinator {
     /// Publishes the intervals that are complete.
     fn close_intervals(&mut self, actions: &mut Vec<CoordinatorAction>) {
         while let Some(interval) = self.merge.take() {
-            tell(RunEvent::IntervalClosed(Arc::new(interval)), actions);
+            tell(RunEvent::IntervalClosed(interval), actions);
         }
     }
 

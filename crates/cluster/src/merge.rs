@@ -4,21 +4,40 @@
 //! some, or has come to its end. So the next merged interval is the least span that no share's
 //! interval crosses, and it is complete when every share has come to the end of it or has ended. No
 //! sample is in two of them, and none is in none: every interval that is added comes out in one.
+//!
+//! An interval is merged when it is added: the spans that wait have one each, however many shares
+//! there are. Two of them become one where an interval crosses both.
+//!
+//! Observers get a clone, which is as small as what was seen, and the memory into which intervals
+//! are merged is used again for the next span.
 
-use drumfire_measure::Interval;
+use drumfire_measure::{Interval, PoolInfo};
 use drumfire_units::Nanos;
-use std::collections::VecDeque;
+use std::sync::Arc;
 
-/// The intervals of shares that wait for those of others.
+/// The spans that wait for intervals of shares.
 #[derive(Debug)]
 pub struct Merge {
-    queues: Vec<Queue>,
+    shares: Vec<Share>,
+    /// Ordered by time; none touches another.
+    spans: Vec<Span>,
+    /// An empty interval, in memory that was used before.
+    spare: Option<Interval>,
 }
 
-#[derive(Debug, Default)]
-struct Queue {
-    intervals: VecDeque<Interval>,
+#[derive(Clone, Copy, Debug, Default)]
+struct Share {
+    /// The end of its newest interval.
+    reached: Option<Nanos>,
     is_closed: bool,
+}
+
+/// A span that no interval so far crosses.
+#[derive(Debug)]
+struct Span {
+    start: Nanos,
+    end: Nanos,
+    merged: Interval,
 }
 
 impl Merge {
@@ -26,104 +45,145 @@ impl Merge {
     #[must_use]
     pub fn of(shares: usize) -> Self {
         Self {
-            queues: (0..shares).map(|_| Queue::default()).collect(),
+            shares: vec![Share::default(); shares],
+            spans: Vec::new(),
+            spare: None,
         }
     }
 
-    /// Adds a share's next interval.
-    pub fn add(&mut self, share: usize, interval: Interval) {
-        if let Some(queue) = self.queues.get_mut(share) {
-            queue.intervals.push_back(interval);
+    /// Adds a share's next interval, of a run with these pools.
+    pub fn add(&mut self, share: usize, interval: &Interval, pools: &[PoolInfo]) {
+        let Some(share) = self.shares.get_mut(share) else {
+            return;
+        };
+        share.reached = share.reached.max(Some(interval.end));
+        // One without a length has a place too.
+        let start = interval.start;
+        let end = interval.end.max(start + Nanos(1));
+        let from = self.spans.partition_point(|span| span.end <= start);
+        let until = self.spans.partition_point(|span| span.start < end);
+        if from == until {
+            let spare = self.spare.take();
+            let mut merged = spare.unwrap_or_else(|| Interval::of_pools(pools));
+            // An empty one has a span of its own, at the run's start.
+            (merged.index, merged.start, merged.end) = (interval.index, start, interval.end);
+            merged.merge(interval);
+            let span = Span { start, end, merged };
+            return self.spans.insert(from, span);
+        }
+        let crossed: Vec<Span> = self.spans.drain(from + 1..until).collect();
+        let span = &mut self.spans[from];
+        span.merged.merge(interval);
+        (span.start, span.end) = (span.start.min(start), span.end.max(end));
+        for other in crossed {
+            span.merged.merge(&other.merged);
+            span.end = span.end.max(other.end);
         }
     }
 
     /// Waits no longer for a share, which has ended or is lost.
     pub fn close(&mut self, share: usize) {
-        if let Some(queue) = self.queues.get_mut(share) {
-            queue.is_closed = true;
+        if let Some(share) = self.shares.get_mut(share) {
+            share.is_closed = true;
         }
     }
 
     /// The next merged interval, summed up, if it is complete.
-    pub fn take(&mut self) -> Option<Interval> {
-        let end = self.end()?;
-        let waits = |queue: &Queue| {
-            let last = queue.intervals.back().map(|last| last.end);
-            !queue.is_closed && last.is_none_or(|last| last < end)
-        };
-        if self.queues.iter().any(waits) {
+    pub fn take(&mut self) -> Option<Arc<Interval>> {
+        let end = self.spans.first()?.end;
+        let has_come = |share: &Share| share.is_closed || share.reached >= Some(end);
+        if !self.shares.iter().all(has_come) {
             return None;
         }
-        let mut merged: Option<Interval> = None;
-        for queue in &mut self.queues {
-            while let Some(interval) = queue.intervals.pop_front_if(|first| first.start < end) {
-                match &mut merged {
-                    None => merged = Some(interval),
-                    Some(merged) => merged.merge(&interval),
-                }
-            }
-        }
-        if let Some(merged) = &mut merged {
-            merged.sum_up();
-        }
-        merged
-    }
-
-    /// The end of the least span, from the first interval on, that no interval here crosses.
-    fn end(&self) -> Option<Nanos> {
-        let fronts = self.queues.iter().filter_map(|it| it.intervals.front());
-        let first = fronts.min_by_key(|front| front.start)?;
-        // One without a length has a place too.
-        let mut end = first.end.max(first.start + Nanos(1));
-        loop {
-            let queues = self.queues.iter();
-            let all = queues.flat_map(|queue| queue.intervals.iter());
-            let within = all.filter(|interval| interval.start < end);
-            let grown = within.map(|interval| interval.end).max().unwrap_or(end);
-            if grown <= end {
-                return Some(end);
-            }
-            end = grown;
-        }
+        let mut merged = self.spans.remove(0).merged;
+        merged.sum_up();
+        let taken = Arc::new(Interval::clone(&merged));
+        merged.reset(0, Nanos::ZERO);
+        self.spare = Some(merged);
+        Some(taken)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
+    use drumfire_measure::Model;
+
+    fn pools() -> Vec<PoolInfo> {
+        vec![PoolInfo::new("p", Model::Open, ["a"])]
+    }
 
     fn interval(start: u64, end: u64) -> Interval {
-        let mut interval = Interval::new(&[Arc::from("a")]);
+        let mut interval = Interval::of_pools(&pools());
         interval.index = start;
         (interval.start, interval.end) = (Nanos(start), Nanos(end));
+        // Each has a sum by which it is known.
+        interval.health.cpu = Nanos(1);
         interval
     }
 
-    fn spans(merge: &mut Merge) -> Vec<(u64, u64)> {
+    fn add(merge: &mut Merge, share: usize, start: u64, end: u64) {
+        merge.add(share, &interval(start, end), &pools());
+    }
+
+    fn spans(merge: &mut Merge) -> Vec<(u64, u64, u64)> {
         let next = std::iter::from_fn(|| merge.take());
-        next.map(|it| (it.start.0, it.end.0)).collect()
+        next.map(|it| (it.start.0, it.end.0, it.health.cpu.0))
+            .collect()
     }
 
     #[test]
     fn spans_are_complete_and_crossed_by_none() {
         let mut merge = Merge::of(2);
-        merge.add(0, interval(0, 10));
+        add(&mut merge, 0, 0, 10);
         assert_eq!(spans(&mut merge), []);
-        merge.add(1, interval(0, 10));
-        assert_eq!(spans(&mut merge), [(0, 10)]);
+        add(&mut merge, 1, 0, 10);
+        assert_eq!(spans(&mut merge), [(0, 10, 2)]);
         // One share was late and has merged two of its own.
-        merge.add(0, interval(10, 30));
-        merge.add(1, interval(10, 20));
+        add(&mut merge, 0, 10, 30);
+        add(&mut merge, 1, 10, 20);
         assert_eq!(spans(&mut merge), []);
-        merge.add(1, interval(20, 30));
-        assert_eq!(spans(&mut merge), [(10, 30)]);
+        add(&mut merge, 1, 20, 30);
+        assert_eq!(spans(&mut merge), [(10, 30, 3)]);
         // They end at different times.
-        merge.add(0, interval(30, 34));
+        add(&mut merge, 0, 30, 34);
         merge.close(0);
-        merge.add(1, interval(30, 40));
-        merge.add(1, interval(40, 40));
+        add(&mut merge, 1, 30, 40);
+        add(&mut merge, 1, 40, 40);
         merge.close(1);
-        assert_eq!(spans(&mut merge), [(30, 40), (40, 40)]);
+        assert_eq!(spans(&mut merge), [(30, 40, 2), (40, 40, 1)]);
+    }
+
+    #[test]
+    fn an_interval_makes_one_span_of_those_that_it_crosses() {
+        let mut merge = Merge::of(2);
+        for start in [0, 10, 20, 30] {
+            add(&mut merge, 0, start, start + 10);
+        }
+        add(&mut merge, 1, 5, 25);
+        assert_eq!(spans(&mut merge), []);
+        merge.close(1);
+        assert_eq!(spans(&mut merge), [(0, 30, 4), (30, 40, 1)]);
+    }
+
+    #[test]
+    fn an_interval_that_comes_late_has_a_span_of_its_own() {
+        let mut merge = Merge::of(2);
+        merge.close(1);
+        add(&mut merge, 0, 0, 10);
+        add(&mut merge, 0, 10, 20);
+        assert_eq!(spans(&mut merge), [(0, 10, 1), (10, 20, 1)]);
+        add(&mut merge, 1, 0, 10);
+        assert_eq!(spans(&mut merge), [(0, 10, 1)]);
+    }
+
+    #[test]
+    fn memory_is_used_again_and_nothing_is_left_in_it() {
+        let mut merge = Merge::of(1);
+        for start in [0, 10, 20] {
+            add(&mut merge, 0, start, start + 10);
+            assert_eq!(spans(&mut merge), [(start, start + 10, 1)]);
+            assert!(merge.spare.is_some());
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use drumfire_measure::Interval;
 use drumfire_units::Nanos;
+use std::borrow::Cow;
 
 /// The lag above which an interval counts as late, as it does for a whole run.
 const LAG_LATE: Nanos = Nanos::from_millis(10);
@@ -26,12 +27,16 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds an interval.
+    /// Adds an interval, of which the counts of pools are summed up.
     pub(crate) fn add(&mut self, interval: &Interval) {
-        let total = &interval.total;
-        let lag = &total.latency.lag;
-        self.sent = self.sent.saturating_add(total.counts.sent);
-        self.dropped = self.dropped.saturating_add(total.counts.dropped);
+        let mut lag = Cow::Borrowed(&interval.pools()[0].latency.lag);
+        for pool in &interval.pools()[1..] {
+            lag.to_mut().merge(&pool.latency.lag);
+        }
+        for pool in interval.pools() {
+            self.sent = self.sent.saturating_add(pool.counts.sent);
+            self.dropped = self.dropped.saturating_add(pool.counts.dropped);
+        }
         self.lag_max = self.lag_max.max(lag.max());
         self.lag_sum = self.lag_sum.saturating_add(lag.sum());
         self.lag_count = self.lag_count.saturating_add(lag.count());

@@ -113,6 +113,13 @@ impl Buckets {
         }
     }
 
+    /// Empties them and makes them small; a list keeps its memory, an array gives it back.
+    pub(crate) fn restart(&mut self) {
+        self.all = Box::default();
+        self.few.places.clear();
+        self.few.counts.clear();
+    }
+
     /// Empty buckets that take their memory as these did.
     pub(crate) fn empty_like(&self) -> Self {
         if self.all.is_empty() {

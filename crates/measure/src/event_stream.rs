@@ -155,6 +155,17 @@ pub fn decode_event(bytes: &[u8], info: &RunInfo) -> Result<RunEvent, CodecError
     middle(kind, input, info)
 }
 
+/// The bytes of the interval, for [`Interval::decode`], where an event of [`encode_event`] is that of
+/// a closed one: for a reader that keeps the memory of intervals.
+///
+/// # Errors
+/// When the bytes are no event, or of a later version.
+pub fn interval_of_event(bytes: &[u8]) -> Result<Option<&[u8]>, CodecError> {
+    let mut input = Input::new(bytes);
+    input.version(VERSION)?;
+    Ok((input.number()? == INTERVAL).then(|| input.rest()))
+}
+
 /// An event between the first and the last.
 fn middle(kind: u64, mut input: Input<'_>, info: &RunInfo) -> Result<RunEvent, CodecError> {
     let event = match kind {

@@ -358,25 +358,35 @@ impl Figures {
             .fill_with_zeros(sent.saturating_add(pending));
     }
 
-    fn sum_up_steps(&mut self) {
+    /// Makes the counts alone from those of the steps.
+    fn sum_up_counts(&mut self) {
+        if self.steps.is_empty() {
+            return;
+        }
         let Counts {
             intended, dropped, ..
         } = self.counts;
         self.counts = Counts::default();
+        for step in &self.steps {
+            self.counts.merge(&step.counts);
+        }
+        (self.counts.intended, self.counts.dropped) = (intended, dropped);
+    }
+
+    fn sum_up_steps(&mut self) {
+        self.sum_up_counts();
         self.bytes = Bytes::default();
         self.outcomes = OutcomeCounts::default();
         self.status.reset();
         self.latency.response_time.reset();
         self.latency.service_time.reset();
         for step in self.steps.iter().filter(|step| !step.is_empty()) {
-            self.counts.merge(&step.counts);
             self.bytes.merge(&step.bytes);
             self.outcomes.merge(&step.errors);
             self.status.merge(&step.status);
             self.latency.response_time.merge(&step.response_time);
             self.latency.service_time.merge(&step.service_time);
         }
-        (self.counts.intended, self.counts.dropped) = (intended, dropped);
     }
 
     /// The series of a step, where steps have series of their own; indexes from
@@ -501,11 +511,6 @@ impl Figures {
 
     pub(crate) fn error_table_mut(&mut self) -> &mut ErrorTable {
         &mut self.errors
-    }
-
-    /// Replaces the counts by outcome and by status, for decoders.
-    pub(crate) fn set_kinds(&mut self, outcomes: OutcomeCounts, status: StatusCounts) {
-        (self.outcomes, self.status) = (outcomes, status);
     }
 
     /// Every status that was seen, ascending, with its count.

@@ -308,6 +308,12 @@ impl Histogram {
         self.sum = 0;
     }
 
+    /// Forgets every sample and becomes a [small](Self::small) one, for a decoder.
+    fn restart(&mut self) {
+        self.buckets.restart();
+        *self = Self::with(std::mem::replace(&mut self.buckets, Buckets::small()));
+    }
+
     /// The number of samples.
     #[must_use]
     pub fn count(&self) -> u64 {

@@ -65,7 +65,15 @@ impl Interval {
     pub fn of_pools<'a, S: Into<PoolSeries<'a>>>(pools: impl IntoIterator<Item = S>) -> Self {
         let pools: Vec<PoolSeries<'_>> = pools.into_iter().map(Into::into).collect();
         let steps = pools.iter().map(|pool| pool.steps.len()).sum();
-        let memory = StepMemory::of(steps);
+        Self::with(pools, StepMemory::of(steps))
+    }
+
+    /// An empty interval to be decoded into, of a run with these pools, at least one.
+    fn to_decode(pools: &[PoolInfo]) -> Self {
+        Self::with(pools.iter().map(Into::into), StepMemory::AsNeeded)
+    }
+
+    fn with<'a>(pools: impl IntoIterator<Item = PoolSeries<'a>>, memory: StepMemory) -> Self {
         let figures = |pool| Figures::of_series(pool, memory);
         let pools = pools.into_iter().map(figures).collect();
         let (total, pools) = total_and_pools(pools);
@@ -181,18 +189,26 @@ impl Interval {
     /// The interval that [`Self::encode`] wrote, of a run with these pools, at least one, summed
     /// up. Its memory is bounded by the length of the bytes and the number of steps.
     pub fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Self, CodecError> {
-        let parts = form::decode(bytes, pools)?;
-        let (total, pools) = total_and_pools(parts.pools);
-        let mut decoded = Self {
-            index: parts.index,
-            start: parts.start,
-            end: parts.end,
-            total,
-            health: parts.health,
-            pools,
-        };
+        let mut decoded = Self::to_decode(pools);
+        form::read(&mut decoded, bytes, pools)?;
         decoded.sum_up();
         Ok(decoded)
+    }
+
+    /// The same into an interval that this made before, of the same pools, or into none yet: a
+    /// reader of many takes the memory of one. Only the counts of each pool are summed up, so that
+    /// it can be merged into another, which is summed up then.
+    ///
+    /// # Errors
+    /// When the bytes are none, as [`Self::decode`]; there is no interval then.
+    pub fn decode_into<'a>(
+        kept: &'a mut Option<Self>,
+        bytes: &[u8],
+        pools: &[PoolInfo],
+    ) -> Result<&'a Self, CodecError> {
+        let mut decoded = kept.take().unwrap_or_else(|| Self::to_decode(pools));
+        form::read(&mut decoded, bytes, pools)?;
+        Ok(kept.insert(decoded))
     }
 
     /// The span of the interval that [`Self::encode`] wrote, from the first bytes; the rest is not

@@ -96,7 +96,7 @@ pub use encoding::{DecodeError, decode_v2, encode_v2};
 pub use ending::{Doubt, Ending, LoadEnd};
 pub use errors::{ErrorRow, MESSAGE_BYTES, MESSAGES};
 pub use event::RunEvent;
-pub use event_stream::{EventReader, decode_event, encode_event};
+pub use event_stream::{EventReader, decode_event, encode_event, interval_of_event};
 pub use figure::Certainty;
 pub use figures::Figures;
 pub use health::{GeneratorHealth, WorkerHealth};

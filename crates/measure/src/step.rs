@@ -89,7 +89,7 @@ impl Step {
 
     /// The step's parts as a series to be recorded into.
     #[inline]
-    fn series_mut(&mut self) -> SeriesMut<'_> {
+    pub(crate) fn series_mut(&mut self) -> SeriesMut<'_> {
         SeriesMut {
             counts: &mut self.counts,
             bytes: &mut self.bytes,

@@ -25,22 +25,21 @@
 //! Figures must be summed up before they are encoded. A decoder notices where they were not: the
 //! waiting times are then fewer than the requests.
 //!
-//! [`encode`] and [`decode`] are called for each pool of an interval, in the order of the run's
+//! [`encode`] and [`read`] are called for each pool of an interval, in the order of the run's
 //! facts, which must be read first. Their parts are read in the order of the table and have no
 //! length of their own: one that is wrong makes all behind it wrong, so that any mistake ends the
 //! decoding.
 
 use crate::codec::{CodecError, Input, put, put_named, put_signed, put_text};
 use crate::errors::ErrorTable;
-use crate::histogram::form::{decode_histogram, encode_histogram};
-use crate::step::StepMemory;
+use crate::histogram::form::{encode_histogram, read_histogram};
+use crate::series::SeriesMut;
 use crate::{
     AddressCounts, AddressRow, Addresses, Bytes, Closing, Connections, Counts, Figures, HeldBack,
     Histogram, Iterations, Leniency, Messages, Outcome, OutcomeCounts, PoolSeries, StatusCounts,
     Step,
 };
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 /// Appends figures that are summed up.
 pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
@@ -95,47 +94,55 @@ pub(crate) enum ConnectionsForm {
     Measured,
 }
 
-/// The figures of a pool with these series.
-pub(crate) fn decode(
+/// Reads the figures of a pool with these series into figures of the same, whose memory is used
+/// again. Of the sums of several steps only their counts are made: [`Figures::sum_up`] makes the
+/// others. Behind an error the figures are any.
+pub(crate) fn read(
+    figures: &mut Figures,
     input: &mut Input<'_>,
     series: PoolSeries<'_>,
     form: ConnectionsForm,
-) -> Result<Figures, CodecError> {
-    let mut figures = Figures::of_series(series, StepMemory::AsNeeded);
+) -> Result<(), CodecError> {
+    figures.counts = Counts::default();
     figures.counts.intended = input.number()?;
     figures.counts.dropped = input.number()?;
-    decode_series(&mut figures, input)?;
+    read_series(figures, input)?;
     let latency = &mut figures.latency;
-    latency.first_byte = decode_histogram(input)?;
-    latency.first_byte_bad = decode_histogram(input)?;
-    latency.lag = decode_histogram(input)?;
-    latency.waiting = decode_histogram(input)?;
-    latency.failed = decode_histogram(input)?;
+    for histogram in [
+        &mut latency.first_byte,
+        &mut latency.first_byte_bad,
+        &mut latency.lag,
+        &mut latency.waiting,
+        &mut latency.failed,
+    ] {
+        read_histogram(histogram, input)?;
+    }
     for count in figures.warmup.all_mut() {
         *count = input.number()?;
     }
     let names = Leniency::ALL.iter().map(|leniency| leniency.name());
     let counts = &mut figures.leniencies;
+    counts.fill(0);
     input.named(names, |place, count| counts[place] = count)?;
     figures.under_way = input.signed()?;
     figures.interim = input.number()?;
     figures.retried = input.number()?;
     figures.held_back = decode_held_back(input)?;
     if series.iterations {
-        figures.iterations = Some(decode_iterations(input)?);
+        read_iterations(figures.iterations.get_or_insert_default(), input)?;
     }
     for scenario in &mut figures.scenarios {
-        *scenario = decode_iterations(input)?;
+        read_iterations(scenario, input)?;
     }
-    figures.messages = decode_messages(input)?;
-    figures.connections = decode_connections(input, form)?;
-    decode_errors(figures.error_table_mut(), input)?;
-    let waited = figures.latency.waiting.count();
-    figures.sum_up();
-    if figures.latency.waiting.count() != waited {
+    read_messages(&mut figures.messages, input)?;
+    read_connections(&mut figures.connections, input, form)?;
+    read_errors(figures.error_table_mut(), input)?;
+    figures.sum_up_counts();
+    let began = figures.counts.sent.saturating_add(figures.counts.pending);
+    if figures.latency.waiting.count() < began {
         return Err(CodecError::Malformed("figures were not summed up"));
     }
-    Ok(figures)
+    Ok(())
 }
 
 /// A series as it is encoded: borrowed from a step, or from the sums of a pool with a single one.
@@ -183,40 +190,46 @@ fn encode_series(figures: &Figures, out: &mut Vec<u8>) {
 /// Reads the series of the steps into figures that have those steps. Where there is a single step,
 /// the counts of arrivals, which were read before, are kept: a series knows only of requests that
 /// ended.
-fn decode_series(figures: &mut Figures, input: &mut Input<'_>) -> Result<(), CodecError> {
+fn read_series(figures: &mut Figures, input: &mut Input<'_>) -> Result<(), CodecError> {
     const MALFORMED: CodecError = CodecError::Malformed("an interval of other steps");
     if figures.steps.is_empty() {
-        let intended = figures.counts.intended;
-        let dropped = figures.counts.dropped;
-        let sums = Decoded::new(input)?;
-        (figures.counts, figures.bytes) = (sums.counts, sums.bytes);
+        let Counts {
+            intended, dropped, ..
+        } = figures.counts;
+        read_one(figures.sums_mut(), input)?;
         (figures.counts.intended, figures.counts.dropped) = (intended, dropped);
-        figures.latency.response_time = sums.response_time;
-        figures.latency.service_time = sums.service_time;
-        figures.set_kinds(sums.outcomes, sums.status);
         return Ok(());
     }
+    figures.steps.iter_mut().for_each(Step::reset);
     let mut next = 0_usize;
     for _ in 0..input.length()? {
         let unused = usize::try_from(input.number()?).map_err(|_| MALFORMED)?;
         let place = next.checked_add(unused).ok_or(MALFORMED)?;
         let step = figures.steps.get_mut(place).ok_or(MALFORMED)?;
-        let series = Decoded::new(input)?;
-        if series.counts.intended == 0 {
+        read_one(step.series_mut(), input)?;
+        if step.counts.intended == 0 {
             return Err(CodecError::Malformed("a series without requests"));
         }
-        *step = Step {
-            name: Arc::clone(&step.name),
-            counts: series.counts,
-            bytes: series.bytes,
-            response_time: series.response_time,
-            service_time: series.service_time,
-            status: series.status,
-            errors: series.outcomes,
-        };
         next = place + 1;
     }
     Ok(())
+}
+
+/// Reads one series, what [`Series::encode`] wrote.
+fn read_one(series: SeriesMut<'_>, input: &mut Input<'_>) -> Result<(), CodecError> {
+    *series.outcomes = OutcomeCounts::default();
+    let names = Outcome::ALL.iter().map(|outcome| outcome.name());
+    input.named(names, |place, count| {
+        series.outcomes.set(Outcome::ALL[place], count);
+    })?;
+    *series.counts = Counts::of_series(series.outcomes, input.number()?, input.number()?);
+    *series.bytes = Bytes {
+        sent: input.number()?,
+        received: input.number()?,
+    };
+    read_statuses(series.status, input)?;
+    read_histogram(series.response_time, input)?;
+    read_histogram(series.service_time, input)
 }
 
 impl Series<'_> {
@@ -243,44 +256,11 @@ impl Series<'_> {
     }
 }
 
-/// A series that was decoded.
-struct Decoded {
-    counts: Counts,
-    bytes: Bytes,
-    outcomes: OutcomeCounts,
-    status: StatusCounts,
-    response_time: Histogram,
-    service_time: Histogram,
-}
-
-impl Decoded {
-    fn new(input: &mut Input<'_>) -> Result<Self, CodecError> {
-        let mut outcomes = OutcomeCounts::default();
-        let names = Outcome::ALL.iter().map(|outcome| outcome.name());
-        input.named(names, |place, count| {
-            outcomes.set(Outcome::ALL[place], count);
-        })?;
-        let counts = Counts::of_series(&outcomes, input.number()?, input.number()?);
-        let bytes = Bytes {
-            sent: input.number()?,
-            received: input.number()?,
-        };
-        Ok(Self {
-            counts,
-            bytes,
-            outcomes,
-            status: decode_statuses(input)?,
-            response_time: decode_histogram(input)?,
-            service_time: decode_histogram(input)?,
-        })
-    }
-}
-
 /// Reads counts by status: each as its distance behind the one before, which is below the table's
 /// length.
-fn decode_statuses(input: &mut Input<'_>) -> Result<StatusCounts, CodecError> {
+fn read_statuses(statuses: &mut StatusCounts, input: &mut Input<'_>) -> Result<(), CodecError> {
     const MALFORMED: CodecError = CodecError::Malformed("counts by status");
-    let mut statuses = StatusCounts::default();
+    statuses.reset();
     let mut next = 0_u64;
     for _ in 0..input.length()? {
         let status = next.checked_add(input.number()?).ok_or(MALFORMED)?;
@@ -292,7 +272,7 @@ fn decode_statuses(input: &mut Input<'_>) -> Result<StatusCounts, CodecError> {
         statuses.add(place, count);
         next = status + 1;
     }
-    Ok(statuses)
+    Ok(())
 }
 
 fn decode_held_back(input: &mut Input<'_>) -> Result<HeldBack, CodecError> {
@@ -325,7 +305,7 @@ fn encode_iterations(iterations: &Iterations, out: &mut Vec<u8>) {
     encode_histogram(&iterations.failed, out);
 }
 
-fn decode_iterations(input: &mut Input<'_>) -> Result<Iterations, CodecError> {
+fn read_iterations(iterations: &mut Iterations, input: &mut Input<'_>) -> Result<(), CodecError> {
     let mut counts = Counts {
         intended: input.number()?,
         dropped: input.number()?,
@@ -337,11 +317,9 @@ fn decode_iterations(input: &mut Input<'_>) -> Result<Iterations, CodecError> {
         ..Counts::default()
     };
     counts.sent = counts.finished().saturating_add(counts.in_flight);
-    Ok(Iterations {
-        counts,
-        time: decode_histogram(input)?,
-        failed: decode_histogram(input)?,
-    })
+    iterations.counts = counts;
+    read_histogram(&mut iterations.time, input)?;
+    read_histogram(&mut iterations.failed, input)
 }
 
 fn encode_messages(messages: &Messages, out: &mut Vec<u8>) {
@@ -352,14 +330,12 @@ fn encode_messages(messages: &Messages, out: &mut Vec<u8>) {
     encode_histogram(&messages.gap, out);
 }
 
-fn decode_messages(input: &mut Input<'_>) -> Result<Messages, CodecError> {
-    Ok(Messages {
-        sent: input.number()?,
-        unsent: input.number()?,
-        received: input.number()?,
-        first: decode_histogram(input)?,
-        gap: decode_histogram(input)?,
-    })
+fn read_messages(messages: &mut Messages, input: &mut Input<'_>) -> Result<(), CodecError> {
+    messages.sent = input.number()?;
+    messages.unsent = input.number()?;
+    messages.received = input.number()?;
+    read_histogram(&mut messages.first, input)?;
+    read_histogram(&mut messages.gap, input)
 }
 
 fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
@@ -374,28 +350,26 @@ fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
     put_signed(out, connections.open_before);
 }
 
-fn decode_connections(
+fn read_connections(
+    connections: &mut Connections,
     input: &mut Input<'_>,
     form: ConnectionsForm,
-) -> Result<Connections, CodecError> {
-    let opened = input.number()?;
-    let mut closed = [0; Closing::ALL.len()];
+) -> Result<(), CodecError> {
+    connections.opened = input.number()?;
+    let closed = &mut connections.closed;
+    closed.fill(0);
     let names = Closing::ALL.iter().map(|closing| closing.name());
     input.named(names, |place, count| closed[place] = count)?;
-    Ok(Connections {
-        opened,
-        closed,
-        tls_resumed: input.number()?,
-        connect: decode_histogram(input)?,
-        tls_handshake: decode_histogram(input)?,
-        lifetime: decode_histogram(input)?,
-        carried: decode_histogram(input)?,
-        addresses: decode_addresses(input)?,
-        open_before: match form {
-            ConnectionsForm::Whole => 0,
-            ConnectionsForm::Measured => input.signed()?,
-        },
-    })
+    connections.tls_resumed = input.number()?;
+    for histogram in connections.histograms_mut() {
+        read_histogram(histogram, input)?;
+    }
+    connections.addresses = decode_addresses(input)?;
+    connections.open_before = match form {
+        ConnectionsForm::Whole => 0,
+        ConnectionsForm::Measured => input.signed()?,
+    };
+    Ok(())
 }
 
 fn encode_addresses(addresses: &Addresses, out: &mut Vec<u8>) {
@@ -438,7 +412,8 @@ fn decode_address(input: &mut Input<'_>) -> Result<AddressCounts, CodecError> {
     })
 }
 
-fn decode_errors(errors: &mut ErrorTable, input: &mut Input<'_>) -> Result<(), CodecError> {
+fn read_errors(errors: &mut ErrorTable, input: &mut Input<'_>) -> Result<(), CodecError> {
+    errors.reset();
     for _ in 0..input.length()? {
         let outcome = input.outcome()?;
         let (text, count) = (input.text()?, input.number()?);

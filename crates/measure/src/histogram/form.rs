@@ -45,30 +45,41 @@ pub(crate) fn encode_histogram(histogram: &Histogram, out: &mut Vec<u8>) {
 /// When the bytes are no histogram, or one that recording can't have made.
 pub(crate) fn decode_histogram(input: &mut Input<'_>) -> Result<Histogram, CodecError> {
     let mut decoded = Histogram::small();
-    decoded.count = input.number()?;
-    if decoded.count == 0 {
-        return Ok(decoded);
+    read_histogram(&mut decoded, input)?;
+    Ok(decoded)
+}
+
+/// The same into a histogram, whose times are forgotten; a list of buckets is used again. Behind an
+/// error it has any.
+pub(crate) fn read_histogram(
+    into: &mut Histogram,
+    input: &mut Input<'_>,
+) -> Result<(), CodecError> {
+    into.restart();
+    into.count = input.number()?;
+    if into.count == 0 {
+        return Ok(());
     }
-    decoded.min = input.number()?;
-    decoded.max = input.number()?;
-    decoded.beyond = input.number()?;
-    decoded.sum = input.wide()?;
+    into.min = input.number()?;
+    into.max = input.number()?;
+    into.beyond = input.number()?;
+    into.sum = input.wide()?;
     let bounds_from = input.number()?.checked_sub(1);
-    let counted = decode_counts(&mut decoded.buckets, input)?;
-    if !counted.spans(decoded.min, decoded.max) || counted.sum != decoded.count {
+    let counted = decode_counts(&mut into.buckets, input)?;
+    if !counted.spans(into.min, into.max) || counted.sum != into.count {
         return Err(CodecError::Malformed("a histogram's counts"));
     }
-    let last = decoded.buckets.count_at(place(HIGHEST));
-    let out_of_range = decoded.beyond > 0 || decoded.max > HIGHEST;
-    if out_of_range && (decoded.beyond > last || decoded.beyond == 0 || decoded.max <= HIGHEST) {
+    let last = into.buckets.count_at(place(HIGHEST));
+    let out_of_range = into.beyond > 0 || into.max > HIGHEST;
+    if out_of_range && (into.beyond > last || into.beyond == 0 || into.max <= HIGHEST) {
         return Err(CodecError::Malformed(
             "a histogram's count beyond its range",
         ));
     }
     if let Some(from) = bounds_from {
-        decoded.bounds = decode_bounds(from, &decoded, input)?;
+        into.bounds = decode_bounds(from, into, input)?;
     }
-    Ok(decoded)
+    Ok(())
 }
 
 /// Reads the lower bounds, the least of which is `from`. They must be a part of the counts that

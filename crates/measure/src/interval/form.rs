@@ -7,8 +7,8 @@
 
 use crate::codec::{CodecError, CountsForm, Input, put};
 use crate::figures::form::{self as figures, ConnectionsForm};
-use crate::histogram::form::{decode_histogram, encode_histogram};
-use crate::{Figures, Interval, PoolInfo, WorkerHealth};
+use crate::histogram::form::{encode_histogram, read_histogram};
+use crate::{Interval, PoolInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
@@ -31,34 +31,25 @@ pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
     out
 }
 
-/// The index, the span, the health and the figures of each pool.
-pub(crate) struct Parts {
-    pub(crate) index: u64,
-    pub(crate) start: Nanos,
-    pub(crate) end: Nanos,
-    pub(crate) health: WorkerHealth,
-    pub(crate) pools: Vec<Figures>,
-}
-
-/// The parts of an interval of a run with these pools.
-pub(crate) fn decode(bytes: &[u8], pools: &[PoolInfo]) -> Result<Parts, CodecError> {
+/// Reads an interval of a run with these pools into one of the same.
+pub(crate) fn read(
+    interval: &mut Interval,
+    bytes: &[u8],
+    pools: &[PoolInfo],
+) -> Result<(), CodecError> {
     let mut input = Input::new(bytes);
     let connections = read_version(&mut input)?;
-    let (index, start, end) = (input.number()?, input.number()?, input.number()?);
-    let health = decode_health(&mut input)?;
+    interval.index = input.number()?;
+    (interval.start, interval.end) = (Nanos(input.number()?), Nanos(input.number()?));
+    read_health(&mut interval.health, &mut input)?;
     if input.length()? != pools.len() {
         return Err(CodecError::Malformed("an interval of other pools"));
     }
-    let of_pool = |pool: &PoolInfo| figures::decode(&mut input, pool.into(), connections);
-    let pools = pools.iter().map(of_pool).collect::<Result<_, _>>()?;
-    input.end()?;
-    Ok(Parts {
-        index,
-        start: Nanos(start),
-        end: Nanos(end),
-        health,
-        pools,
-    })
+    for (index, pool) in pools.iter().enumerate() {
+        let figures = interval.pool_mut(index);
+        figures::read(figures, &mut input, pool.into(), connections)?;
+    }
+    input.end()
 }
 
 /// Reads the version, and with it how the rest is to be read.
@@ -92,14 +83,12 @@ fn encode_health(health: &WorkerHealth, out: &mut Vec<u8>) {
     encode_histogram(&health.wake_lateness, out);
 }
 
-fn decode_health(input: &mut Input<'_>) -> Result<WorkerHealth, CodecError> {
-    Ok(WorkerHealth {
-        cpu: Nanos(input.number()?),
-        wall: Nanos(input.number()?),
-        run_queue_delay: Nanos(input.number()?),
-        busiest_share_ppm: input.small()?,
-        memory: input.number()?,
-        loop_turn: decode_histogram(input)?,
-        wake_lateness: decode_histogram(input)?,
-    })
+fn read_health(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), CodecError> {
+    health.cpu = Nanos(input.number()?);
+    health.wall = Nanos(input.number()?);
+    health.run_queue_delay = Nanos(input.number()?);
+    health.busiest_share_ppm = input.small()?;
+    health.memory = input.number()?;
+    read_histogram(&mut health.loop_turn, input)?;
+    read_histogram(&mut health.wake_lateness, input)
 }

@@ -127,6 +127,37 @@ proptest! {
     }
 
     #[test]
+    fn one_memory_reads_many_intervals(
+        all in prop::collection::vec(
+            prop::collection::vec((seen(110), 0..3usize), 0..20), 1..5,
+        ),
+        several in any::<bool>(), at in any::<usize>(), byte in prop::option::of(any::<u8>()),
+    ) {
+        let pools = if several { pools() } else { pools()[..1].to_vec() };
+        let (mut kept, mut merged, mut expected) = (None, empty(&pools), empty(&pools));
+        for seen in &all {
+            let interval = interval(&pools, seen);
+            expected.merge(&interval);
+            let bytes = interval.encode();
+            // What can't be read leaves nothing behind for the next.
+            let broken = damaged(bytes.clone(), at, byte);
+            let whole = Interval::decode(&broken, &pools);
+            let again = Interval::decode_into(&mut kept, &broken, &pools);
+            prop_assert_eq!(whole.map(|_| ()), again.map(|_| ()));
+            let read = Interval::decode_into(&mut kept, &bytes, &pools).expect("its own bytes");
+            prop_assert_eq!((read.start, read.end), (interval.start, interval.end));
+            for (read, whole) in read.pools().iter().zip(interval.pools()) {
+                prop_assert_eq!(read.counts, whole.counts);
+            }
+            merged.merge(read);
+        }
+        merged.sum_up();
+        expected.sum_up();
+        prop_assert_eq!(merged.encode(), expected.encode());
+        prop_assert_eq!(merged, expected);
+    }
+
+    #[test]
     fn damaged_bytes_are_refused_or_are_an_interval(
         all in prop::collection::vec((seen(4), 0..3usize), 0..20),
         at in any::<usize>(), byte in prop::option::of(any::<u8>()),
