@@ -40,7 +40,7 @@ impl Exit {
         } else if run.is_cut_short && run.requests == 0 {
             // Nothing was sent that could have failed.
             Self::CutShort
-        } else if run.ok == 0 {
+        } else if run.ok == 0 || run.is_lost {
             Self::Failed
         } else if run.is_cut_short {
             Self::CutShort

@@ -505,7 +505,7 @@ impl Coordinator {
     }
 
     /// Publishes the end of the load: of a count when the last agent has none left, for any other
-    /// reason with the first, for it is the reason of all.
+    /// reason with the first, for it is the reason of all, as is the loss of the last agent.
     fn stop(&mut self, reason: StopReason, actions: &mut Vec<CoordinatorAction>) {
         let goes_on = |place: &Place| place.state == PlaceState::Taken && !place.has_stopped;
         let waits = reason == StopReason::Counted && self.places.iter().any(goes_on);
@@ -572,6 +572,9 @@ impl Coordinator {
             actions.push(CoordinatorAction::Tell(ClusterEvent::Aborted));
             self.halt = Some((StopReason::Command, is_early));
             actions.push(CoordinatorAction::Nudge);
+        }
+        if self.places.iter().all(|place| place.lost_at.is_some()) {
+            self.stop(StopReason::Lost, actions);
         }
     }
 

@@ -75,6 +75,8 @@ pub struct Digest {
     pub failed: u64,
     /// Whether a signal or a command ended it before its plan did.
     pub is_cut_short: bool,
+    /// Whether all processes that sent its load were lost before its plan ended.
+    pub is_lost: bool,
     /// The part of it that its record covers.
     pub coverage: Coverage,
 }
@@ -106,6 +108,7 @@ impl Digest {
             ok: counts.ok,
             failed: counts.failed,
             is_cut_short: summary.is_cut_short(),
+            is_lost: summary.is_lost(),
             coverage,
         }
     }

@@ -179,6 +179,12 @@ impl Summary {
         )
     }
 
+    /// Whether the load ended before the plan did since nothing was left to send it.
+    #[must_use]
+    pub const fn is_lost(&self) -> bool {
+        matches!(self.load_end.reason, Some(StopReason::Lost))
+    }
+
     /// Takes a change of one pool's load, or of all, before the interval within which it holds. The
     /// stages are cut anew. Where a rate changed, or stood still for a while, the plan's rate is no
     /// longer the one that was asked for, so that it is dropped and rates come from what became

@@ -131,6 +131,8 @@ pub enum StopReason {
     Threshold,
     /// A command asked for it.
     Command,
+    /// All processes that were to carry it out are lost.
+    Lost,
 }
 
 impl Command {

@@ -251,6 +251,7 @@ impl Frame<'_> {
             let why = match reason {
                 StopReason::Signal | StopReason::Command => "stopping",
                 StopReason::Threshold => "a threshold ended the load",
+                StopReason::Lost => "all agents are lost",
                 StopReason::Duration | StopReason::Counted => "the load is over",
             };
             let text = format!("{why}: waiting for {in_flight} in flight (q to report now)");

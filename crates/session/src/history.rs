@@ -11,6 +11,9 @@ use std::sync::Arc;
 /// The note on a run that a signal ended.
 const INTERRUPTED: &str = "a signal ended the run before its plan did";
 
+/// The note on a run whose load had nothing left that sent it.
+const LOST: &str = "the loss of all agents ended the run before its plan did";
+
 /// The note on a run that a command ended.
 const COMMANDED: &str = "a command ended the run before its plan did";
 
@@ -52,6 +55,7 @@ impl Observer for History {
             Some(StopReason::Signal) => Some(INTERRUPTED),
             Some(StopReason::Threshold) => Some(ABORTED),
             Some(StopReason::Command) => Some(COMMANDED),
+            Some(StopReason::Lost) => Some(LOST),
             _ => None,
         };
         let end = end.map(str::to_owned);

@@ -49,6 +49,7 @@ const TABLES: &str = "
         ok INTEGER,
         failed INTEGER,
         is_cut_short INTEGER,
+        is_lost INTEGER,
         coverage TEXT,
         teardown_error TEXT,
         teardown_is_cut_short INTEGER
@@ -56,7 +57,7 @@ const TABLES: &str = "
 
 /// A row of the table, its columns in their order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26)";
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27)";
 
 /// An index of the runs in a folder.
 #[derive(Debug)]
@@ -211,6 +212,7 @@ fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()>
             run.map(|run| signed(run.ok)),
             run.map(|run| signed(run.failed)),
             run.map(|run| run.is_cut_short),
+            run.map(|run| run.is_lost),
             run.map(|run| run.coverage.name()),
             teardown.map(|failure| &failure.message),
             teardown.map(|failure| failure.is_cut_short),
@@ -276,6 +278,7 @@ fn digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
         ok: number("ok")?,
         failed: number("failed")?,
         is_cut_short: row.get("is_cut_short")?,
+        is_lost: row.get("is_lost")?,
         coverage: named(row, "coverage", &COVERAGES, Coverage::name)?,
     })
 }

@@ -159,6 +159,45 @@ fn a_killed_agent_is_stated() {
     assert_eq!(report.stdout, run.stdout);
 }
 
+/// A run whose agents are all lost was not carried out to its end, whatever its thresholds say of
+/// what is known; and what is stored says the same.
+#[test]
+fn a_run_without_agents_is_not_done() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = plan(&folder, &serve.url, 60);
+    let together = folder.at("together");
+    let args = [
+        "cluster",
+        "run",
+        &plan,
+        "--local",
+        "2",
+        "--threshold",
+        "failed<1%",
+        "-o",
+        &together,
+    ];
+    let run = Process::start(&mut with_nats(&nats, &args));
+    serve.await_requests(1_200);
+    for agent in children_named(run.id(), "agent") {
+        let killed = Command::new("kill").args(["-9", &agent]).status();
+        assert!(killed.unwrap().success());
+    }
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("the loss of all agents ended the run before its plan did"),
+        "{words}"
+    );
+    let report = Process::start(&mut drumfire(["report", &together])).finish(LIMIT);
+    assert_eq!((report.code, report.stdout), (Some(1), run.stdout));
+}
+
 /// One signal drains all agents, and the run says so.
 #[test]
 fn a_signal_drains_all_agents() {

@@ -103,6 +103,8 @@ const fn weight(reason: StopReason) -> u8 {
         StopReason::Threshold => 2,
         StopReason::Command => 3,
         StopReason::Signal => 4,
+        // Of several processes, none of which is here.
+        StopReason::Lost => 5,
     }
 }
 

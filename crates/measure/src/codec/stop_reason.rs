@@ -5,12 +5,13 @@ use super::{CodecError, Input, put};
 use drumfire_plan::StopReason;
 
 /// The reasons, in the order of their numbers.
-const REASONS: [StopReason; 5] = [
+const REASONS: [StopReason; 6] = [
     StopReason::Signal,
     StopReason::Duration,
     StopReason::Counted,
     StopReason::Threshold,
     StopReason::Command,
+    StopReason::Lost,
 ];
 
 /// The number of a reason.

@@ -52,7 +52,7 @@ pub(super) fn is_sound(run: &Summary) -> Result<(), String> {
             "it is invalid, its figures are the generator's own; `drumfire report` says why",
         );
     }
-    if run.is_cut_short() {
+    if run.is_cut_short() || run.is_lost() {
         return refused("it was ended before its plan did, so that it lacks a part of the load");
     }
     if run.total.counts.ok == 0 {

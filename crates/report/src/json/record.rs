@@ -192,6 +192,7 @@ const fn name(reason: StopReason) -> &'static str {
         StopReason::Counted => "counted",
         StopReason::Threshold => "threshold",
         StopReason::Command => "command",
+        StopReason::Lost => "lost",
     }
 }
 
