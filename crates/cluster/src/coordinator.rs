@@ -231,6 +231,11 @@ impl Coordinator {
             CoordinatorAction::Journal(entry.frame()),
             CoordinatorAction::Nudge,
         ]
+    /// The commands that it has passed on.
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.commands
+    }
+
     }
 
     /// The state of the run.

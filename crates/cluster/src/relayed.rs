@@ -47,6 +47,8 @@ pub fn relayed(
     events: &mut Told,
     wish: &dyn Fn(Wish),
 ) -> Result<Arc<Summary>, RunError> {
+    events.commands().iter().for_each(|it| relay.restore(it));
+    let mut commands = relay.commands(0).len();
     relay.begin(clock, start, crate::lease::COMMAND_LEAD);
     let mut books = Books {
         relay,
@@ -56,7 +58,7 @@ pub fn relayed(
         end: Nanos::ZERO,
     };
     books.begin(clock, start);
-    let (mut commands, mut halt) = (0, None);
+    let mut halt = None;
     loop {
         let new = relay.commands(commands);
         commands += new.len();

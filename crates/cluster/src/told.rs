@@ -6,6 +6,7 @@
 use crate::coordinator::Coordinator;
 use crate::event::ClusterEvent;
 use crate::journal::Entries;
+use drumfire_plan::Command;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -15,6 +16,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Told {
     past: Option<Past>,
+    commands: Vec<Command>,
     coming: Receiver<ClusterEvent>,
 }
 
@@ -61,8 +63,21 @@ fn failed(error: &dyn fmt::Display) -> ClusterEvent {
 }
 
 impl Told {
-    pub(crate) const fn new(past: Option<Past>, coming: Receiver<ClusterEvent>) -> Self {
-        Self { past, coming }
+    pub(crate) const fn new(
+        past: Option<Past>,
+        commands: Vec<Command>,
+        coming: Receiver<ClusterEvent>,
+    ) -> Self {
+        Self {
+            past,
+            commands,
+            coming,
+        }
+    }
+
+    /// The commands that earlier coordinators had passed on.
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.commands
     }
 
     /// The next event, if one comes within this time.

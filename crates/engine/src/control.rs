@@ -270,10 +270,23 @@ impl Control {
 
     /// The commands that were given, from the one with this number on, each with the time from which
     /// it holds.
-    pub(crate) fn commands(&self, from: usize) -> Vec<Arc<Command>> {
+    #[must_use]
+    pub fn commands(&self, from: usize) -> Vec<Arc<Command>> {
         let book = self.lock();
         let orders = book.orders.iter().skip(from);
         orders.map(|order| Arc::clone(order.command())).collect()
+    }
+
+    /// Notes a command that the run was given before this handle was there, with the time from which it
+    /// holds. One that the plan can't carry out, which the run has refused, is left out.
+    pub(crate) fn restore(&self, command: &Command) {
+        let mut book = self.lock();
+        if let Ok(schedule) = book.schedule(command) {
+            book.orders.push(Order {
+                command: Arc::new(command.clone()),
+                schedule,
+            });
+        }
     }
 
     /// The reason for which the run was stopped from outside, if it was, and whether it was ended.

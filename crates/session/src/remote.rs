@@ -7,7 +7,8 @@
 //! The folder belongs to the user alone and has mode 0700, which is checked and not only set: a
 //! process that can reach a socket may stop and change the load. A socket appears under its name
 //! only when it is listened at, by a rename, and goes with its run; one that a killed run has left
-//! refuses connections, and is removed by the next run.
+//! refuses connections, and is removed by the next run. A process that goes on with another's run
+//! takes the name over, and the other leaves it where it is.
 
 use crate::message::{Answer, Question};
 use crate::steering::Steering;
@@ -57,6 +58,9 @@ enum State {
 #[derive(Debug)]
 struct Socket {
     path: PathBuf,
+    /// The number of the socket in its file system: another process that goes on with the run puts
+    /// its own under this name.
+    inode: u64,
 }
 
 impl Remote {
@@ -99,11 +103,18 @@ impl Socket {
         // a dead run's: it gets its name when it is listened at.
         let unnamed = path.with_extension(UNNAMED_EXTENSION);
         let listener = UnixListener::bind(&unnamed)?;
+        let inode = fs::symlink_metadata(&unnamed)?.ino();
         fs::rename(&unnamed, &path)?;
-        let socket = Self { path };
+        let socket = Self { path, inode };
         let mut steering = Steering::of(&info);
+        let mut noted = 0;
         let body = move || {
             for stream in listener.incoming().map_while(Result::ok) {
+                // Others command the run too, and another process may have before this one.
+                for command in control.commands(noted) {
+                    let _words = steering.note(&command, command.at);
+                    noted += 1;
+                }
                 // A client that is gone or sends nothing does not keep others from their answers.
                 let _gone = serve(stream, &info, &control, &mut steering);
             }
@@ -140,8 +151,11 @@ pub(crate) fn is_socket(entry: &DirEntry) -> bool {
 
 impl Drop for Socket {
     fn drop(&mut self) {
-        // A later `drumfire ctl` removes sockets without a listener.
-        let _left_behind = fs::remove_file(&self.path);
+        let named = fs::symlink_metadata(&self.path);
+        if named.is_ok_and(|named| named.ino() == self.inode) {
+            // A later `drumfire ctl` removes sockets without a listener.
+            let _left_behind = fs::remove_file(&self.path);
+        }
     }
 }
 

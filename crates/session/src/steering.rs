@@ -4,7 +4,7 @@
 //! is not sent. One that was sent is noted ([`Steering::note`]), and gives the answer's words.
 //!
 //! It follows what its owner notes, in that order and not in that of the times from which commands
-//! hold: a socket what was sent through it, a screen every change of the run. It is a memory for
+//! hold: a socket every command that the run was given, a screen every change of the run. It is a memory for
 //! words and for steps from where the load is ([`Steering::scaled`]), and decides about nothing but
 //! commands that are idle.
 

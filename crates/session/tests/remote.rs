@@ -18,6 +18,7 @@ use std::net::{Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -90,8 +91,8 @@ fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, Reso
     drumfire_net::resolve(host, 0, timeout)
 }
 
-#[test]
-fn a_client_that_drips_does_not_hold_up_the_next() {
+/// A run of one user until the end, with these observers.
+fn run(folder: &Path, requests: u64, observed: impl FnOnce(Session<'_>) -> Session<'_>) {
     let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
     let options = Options {
         listen: vec![any],
@@ -99,19 +100,73 @@ fn a_client_that_drips_does_not_hold_up_the_next() {
     };
     let server = Server::start(options).unwrap();
     let url = format!("http://{}/", server.tcp().unwrap());
-    let plan = closed(1).to(&[&url]).requests(u64::MAX).plan().unwrap();
+    let plan = closed(1).to(&[&url]).requests(requests).plan().unwrap();
     let prepared = prepare(plan, Arc::new(never)).unwrap();
-    let folder = std::env::temp_dir().join(format!("drumfire-remote-{}", std::process::id()));
-    std::fs::create_dir(&folder).unwrap();
+    std::fs::create_dir(folder).unwrap();
+    let outcome = observed(Session::of(prepared)).run();
+    let _counters = server.stop();
+    std::fs::remove_dir_all(folder).unwrap();
+    assert!(outcome.is_ok(), "{outcome:?}");
+}
+
+/// A folder for sockets that is not there yet.
+fn folder(name: &str) -> PathBuf {
+    std::env::temp_dir().join(format!("drumfire-{name}-{}", std::process::id()))
+}
+
+#[test]
+fn a_client_that_drips_does_not_hold_up_the_next() {
+    let folder = folder("remote");
     let clients = Clients {
         folder: folder.clone(),
         second: None,
     };
-    let session = Session::of(prepared)
-        .observed_by(Remote::within(Ok(folder.clone()), &Redactor::default()))
-        .observed_by(clients);
-    let outcome = session.run();
-    let _counters = server.stop();
-    std::fs::remove_dir_all(&folder).unwrap();
-    assert!(outcome.is_ok(), "{outcome:?}");
+    run(&folder, u64::MAX, |session| {
+        let remote = Remote::within(Ok(folder.clone()), &Redactor::default());
+        session.observed_by(remote).observed_by(clients)
+    });
+}
+
+/// The socket of a process that has stood still, while another one went on with its run. It goes
+/// with the run's first event.
+struct Paused {
+    folder: PathBuf,
+    remote: Option<Remote>,
+    /// Whether the other one's socket was there behind it.
+    is_left: Arc<AtomicBool>,
+}
+
+impl Observer for Paused {
+    fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
+        self.remote.as_mut().unwrap().begin(run)
+    }
+
+    fn observe(&mut self, _event: &RunEvent) {
+        if let Some(remote) = self.remote.take() {
+            drop(remote);
+            let left = self.folder.read_dir().unwrap().flatten().next();
+            let is_left = left.is_some_and(|left| UnixStream::connect(left.path()).is_ok());
+            self.is_left.store(is_left, Ordering::Relaxed);
+        }
+    }
+
+    fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
+        Vec::new()
+    }
+}
+
+#[test]
+fn a_socket_goes_with_its_own_process() {
+    let folder = folder("paused");
+    let is_left = Arc::new(AtomicBool::new(false));
+    let remote = || Remote::within(Ok(folder.clone()), &Redactor::default());
+    let paused = Paused {
+        folder: folder.clone(),
+        remote: Some(remote()),
+        is_left: Arc::clone(&is_left),
+    };
+    run(&folder, 10, |session| {
+        session.observed_by(paused).observed_by(remote())
+    });
+    assert!(is_left.load(Ordering::Relaxed), "the other one's is there");
 }

@@ -34,6 +34,7 @@ impl Cluster {
     fn drumfire(&self, args: &[&str]) -> Command {
         let mut command = drumfire(args);
         command.env("XDG_STATE_HOME", self.folder.at("state"));
+        command.env("XDG_RUNTIME_DIR", self.folder.path());
         command
     }
 
@@ -129,6 +130,34 @@ fn a_coordinator_that_was_killed_is_followed_by_another() {
     for agent in cluster.agents {
         assert_eq!(agent.finish(LIMIT).code, Some(0));
     }
+}
+
+/// What the first coordinator was commanded is known to the one behind it.
+#[test]
+fn commands_that_came_before_are_known() {
+    let Some(mut cluster) = Cluster::new() else {
+        return;
+    };
+    let run = cluster.run(9, &[]);
+    cluster.serve.await_requests(300);
+    let ctl = |cluster: &Cluster| {
+        let mut ctl = cluster.drumfire(&["ctl", "last", "rate", "200/s"]);
+        Process::start(&mut ctl).finish(LIMIT)
+    };
+    let first = ctl(&cluster);
+    assert!(first.stdout.contains("was const(300/s"), "{}", first.stdout);
+    kill("-9", run.id());
+    drop(run.finish(LIMIT));
+    thread::scope(|scope| {
+        let attached = scope.spawn(|| cluster.attach(&[]));
+        let mut second = String::new();
+        wait_until("the other one answers", || {
+            second = ctl(&cluster).stdout;
+            !second.is_empty()
+        });
+        assert!(second.contains("is 200/s already"), "{second}");
+        assert_eq!(attached.join().unwrap().code, Some(0));
+    });
 }
 
 /// Longer away than the lease: the agents have stopped, and brought what they had sent until then.

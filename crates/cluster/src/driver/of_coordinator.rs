@@ -176,6 +176,7 @@ impl CoordinatorDriver {
         let (wishes, wished) = queue::unbounded_channel();
         let agents = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&agents);
+        let commands = conducted.coordinator.commands().to_vec();
         let is_sending = Arc::new(AtomicBool::new(true));
         let sending = Arc::clone(&is_sending);
         let thread = spawn("coordinator", move || async move {
@@ -211,7 +212,7 @@ impl CoordinatorDriver {
         })?;
         Ok(Self {
             clock,
-            told: Told::new(past, coming),
+            told: Told::new(past, commands, coming),
             wishes,
             agents,
             is_sending,

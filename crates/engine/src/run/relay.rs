@@ -36,6 +36,11 @@ impl<'a> Relay<'a> {
         self.control.started(clock, start);
     }
 
+    /// Notes a command that the run was given before, which is among [`Self::commands`] from then on.
+    pub fn restore(&self, command: &Command) {
+        self.control.restore(command);
+    }
+
     /// Publishes the next event.
     pub fn publish(&self, event: RunEvent) {
         self.hub.publish(event);
