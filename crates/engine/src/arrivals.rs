@@ -175,6 +175,18 @@ impl Arrivals {
         }
     }
 
+    /// Lets this share begin at a time of the run: what is due before is no part of it. The orders
+    /// that hold by then have been applied, and nothing has been taken.
+    ///
+    /// The users of a closed load begin anew then, however many there are at that time; users with
+    /// rates of their own can't ([`drumfire_placement::late_begin`]).
+    pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
+        match &mut self.model {
+            Model::Open(open) => open.begin_from(from),
+            Model::Closed(closed) => closed.begin_from(from, population),
+        }
+    }
+
     /// Notes that all orders that were given before `now` have been applied.
     #[inline]
     pub(crate) fn look(&mut self, now: Nanos) {

@@ -462,6 +462,18 @@ impl Orders {
         }
     }
 
+    /// Applies the orders that were given so far, before the share's load begins at a time of the
+    /// run that they precede.
+    pub(crate) fn begin_from(
+        &mut self,
+        from: Nanos,
+        arrivals: &mut Arrivals,
+        population: &mut Population,
+    ) {
+        self.read_on(arrivals);
+        arrivals.begin_from(from, population);
+    }
+
     /// Reports the changes whose time has come, and once that nothing starts any more.
     #[cold]
     fn report(&mut self, arrivals: &mut Arrivals, population: &Population, now: Nanos) {

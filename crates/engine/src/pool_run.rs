@@ -70,7 +70,7 @@ pub(crate) struct PoolRun {
     admission: Admission,
     membership: Membership,
     /// The largest number of exchanges that start in a turn.
-    portion: u32,
+    pub(crate) portion: u32,
 }
 
 impl PoolRun {
@@ -124,6 +124,12 @@ impl PoolRun {
         self.dispatcher_mut().open_more(cx, next, at_once) || self.orders.is_stopping(Nanos::ZERO)
     }
 
+    /// Lets the load begin at a time of the run: what is due before is no part of it.
+    pub(crate) fn begin_from(&mut self, from: Nanos) {
+        let intake = self.admission.demand_mut().intake_mut();
+        intake.begin_from(&mut self.orders, from);
+    }
+
     /// Applies the orders that are due.
     #[inline]
     pub(crate) fn carry_out(&mut self, now: Nanos) {
@@ -146,11 +152,6 @@ impl PoolRun {
     pub(crate) fn is_cut_off(&self, now: Nanos) -> bool {
         self.orders.is_ending(now)
             || self.orders.is_stopping(now) && self.prepared.pool().stop.drain == Drain::Close
-    }
-
-    /// The largest number of exchanges that start in a turn.
-    pub(crate) const fn portion(&self) -> u32 {
-        self.portion
     }
 
     /// Starts one exchange, or an iteration that begins with a pause; `false` when none is due or

@@ -187,6 +187,18 @@ impl<S: Sink> Recorder<S> {
         }
     }
 
+    /// Lets the recording begin at a time of the run, within the interval that has it.
+    pub(crate) fn begin_from(&mut self, from: Nanos) {
+        let index = from.0 / self.length.0.max(1);
+        let current = &mut self.current;
+        (current.index, current.start, current.end) = (index, from, from);
+        self.warms_up = from < self.measure_from;
+        self.edge = self.length_times(index + 1);
+        if self.warms_up {
+            self.edge = self.edge.min(self.measure_from);
+        }
+    }
+
     /// Notes the thread's times at the start of the run.
     pub(crate) fn begin(&mut self, times: ThreadTimes) {
         self.times = times;

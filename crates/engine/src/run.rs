@@ -17,7 +17,8 @@
 //! fails, the others are ended, and the run has an error in place of an account.
 //!
 //! A run that is kept on several machines is divided into [`Shares`]; each machine runs those from
-//! `first` on and knows the number of all. The gate there opens at an [`Appointment`]. Where all of
+//! `first` on and knows the number of all. The gate there opens at an [`Appointment`], which may name
+//! a later time of the run at which these shares begin. Where all of
 //! it comes together, [`Run::relayed`] has the same handle on a run that other processes carry out.
 
 mod appointment;
@@ -44,6 +45,7 @@ use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
 use drumfire_placement::Placement;
 use drumfire_plan::{Plan, Spin};
 use drumfire_schedule::ScheduleError;
+use drumfire_units::Nanos;
 use events::Hub;
 use gate::Gate;
 use std::fmt;
@@ -253,12 +255,13 @@ fn run_natively(
             worker.open_connections().map_err(RunError::Driver)?;
             // All start at the same moment, which the last of them names.
             let start = ticket.pass();
+            let from = appointment.map_or(Nanos::ZERO, Appointment::from);
             control.started(clock, start);
             let since = clock.now() - start;
             reporter.send(Message::Begun {
                 unix_ns: Some(Clock::unix_time().saturating_sub(since.0)),
             });
-            worker.begin_at(start);
+            worker.begin_at(start, from);
             worker.run().map_err(RunError::Driver)
         };
         (control.clone(), Box::new(work) as Work<'_>)

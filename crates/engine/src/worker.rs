@@ -183,18 +183,23 @@ impl<I: Io> Worker<I> {
         (index, Readiness { slot, ..readiness })
     }
 
-    /// Makes a point in time the run's start: all times count from there.
-    pub(crate) fn begin_at(&mut self, start: Nanos) {
+    /// Makes a point in time the run's start: all times count from there. The load begins at `from`
+    /// of the run.
+    pub(crate) fn begin_at(&mut self, start: Nanos, from: Nanos) {
         self.io.set_epoch(start);
+        if from > Nanos::ZERO {
+            self.recorder.begin_from(from);
+            self.pools.iter_mut().for_each(|pool| pool.begin_from(from));
+        }
         for pool in &mut self.pools {
             pool.dispatcher_mut().pass(Milestone::Start);
         }
     }
 
-    /// Makes this very moment the run's start.
-    pub(crate) fn begin(&mut self) {
+    /// Makes this very moment the run's start. The load begins at `from` of the run.
+    pub(crate) fn begin(&mut self, from: Nanos) {
         let now = self.io.now();
-        self.begin_at(now);
+        self.begin_at(now, from);
     }
 
     /// Runs from the start to the end of the drain. The driver's epoch is the run's start.
@@ -260,7 +265,7 @@ impl<I: Io> Worker<I> {
     #[inline]
     fn start_due(&mut self, index: usize, now: Nanos) {
         let (pool, mut cx) = self.at(index);
-        for _ in 0..pool.portion() {
+        for _ in 0..pool.portion {
             if !pool.start_next(&mut cx, now) {
                 break;
             }

@@ -5,10 +5,12 @@
 
 mod clamp;
 mod fit;
+mod late_begin;
 mod machine;
 mod placement;
 
 pub use clamp::Clamp;
 pub use fit::{Unfit, fit};
+pub use late_begin::{LateBegin, LateBeginReason, late_begin};
 pub use machine::{DESCRIPTORS_SPARE, Machine};
 pub use placement::Placement;

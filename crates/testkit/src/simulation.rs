@@ -19,6 +19,7 @@ pub struct Simulation {
     keeps: bool,
     first_stream_id: u32,
     commands: Vec<Command>,
+    from: Nanos,
 }
 
 /// The result of a simulation.
@@ -44,7 +45,15 @@ impl Simulation {
             keeps: false,
             first_stream_id: 1,
             commands: Vec::new(),
+            from: Nanos::ZERO,
         }
+    }
+
+    /// Begins the load at a time of the run, as that of shares which others had before.
+    #[must_use]
+    pub fn begins_from(mut self, from: Nanos) -> Self {
+        self.from = from;
+        self
     }
 
     /// Changes the run from a time on. All commands are given before the start, in this order.
@@ -149,7 +158,7 @@ impl Simulation {
         let info = Arc::new(info(&prepared));
         let mut intervals = Vec::new();
         let mut events = Vec::new();
-        let result = run_over(&prepared, &info, drivers, &mut |event| {
+        let result = run_over(&prepared, &info, drivers, self.from, &mut |event| {
             watch(event);
             match event {
                 RunEvent::IntervalClosed(interval) if self.keeps => {

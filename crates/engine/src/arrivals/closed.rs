@@ -101,6 +101,18 @@ impl Closed {
         closed
     }
 
+    /// Brings the users to those that are there at a time, all of them free then and not before; in a
+    /// pause they become free with its end.
+    pub(crate) fn begin_from(&mut self, from: Nanos, population: &mut Population) {
+        self.go_on(from, population);
+        for ready in self.ready.take_all() {
+            match self.law.paused_at() {
+                Some(_) => self.held.push(ready.moved(|_| Nanos::ZERO)),
+                None => self.ready.push(ready.moved(|at| at.max(from))),
+            }
+        }
+    }
+
     /// Changes the load from a time on that is not over yet. A number of users is that of the whole
     /// run, of which this worker takes its share.
     pub(crate) fn change(&mut self, at: Nanos, change: &Change) {

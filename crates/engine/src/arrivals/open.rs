@@ -99,6 +99,18 @@ impl Open {
         }
     }
 
+    /// Passes over everything that is due before a time, and counts nothing of it. What is due then
+    /// or later has the numbers and times that it has in a share which begins with the run.
+    pub(crate) fn begin_from(&mut self, from: Nanos) {
+        let passed = self.course.skip_before(from);
+        numbered(&mut self.following, passed, self.of, self.limit);
+        let passed = self.ahead.skip_before(from);
+        numbered(&mut self.counted, passed, self.of, self.limit);
+        if let Some(whole) = &mut self.whole {
+            whole.due_before(from);
+        }
+    }
+
     /// Changes the law from a time on that is not over yet.
     pub(crate) fn change(&mut self, at: Nanos, change: &CourseChange) {
         self.course.change(at, change.clone());

@@ -35,6 +35,11 @@ impl Intake {
         }
     }
 
+    /// Lets the load begin at a time of the run, with the orders that were given so far.
+    pub(crate) fn begin_from(&mut self, orders: &mut Orders, from: Nanos) {
+        orders.begin_from(from, &mut self.arrivals, &mut self.population);
+    }
+
     /// Applies the orders that are due to the arrivals, and to the users whose number they change.
     #[inline]
     pub(crate) fn carry_out(&mut self, orders: &mut Orders, now: Nanos) {

@@ -5,6 +5,10 @@
 //! the appointment: it is ready from then on, waits until the moment is [named](Appointment::name),
 //! and then for the moment itself. One that is called off is kept at once; its holder ends the run
 //! before, so that nothing is sent.
+//!
+//! Shares that another process has had until now begin within the run: the moment is then that of
+//! the run's start, which is past, and a time of the run from which they are kept here
+//! ([`Appointment::name_from`]). What is due before that time is no part of them.
 
 use drumfire_net::Clock;
 use drumfire_units::Nanos;
@@ -28,6 +32,8 @@ struct Shared {
 struct State {
     is_ready: bool,
     at: Option<Nanos>,
+    /// The time of the run at which the shares here begin.
+    from: Nanos,
     /// The time from the moment to the end of the wait for it.
     late: Option<Nanos>,
 }
@@ -62,8 +68,23 @@ impl Appointment {
 
     /// Names the moment; a second call changes nothing.
     pub fn name(&self, at: Nanos) {
-        self.lock().at.get_or_insert(at);
+        self.name_from(at, Nanos::ZERO);
+    }
+
+    /// Names the moment at which the run begins or has begun, and the time of the run at which the
+    /// shares here begin; a second call changes nothing.
+    pub fn name_from(&self, at: Nanos, from: Nanos) {
+        let mut state = self.lock();
+        if state.at.is_none() {
+            (state.at, state.from) = (Some(at), from);
+        }
+        drop(state);
         self.shared.changed.notify_all();
+    }
+
+    /// The time of the run at which the shares here begin, once it is named.
+    pub(crate) fn from(&self) -> Nanos {
+        self.lock().from
     }
 
     /// Lets the run begin now.
@@ -71,7 +92,8 @@ impl Appointment {
         self.name(Nanos::ZERO);
     }
 
-    /// Waits for the moment, and gives it; the present one where it was called off.
+    /// Waits for the beginning of the shares here, and gives the moment of the run's; the present one
+    /// where it was called off.
     pub(crate) fn keep(&self) -> Nanos {
         let mut state = self.lock();
         state.is_ready = true;
@@ -80,12 +102,12 @@ impl Appointment {
             let changed = &self.shared.changed;
             state = match state.at {
                 Some(Nanos::ZERO) => return now,
-                Some(at) if at <= now => {
-                    state.late = Some(now - at);
+                Some(at) if at + state.from <= now => {
+                    state.late = Some(now - at - state.from);
                     return at;
                 }
                 Some(at) => {
-                    let left = Duration::from_nanos((at - now).0);
+                    let left = Duration::from_nanos((at + state.from - now).0);
                     let waited = changed.wait_timeout(state, left);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
@@ -126,5 +148,15 @@ mod tests {
         assert!(now >= at, "{now} is before {at}");
         assert!(appointment.is_ready());
         assert!(appointment.lateness().unwrap() <= now - at);
+    }
+
+    #[test]
+    fn shares_begin_at_a_time_of_a_run_that_goes_on() {
+        let appointment = Appointment::new(Clock::start());
+        let (start, from) = (Nanos(1), Nanos::from_millis(20));
+        appointment.name_from(start, from);
+        assert_eq!(appointment.keep(), start);
+        assert_eq!(appointment.from(), from);
+        assert!(appointment.clock().now() >= start + from);
     }
 }

@@ -12,12 +12,14 @@ use crate::channel::Message;
 use crate::prepare::Prepared;
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::Io;
+use drumfire_units::Nanos;
 use std::sync::Arc;
 
 /// Runs a plan with one worker over each driver, and merges their measurements as
 /// [`super::Run::start`] does. Each worker opens its connections and starts at its own driver's
 /// time, for the drivers need not share a clock; each has its own control, whose commands are to be
-/// given before. Nothing is asked of the machine, and `observer` is called on this thread.
+/// given before. The load begins at `from` of the run, as that of shares which others had before.
+/// Nothing is asked of the machine, and `observer` is called on this thread.
 ///
 /// # Errors
 /// When a thread can't be started, or a driver failed.
@@ -25,6 +27,7 @@ pub fn run_over<I: Io + Send>(
     prepared: &Arc<Prepared>,
     info: &Arc<RunInfo>,
     drivers: Vec<(I, Control)>,
+    from: Nanos,
     observer: &mut dyn FnMut(&RunEvent),
 ) -> Result<Arc<Summary>, RunError> {
     let count = u32::try_from(drivers.len()).unwrap_or(u32::MAX);
@@ -39,7 +42,7 @@ pub fn run_over<I: Io + Send>(
             let reporter = post.channel.reporter.clone();
             let mut worker = worker(io, prepared, crews, post)?;
             worker.open_connections().map_err(RunError::Driver)?;
-            worker.begin();
+            worker.begin(from);
             reporter.send(Message::Begun { unix_ns: None });
             worker.run().map_err(RunError::Driver)
         };

@@ -12,6 +12,7 @@ mod http2;
 mod identity;
 mod keep_alive;
 mod late;
+mod late_begin;
 mod lives;
 mod looks;
 mod malformed;
