@@ -16,7 +16,7 @@
 
 use crate::bytes::MessageError;
 use crate::clock_facts::ClockFacts;
-use crate::lease::{BEAT, BEAT_SOON, LEASE, STAY};
+use crate::lease::{BEAT, BEAT_FREE, BEAT_SOON, LEASE, STAY};
 use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Word};
 use crate::offset::RoundTrips;
 use crate::outbox::Outbox;
@@ -210,12 +210,17 @@ impl Agent {
     }
 
     fn beat(&mut self, now: Nanos) -> AgentAction {
-        let is_soon = matches!(self.phase, Phase::Free | Phase::Preparing | Phase::Ready(_));
-        self.beat_at = now + if is_soon { BEAT_SOON } else { BEAT };
+        let knows_clock = self.clock.len() >= ROUND_TRIPS_MIN;
+        self.beat_at = now
+            + match self.phase {
+                Phase::Free => BEAT_FREE,
+                Phase::Preparing | Phase::Ready(_) if !knows_clock => BEAT_SOON,
+                _ => BEAT,
+            };
         let held = self.held.as_ref();
         // A clock that is not known yet would make it miss the start.
         let phase = match &self.phase {
-            Phase::Ready(_) if self.clock.len() < ROUND_TRIPS_MIN => Phase::Preparing,
+            Phase::Ready(_) if !knows_clock => Phase::Preparing,
             Phase::Running if held.is_some_and(|held| held.expired_at.is_some()) => Phase::Expired,
             phase => phase.clone(),
         };

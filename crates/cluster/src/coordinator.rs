@@ -56,7 +56,7 @@ pub struct Coordinator {
 }
 
 /// Agents that wait are forgotten when they have not beaten for this long.
-const PATIENCE: Nanos = Nanos::from_secs(2);
+const PATIENCE: Nanos = Nanos::from_secs(5);
 
 impl Coordinator {
     /// That of a run without agents yet.
@@ -320,7 +320,8 @@ impl Coordinator {
         self.merge = Merge::of(self.places.len());
         let mine = self.places.iter().find(|it| it.agent == name);
         let word = mine.map_or(Word::Wait, |place| Word::Take(place.assignment.clone()));
-        (word, Vec::new())
+        // The others wait for theirs, and beat seldom.
+        (word, vec![CoordinatorAction::Nudge])
     }
 
     fn word_to_place(

@@ -11,7 +11,9 @@ pub(crate) const LEASE_MARGIN: Nanos = Nanos::from_millis(300);
 pub(crate) const STAY: Nanos = Nanos::from_secs(120);
 /// The time from one beat to the next.
 pub const BEAT: Nanos = Nanos::from_millis(250);
-/// The same while an agent waits for a run or for its start, and measures the clock.
+/// The same while an agent waits for a run: a nudge lets it beat when there is one.
+pub(crate) const BEAT_FREE: Nanos = Nanos::from_secs(1);
+/// The same while it has a share, and not yet the round trips by which it knows the clock.
 pub(crate) const BEAT_SOON: Nanos = Nanos::from_millis(50);
 /// The time from the naming of the start to the start.
 pub(crate) const START_LEAD: Nanos = Nanos::from_millis(800);
@@ -20,5 +22,5 @@ pub(crate) const COMMAND_LEAD: Nanos = Nanos::from_secs(1);
 /// The time after which a report that is not acknowledged is sent again.
 pub(crate) const RESEND: Nanos = Nanos::from_millis(1_500);
 
-const _: () = assert!(START_LEAD.0 > 4 * BEAT_SOON.0 && COMMAND_LEAD.0 > 2 * BEAT.0);
+const _: () = assert!(START_LEAD.0 > 3 * BEAT.0 && COMMAND_LEAD.0 > 2 * BEAT.0);
 const _: () = assert!(LEASE.0 > 4 * BEAT.0);
