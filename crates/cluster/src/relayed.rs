@@ -15,8 +15,8 @@ use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Duration;
 
-/// The time between two looks for commands.
-const LOOK: Duration = Duration::from_millis(10);
+/// The time between two looks for commands: a part of their lead that nobody misses.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// What observers ask of a run.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use super::access::{Refusal, Refusals, Role, unless_refused};
 use super::files::{self, Content};
-use super::{Credentials, DriverError, LOOK, spawn};
+use super::{Credentials, DriverError, spawn};
 use crate::attachments::SentFile;
 use crate::coordinator::Coordinator;
 use crate::event::{ClusterEvent, CoordinatorAction};
@@ -16,7 +16,7 @@ use async_nats::jetstream::{self, consumer, stream};
 use drumfire_net::Clock;
 use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
-use futures::StreamExt as _;
+use futures::{FutureExt as _, StreamExt as _};
 use std::fmt;
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -27,6 +27,8 @@ use std::time::Duration;
 use tokio::sync::mpsc as queue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
 
+/// The longest time between two looks at what is due: the loss of an agent, and the journal.
+const LOOK: Duration = Duration::from_millis(50);
 /// The time that agents have to learn that the run is over.
 const FAREWELL: Nanos = Nanos::from_millis(1_000);
 /// The time from the loss of the stream to an attempt to make it anew.
@@ -34,6 +36,8 @@ const RENEWAL: Nanos = Nanos::from_millis(200);
 /// The most bytes of a run's stream; the oldest go first, and come again from their agents.
 const STREAM_BYTES_MAX: i64 = 256 << 20;
 
+/// The reports that are written at once, beside one.
+const REPORTS_AT_ONCE: usize = 256;
 /// The time between two looks whether the journal is still this coordinator's.
 const FENCE_LOOK: Nanos = Nanos::from_millis(250);
 
@@ -172,11 +176,11 @@ impl CoordinatorDriver {
         past: Option<Past>,
     ) -> Result<Self, DriverError> {
         let clock = conducted.clock;
+        let commands = conducted.coordinator.commands().to_vec();
         let (told, coming) = mpsc::channel();
         let (wishes, wished) = queue::unbounded_channel();
         let agents = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&agents);
-        let commands = conducted.coordinator.commands().to_vec();
         let is_sending = Arc::new(AtomicBool::new(true));
         let sending = Arc::clone(&is_sending);
         let thread = spawn("coordinator", move || async move {
@@ -327,8 +331,9 @@ impl Conducting {
                 }
                 report = reports.next(), if lost_at.is_none() => match report {
                     Some(Ok(report)) => {
-                        let taken = self.coordinator.handle_report(&report.payload);
-                        taken.unwrap_or_default()
+                        let (actions, goes_on) = self.take_reports(report, &mut reports);
+                        lost_at = (!goes_on).then(|| self.clock.now());
+                        actions
                     }
                     Some(Err(_)) | None => {
                         lost_at = Some(self.clock.now());
@@ -376,6 +381,36 @@ impl Conducting {
         }
         let _gone_by_itself = context.delete_stream(&name).await;
         Ok(())
+    }
+
+    /// Takes a report and those that have come behind it, so that all of them are one write of the
+    /// journal: agents close their intervals at the same times. Whether the stream goes on.
+    fn take_reports(
+        &mut self,
+        first: jetstream::Message,
+        reports: &mut consumer::pull::Stream,
+    ) -> (Vec<CoordinatorAction>, bool) {
+        let mut actions = Vec::new();
+        let mut next = Some(first);
+        for _ in 0..REPORTS_AT_ONCE {
+            let Some(report) = next.take() else {
+                break;
+            };
+            // What is no report of this run changes nothing.
+            let taken = self.coordinator.handle_report(&report.payload);
+            actions.extend(taken.unwrap_or_default());
+            match reports.next().now_or_never() {
+                None => break,
+                Some(Some(Ok(report))) => next = Some(report),
+                Some(Some(Err(_)) | None) => return (actions, false),
+            }
+        }
+        // The last one that was taken out of the stream.
+        if let Some(report) = next {
+            let taken = self.coordinator.handle_report(&report.payload);
+            actions.extend(taken.unwrap_or_default());
+        }
+        (actions, true)
     }
 
     /// A right that is missing keeps a run from beginning; a run that goes on has a note of it.
