@@ -7,16 +7,23 @@
 //! ```
 //!
 //! It prints the bytes that it published and received, once for all agents, behind their end.
+//!
+//! With `-` in place of the URL there is neither a server nor time: the coordinator's machine is in
+//! this process, and what it takes of a core for each second of the run is printed, with the memory
+//! that it has grown by. So there may be more agents than a machine could carry.
 
 use async_nats::jetstream::{self, Context};
 use async_nats::{Client, Request};
-use drumfire_cluster::{Agent, AgentAction, Content, MachineFacts};
+use drumfire_cluster::{
+    Agent, AgentAction, Attachments, Content, Coordinator, CoordinatorAction, MachineFacts, OnLoss,
+    Setup,
+};
 use drumfire_measure::{
     Ending, Interval, Leniencies, Model, Outcome, PoolInfo, RunEvent, RunInfo, Sample, encode_event,
 };
-use drumfire_net::Clock;
+use drumfire_net::{Clock, resident_memory};
 use drumfire_plan::StopReason;
-use drumfire_units::Nanos;
+use drumfire_units::{ByteSize, Nanos};
 use futures::StreamExt as _;
 use std::io::{Error, Result, Write as _};
 use std::sync::Arc;
@@ -50,6 +57,9 @@ async fn main() -> Result<()> {
     };
     let number = |text: &String| text.parse::<u64>().map_err(Error::other);
     let (agents, series) = (number(agents)?, number(series)?);
+    if url == "-" {
+        return simulate(agents, number(seconds)?, series);
+    }
     let fleet = Arc::new(Fleet {
         clock: Clock::start(),
         group: group.clone(),
@@ -236,14 +246,131 @@ impl Fake {
                 self.reports = format!("drumfire.{group}.{run}.share.{share}");
                 self.machine.ready(self.fleet.info.encode());
             }
-            AgentAction::Start(at) => self.start = Some(at),
+            AgentAction::Start(at, _) => self.start = Some(at),
             AgentAction::Leave(left) => {
                 self.client.flush().await.map_err(Error::other)?;
                 return left.map(|()| true).map_err(Error::other);
             }
-            AgentAction::Lease(_) | AgentAction::Command(_) | AgentAction::Halt(..) => {}
+            AgentAction::Lease(_)
+            | AgentAction::Join(_)
+            | AgentAction::Command(_)
+            | AgentAction::Halt(..) => {}
         }
         Ok(false)
+    }
+}
+
+/// A coordinator with its agents, in virtual time.
+struct Simulated {
+    coordinator: Coordinator,
+    agents: Vec<Agent>,
+    now: Nanos,
+    /// The time that the coordinator has taken.
+    taken: Nanos,
+    journal: u64,
+    clock: Clock,
+}
+
+/// Runs a coordinator's machine with this many agents for this long.
+fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
+    let count = u32::try_from(agents).map_err(Error::other)?;
+    let plan = drumfire_testkit::open("const(1000/s)").connections(count);
+    let plan = plan.threads(count).lasts(Nanos::from_secs(seconds)).plan();
+    let plan = plan.map_err(|flaws| Error::other(format!("{flaws:?}")))?;
+    let setup = Setup {
+        run: "r".to_owned(),
+        program: "1".to_owned(),
+        plan: Arc::new(plan),
+        text: "drumfire: 1".to_owned(),
+        attachments: Attachments::default(),
+        agents: usize::try_from(agents).map_err(Error::other)?,
+        on_loss: OnLoss::Drop,
+    };
+    let machine = MachineFacts {
+        cores: 1,
+        descriptors: None,
+    };
+    let mut world = Simulated {
+        coordinator: Coordinator::new(setup),
+        agents: (0..agents)
+            .map(|index| Agent::new(&format!("fake{index}"), "1", machine))
+            .collect(),
+        now: Nanos::from_secs(1),
+        taken: Nanos::ZERO,
+        journal: 0,
+        clock: Clock::start(),
+    };
+    let info = info(series);
+    while !world.coordinator.has_start() {
+        world.beat(&info);
+    }
+    // All agents know of it, and their load begins.
+    (0..20).for_each(|_| world.beat(&info));
+    (world.taken, world.journal) = (Nanos::ZERO, 0);
+    let before = resident_memory().unwrap_or(0);
+    let mut most = before;
+    for index in 0..seconds {
+        (0..4).for_each(|_| world.beat(&info));
+        world.report(&info, index);
+        most = most.max(resident_memory().unwrap_or(0));
+    }
+    let mut out = std::io::stdout();
+    let share = world.taken.as_secs_f64() / seconds as f64;
+    writeln!(
+        out,
+        "{agents} agents: {:.2} % of a core, {} of memory more, journal {}/s",
+        share * 100.0,
+        ByteSize(most - before),
+        ByteSize(world.journal / seconds.max(1)),
+    )
+}
+
+impl Simulated {
+    /// Lets each agent beat, and carries its answer back.
+    fn beat(&mut self, info: &RunInfo) {
+        self.now += Nanos::from_millis(250);
+        for index in 0..self.agents.len() {
+            let mut actions = self.agents[index].nudge(self.now);
+            while let Some(action) = actions.pop() {
+                let agent = &mut self.agents[index];
+                match action {
+                    AgentAction::Beat(bytes) => {
+                        let before = self.clock.now();
+                        let answered = self.coordinator.handle_beat(&bytes, self.now);
+                        self.taken += self.clock.now() - before;
+                        let Ok((Some(reply), _)) = answered else {
+                            continue;
+                        };
+                        self.coordinator.journaled();
+                        actions.extend(agent.handle_reply(&reply, self.now).unwrap_or_default());
+                    }
+                    AgentAction::Prepare(_) => agent.ready(info.encode()),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Lets each agent report an interval.
+    fn report(&mut self, info: &RunInfo, index: u64) {
+        for agent in 0..self.agents.len() {
+            let interval = Arc::new(interval(info, index, agent as u64));
+            let content = event(&RunEvent::IntervalClosed(interval));
+            for action in self.agents[agent].report(&content, self.now) {
+                let AgentAction::Publish(bytes) = action else {
+                    continue;
+                };
+                let before = self.clock.now();
+                let actions = self.coordinator.handle_report(&bytes).unwrap_or_default();
+                self.coordinator.journaled();
+                self.taken += self.clock.now() - before;
+                let written = actions.iter().map(|action| match action {
+                    CoordinatorAction::Journal(bytes) => bytes.len() as u64,
+                    _ => 0,
+                });
+                self.journal += written.sum::<u64>();
+            }
+        }
     }
 }
 
