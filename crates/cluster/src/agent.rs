@@ -13,6 +13,10 @@
 //! what was sent.
 //!
 //! Of several coordinators of its run it follows the one of the highest term.
+//!
+//! Shares that another agent has lost are kept by further agents in the same process, one for each
+//! ([`AgentAction::Join`]): each has a lease, numbers and an end of its own. Its load begins at a time
+//! of the run.
 
 use crate::bytes::MessageError;
 use crate::clock_facts::ClockFacts;
@@ -37,8 +41,12 @@ pub enum AgentAction {
     Publish(Vec<u8>),
     /// Prepare this share.
     Prepare(Assignment),
-    /// Let the load begin at this time of the own clock.
-    Start(Nanos),
+    /// The run begins or has begun at this time of the own clock: let the load begin at this time of
+    /// the run.
+    Start(Nanos, Nanos),
+    /// Start a further agent of this name, free, in this process: it is to have a share that was lost
+    /// beside this one's.
+    Join(String),
     /// Let workers send until this time of the own clock.
     Lease(Nanos),
     /// Give this command to the run; one that it refuses is told by [`Agent::refuse`].
@@ -77,6 +85,8 @@ struct Held {
     commands: u64,
     late: u64,
     halt: Option<(StopReason, bool)>,
+    /// The number of further agents that were started for shares that were lost.
+    joined: u64,
 }
 
 impl Agent {
@@ -266,6 +276,7 @@ impl Agent {
             commands: 0,
             late: 0,
             halt: None,
+            joined: 0,
         });
         self.beat_at = now;
         vec![AgentAction::Prepare(assignment)]
@@ -309,14 +320,19 @@ impl Agent {
             && held.start.is_none()
         {
             let at = offset.to_own(start);
-            if at <= now {
+            if at + hold.begins <= now {
                 let reason = "it learned of the start too late";
                 actions.extend(self.fail(reason, now));
                 return actions;
             }
             held.start = Some(at);
             self.phase = Phase::Running;
-            actions.push(AgentAction::Start(at));
+            actions.push(AgentAction::Start(at, hold.begins));
+        }
+        while held.joined < hold.joins {
+            held.joined += 1;
+            let name = format!("{}+{}", self.name, held.joined);
+            actions.push(AgentAction::Join(name));
         }
         if let Some((reason, ends)) = hold.halt
             && held.halt != Some((reason, ends))

@@ -15,6 +15,12 @@
 //! events of the run once more, in the same order. It has a higher term, by which agents refuse
 //! the replies of the other; one that gets a beat with a higher term than its own is fenced, and
 //! answers nothing more.
+//!
+//! The places are those of the agents that gathered, and behind them those of shares that were lost
+//! and offered to others ([`redistribution`]).
+
+mod redistribution;
+mod replay;
 
 use crate::bytes::MessageError;
 use crate::contrast::Contrast;
@@ -25,6 +31,7 @@ use crate::journal::{Begun, Entry};
 use crate::lease::START_LEAD;
 use crate::merge::Merge;
 use crate::message::{Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
+use crate::offers::joined;
 use crate::on_loss::OnLoss;
 use crate::place::{Place, PlaceState};
 use crate::setup::Setup;
@@ -86,40 +93,6 @@ impl Coordinator {
             term,
             ..Self::new(setup)
         }
-    }
-
-    /// Takes an entry that a coordinator of this run has written; gives the events that came of it.
-    ///
-    /// # Errors
-    /// When it is none of this run.
-    pub(crate) fn replay(&mut self, entry: Entry) -> Result<Vec<ClusterEvent>, MessageError> {
-        let mut actions = Vec::new();
-        match entry {
-            Entry::Head(_) | Entry::Term(_) => {}
-            Entry::Begun(begun) => self.replay_start(begun, &mut actions)?,
-            Entry::Report(bytes) => actions = self.handle_report(&bytes)?,
-            Entry::Command(command) => actions = self.command(command),
-            Entry::Halt(reason, ends) => {
-                // The end by a threshold is found again, and comes as an event of its own.
-                let is_told = self.halt.is_none() && reason != StopReason::Threshold;
-                if is_told {
-                    tell(RunEvent::Stopping { reason }, &mut actions);
-                }
-                actions.extend(self.halt(reason, ends));
-            }
-            Entry::Lost(place, at) => {
-                let index = place as usize;
-                if index >= self.places.len() {
-                    return Err(MessageError::Malformed("a loss of no place"));
-                }
-                self.lose(index, at, &mut actions);
-            }
-        }
-        let told = |action| match action {
-            CoordinatorAction::Tell(event) => Some(event),
-            _ => None,
-        };
-        Ok(actions.into_iter().filter_map(told).collect())
     }
 
     /// Goes on from here: everything that was replayed is stored, and any agent may have a lease
@@ -210,6 +183,7 @@ impl Coordinator {
                 self.miss(index, now, &mut actions);
             }
         }
+        self.redistribute(now, &mut actions);
         actions
     }
 
@@ -231,11 +205,6 @@ impl Coordinator {
             CoordinatorAction::Journal(entry.frame()),
             CoordinatorAction::Nudge,
         ]
-    /// The commands that it has passed on.
-    pub(crate) fn commands(&self) -> &[Command] {
-        &self.commands
-    }
-
     }
 
     /// The state of the run.
@@ -260,6 +229,11 @@ impl Coordinator {
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_over
+    }
+
+    /// The commands that it has passed on.
+    pub(crate) fn commands(&self) -> &[Command] {
+        &self.commands
     }
 
     /// Whether the start has been named.
@@ -333,9 +307,15 @@ impl Coordinator {
         let mut actions = Vec::new();
         let is_over = self.is_over;
         let place = &mut self.places[index];
-        if place.state == PlaceState::Lost && (self.start.is_none() || beat.run.is_empty()) {
-            let reason = "the coordinator took it for lost".to_owned();
-            return (Word::Leave(reason), actions);
+        let has_begun = place.has_begun();
+        if place.state == PlaceState::Lost
+            && (self.start.is_none() || beat.run.is_empty() || !has_begun)
+        {
+            let reason = match has_begun {
+                true => "the coordinator took it for lost",
+                false => "its further shares are not wanted any more",
+            };
+            return (Word::Leave(reason.to_owned()), actions);
         }
         // The beats of one agent may overtake each other.
         if beat.sent >= place.beat.sent {
@@ -349,7 +329,7 @@ impl Coordinator {
             place.beat = beat.clone();
         }
         if beat.run.is_empty() {
-            let word = match self.start {
+            let word = match self.start.filter(|_| has_begun) {
                 None => Word::Take(place.assignment.clone()),
                 Some(_) => Word::Leave("its share was that of another process".to_owned()),
             };
@@ -381,7 +361,9 @@ impl Coordinator {
         let hold = Hold {
             epoch: place.assignment.epoch,
             stored: place.inbox.stored(),
-            start: self.start,
+            start: self.start.filter(|_| place.has_begun()),
+            begins: place.begins(),
+            joins: joined(&self.places, index as u32),
             from: beat.commands,
             commands: self.commands.iter().skip(from).cloned().collect(),
             halt: self.halt,
@@ -407,27 +389,6 @@ impl Coordinator {
         actions.push(CoordinatorAction::Journal(Entry::Begun(begun).frame()));
         self.name_start(start, actions);
         actions.push(CoordinatorAction::Nudge);
-    }
-
-    /// The start of a run that is gone on with.
-    fn replay_start(
-        &mut self,
-        begun: Begun,
-        actions: &mut Vec<CoordinatorAction>,
-    ) -> Result<(), MessageError> {
-        for (assignment, beat) in begun.places {
-            let Phase::Ready(info) = &beat.phase else {
-                return Err(MessageError::Malformed("a start without facts"));
-            };
-            let info = RunInfo::decode(info);
-            let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
-            let mut place = Place::new(assignment, beat, Nanos::ZERO);
-            place.info = Some(Box::new(info));
-            self.places.push(place);
-        }
-        self.merge = Merge::of(self.places.len());
-        self.name_start(begun.start, actions);
-        Ok(())
     }
 
     fn name_start(&mut self, start: Nanos, actions: &mut Vec<CoordinatorAction>) {
@@ -558,9 +519,13 @@ impl Coordinator {
 
     /// An agent is lost at a run time: it has no lease any more, and is not there.
     fn lose(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
-        self.places[index].state = PlaceState::Lost;
+        let place = &mut self.places[index];
+        place.state = PlaceState::Lost;
         self.merge.close(index);
-        self.lack(index, at, actions);
+        // What has not begun leaves nothing out: its shares are still those of a lost agent.
+        if place.has_begun() {
+            self.lack(index, at, actions);
+        }
         self.close_intervals(actions);
         self.finish(actions);
     }
@@ -579,7 +544,8 @@ impl Coordinator {
             self.halt = Some((StopReason::Command, is_early));
             actions.push(CoordinatorAction::Nudge);
         }
-        if self.places.iter().all(|place| place.lost_at.is_some()) {
+        let mut begun = self.places.iter().filter(|place| place.has_begun());
+        if begun.all(|place| place.lost_at.is_some()) {
             self.stop(StopReason::Lost, actions);
         }
     }

@@ -29,25 +29,38 @@ pub enum ClusterEvent {
 pub struct Loss {
     /// The sentence about it.
     pub text: String,
-    /// The part of the run's shares that it had, 0 to 1.
-    pub share: f64,
-    /// The run time up to which its share is accounted for.
-    pub reported: Nanos,
     /// The run time at which it was lost.
     pub at: Nanos,
+    /// The parts of the load without an account by that.
+    pub lacks: Vec<Lack>,
+}
+
+/// A part of the load that has no account for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lack {
+    /// The part of the run's shares, 0 to 1.
+    pub share: f64,
+    /// The run time up to which it has an account.
+    pub from: Nanos,
+    /// The run time from which another agent keeps it, if one does.
+    pub until: Option<Nanos>,
 }
 
 impl Loss {
-    /// The doubt that it leaves in a run whose load lasted this long: what the share was asked for
-    /// behind its last report is unknown, as if it were spread evenly over the run.
+    /// The doubt that it leaves in a run whose load lasted this long: what the shares were asked for
+    /// while they had no account is unknown, as if it were spread evenly over the run.
     pub(crate) fn over(self, span: Nanos) -> Doubt {
-        let known = match span {
+        let part = |at: Nanos| match span {
             Nanos::ZERO => 0.0,
-            span => (self.reported.0 as f64 / span.0 as f64).min(1.0),
+            span => (at.0 as f64 / span.0 as f64).min(1.0),
         };
+        let unknown = self.lacks.iter().map(|lack| {
+            let until = lack.until.map_or(1.0, part);
+            lack.share * (until - part(lack.from)).max(0.0)
+        });
         Doubt {
+            unknown: unknown.sum(),
             text: self.text,
-            unknown: self.share * (1.0 - known),
         }
     }
 }
@@ -71,23 +84,29 @@ mod tests {
 
     #[test]
     fn the_unknown_share_is_that_behind_the_last_report() {
-        for (reported, span, expected) in [
-            (4, 8, 0.25),
-            (0, 8, 0.5),
-            (8, 8, 0.0),
-            (9, 8, 0.0),
-            (0, 0, 0.5),
+        for (reported, until, span, expected) in [
+            (4, None, 8, 0.25),
+            (0, None, 8, 0.5),
+            (8, None, 8, 0.0),
+            (9, None, 8, 0.0),
+            (0, None, 0, 0.5),
+            (2, Some(4), 8, 0.125),
+            (2, Some(9), 8, 0.375),
         ] {
+            let lack = Lack {
+                share: 0.5,
+                from: Nanos::from_secs(reported),
+                until: until.map(Nanos::from_secs),
+            };
             let loss = Loss {
                 text: String::new(),
-                share: 0.5,
-                reported: Nanos::from_secs(reported),
                 at: Nanos::from_secs(reported + 3),
+                lacks: vec![lack],
             };
             let unknown = loss.over(Nanos::from_secs(span)).unknown;
             assert!(
                 (unknown - expected).abs() < 1e-9,
-                "{reported} {span} {unknown}"
+                "{reported} {until:?} {span} {unknown}"
             );
         }
     }

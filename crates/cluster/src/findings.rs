@@ -1,8 +1,9 @@
 //! The facts and the findings that a run has of its agents.
 
 use crate::clock_facts::{ClockFacts, start_note, system_note};
-use crate::event::{ClusterEvent, Loss};
+use crate::event::{ClusterEvent, Lack, Loss};
 use crate::lease::LEASE;
+use crate::offers::heirs;
 use crate::place::Place;
 use drumfire_measure::RunInfo;
 use drumfire_units::{Nanos, rounded};
@@ -30,12 +31,11 @@ const LATE_MIN: u32 = 2;
 /// The findings that a report has of a run's agents; `short` has the time for which each was short
 /// of connections while another was not.
 pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<ClusterEvent> {
-    let starts = places
-        .iter()
-        .map(|place| (place.clock.map(|it| it.uncertainty), place.beat.clock));
+    let gathered = || places.iter().filter(|place| place.succeeds.is_none());
+    let starts = gathered().map(|place| (place.clock.map(|it| it.uncertainty), place.beat.clock));
     let starts: Vec<(Option<Nanos>, ClockFacts)> = starts.collect();
     let mut events = vec![ClusterEvent::Note(start_note(&starts))];
-    let systems = places.iter().map(|place| (&*place.agent, place.beat.clock));
+    let systems = gathered().map(|place| (&*place.agent, place.beat.clock));
     let systems: Vec<(&str, ClockFacts)> = systems.collect();
     events.extend(system_note(&systems).map(ClusterEvent::Note));
     if term > 1 {
@@ -44,21 +44,57 @@ pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<Clus
             "a coordinator was lost, and another went on with the run ({times}x)"
         )));
     }
-    for place in places {
-        if let Some(text) = place.loss_text() {
-            let shares = place.assignment.shares;
-            events.push(ClusterEvent::Lost(Loss {
-                text,
-                share: f64::from(shares.count) / f64::from(shares.of),
-                reported: place.reported,
-                at: place.lost_at.unwrap_or_default(),
-            }));
+    for (index, place) in (0..).zip(places) {
+        if let Some(at) = place.lost_at {
+            let text = place.loss_text() + &went_on(places, index);
+            let lacks = lacks(places, index, place);
+            events.push(ClusterEvent::Lost(Loss { text, at, lacks }));
         }
         events.extend(of_agent(place).into_iter().map(ClusterEvent::Suspect));
     }
     events.extend(of_connections(places, short).map(ClusterEvent::Suspect));
     events.extend(of_silence(places).map(ClusterEvent::Note));
     events
+}
+
+/// The parts of a lost place's shares, each until another agent kept it.
+fn lacks(places: &[Place], index: u32, place: &Place) -> Vec<Lack> {
+    let of = f64::from(place.assignment.shares.of);
+    let mut left = place.assignment.shares.count;
+    let mut lacks = Vec::new();
+    for heir in heirs(places, index).filter(|heir| heir.has_begun()) {
+        let count = heir.assignment.shares.count;
+        left -= count.min(left);
+        lacks.push(Lack {
+            share: f64::from(count) / of,
+            from: place.reported,
+            until: Some(heir.begins()),
+        });
+    }
+    lacks.push(Lack {
+        share: f64::from(left) / of,
+        from: place.reported,
+        until: None,
+    });
+    lacks
+}
+
+/// What is said of the agents that kept a lost place's shares.
+fn went_on(places: &[Place], index: u32) -> String {
+    let begun = heirs(places, index).filter(|heir| heir.has_begun());
+    let kept: Vec<String> = begun
+        .map(|heir| {
+            let (count, from) = (heir.assignment.shares.count, heir.begins().as_secs_f64());
+            format!("{} kept {count} of them from {from:.1} s on", heir.agent)
+        })
+        .collect();
+    match kept.is_empty() {
+        true => String::new(),
+        false => format!(
+            "; {}, and what was due between is not sent",
+            kept.join(", ")
+        ),
+    }
 }
 
 /// What speaks against an agent's part.

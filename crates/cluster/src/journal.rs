@@ -13,6 +13,8 @@ use crate::attachments::Attachments;
 use crate::bytes::{Input, MessageError, put, put_bytes};
 use crate::message::{Assignment, Beat};
 use crate::on_loss::OnLoss;
+use crate::succession::Offer;
+use drumfire_engine::Shares;
 use drumfire_measure::{decode_command, encode_command, stop_number, stop_of_number};
 use drumfire_net::Clock;
 use drumfire_plan::{Command, StopReason};
@@ -20,7 +22,7 @@ use drumfire_units::Nanos;
 use std::io::{self, Read};
 
 /// The number of the form that is written here.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// The largest frame that is read: a plan and its results are far smaller.
 const FRAME_BYTES_MAX: u32 = 256 << 20;
 
@@ -105,6 +107,11 @@ pub(crate) enum Entry {
     Halt(StopReason, bool),
     /// The agent of this place was taken for lost at this run time.
     Lost(u32, Nanos),
+    /// Shares of a lost place were offered, which makes the next place.
+    Offered(Offer),
+    /// The place with this number keeps its shares from this run time on; by this beat its agent was
+    /// ready.
+    Joined(u32, Nanos, Beat),
 }
 
 impl Entry {
@@ -146,6 +153,20 @@ impl Entry {
                 put(&mut out, (*place).into());
                 put(&mut out, at.0);
             }
+            Self::Offered(offer) => {
+                let Shares { first, count, of } = offer.shares;
+                put(&mut out, 7);
+                for number in [offer.of, offer.host, first, count, of] {
+                    put(&mut out, number.into());
+                }
+                put_bytes(&mut out, offer.agent.as_bytes());
+            }
+            Self::Joined(place, from, beat) => {
+                put(&mut out, 8);
+                put(&mut out, (*place).into());
+                put(&mut out, from.0);
+                put_bytes(&mut out, &beat.encode());
+            }
         }
         out
     }
@@ -168,6 +189,20 @@ impl Entry {
                 Self::Halt(reason, input.flag()?)
             }
             6 => Self::Lost(input.small()?, Nanos(input.number()?)),
+            7 => Self::Offered(Offer {
+                of: input.small()?,
+                host: input.small()?,
+                shares: Shares {
+                    first: input.small()?,
+                    count: input.small()?,
+                    of: input.small()?,
+                },
+                agent: input.text()?,
+            }),
+            8 => {
+                let (place, from) = (input.small()?, Nanos(input.number()?));
+                Self::Joined(place, from, Beat::decode(input.bytes()?)?)
+            }
             _ => return Err(MessageError::Malformed("an unknown entry")),
         };
         input.end()?;

@@ -34,6 +34,7 @@ mod journal;
 mod lease;
 mod merge;
 mod message;
+mod offers;
 mod offset;
 mod on_loss;
 mod outbox;
@@ -43,6 +44,7 @@ mod setup;
 #[cfg(test)]
 mod simulation;
 mod status;
+mod succession;
 mod tally;
 mod told;
 
@@ -57,7 +59,7 @@ pub use driver::{
     AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
     NatsTls, Origin, PastRun, Refusal, User, runs_under_way,
 };
-pub use event::{ClusterEvent, CoordinatorAction, Loss};
+pub use event::{ClusterEvent, CoordinatorAction, Lack, Loss};
 pub use from_agent::FromAgent;
 pub use journal::{Axis, Head, Outline};
 pub use lease::{BEAT, LEASE};

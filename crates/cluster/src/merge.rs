@@ -51,6 +51,24 @@ impl Merge {
         }
     }
 
+    /// One more share, for which nothing waits until it begins.
+    pub fn join(&mut self) {
+        self.shares.push(Share {
+            reached: None,
+            is_closed: true,
+        });
+    }
+
+    /// A share that has joined begins at a time: what ends later waits for it.
+    pub fn begin(&mut self, share: usize, from: Nanos) {
+        if let Some(share) = self.shares.get_mut(share) {
+            *share = Share {
+                reached: Some(from),
+                is_closed: false,
+            };
+        }
+    }
+
     /// Adds a share's next interval, of a run with these pools.
     pub fn add(&mut self, share: usize, interval: &Interval, pools: &[PoolInfo]) {
         let Some(share) = self.shares.get_mut(share) else {
@@ -175,6 +193,20 @@ mod tests {
         assert_eq!(spans(&mut merge), [(0, 10, 1), (10, 20, 1)]);
         add(&mut merge, 1, 0, 10);
         assert_eq!(spans(&mut merge), [(0, 10, 1)]);
+    }
+
+    #[test]
+    fn a_share_that_joins_is_waited_for_from_its_beginning_on() {
+        let mut merge = Merge::of(1);
+        merge.join();
+        add(&mut merge, 0, 0, 10);
+        assert_eq!(spans(&mut merge), [(0, 10, 1)]);
+        merge.begin(1, Nanos(20));
+        add(&mut merge, 0, 10, 20);
+        add(&mut merge, 0, 20, 30);
+        assert_eq!(spans(&mut merge), [(10, 20, 1)]);
+        add(&mut merge, 1, 20, 30);
+        assert_eq!(spans(&mut merge), [(20, 30, 2)]);
     }
 
     #[test]

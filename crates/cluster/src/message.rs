@@ -99,6 +99,11 @@ pub struct Hold {
     pub stored: u64,
     /// The start of the load, by the coordinator's clock.
     pub start: Option<Nanos>,
+    /// The time of the run from which this agent keeps the share; 0 is its start.
+    pub begins: Nanos,
+    /// The number of further shares that the agent's process has been offered during the run, each
+    /// for an agent of its own there.
+    pub joins: u64,
     /// The number of the first of `commands`.
     pub from: u64,
     /// The commands behind those that the agent has.
@@ -326,6 +331,8 @@ impl Hold {
         put(out, self.epoch);
         put(out, self.stored);
         put_optional(out, self.start.map(|start| start.0));
+        put(out, self.begins.0);
+        put(out, self.joins);
         put(out, self.from);
         put(out, self.commands.len() as u64);
         for command in &self.commands {
@@ -341,6 +348,8 @@ impl Hold {
         let epoch = input.number()?;
         let stored = input.number()?;
         let start = input.optional()?.map(Nanos);
+        let begins = Nanos(input.number()?);
+        let joins = input.number()?;
         let from = input.number()?;
         let count = input.number()?;
         let mut commands = Vec::new();
@@ -359,6 +368,8 @@ impl Hold {
             epoch,
             stored,
             start,
+            begins,
+            joins,
             from,
             commands,
             halt: reason.map(|reason| (reason, ends)),
@@ -553,6 +564,8 @@ mod tests {
                 epoch: 1,
                 stored: 4,
                 start: Some(Nanos(3)),
+                begins: Nanos(4),
+                joins: 1,
                 from: 0,
                 commands: vec![Command::soon(Change::Pause)],
                 halt: Some((StopReason::Signal, true)),

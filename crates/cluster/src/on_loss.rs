@@ -9,6 +9,8 @@ pub enum OnLoss {
     Drop,
     /// The load stops.
     Abort,
+    /// The others take its share from a later time on.
+    Redistribute,
 }
 
 impl OnLoss {
@@ -16,6 +18,7 @@ impl OnLoss {
         match self {
             Self::Drop => 0,
             Self::Abort => 1,
+            Self::Redistribute => 2,
         }
     }
 
@@ -23,6 +26,7 @@ impl OnLoss {
         match number {
             0 => Ok(Self::Drop),
             1 => Ok(Self::Abort),
+            2 => Ok(Self::Redistribute),
             _ => Err(MessageError::Malformed("an unknown effect of a loss")),
         }
     }

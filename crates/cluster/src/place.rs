@@ -1,11 +1,13 @@
 //! An agent's place in a run, as the coordinator sees it.
 
 use crate::Offset;
+use crate::attachments::Attachments;
 use crate::division::sum;
 use crate::inbox::Inbox;
 use crate::lease::{LEASE, LEASE_MARGIN};
 use crate::message::{Assignment, Beat, MachineFacts, Phase};
 use crate::setup::Setup;
+use crate::succession::{Offer, Succession};
 use crate::tally::Tally;
 use drumfire_engine::Shares;
 use drumfire_measure::{Ending, RunInfo};
@@ -38,6 +40,8 @@ pub(crate) struct Place {
     pub(crate) has_stopped: bool,
     /// The run time at which it was lost.
     pub(crate) lost_at: Option<Nanos>,
+    /// How it came by its shares, where it has them of a lost place.
+    pub(crate) succeeds: Option<Succession>,
     /// The sums of its intervals.
     pub(crate) tally: Tally,
     /// The longest time between two of its beats since the start.
@@ -95,10 +99,53 @@ impl Place {
             changes: 0,
             has_stopped: false,
             lost_at: None,
+            succeeds: None,
             tally: Tally::default(),
             silence: Nanos::ZERO,
             own_verdict: None,
         }
+    }
+
+    /// The place of an offer, by the place of the agent to which it is made.
+    pub(crate) fn offered(offer: &Offer, share: u32, host: &Self, now: Nanos) -> Self {
+        // Its process has plan and files.
+        let assignment = Assignment {
+            share,
+            shares: offer.shares,
+            plan: String::new(),
+            attachments: Attachments::default(),
+            ..host.assignment.clone()
+        };
+        let beat = Beat {
+            agent: offer.agent.clone(),
+            sent: Nanos::ZERO,
+            run: String::new(),
+            phase: Phase::Free,
+            made: 0,
+            commands: 0,
+            late: 0,
+            offset: None,
+            ..host.beat.clone()
+        };
+        Self {
+            succeeds: Some(Succession {
+                of: offer.of,
+                host: offer.host,
+                from: None,
+            }),
+            ..Self::new(assignment, beat, now)
+        }
+    }
+
+    /// Whether the time from which it keeps its shares is named.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.succeeds.is_none_or(|it| it.from.is_some())
+    }
+
+    /// The time of the run from which it keeps its shares.
+    pub(crate) fn begins(&self) -> Nanos {
+        let from = self.succeeds.and_then(|it| it.from);
+        from.unwrap_or_default()
     }
 
     /// Whether its agent has no lease any more, whatever its clock says.
@@ -117,8 +164,8 @@ impl Place {
     }
 
     /// The sentence about its loss.
-    pub(crate) fn loss_text(&self) -> Option<String> {
-        let at = self.lost_at?;
+    pub(crate) fn loss_text(&self) -> String {
+        let at = self.lost_at.unwrap_or_default();
         let shares = self.assignment.shares;
         let lost = format!(
             "agent {} ({} of {} shares) was lost at {:.1} s",
@@ -128,14 +175,14 @@ impl Place {
             at.as_secs_f64()
         );
         let reported = self.reported.as_secs_f64();
-        Some(match self.ending {
+        match self.ending {
             None => {
                 format!("{lost}: what it sent after {reported:.1} s is unknown, and in no figure")
             }
             Some(_) => format!(
                 "{lost}: it had stopped at {reported:.1} s, and its whole account came later"
             ),
-        })
+        }
     }
 
     /// The movement of its clock since the start was named, where that is more than both estimates

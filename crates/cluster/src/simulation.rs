@@ -26,6 +26,8 @@ use std::sync::{Arc, LazyLock};
 const STEP: Nanos = Nanos::from_millis(5);
 /// The intervals of a share's run.
 const INTERVALS: u64 = 6;
+/// The same of one whose lost shares go on elsewhere: it must last for longer than a lease.
+const INTERVALS_LONG: u64 = 30;
 /// The length of one.
 const INTERVAL: Nanos = Nanos::from_millis(500);
 
@@ -85,6 +87,9 @@ enum Ordeal {
 /// An agent with its process: the run of its share, its clock, its faults.
 struct Process {
     machine: Agent,
+    name: String,
+    /// The agent that has started this one in its process, whose faults are its own.
+    host: Option<usize>,
     /// The world's time at which its clock began.
     epoch: Nanos,
     run: Option<OwnRun>,
@@ -106,6 +111,8 @@ struct Process {
 #[derive(Clone, Copy, Default)]
 struct OwnRun {
     start: Option<Nanos>,
+    /// The time of the run at which its load begins.
+    begins: Nanos,
     lease: Nanos,
     closed: u64,
     stops: bool,
@@ -134,21 +141,17 @@ struct World {
     lost_at: BTreeMap<usize, Nanos>,
 }
 
-impl World {
-    fn new(seed: u64) -> Self {
-        let mut random = Random::new(seed);
-        let count = 2 + (random.bits() % 3) as usize;
-        let on_loss = match random.bits() % 2 {
-            0 => OnLoss::Drop,
-            _ => OnLoss::Abort,
-        };
+impl Process {
+    fn new(name: String, epoch: Nanos) -> Self {
         let facts = MachineFacts {
             cores: 2,
             descriptors: None,
         };
-        let processes = (0..count).map(|n| Process {
-            machine: Agent::new(&format!("agent-{n}"), "1", facts),
-            epoch: Nanos(random.bits() % 1_000_000_000),
+        Self {
+            machine: Agent::new(&name, "1", facts),
+            name,
+            host: None,
+            epoch,
             run: None,
             weights: Vec::new(),
             is_dead: false,
@@ -159,6 +162,22 @@ impl World {
             started_at: None,
             commands: Vec::new(),
             answered: BTreeSet::new(),
+        }
+    }
+}
+
+impl World {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let count = 2 + (random.bits() % 3) as usize;
+        let on_loss = match random.bits() % 4 {
+            0 => OnLoss::Drop,
+            1 => OnLoss::Abort,
+            _ => OnLoss::Redistribute,
+        };
+        let processes = (0..count).map(|n| {
+            let epoch = Nanos(random.bits() % 1_000_000_000);
+            Process::new(format!("agent-{n}"), epoch)
         });
         let processes = processes.collect();
         Self {
@@ -171,6 +190,25 @@ impl World {
             processes,
             lost_at: BTreeMap::new(),
         }
+    }
+
+    /// The number of agents that gathered for the run.
+    fn gathered(&self) -> usize {
+        let hosts = self.processes.iter().filter(|it| it.host.is_none());
+        hosts.count()
+    }
+
+    /// The number of intervals of the whole run.
+    fn intervals(&self) -> u64 {
+        match self.on_loss {
+            OnLoss::Redistribute => INTERVALS_LONG,
+            OnLoss::Drop | OnLoss::Abort => INTERVALS,
+        }
+    }
+
+    /// The process of an agent, whose faults those of the agent are.
+    fn process(&self, index: usize) -> &Process {
+        &self.processes[self.processes[index].host.unwrap_or(index)]
     }
 
     /// The coordinator that has the run now.
@@ -192,7 +230,7 @@ impl World {
     /// Lets another coordinator go on with the run; `false` where it has no start.
     fn attach(&mut self) -> bool {
         let term = self.conductors.len() as u64 + 1;
-        let setup = setup(self.processes.len(), self.on_loss);
+        let setup = setup(self.gathered(), self.on_loss);
         let next = self.last().after(setup, term, self.now);
         let has_begun = next.is_some();
         if let Some(next) = next {
@@ -238,7 +276,7 @@ impl World {
     }
 
     fn is_reached(&self, index: usize) -> bool {
-        let process = &self.processes[index];
+        let process = self.process(index);
         !process.is_dead && process.cut_off_until <= self.now
     }
 
@@ -267,11 +305,11 @@ impl World {
             }
             Mail::Reply(index, _) | Mail::Nudge(index) if !self.is_reached(index) => {}
             Mail::Reply(index, _) | Mail::Nudge(index)
-                if self.processes[index].still_until > self.now =>
+                if self.process(index).still_until > self.now =>
             {
                 // It lies in a buffer until the process goes on.
                 self.posted += 1;
-                let at = self.processes[index].still_until;
+                let at = self.process(index).still_until;
                 self.mail.insert((at, self.posted), mail);
             }
             Mail::Reply(index, bytes) => {
@@ -297,7 +335,7 @@ impl World {
     }
 
     fn run_process(&mut self, index: usize) {
-        let process = &self.processes[index];
+        let process = self.process(index);
         if process.is_dead || process.still_until > self.now {
             return;
         }
@@ -310,11 +348,12 @@ impl World {
     /// The workers of a share: they look at the lease by themselves before they send.
     fn run_workers(&mut self, index: usize, now: Nanos) {
         let weight = self.random.bits() % 1_000_000;
+        let intervals = self.intervals();
         let process = &mut self.processes[index];
         let Some(run) = &mut process.run else {
             return;
         };
-        let Some(start) = run.start.filter(|start| *start <= now) else {
+        let Some(start) = run.start.filter(|start| *start + run.begins <= now) else {
             return;
         };
         if run.has_ended {
@@ -325,12 +364,14 @@ impl World {
         if is_allowed {
             process.sent_at = self.now;
         }
-        let edge = start + Nanos(INTERVAL.0 * (run.closed + 1));
+        let number = run.begins.0 / INTERVAL.0 + run.closed;
+        let edge = start + Nanos(INTERVAL.0 * (number + 1));
+        let is_over = number + 1 >= intervals;
         let mut contents = Vec::new();
         if now >= edge || !is_allowed {
             let mut interval = EMPTY.clone();
-            interval.index = run.closed;
-            interval.start = Nanos(INTERVAL.0 * run.closed);
+            interval.index = number;
+            interval.start = Nanos(INTERVAL.0 * number);
             interval.end = edge.min(now) - start;
             interval.health.cpu = Nanos(weight);
             interval.sum_up();
@@ -339,7 +380,7 @@ impl World {
             let event = RunEvent::IntervalClosed(Arc::new(interval));
             contents.push(Content::Event(encode_event(&event)));
         }
-        if run.closed == INTERVALS || !is_allowed {
+        if now >= edge && is_over || !is_allowed {
             run.has_ended = true;
             let reason = StopReason::Counted;
             contents.push(Content::Event(encode_event(&RunEvent::Stopping { reason })));
@@ -369,8 +410,18 @@ impl World {
                     process.machine.ready(info().encode());
                 }
                 // A share that has failed has no run any more.
-                AgentAction::Start(at) => {
-                    process.run.iter_mut().for_each(|run| run.start = Some(at));
+                AgentAction::Start(at, begins) => {
+                    process.run.iter_mut().for_each(|run| {
+                        (run.start, run.begins) = (Some(at), begins);
+                    });
+                }
+                AgentAction::Join(name) => {
+                    let epoch = process.epoch;
+                    let host = Some(index);
+                    self.processes.push(Process {
+                        host,
+                        ..Process::new(name, epoch)
+                    });
                 }
                 AgentAction::Lease(until) => {
                     process.run.iter_mut().for_each(|run| run.lease = until);
@@ -411,10 +462,10 @@ impl World {
     }
 
     /// The agent of a place, by its name.
-    fn process_of(&self, place: usize) -> &Process {
+    fn process_of(&self, place: usize) -> Option<&Process> {
         let name = &self.coordinator().places()[place].agent;
-        let index: usize = name.trim_start_matches("agent-").parse().unwrap();
-        &self.processes[index]
+        let mut named = self.processes.iter().filter(|it| it.name == *name);
+        named.next()
     }
 
     /// The properties of a run that is over; with `calm` nothing has happened to an agent or, for
@@ -440,12 +491,11 @@ impl World {
             assert!(before.seen.is_beginning_of(seen), "seed {seed}: one record");
         }
         let places = self.coordinator().places();
-        let lost = places.iter().filter(|it| it.state == PlaceState::Lost);
+        let begun = || places.iter().filter(|it| it.has_begun());
+        let lost = begun().filter(|it| it.state == PlaceState::Lost);
         let lost = lost.count();
-        assert!(
-            ended <= places.len() && ended + lost >= places.len(),
-            "seed {seed}"
-        );
+        let most = begun().count();
+        assert!(ended <= most && ended + lost >= most, "seed {seed}");
         assert_eq!(seen.losses, lost, "seed {seed}: each loss is stated");
         // An agent is lost that had no coordinator to name the start in time.
         let reasons = self.processes.iter().filter_map(|it| it.left.as_ref());
@@ -464,11 +514,14 @@ impl World {
         }
         let mut expected = 0;
         for (index, place) in places.iter().enumerate() {
-            let process = self.process_of(index);
+            let Some(process) = self.process_of(index).filter(|_| place.has_begun()) else {
+                assert!(!place.has_begun(), "seed {seed}: it was there to begin");
+                continue;
+            };
             let known = match place.state {
                 PlaceState::Ended => process.weights.len(),
                 // What is known of it ends with the last interval that was taken.
-                _ => place.reported.0.div_ceil(INTERVAL.0) as usize,
+                _ => (place.reported - place.begins()).0.div_ceil(INTERVAL.0) as usize,
             };
             expected += process.weights.iter().take(known).sum::<u64>();
             if let Some(at) = self.lost_at.get(&index) {
@@ -484,11 +537,55 @@ impl World {
         }
         let merged: u64 = seen.merged.iter().map(|it| it.weight).sum();
         assert_eq!(merged, expected, "seed {seed}: each interval once");
-        let starts = self.processes.iter().filter_map(|it| it.started_at);
+        let gathered = self.processes.iter().filter(|it| it.host.is_none());
+        let starts = gathered.filter_map(|it| it.started_at);
         let (first, last) = (starts.clone().min(), starts.max());
         if calm {
             let apart = last.unwrap() - first.unwrap();
             assert!(apart.0 <= 65_000_000, "seed {seed}: {apart} apart");
+        }
+        self.check_heirs(seed, first);
+    }
+
+    /// A share is one agent's at a time, and goes on at the time of the run that was named.
+    fn check_heirs(&self, seed: u64, start: Option<Nanos>) {
+        let places = self.coordinator().places();
+        for (index, heir) in places.iter().enumerate() {
+            let (Some(succession), Some(process)) = (heir.succeeds, self.process_of(index)) else {
+                continue;
+            };
+            let before = &places[succession.of as usize].assignment.shares;
+            let now = heir.assignment.shares;
+            let is_part = before.first <= now.first
+                && now.first + now.count <= before.first + before.count
+                && now.count > 0;
+            assert!(is_part, "seed {seed}: {now:?} of {before:?}");
+            let Some(began) = process.started_at else {
+                continue;
+            };
+            let stopped = self.process_of(succession.of as usize).unwrap().sent_at;
+            assert!(
+                stopped < began,
+                "seed {seed}: sent at {stopped} and {began}"
+            );
+            let named = start.unwrap() + heir.begins();
+            assert!(
+                began + Nanos::from_millis(65) >= named,
+                "seed {seed}: it began at {began}, before {named}"
+            );
+        }
+    }
+
+    /// Every share of a lost agent goes on with another.
+    fn check_coverage(&self, seed: u64) {
+        let places = self.coordinator().places();
+        for (of, lost) in (0..).zip(places) {
+            if lost.lost_at.is_some() {
+                let heirs = crate::offers::heirs(places, of).filter(|heir| heir.has_begun());
+                let kept: u32 = heirs.map(|heir| heir.assignment.shares.count).sum();
+                let count = lost.assignment.shares.count;
+                assert_eq!(kept, count, "seed {seed}: what place {of} had goes on");
+            }
         }
     }
 }
@@ -618,8 +715,8 @@ impl Drop for Named {
     }
 }
 
-/// A run of one seed, to its end.
-fn simulate(seed: u64) {
+/// A run of one seed, to its end; the number of shares that were lost and went on with others.
+fn simulate(seed: u64) -> usize {
     let _named = Named(seed);
     let mut world = World::new(seed);
     let mut script = Script::of(&mut world);
@@ -650,27 +747,34 @@ fn simulate(seed: u64) {
             let actions = world.conductors[last].machine.command(command);
             world.conduct(last, actions);
         }
-        let gone = |process: &Process| process.is_dead || process.left.is_some();
+        let gone =
+            |index: usize| world.process(index).is_dead || world.processes[index].left.is_some();
         let is_over = world.last().seen.over.is_some() && script.attach_at.is_none();
-        if is_over && world.processes.iter().all(gone) {
+        if is_over && (0..world.processes.len()).all(gone) {
             break;
         }
     }
     let is_alone = world.conductors.len() == 1;
     world.check(seed, script.is_calm(is_alone));
+    let is_killed = script.fault == Fault::Killed && script.ordeal == Ordeal::None;
+    if is_killed && world.on_loss == OnLoss::Redistribute {
+        world.check_coverage(seed);
+    }
     for process in &world.processes {
         assert!(
             process.commands.len() <= 1,
             "seed {seed}: a command comes once"
         );
     }
+    let places = world.coordinator().places().iter();
+    let gone_on = places.filter(|place| place.succeeds.is_some() && place.has_begun());
+    gone_on.count()
 }
 
 #[test]
 fn every_interval_is_merged_once_or_stated() {
-    for seed in 0..600 {
-        simulate(seed);
-    }
+    let gone_on: usize = (0..600).map(simulate).sum();
+    assert!(gone_on > 100, "{gone_on} shares went on with others");
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl AgentStatus {
         let stage = match place.state {
             _ if place.is_lost() => Stage::Lost,
             PlaceState::Ended => Stage::Ended,
-            _ if has_start => Stage::Runs,
+            _ if has_start && place.has_begun() => Stage::Runs,
             _ => Stage::Waits,
         };
         Self {

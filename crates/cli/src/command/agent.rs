@@ -2,7 +2,8 @@
 //!
 //! The driver has a thread and speaks with the coordinator; this one prepares the share and runs its
 //! session. The record of the share is stored as any run's, and is removed when the coordinator has
-//! all of it.
+//! all of it. Shares that other agents have lost are taken by further agents of this process, each with
+//! a driver, a thread and a record of its own.
 
 use super::plan_file::PlanFile;
 use super::received_files::ReceivedFiles;
@@ -19,6 +20,7 @@ use drumfire_cluster::{
 use drumfire_compile::{Host, compile_draft};
 use drumfire_document::form::Draft;
 use drumfire_document::{Document, Text};
+use drumfire_engine::Shares;
 use drumfire_net::{Clock, is_own_address};
 use drumfire_plan::{Origin, Plan, Redirects};
 use drumfire_report::Naming;
@@ -30,32 +32,116 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread;
 
-/// Waits for a run, and takes a share of it.
+/// Waits for a run, and takes a share of it; and such shares beside it as others have lost.
 pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> {
-    let machine = this_machine();
-    let facts = MachineFacts {
-        cores: machine.cores,
-        descriptors: machine.descriptors,
-    };
     let name = flags.name.clone().unwrap_or_else(own_name);
-    let version = env!("CARGO_PKG_VERSION");
     let credentials = credentials(&flags.nats, &flags.way)?;
     let place = credentials.place();
-    let driver = AgentDriver::start(credentials, &name, version, facts)?;
-    let (mut task, mut driver) = driver.next()?;
-    if matches!(task, AgentTask::Wait) {
+    let mut driver = start(&name, credentials)?;
+    let joins = driver.joins();
+    let (task, driver) = first_task(driver, || {
         output.note(&format!("agent {name} waits for a run at {place}"));
-        (task, driver) = driver.next()?;
-    }
+    })?;
     let assignment = match task {
         AgentTask::Prepare(assignment) => assignment,
         AgentTask::Leave(left) => return ended(left),
         AgentTask::Wait => return Err(Failure::failed("an agent waits once")),
     };
+    thread::scope(|scope| {
+        let (own, further_output) = (&assignment, output.clone());
+        let further = scope.spawn(move || further(joins, flags, own, &further_output));
+        let exit = take(driver, &assignment, flags, output).and_then(ended);
+        let further = further.join();
+        further.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        exit
+    })
+}
+
+/// The driver of an agent with this name.
+fn start(name: &str, credentials: Credentials) -> Result<AgentDriver, Failure> {
+    let machine = this_machine();
+    let facts = MachineFacts {
+        cores: machine.cores,
+        descriptors: machine.descriptors,
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    Ok(AgentDriver::start(credentials, name, version, facts)?)
+}
+
+/// The first task behind the wait for a run. `waits` is called once the server is reached.
+fn first_task(
+    driver: AgentDriver,
+    waits: impl FnOnce(),
+) -> Result<(AgentTask, AgentDriver), Failure> {
+    match driver.next()? {
+        (AgentTask::Wait, driver) => {
+            waits();
+            Ok(driver.next()?)
+        }
+        first => Ok(first),
+    }
+}
+
+/// Takes the shares that others have lost, each by an agent of its own with a thread of its own,
+/// until this process's own agent has left and all of them have.
+fn further(
+    joins: impl Iterator<Item = String>,
+    flags: &AgentFlags,
+    own: &Assignment,
+    output: &Output,
+) -> Result<(), Failure> {
+    thread::scope(|scope| {
+        let each = |name: String| {
+            let output = output.clone();
+            scope.spawn(move || take_further(&name, flags, own, &output))
+        };
+        let threads: Vec<_> = joins.map(each).collect();
+        let mut first = Ok(());
+        for thread in threads {
+            let ended = thread.join();
+            let ended = ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            first = first.and(ended);
+        }
+        first
+    })
+}
+
+/// Takes one share that another agent has lost. One that is not wanted any more is no failure.
+fn take_further(
+    name: &str,
+    flags: &AgentFlags,
+    own: &Assignment,
+    output: &Output,
+) -> Result<(), Failure> {
+    let driver = start(name, credentials(&flags.nats, &flags.way)?)?;
+    let (task, driver) = first_task(driver, || {})?;
+    let AgentTask::Prepare(assignment) = task else {
+        return driver.join().map_err(Failure::from);
+    };
+    let Shares { count, of, .. } = assignment.shares;
+    output.note(&format!(
+        "agent {name} takes {count} of {of} shares, which another agent has lost"
+    ));
+    let assignment = Assignment {
+        plan: own.plan.clone(),
+        attachments: own.attachments.clone(),
+        ..assignment
+    };
+    take(driver, &assignment, flags, output)?.map_err(Failure::failed)
+}
+
+/// Runs a share to its end; how its agent has left.
+fn take(
+    driver: AgentDriver,
+    assignment: &Assignment,
+    flags: &AgentFlags,
+    output: &Output,
+) -> Result<Result<(), String>, Failure> {
     let files_max = flags.files_max.unwrap_or(ByteSize(FILES_BYTES_MAX));
-    let ran = ReceivedFiles::fetch(&driver, &assignment, files_max).and_then(|files| {
-        let share = Share::new(flags, &assignment, &files, output)?;
+    let ran = ReceivedFiles::fetch(&driver, assignment, files_max).and_then(|files| {
+        let share = Share::new(flags, assignment, &files, output)?;
         share.run(&driver, output)
     });
     let stored = match ran {
@@ -80,7 +166,7 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
         // The coordinator has everything that is in it.
         let _kept = fs::remove_dir_all(path);
     }
-    ended(left)
+    Ok(left)
 }
 
 /// The exit of an agent: a share that is not complete is a failure, so that nothing that restarts

@@ -31,10 +31,11 @@ use drumfire_cluster::{
 };
 use drumfire_compile::{Host, compile_phase};
 use drumfire_document::form::Draft;
-use drumfire_document::{Document, Phase, form};
+use drumfire_document::{Document, Feed, Phase, form};
 use drumfire_engine::Run;
 use drumfire_measure::RunInfo;
 use drumfire_net::Clock;
+use drumfire_placement::late_begin;
 use drumfire_plan::Plan;
 use drumfire_report::Naming;
 use drumfire_session::{Console as _, Remote, Session};
@@ -126,6 +127,9 @@ fn load(
         let (plan, shown) = (compiled.plan, &given.output);
         return results::of_plan(plan, &written, shown, true, signals, output);
     }
+    if flags.on_loss == LossChoice::Redistribute {
+        redistributable(&compiled.plan, &written.document)?;
+    }
     crate::store_place::check(&given.output)?;
     let is_local = flags.local.is_some();
     let gather = Gather {
@@ -144,6 +148,35 @@ fn load(
         signals,
         output,
     )
+}
+
+/// Refuses a plan of whose shares another agent can't know what is left of them.
+fn redistributable(plan: &Plan, document: &Document) -> Result<(), Failure> {
+    let has_users = plan.pools().iter().any(|pool| !pool.load.is_open());
+    let of_feed = |feed: &Feed| {
+        let name = &feed.name.value;
+        match feed.order.as_ref().map(|order| &*order.value) {
+            Some("unique") => Some(format!(
+                "feed {name} (order: unique) has a row for each user, which a lost agent has used"
+            )),
+            Some("once") if has_users => Some(format!(
+                "feed {name} (order: once) has rows for users, and which of them a lost agent has \
+                 used is not known"
+            )),
+            _ => None,
+        }
+    };
+    let pools = late_begin(plan).into_iter().map(|found| found.to_string());
+    let found: Vec<String> = pools
+        .chain(document.feeds.iter().filter_map(of_feed))
+        .collect();
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::usage(format!(
+            "a lost agent's share of this plan can't go on elsewhere: {}; take --on-loss drop",
+            found.join("; ")
+        ))),
+    }
 }
 
 /// The text of a document's load, which is all that agents get of it.
@@ -298,6 +331,7 @@ impl Gather<'_> {
             on_loss: match flags.on_loss {
                 LossChoice::Drop => OnLoss::Drop,
                 LossChoice::Abort => OnLoss::Abort,
+                LossChoice::Redistribute => OnLoss::Redistribute,
             },
         };
         let origin = Origin {

@@ -183,6 +183,8 @@ pub(crate) enum LossChoice {
     Drop,
     /// The load stops.
     Abort,
+    /// The others take its share from a later time on.
+    Redistribute,
 }
 
 /// Flags of `cluster run`.
@@ -222,7 +224,7 @@ pub(crate) struct ClusterRunFlags {
         help_heading = "Cluster"
     )]
     pub(crate) wait: String,
-    /// What the loss of an agent does: drop its share, or abort the run
+    /// What the loss of an agent does: drop its share, abort the run, or redistribute its share
     #[arg(
         long,
         value_name = "WHAT",

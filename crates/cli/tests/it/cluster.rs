@@ -159,6 +159,130 @@ fn a_killed_agent_is_stated() {
     assert_eq!(report.stdout, run.stdout);
 }
 
+/// The share of an agent that was killed goes on with the others from a stated time of the run, to
+/// the request; what was due in between is not sent, and stated.
+#[test]
+fn a_lost_share_goes_on_with_the_others() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let path = folder.at("plan.yaml");
+    let text = format!(
+        "drumfire: 1
+pools:
+  read:
+    target: {}
+    rate: const(300/s,16s)
+    connections: 16
+    requests: [ {{ get: / }} ]
+generator: {{ interval: 1s }}
+",
+        serve.url
+    );
+    fs::write(&path, text).unwrap();
+    let together = folder.at("together");
+    let args = [
+        "cluster",
+        "run",
+        &path,
+        "--local",
+        "3",
+        "--on-loss",
+        "redistribute",
+        "-o",
+        &together,
+    ];
+    let run = Process::start(&mut with_nats(&nats, &args));
+    serve.await_requests(600);
+    let agents = children_named(run.id(), "agent");
+    assert_eq!(agents.len(), 3);
+    let killed = Command::new("kill").args(["-9", &agents[0]]).status();
+    assert!(killed.unwrap().success());
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words = words.replace(" · ", " ");
+    for stated in [
+        "was lost at",
+        "is unknown, and in no figure",
+        "and what was due between is not sent",
+        "of what was asked for has no account",
+    ] {
+        assert!(words.contains(stated), "{stated}: {words}");
+    }
+    let times = words.split("of them from ").skip(1);
+    let times = times.filter_map(|rest| rest.split(' ').next()?.parse::<f64>().ok());
+    let from = times.fold(0.0, f64::max);
+    assert!((4.0..14.0).contains(&from), "{words}");
+
+    let stored = summary(&together);
+    stored.conservation().unwrap();
+    assert!(!stored.load.kept, "{:?}", stored.load);
+    let behind = stored.intervals().into_iter();
+    let behind = behind.filter(|row| row.start.as_secs_f64() >= from);
+    let good: u64 = behind.map(|row| row.good).sum();
+    let expected = 300 * (16 - from.round() as u64);
+    // What was sent before and has ended since is at an edge, as is what was in flight at the end.
+    assert!(good.abs_diff(expected) <= 6, "{good} of {expected}");
+    let report = finish(&mut drumfire(["report", &together]));
+    assert_eq!(report.stdout, run.stdout);
+}
+
+/// What another agent can't know of a lost share is refused by its name, before anything is sent.
+#[test]
+fn a_share_that_cannot_go_on_is_refused_at_the_start() {
+    let folder = Folder::new();
+    let refused = |load: &str, feeds: &str, words: &str| {
+        let path = folder.at("plan.yaml");
+        let text = format!(
+            "drumfire: 1
+{feeds}pools:
+  p:
+    target: http://127.0.0.1:9
+    {load}
+    requests: [ {{ get: / }} ]
+"
+        );
+        fs::write(&path, text).unwrap();
+        let args = [
+            "cluster",
+            "run",
+            &path,
+            "--local",
+            "2",
+            "--on-loss",
+            "redistribute",
+        ];
+        let run = Process::start(&mut drumfire(args)).finish(LIMIT);
+        assert_eq!(run.code, Some(2), "{}", run.stderr);
+        assert!(run.stderr.contains(words), "{}", run.stderr);
+    };
+    let feed =
+        |order: &str| format!("feeds: {{ people: {{ inline: [ a, b ], order: {order} }} }}\n");
+    refused(
+        "users: 4\n    stop: { requests: 10 }",
+        "",
+        "pool p ends its users by a count of requests",
+    );
+    refused(
+        "users: 2\n    rate: 5/s\n    rate_per: user\n    stop: { after: 1s }",
+        "",
+        "pool p has a rate for each user",
+    );
+    refused(
+        "rate: unlimited(1s)",
+        "",
+        "pool p has a load without a rate",
+    );
+    refused(
+        "rate: const(5/s,1s)",
+        &feed("unique"),
+        "feed people (order: unique)",
+    );
+}
+
 /// A run whose agents are all lost was not carried out to its end, whatever its thresholds say of
 /// what is known; and what is stored says the same.
 #[test]

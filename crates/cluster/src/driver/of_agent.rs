@@ -12,6 +12,7 @@ use async_nats::jetstream;
 use async_nats::{Client, Request};
 use drumfire_engine::{Appointment, Control, ControlError};
 use drumfire_net::{Clock, SystemClock};
+use drumfire_plan::Command;
 use drumfire_session::Redactor;
 use drumfire_units::Nanos;
 use futures::StreamExt as _;
@@ -44,6 +45,7 @@ pub enum AgentTask {
 pub struct AgentDriver {
     clock: Clock,
     tasks: Receiver<AgentTask>,
+    joins: Option<Receiver<String>>,
     sender: UnboundedSender<FromAgent>,
     thread: JoinHandle<Result<(), DriverError>>,
 }
@@ -61,6 +63,7 @@ impl AgentDriver {
     ) -> Result<Self, DriverError> {
         let clock = Clock::start();
         let (tasks, received) = mpsc::channel();
+        let (joining, joins) = mpsc::channel();
         let (sender, inputs) = queue::unbounded_channel();
         let agent = Agent::new(name, program, machine);
         let thread = spawn("agent", move || async move {
@@ -73,6 +76,7 @@ impl AgentDriver {
                 client,
                 credentials,
                 tasks,
+                joining,
                 replied,
                 run: OwnRun::default(),
                 refused: None,
@@ -82,6 +86,7 @@ impl AgentDriver {
         Ok(Self {
             clock,
             tasks: received,
+            joins: Some(joins),
             sender,
             thread,
         })
@@ -100,6 +105,12 @@ impl AgentDriver {
                 Err(DriverError::Connect(reason.to_owned()))
             }
         }
+    }
+
+    /// The names of further agents that this process is to start, as they are wanted: each takes a
+    /// share that was lost beside this agent's. It ends with the driver; the second call has none.
+    pub fn joins(&mut self) -> impl Iterator<Item = String> + Send + use<> {
+        self.joins.take().into_iter().flatten()
     }
 
     /// An appointment by the driver's clock.
@@ -168,6 +179,7 @@ struct Driving {
     stream: jetstream::Context,
     credentials: Credentials,
     tasks: Sender<AgentTask>,
+    joining: Sender<String>,
     replied: UnboundedSender<Vec<u8>>,
     run: OwnRun,
     /// The right that was found missing.
@@ -179,6 +191,9 @@ struct Driving {
 struct OwnRun {
     prepared: Option<(Vec<u8>, Appointment)>,
     control: Option<Control>,
+    /// Commands that came before there was a run to take them: one that keeps a lost share gets those
+    /// of the time before with its first reply.
+    early: Vec<Command>,
     appointment: Option<Appointment>,
     reports: String,
     start: Option<Nanos>,
@@ -246,6 +261,8 @@ impl Driving {
             }
             FromAgent::Control(control) => {
                 self.run.control = Some(control);
+                let early = std::mem::take(&mut self.run.early);
+                early.into_iter().for_each(|command| self.command(command));
                 Vec::new()
             }
             FromAgent::Fetch(wanted) => {
@@ -296,19 +313,18 @@ impl Driving {
                 self.run.lease = until;
                 self.allow();
             }
-            AgentAction::Start(at) => {
+            AgentAction::Start(at, begins) => {
                 self.run.start = Some(at);
                 self.allow();
                 if let Some(appointment) = &self.run.appointment {
-                    appointment.name(at);
+                    appointment.name_from(at, begins);
                 }
             }
-            AgentAction::Command(command) => {
-                let sent = self.run.control.as_ref().map(|it| it.send(command));
-                if let Some(Err(ControlError::TooSoon { .. })) = sent {
-                    self.agent.refuse();
-                }
+            AgentAction::Join(name) => {
+                // The holder may start no further agents.
+                let _unwanted = self.joining.send(name);
             }
+            AgentAction::Command(command) => self.command(command),
             AgentAction::Halt(reason, ends) => {
                 let Some(control) = &self.run.control else {
                     return None;
@@ -330,6 +346,16 @@ impl Driving {
             AgentAction::Leave(left) => return Some(left),
         }
         None
+    }
+
+    /// Gives a command to the run, as soon as there is one.
+    fn command(&mut self, command: Command) {
+        let Some(control) = &self.run.control else {
+            return self.run.early.push(command);
+        };
+        if let Err(ControlError::TooSoon { .. }) = control.send(command) {
+            self.agent.refuse();
+        }
     }
 
     /// Fetches a file beside everything else.

@@ -1,0 +1,86 @@
+//! The shares of lost agents that others keep from a later time of the run on.
+//!
+//! What is to be offered follows from the places alone, so that it is looked for with each tick of
+//! the time; what was offered, and from when on it is kept, is in the journal before an agent
+//! learns of it.
+
+use super::Coordinator;
+use crate::event::CoordinatorAction;
+use crate::journal::Entry;
+use crate::lease::START_LEAD;
+use crate::offers::offers;
+use crate::on_loss::OnLoss;
+use crate::place::Place;
+use crate::succession::Offer;
+use drumfire_units::Nanos;
+
+impl Coordinator {
+    /// Offers the shares of lost agents to the others, and names the times from which those keep
+    /// them that are ready.
+    pub(super) fn redistribute(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        let Some(start) = self.start.filter(|_| !self.is_over) else {
+            return;
+        };
+        if self.setup.on_loss != OnLoss::Redistribute {
+            return;
+        }
+        if self.has_stopped || self.halt.is_some() {
+            return self.withdraw(now, actions);
+        }
+        for offer in offers(&self.places) {
+            let entry = Entry::Offered(offer.clone());
+            actions.push(CoordinatorAction::Journal(entry.frame()));
+            self.take_offer(&offer, now);
+            actions.push(CoordinatorAction::Nudge);
+        }
+        for index in 0..self.places.len() {
+            let place = &self.places[index];
+            if !place.has_begun() && place.goes_on() && place.is_ready() {
+                let from = self.next_edge(now + START_LEAD - start);
+                let beat = place.beat.clone();
+                let entry = Entry::Joined(index as u32, from, beat);
+                actions.push(CoordinatorAction::Journal(entry.frame()));
+                self.begin_place(index, from);
+                actions.push(CoordinatorAction::Nudge);
+            }
+        }
+    }
+
+    /// Makes the place of an offer.
+    pub(super) fn take_offer(&mut self, offer: &Offer, now: Nanos) {
+        let share = self.places.len() as u32;
+        let host = &self.places[offer.host as usize];
+        let place = Place::offered(offer, share, host, now);
+        self.places.push(place);
+        self.merge.join();
+    }
+
+    /// Lets a place keep its shares from a time of the run on.
+    pub(super) fn begin_place(&mut self, index: usize, from: Nanos) {
+        let place = &mut self.places[index];
+        if let Some(succession) = &mut place.succeeds {
+            succession.from = Some(from);
+        }
+        place.clock = place.beat.offset;
+        place.reported = from;
+        self.merge.begin(index, from);
+    }
+
+    /// Takes back the offers for which no time is named: the load is over.
+    fn withdraw(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        for index in 0..self.places.len() {
+            let place = &self.places[index];
+            if !place.has_begun() && place.goes_on() {
+                self.miss(index, now, actions);
+            }
+        }
+    }
+
+    /// The first end of an interval at a time of the run or later: the intervals of all shares then
+    /// have the same edges.
+    fn next_edge(&self, at: Nanos) -> Nanos {
+        let info = self.places.iter().find_map(|place| place.info.as_ref());
+        let interval = info.map_or(1, |info| info.interval.0.max(1));
+        Nanos(at.0.div_ceil(interval).saturating_mul(interval))
+    }
+}

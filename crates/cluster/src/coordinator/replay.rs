@@ -1,0 +1,88 @@
+//! The entries of a journal, played again.
+
+use super::{Coordinator, tell};
+use crate::bytes::MessageError;
+use crate::event::{ClusterEvent, CoordinatorAction};
+use crate::journal::{Begun, Entry};
+use crate::merge::Merge;
+use crate::message::Phase;
+use crate::place::Place;
+use drumfire_measure::{RunEvent, RunInfo};
+use drumfire_plan::StopReason;
+use drumfire_units::Nanos;
+
+impl Coordinator {
+    /// Takes an entry that a coordinator of this run has written; gives the events that came of it.
+    ///
+    /// # Errors
+    /// When it is none of this run.
+    pub(crate) fn replay(&mut self, entry: Entry) -> Result<Vec<ClusterEvent>, MessageError> {
+        let mut actions = Vec::new();
+        match entry {
+            Entry::Head(_) | Entry::Term(_) => {}
+            Entry::Begun(begun) => self.replay_start(begun, &mut actions)?,
+            Entry::Report(bytes) => actions = self.handle_report(&bytes)?,
+            Entry::Command(command) => actions = self.command(command),
+            Entry::Halt(reason, ends) => {
+                // The end by a threshold is found again, and comes as an event of its own.
+                let is_told = self.halt.is_none() && reason != StopReason::Threshold;
+                if is_told {
+                    tell(RunEvent::Stopping { reason }, &mut actions);
+                }
+                actions.extend(self.halt(reason, ends));
+            }
+            Entry::Lost(place, at) => {
+                let index = place as usize;
+                if index >= self.places.len() {
+                    return Err(MessageError::Malformed("a loss of no place"));
+                }
+                self.lose(index, at, &mut actions);
+            }
+            Entry::Offered(offer) => {
+                if self.places.len() <= offer.host.max(offer.of) as usize {
+                    return Err(MessageError::Malformed("an offer of no place"));
+                }
+                self.take_offer(&offer, Nanos::ZERO);
+            }
+            Entry::Joined(place, from, beat) => {
+                let Phase::Ready(info) = &beat.phase else {
+                    return Err(MessageError::Malformed("a place that joins without facts"));
+                };
+                let info = RunInfo::decode(info);
+                let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
+                let index = place as usize;
+                let place = self.places.get_mut(index);
+                let place = place.ok_or(MessageError::Malformed("a place that is not there"))?;
+                place.info = Some(Box::new(info));
+                place.beat = beat;
+                self.begin_place(index, from);
+            }
+        }
+        let told = |action| match action {
+            CoordinatorAction::Tell(event) => Some(event),
+            _ => None,
+        };
+        Ok(actions.into_iter().filter_map(told).collect())
+    }
+
+    /// The start of a run that is gone on with.
+    fn replay_start(
+        &mut self,
+        begun: Begun,
+        actions: &mut Vec<CoordinatorAction>,
+    ) -> Result<(), MessageError> {
+        for (assignment, beat) in begun.places {
+            let Phase::Ready(info) = &beat.phase else {
+                return Err(MessageError::Malformed("a start without facts"));
+            };
+            let info = RunInfo::decode(info);
+            let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
+            let mut place = Place::new(assignment, beat, Nanos::ZERO);
+            place.info = Some(Box::new(info));
+            self.places.push(place);
+        }
+        self.merge = Merge::of(self.places.len());
+        self.name_start(begun.start, actions);
+        Ok(())
+    }
+}
