@@ -11,13 +11,19 @@
 //! intervals depend on each other, so that whole blocks of them are drawn ([`moving_blocks`]).
 
 mod blocks;
+mod divisive;
+mod energy;
 mod flips;
 mod holm;
+mod place;
 mod rank_sum;
 mod signed_rank;
+mod spikes;
 mod tail;
 
 pub use blocks::{block_length, moving_blocks};
+pub use divisive::{ChangePoint, Divisive, HISTORY_MAX, Track, best_split};
+pub use energy::Split;
 pub use flips::{Differences, Looks};
 pub use holm::holm;
 pub use rank_sum::{RUNS_MAX, RankSum, Shift};

@@ -1,0 +1,244 @@
+//! Simulated histories of runs of one plan: how often a steady one is said to have changed, and how
+//! often a step is found at its run.
+//!
+//! A run has a level that is common to its quantiles, and a deviation of each: p50, p95 and p99
+//! move together. Levels differ from run to run by a law of their own: independent, following the
+//! run before (autoregression), or with outliers, runs on a machine that others kept busy. The
+//! procedure is that of `drumfire runs --trend`. Beside it stands what can be done with the levels
+//! before and behind the step, the spread, and the independence of runs known beforehand.
+
+use clap::Parser;
+use drumfire_plan::Random;
+use drumfire_stats::{ChangePoint, Divisive, Track};
+use std::io::{Result, Write};
+
+/// Simulate histories of `drumfire runs --trend`, and print how often it is wrong and right
+#[derive(Debug, Parser)]
+struct Flags {
+    /// Histories of each row
+    #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
+    histories: u32,
+    /// The seed of the noise
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// The deviation of p50, p95 and p99 within a run, beside that of the run itself.
+const WITHIN: [f64; 3] = [0.003, 0.007, 0.015];
+/// The probability of a false finding in any figure of a history.
+const ERROR: f64 = 0.05;
+/// The least change that matters.
+const LEAST: f64 = 0.02;
+
+/// The noise of runs.
+#[derive(Clone, Copy, Debug)]
+struct Noise {
+    /// The deviation between runs.
+    between: f64,
+    /// The part of a run's level that the next one keeps.
+    kept: f64,
+    /// The share of runs that a busy machine makes slower, by a fifth.
+    outliers: f64,
+}
+
+/// One row of a table.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    runs: usize,
+    /// The first run behind the step; `None` draws it, with ten runs at least on each side.
+    at: Option<usize>,
+    step: f64,
+    noise: Noise,
+}
+
+/// What came out of one history.
+#[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "a column of the table each")]
+struct Found {
+    /// Any figure has a change where there is none.
+    is_false: bool,
+    /// p50 has the step, at most one run away.
+    near: bool,
+    /// p50 has a step.
+    any: bool,
+    /// The step lies in the range of runs that is named.
+    within: bool,
+    /// It lies at most one run away from where the probability by the true levels is greatest.
+    known: bool,
+}
+
+/// The name of the columns.
+const HEAD: &str = "| runs | step | spread | kept | outliers | found within one run | found | in the range named | \
+a false one | with levels known |\n|---|---|---|---|---|---|---|---|---|---|\n";
+
+fn main() -> Result<()> {
+    let flags = Flags::parse();
+    let mut out = std::io::stdout();
+    let quiet = Noise {
+        between: 0.02,
+        kept: 0.0,
+        outliers: 0.0,
+    };
+    let noises = [
+        quiet,
+        Noise { kept: 0.3, ..quiet },
+        Noise { kept: 0.5, ..quiet },
+        Noise { kept: 0.8, ..quiet },
+        Noise {
+            outliers: 0.05,
+            ..quiet
+        },
+        Noise {
+            kept: 0.5,
+            outliers: 0.05,
+            ..quiet
+        },
+    ];
+    let rows = |step| {
+        noises.iter().flat_map(move |noise| {
+            [24, 40, 100].map(|runs| Row {
+                runs,
+                at: None,
+                step,
+                noise: *noise,
+            })
+        })
+    };
+    write!(out, "{HEAD}")?;
+    for row in rows(0.0).chain(rows(0.05)) {
+        print(&row, &flags, &mut out)?;
+    }
+    for behind in [3, 4, 5, 8] {
+        let row = Row {
+            runs: 40,
+            at: Some(40 - behind),
+            step: 0.05,
+            noise: quiet,
+        };
+        print(&row, &flags, &mut out)?;
+    }
+    Ok(())
+}
+
+/// Prints the shares of a row's histories.
+fn print(row: &Row, flags: &Flags, out: &mut impl Write) -> Result<()> {
+    let found = (0..flags.histories).map(|number| history(row, flags, number));
+    let found: Vec<Found> = found.collect();
+    let share = |of: fn(&Found) -> bool| {
+        let count = found.iter().filter(|found| of(found)).count();
+        format!("{:.1} %", 100.0 * count as f64 / found.len() as f64)
+    };
+    let of_step = |of: fn(&Found) -> bool| match row.step > 0.0 {
+        true => share(of),
+        false => "–".to_owned(),
+    };
+    let Noise {
+        between,
+        kept,
+        outliers,
+    } = row.noise;
+    let runs = match row.at {
+        Some(at) => format!("{}, {} behind it", row.runs, row.runs - at),
+        None => row.runs.to_string(),
+    };
+    writeln!(
+        out,
+        "| {runs} | {:.0} % | {:.0} % | {kept} | {:.0} % | **{}** | {} | {} | **{}** | {} |",
+        100.0 * row.step,
+        100.0 * between,
+        100.0 * outliers,
+        of_step(|found| found.near),
+        of_step(|found| found.any),
+        of_step(|found| found.within),
+        share(|found| found.is_false),
+        of_step(|found| found.known),
+    )?;
+    out.flush()
+}
+
+/// One history, judged.
+fn history(row: &Row, flags: &Flags, number: u32) -> Found {
+    let mut random = Random::new(flags.seed, u64::from(number), row.runs as u64, 0);
+    let drawn = 10 + random.below(row.runs as u64 - 19) as usize;
+    let at = row.at.unwrap_or(drawn);
+    let levels = levels(row, at, &mut random);
+    let figures = WITHIN.map(|within| {
+        let figure = levels
+            .iter()
+            .map(|level| level + within * normal(&mut random));
+        figure.collect::<Vec<f64>>()
+    });
+    let rate: Vec<f64> = levels.iter().map(|_| 1e-4 * normal(&mut random)).collect();
+    let search = Divisive {
+        error: ERROR,
+        seed: u64::from(number),
+    };
+    let tracks = figures.into_iter().chain([rate]).map(|values| Track {
+        values,
+        least: LEAST.ln_1p(),
+    });
+    let found = search.changes(&tracks.collect::<Vec<_>>());
+    let is_near = |of: &ChangePoint| of.at.abs_diff(at) <= 1;
+    let p50 = &found[0];
+    let is_step = |of: &ChangePoint| {
+        row.step > 0.0 && (is_near(of) || of.likely.0 <= at && at <= of.likely.1)
+    };
+    // One change is the step, which may be found at another run; any further one is false.
+    let allowed = usize::from(row.step > 0.0);
+    let is_false = |of: &Vec<ChangePoint>| of.len() > allowed;
+    let known = likeliest(&levels, row.step.ln_1p(), row.noise.between);
+    Found {
+        is_false: found.iter().any(is_false),
+        near: p50.iter().any(is_near),
+        any: !p50.is_empty(),
+        within: p50.iter().any(is_step),
+        known: known.abs_diff(at) <= 1,
+    }
+}
+
+/// The logarithms of the levels of a history's runs.
+fn levels(row: &Row, at: usize, random: &mut Random) -> Vec<f64> {
+    let Noise {
+        between,
+        kept,
+        outliers,
+    } = row.noise;
+    let mut wave = between * normal(random);
+    let level = |number: usize| {
+        wave = kept * wave + between * (1.0 - kept * kept).sqrt() * normal(random);
+        let outlier = match random.unit() < outliers {
+            true => 0.2,
+            false => 0.0,
+        };
+        let step = if number >= at { row.step.ln_1p() } else { 0.0 };
+        wave + outlier + step
+    };
+    (0..row.runs).map(level).collect()
+}
+
+/// The place with the most probability within one run of it, where the levels 0 and `step` and the
+/// deviation are known and every place is as likely as any other.
+fn likeliest(levels: &[f64], step: f64, deviation: f64) -> usize {
+    let mut squares = 0.0;
+    let logs = levels.iter().map(|value| {
+        squares += (value - step).powi(2) - value * value;
+        squares / (2.0 * deviation * deviation)
+    });
+    let logs: Vec<f64> = logs.collect();
+    let most = logs.iter().fold(f64::MIN, |most, log| most.max(*log));
+    let near = |at: usize| {
+        let around = at.saturating_sub(1)..(at + 2).min(logs.len());
+        logs[around]
+            .iter()
+            .map(|log| (log - most).exp())
+            .sum::<f64>()
+    };
+    let best = (0..logs.len()).max_by(|one, other| near(*one).total_cmp(&near(*other)));
+    best.map_or(0, |last| last + 1)
+}
+
+/// A number of the standard normal distribution, by Box and Muller's method.
+fn normal(random: &mut Random) -> f64 {
+    let (one, two) = (1.0 - random.unit(), random.unit());
+    (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
+}

@@ -1,0 +1,401 @@
+//! The places at which a history of runs changed: E-divisive (Matteson and James, "A nonparametric
+//! approach for multiple change point analysis of multivariate data", JASA 2014).
+//!
+//! The history is cut where the energy statistic of two neighbouring parts is greatest, and each
+//! part is searched again, as long as a cut is no chance. Nothing is supposed of the law of the
+//! values, and a history has as many changes as it shows.
+//!
+//! Whether a cut is chance is decided by permutations within the parts that there are. The paper
+//! permutes single values, which supposes that runs do not depend on each other; a machine that is
+//! slow today is slow in the next run as well, and permutations of single values then call half of
+//! the steady histories changed. So whole blocks of neighbours are permuted, as long as the
+//! correlation of the values asks for (Carlstein 1986), and the statistic is lowered by what such
+//! blocks still lack. The correlation is that of the values less the levels of their parts, the
+//! tested cut included: otherwise a real change would count as correlation and hide itself.
+//!
+//! The place of a change that is shown is then found by its likelihood (`place`).
+
+use crate::energy::{Energy, Split};
+use crate::place::Place;
+use crate::spikes::without_spikes;
+use crate::{RUNS_MAX, Shift};
+use drumfire_plan::Random;
+
+/// The most values of a history: its search takes a second.
+pub const HISTORY_MAX: usize = 200;
+/// The least number of values on each side of a change.
+const PART_MIN: usize = 3;
+/// The most changes of a history.
+const CHANGES_MAX: usize = 8;
+/// The permutations that a cut is compared with.
+const PERMUTATIONS: u32 = 999;
+/// Permutations with as great a statistic after which no more are made: the cut is nothing special
+/// (Besag and Clifford 1991).
+const ENOUGH: u32 = 60;
+/// The least number of blocks: of fewer, no order is improbable enough.
+const BLOCKS_MIN: usize = 30;
+/// The highest correlation that an estimate may have; beyond it the correction would swallow any
+/// change.
+const CORRELATION_MAX: f64 = 0.8;
+/// The shortfall of n times the correlation of residuals behind the best cut against that of the
+/// values (Marriott and Pope 1954), found by simulation.
+const BIAS: f64 = 4.0;
+/// Statistics of a history and of a permutation that equals it differ by rounding.
+const ROUNDING: f64 = 1.0 - 1e-9;
+
+/// A figure of a history: a value of each run, on a scale on which a change is a difference.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Track {
+    /// A finite value of each run, in the order of time.
+    pub values: Vec<f64>,
+    /// The least change that matters, above 0 in either direction.
+    pub least: f64,
+}
+
+/// A change of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangePoint {
+    /// The number of the first value behind it, from 0.
+    pub at: usize,
+    /// The first and the last value that may be the first behind it, with 95 % confidence.
+    pub likely: (usize, usize),
+    /// The shift from the values before it, back to the change before, to those behind it (Hodges
+    /// and Lehmann).
+    pub shift: f64,
+    /// The probability that a history without it looks as much as if it had one.
+    pub p: f64,
+}
+
+/// A search for the changes of several figures of the same runs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Divisive {
+    /// The probability that any change is found of any figure in a history without one, such as
+    /// 0.05.
+    pub error: f64,
+    /// The seed of the permutations.
+    pub seed: u64,
+}
+
+impl Divisive {
+    /// The changes of each figure that matter, in the order of time: of its last [`HISTORY_MAX`]
+    /// values.
+    ///
+    /// The error is shared by the figures that could have an answer. One whose values all lie
+    /// within the least change is no test: this looks at sizes and not at their order, and so costs
+    /// nothing.
+    #[must_use]
+    pub fn changes(&self, figures: &[Track]) -> Vec<Vec<ChangePoint>> {
+        let tested = figures.iter().filter(|figure| figure.is_test()).count();
+        let search = Self {
+            error: self.error / tested.max(1) as f64,
+            ..*self
+        };
+        let changes = figures.iter().map(|figure| match figure.is_test() {
+            true => search.of_figure(figure),
+            false => Vec::new(),
+        });
+        changes.collect()
+    }
+
+    fn of_figure(&self, figure: &Track) -> Vec<ChangePoint> {
+        let skipped = figure.values.len().saturating_sub(HISTORY_MAX);
+        let values = &figure.values[skipped..];
+        let found = self.cuts(values);
+        let mut edges: Vec<usize> = found.iter().map(|(at, _)| *at).collect();
+        edges.insert(0, 0);
+        edges.push(values.len());
+        let placed = found.iter().enumerate().map(|(number, (at, p))| {
+            let (from, to) = (edges[number], edges[number + 2]);
+            let place = Place::of(&values[from..to], PART_MIN - 1, at - from);
+            let shown = |at: usize| skipped + from + at;
+            ChangePoint {
+                at: shown(place.at),
+                likely: (shown(place.likely.0), shown(place.likely.1)),
+                shift: shift(&values[from..to], place.at),
+                p: *p,
+            }
+        });
+        placed.filter(|of| of.shift.abs() >= figure.least).collect()
+    }
+
+    /// The cuts of a series that are no chance, in order, each with its probability.
+    fn cuts(&self, values: &[f64]) -> Vec<(usize, f64)> {
+        let energy = Energy::of(values);
+        let mut edges = vec![0, values.len()];
+        let mut found: Vec<(usize, f64)> = Vec::new();
+        while found.len() < CHANGES_MAX {
+            let Some(split) = best(&energy, &edges) else {
+                break;
+            };
+            let p = self.probability(values, &edges, split, found.len() as u64);
+            if p > self.error {
+                break;
+            }
+            found.push((split.at, p));
+            edges.push(split.at);
+            edges.sort_unstable();
+        }
+        found.sort_by_key(|(at, _)| *at);
+        found
+    }
+
+    /// The share of permutations within the parts whose best cut is as good as this one.
+    fn probability(&self, values: &[f64], edges: &[usize], split: Split, number: u64) -> f64 {
+        let dependence = Dependence::of(values, edges, split);
+        let found = split.statistic / dependence.excess * ROUNDING;
+        let mut random = Random::new(self.seed, number, 0, 0);
+        let mut energy = Energy::of(&[]);
+        let mut shuffled = values.to_vec();
+        let (mut as_great, mut made) = (0, 0);
+        while made < PERMUTATIONS && as_great < ENOUGH {
+            for part in edges.windows(2) {
+                let (from, to) = (part[0], part[1]);
+                permute(
+                    &values[from..to],
+                    dependence.block,
+                    &mut random,
+                    &mut shuffled[from..to],
+                );
+            }
+            energy.fill(&shuffled);
+            let by_chance = best(&energy, edges);
+            as_great += u32::from(by_chance.is_some_and(|by| by.statistic >= found));
+            made += 1;
+        }
+        f64::from(as_great + 1) / f64::from(made + 1)
+    }
+}
+
+impl Track {
+    /// Whether its values lie so far apart that a change could matter.
+    fn is_test(&self) -> bool {
+        let values = self.values.iter();
+        let (least, greatest) = values.fold((f64::MAX, f64::MIN), |(least, greatest), value| {
+            (least.min(*value), greatest.max(*value))
+        });
+        greatest - least >= self.least
+    }
+}
+
+/// The shift at a place of a series, of as many of its neighbours as a comparison takes.
+fn shift(values: &[f64], at: usize) -> f64 {
+    let before = &values[at.saturating_sub(RUNS_MAX)..at];
+    let behind = &values[at..values.len().min(at + RUNS_MAX)];
+    Shift::of(before, behind, 0.95).map_or(0.0, |shift| shift.estimate)
+}
+
+/// The best cut of the whole series.
+///
+/// `None` where the series has fewer than twice [`PART_MIN`] values.
+#[must_use]
+pub fn best_split(values: &[f64]) -> Option<Split> {
+    Energy::of(values).best(0, values.len(), PART_MIN)
+}
+
+/// The best cut of any part.
+fn best(energy: &Energy, edges: &[usize]) -> Option<Split> {
+    let parts = edges.windows(2);
+    let cuts = parts.filter_map(|part| energy.best(part[0], part[1], PART_MIN));
+    cuts.max_by(|one, other| one.statistic.total_cmp(&other.statistic))
+}
+
+/// The dependence of a series' values on those before them, as a first-order autoregression.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Dependence {
+    /// The length of the blocks that are permuted.
+    block: usize,
+    /// The factor by which the statistic of the series is greater than those of its permutations
+    /// for the dependence that blocks of this length lose.
+    excess: f64,
+}
+
+impl Dependence {
+    /// The dependence that is left when the levels of all parts are taken away, and those before,
+    /// behind and beyond a cut: a level that comes back is a change, too.
+    fn of(values: &[f64], edges: &[usize], cut: Split) -> Self {
+        let mut edges = edges.to_vec();
+        edges.extend([cut.at, cut.to]);
+        edges.sort_unstable();
+        edges.dedup();
+        let parts = edges.windows(2).map(|part| &values[part[0]..part[1]]);
+        let rests = parts.flat_map(|part| {
+            let part = without_spikes(part);
+            let level = part.iter().sum::<f64>() / part.len().max(1) as f64;
+            part.into_iter().map(move |value| value - level)
+        });
+        let rests: Vec<f64> = rests.collect();
+        let cuts = (edges.len() - 2) as f64;
+        Self::with(correlation(&rests, BIAS * cuts), values.len())
+    }
+
+    /// Blocks for a correlation of neighbours. Of blocks of length b the mean has the variance
+    /// 1 + 2 Σ (1 − k/b) r^k, for k from 1 to b − 1, of that of one value; for all blocks it comes
+    /// to (1 + r) / (1 − r).
+    fn with(correlation: f64, length: usize) -> Self {
+        // An estimate from independent values differs from 0 by as much.
+        if correlation <= 1.0 / (length as f64).sqrt() {
+            return Self {
+                block: 1,
+                excess: 1.0,
+            };
+        }
+        let r = correlation.min(CORRELATION_MAX);
+        let scale = 6_f64.sqrt() * r / (1.0 - r * r);
+        let wanted = (scale * scale * length as f64).cbrt().ceil() as usize;
+        let block = wanted.clamp(1, (length / BLOCKS_MIN).max(1));
+        let kept = (1..block).map(|k| (1.0 - k as f64 / block as f64) * r.powi(k as i32));
+        let kept = 1.0 + 2.0 * kept.sum::<f64>();
+        Self {
+            block,
+            excess: (1.0 + r) / (1.0 - r) / kept,
+        }
+    }
+}
+
+/// The correlation of residuals with the next ones, with the bias of a fit added.
+fn correlation(rests: &[f64], bias: f64) -> f64 {
+    let squares: f64 = rests.iter().map(|rest| rest * rest).sum();
+    let products: f64 = rests.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    let n = rests.len() as f64;
+    match squares > 0.0 {
+        true => (products / squares * n + bias) / n,
+        false => 0.0,
+    }
+}
+
+/// Writes the values in blocks of neighbours in another order. The series is taken as a circle, and
+/// its blocks begin at a place drawn at random, so that no cut is favoured.
+fn permute(values: &[f64], block: usize, random: &mut Random, into: &mut [f64]) {
+    let length = values.len();
+    if length == 0 {
+        return;
+    }
+    let offset = match block {
+        1 => 0,
+        _ => random.below(length as u64) as usize,
+    };
+    let mut starts: Vec<usize> = (0..length).step_by(block).collect();
+    for last in (1..starts.len()).rev() {
+        let other = random.below(last as u64 + 1) as usize;
+        starts.swap(last, other);
+    }
+    let order = starts
+        .iter()
+        .flat_map(|start| *start..(*start + block).min(length));
+    for (to, from) in into.iter_mut().zip(order) {
+        *to = values[(from + offset) % length];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SEARCH: Divisive = Divisive {
+        error: 0.05,
+        seed: 1,
+    };
+
+    /// Numbers around 0 without order.
+    fn noise(seed: u64, length: usize) -> Vec<f64> {
+        let mut random = Random::new(seed, 0, 0, 0);
+        let sum = |_| (0..12).map(|_| random.unit()).sum::<f64>() - 6.0;
+        (0..length).map(sum).collect()
+    }
+
+    fn stepped(seed: u64, length: usize, steps: &[(usize, f64)]) -> Track {
+        let mut values = noise(seed, length);
+        for (at, height) in steps {
+            values[*at..].iter_mut().for_each(|value| *value += height);
+        }
+        Track { values, least: 0.5 }
+    }
+
+    #[test]
+    fn steps_are_found_where_they_are() {
+        for seed in 0..5 {
+            let track = stepped(seed, 60, &[(20, 5.0), (45, -4.0)]);
+            let found = SEARCH.changes(&[track]).remove(0);
+            let [up, down] = found[..] else {
+                panic!("{seed}: {found:?}");
+            };
+            for (change, at, height) in [(up, 20, 5.0), (down, 45, -4.0)] {
+                assert!(change.at.abs_diff(at) <= 1, "{seed}: {change:?}");
+                assert!(change.likely.0 <= change.at && change.at <= change.likely.1);
+                assert!((change.shift - height).abs() < 1.5, "{seed}: {change:?}");
+                assert!(change.p <= 0.05);
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_is_of_the_newest_values() {
+        let mut track = stepped(3, HISTORY_MAX, &[(120, 5.0)]);
+        track.values.splice(0..0, [0.0; 10]);
+        let found = SEARCH.changes(&[track]).remove(0);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].at.abs_diff(130) <= 1, "{found:?}");
+    }
+
+    #[test]
+    fn steady_histories_seldom_change() {
+        let changed = (0..60).filter(|seed| {
+            let tracks = [stepped(*seed, 30, &[]), stepped(seed + 100, 30, &[])];
+            SEARCH
+                .changes(&tracks)
+                .iter()
+                .any(|found| !found.is_empty())
+        });
+        let changed = changed.count();
+        assert!(changed <= 6, "{changed} of 60");
+    }
+
+    #[test]
+    fn a_figure_that_hardly_moves_is_no_test_and_a_small_step_no_change() {
+        let mut flat = stepped(1, 40, &[(20, 6.0)]);
+        flat.least = 50.0;
+        let mut small = stepped(1, 40, &[(20, 6.0)]);
+        small.least = 7.0;
+        let clear = stepped(1, 40, &[(20, 6.0)]);
+        let found = SEARCH.changes(&[flat, small, clear]);
+        assert_eq!([0, 1, 2].map(|of: usize| found[of].len()), [0, 0, 1]);
+        let constant = Track {
+            values: vec![0.0; 40],
+            least: 0.001,
+        };
+        assert_eq!(SEARCH.changes(&[constant])[0], []);
+        assert_eq!(SEARCH.changes(&[]), Vec::<Vec<ChangePoint>>::new());
+        let few = stepped(1, 4, &[]);
+        assert_eq!(SEARCH.changes(&[few])[0], []);
+    }
+
+    #[test]
+    fn blocks_are_as_long_as_the_correlation_asks_for() {
+        let independent = Dependence::with(0.09, 100);
+        assert_eq!((independent.block, independent.excess), (1, 1.0));
+        // (6 · (2/3)² · 200)^(1/3) = 8.1, but of 200 values thirty blocks have six at most.
+        let half = Dependence::with(0.5, 200);
+        assert_eq!(half.block, 6);
+        // 3 of all blocks, and 1 + 2 (5/6 · 1/2 + 4/6 · 1/4 + 3/6 · 1/8 + 2/6 · 1/16 + 1/6 · 1/32).
+        let kept = 1.0 + 2.0 * (5.0 / 12.0 + 1.0 / 6.0 + 1.0 / 16.0 + 1.0 / 48.0 + 1.0 / 192.0);
+        assert!((half.excess - 3.0 / kept).abs() < 1e-12, "{half:?}");
+    }
+
+    #[test]
+    fn a_permutation_keeps_every_value_and_the_neighbours_of_a_block() {
+        let values: Vec<f64> = (0..17).map(f64::from).collect();
+        let mut into = vec![0.0; 17];
+        for seed in 0..50 {
+            let mut random = Random::new(seed, 0, 0, 0);
+            permute(&values, 4, &mut random, &mut into);
+            let mut sorted = into.clone();
+            sorted.sort_by(f64::total_cmp);
+            assert_eq!(sorted, values);
+            let neighbours = into.windows(2).filter(|pair| {
+                let next = pair[0] as usize + 1;
+                next % 17 == pair[1] as usize
+            });
+            assert!(neighbours.count() >= 12, "{into:?}");
+        }
+    }
+}
