@@ -2,6 +2,7 @@
 
 pub(crate) mod ab;
 pub(crate) mod agent;
+mod baseline;
 pub(crate) mod capacity;
 pub(crate) mod check;
 pub(crate) mod cluster;
@@ -25,4 +26,6 @@ pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod serve;
+mod stored;
+mod tags;
 pub(crate) mod ui;

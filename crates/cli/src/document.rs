@@ -243,6 +243,7 @@ fn file_outputs(files: &FileFlags, flags: &IntervalFlags) -> Outputs {
         junit: path("junit", files.junit.as_ref()),
         hlog: path("hlog", files.hlog.as_ref()),
         svg: path("svg", files.svg.as_ref()),
+        baseline: some("baseline", files.baseline.as_ref()),
         lines: some("lines", flags.lines.as_ref()),
         json_lines: path("json_lines", flags.json_lines.as_ref()),
         csv_intervals: path("csv_intervals", flags.csv_intervals.as_ref()),

@@ -125,7 +125,7 @@ pub(crate) enum Command {
     Ctl(CtlFlags),
     /// Print the results of a stored run, whole or cut off, as the run itself did
     Report(ReportFlags),
-    /// Say whether stored runs are worse than others, and by how much
+    /// Say whether runs are worse than others, and by how much
     Compare(CompareFlags),
     /// Run two loads in turn, and say whether the second is worse, and by how much
     Ab(AbFlags),
@@ -152,7 +152,7 @@ pub(crate) enum Command {
     Import(ImportFlags),
     /// Print the JSON Schema of plans, or of results
     Schema {
-        /// The form: plan, summary or interval
+        /// The form: plan, summary, interval, comparison or history
         #[arg(value_name = "FORM", hide_possible_values = true)]
         contract: Contract,
     },
@@ -409,6 +409,10 @@ pub(crate) enum RunsAct {
 /// Flags of `runs` without a command.
 #[derive(Args, Debug)]
 pub(crate) struct ListFlags {
+    /// Show how the runs of one plan went, and what changed: PLAN is a file, or a run of it: its
+    /// name, its directory, or last [default: last]
+    #[arg(long, value_name = "PLAN", num_args = 0..=1, default_missing_value = "last")]
+    pub(crate) trend: Option<String>,
     /// Only the newest N [default: as many as the terminal shows, all elsewhere]
     #[arg(long, value_name = "N", value_parser = number::count)]
     pub(crate) limit: Option<u64>,
@@ -438,6 +442,8 @@ pub(crate) enum Contract {
     Plan,
     Summary,
     Interval,
+    Comparison,
+    History,
 }
 
 /// The form of a text that is imported.
@@ -518,6 +524,9 @@ pub(crate) struct DemoFlags {
     /// The rate, or a rate law
     #[arg(short = 'r', long, default_value = "500/s", value_name = "RATE")]
     pub(crate) rate: String,
+    /// Compare the run with this one: its id, last, tag:NAME, its directory, or a file of its --json
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<String>,
     /// No live display
     #[arg(long)]
     pub(crate) no_tui: bool,

@@ -8,6 +8,7 @@ use crate::streams::{STDERR, STDOUT};
 use crate::terminal;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;
+use drumfire_report::comparison::Against;
 use drumfire_report::figure::svg;
 use drumfire_report::html::Origin;
 use drumfire_report::style::Style;
@@ -37,6 +38,8 @@ pub(crate) struct Beside<'a> {
     pub(crate) plan: &'a str,
     /// Why the teardown behind the run failed.
     pub(crate) teardown: Option<&'a str>,
+    /// The run beside its baseline.
+    pub(crate) against: Option<&'a Against>,
     /// The secrets that no result shows.
     pub(crate) redactor: &'a Redactor,
 }
@@ -72,7 +75,7 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--json",
         place: |outputs| &outputs.json,
         content: Content::Whole {
-            render: |summary, _| json::summary(summary),
+            render: json_of,
             redact: Redactor::json,
         },
     },
@@ -96,7 +99,7 @@ pub(crate) const RESULTS: &[ResultRow] = &[
         flag: "--markdown",
         place: |outputs| &outputs.markdown,
         content: Content::Whole {
-            render: |summary, beside| markdown::summary(summary, beside.naming),
+            render: markdown_of,
             redact: Redactor::bytes,
         },
     },
@@ -167,13 +170,31 @@ pub(crate) fn wanted(outputs: &Outputs) -> impl Iterator<Item = (&'static Result
 /// day with ten steps stays below two megabytes.
 const DOWNLOADS_MAX: usize = 1_100_000;
 
+/// The summary as JSON, with the comparison with a baseline where there is one.
+fn json_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
+    match beside.against {
+        Some(against) => against.json(summary),
+        None => json::summary(summary),
+    }
+}
+
+/// The summary as Markdown, with the comparison with a baseline below.
+fn markdown_of(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
+    let mut text = markdown::summary(summary, beside.naming);
+    if let Some(against) = beside.against {
+        text.push(b'\n');
+        text.extend(against.comparison.markdown_of_baseline());
+    }
+    text
+}
+
 /// The page, which has the documents of the run in itself.
 pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
     let redactor = beside.redactor;
     let documents = [
         (
             "summary.json",
-            redactor.json(&json::summary(summary)).into_owned(),
+            redactor.json(&json_of(summary, beside)).into_owned(),
         ),
         (
             "histogram.csv",
@@ -198,6 +219,7 @@ pub(crate) fn page_of_html(summary: &Summary, beside: &Beside<'_>) -> Vec<u8> {
         plan: beside.plan,
         files: &files,
         teardown: beside.teardown,
+        against: beside.against,
     };
     html::page(summary, &origin)
 }

@@ -93,6 +93,7 @@ impl From<SessionError> for Failure {
             SessionError::Unfit(refused) => unfit(&refused),
             SessionError::Store(error) => Self::usage(format!("-o: {error}")),
             SessionError::Metering(error) => error.into(),
+            SessionError::Refused(why) => Self::usage(why),
             SessionError::Run(error @ RunError::Schedule(_)) => Self::usage(error),
             error @ (SessionError::Stream(_)
             | SessionError::Thread(_)

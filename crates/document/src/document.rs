@@ -152,6 +152,8 @@ pub struct Outputs {
     pub hlog: Option<Text>,
     /// The folder of the pictures, a file each.
     pub svg: Option<Text>,
+    /// The run that this one is compared with.
+    pub baseline: Option<Text>,
     /// A line of text for each interval, while the run goes on.
     pub lines: Option<Text>,
     /// A line of JSON for each interval.

@@ -282,10 +282,8 @@ impl Control {
     pub(crate) fn restore(&self, command: &Command) {
         let mut book = self.lock();
         if let Ok(schedule) = book.schedule(command) {
-            book.orders.push(Order {
-                command: Arc::new(command.clone()),
-                schedule,
-            });
+            let command = Arc::new(command.clone());
+            book.orders.push(Order::new(command, schedule));
         }
     }
 

@@ -5,11 +5,36 @@
 //! and it is taken of a summary whose books are closed. An exit code depends on the same figures,
 //! for a run that has just ended and for one that is listed.
 
-use crate::{Summary, TargetState, Validity};
+use crate::asked::form;
+use crate::codec::put_text;
+use crate::{Asked, Histogram, Model, RunInfo, Summary, TargetState, Validity};
 use drumfire_units::Nanos;
+use twox_hash::XxHash3_64;
 
-/// The quantile of a list.
-const P99: f64 = 0.99;
+/// A quantile of a run's latency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DigestTime {
+    /// The time.
+    pub time: Nanos,
+    /// Whether that is only a lower bound: requests that timed out or were not sent reach up to it.
+    pub is_at_least: bool,
+}
+
+/// The quantiles of the latency of a run's model, each where the samples support it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DigestLatency {
+    /// The median.
+    pub p50: Option<DigestTime>,
+    /// The 95th percentile.
+    pub p95: Option<DigestTime>,
+    /// The 99th percentile.
+    pub p99: Option<DigestTime>,
+}
+
+/// A number that runs of one plan share: of the names, models and facts of its pools
+/// ([`crate::Asked`]), and so neither of its outputs and thresholds nor of its seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlanKey(pub u64);
 
 /// The part of a run that its record covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,10 +88,8 @@ pub struct Digest {
     pub thresholds_failed: u64,
     /// Requests that ended, per second of the measured span.
     pub achieved_per_s: f64,
-    /// The 99th percentile of the latency of its model, where the samples support it.
-    pub p99: Option<Nanos>,
-    /// Whether that is only a lower bound: requests that timed out or were not sent reach up to it.
-    pub p99_is_at_least: bool,
+    /// The quantiles of its latency.
+    pub latency: DigestLatency,
     /// Requests that were sent.
     pub requests: u64,
     /// The requests among them that ended as the plan expects.
@@ -79,6 +102,8 @@ pub struct Digest {
     pub is_lost: bool,
     /// The part of it that its record covers.
     pub coverage: Coverage,
+    /// The plan that it has in common with other runs; `None` where its facts are not known.
+    pub plan: Option<PlanKey>,
 }
 
 impl Digest {
@@ -102,14 +127,58 @@ impl Digest {
                 rate if rate.is_finite() => rate,
                 _ => 0.0,
             },
-            p99: latency.quantile(P99),
-            p99_is_at_least: latency.is_at_least(P99),
+            latency: DigestLatency::of(latency),
             requests: counts.sent,
             ok: counts.ok,
             failed: counts.failed,
             is_cut_short: summary.is_cut_short(),
             is_lost: summary.is_lost(),
             coverage,
+            plan: PlanKey::of_run(&summary.info),
         }
+    }
+
+    /// The share of the requests that ended which failed; `None` where none ended.
+    #[must_use]
+    pub fn failed_share(&self) -> Option<f64> {
+        let ended = self.ok + self.failed;
+        (ended > 0).then(|| self.failed as f64 / ended as f64)
+    }
+}
+
+impl DigestLatency {
+    fn of(times: &Histogram) -> Self {
+        let quantile = |q| {
+            Some(DigestTime {
+                time: times.quantile(q)?,
+                is_at_least: times.is_at_least(q),
+            })
+        };
+        Self {
+            p50: quantile(0.5),
+            p95: quantile(0.95),
+            p99: quantile(0.99),
+        }
+    }
+}
+
+impl PlanKey {
+    /// The key of a plan with these pools: the name of each, its model and its facts.
+    pub fn of<'a>(pools: impl IntoIterator<Item = (&'a str, Model, &'a Asked)>) -> Self {
+        let mut bytes = Vec::new();
+        for (name, model, asked) in pools {
+            put_text(&mut bytes, name);
+            put_text(&mut bytes, model.name());
+            form::encode(asked, &mut bytes);
+        }
+        Self(XxHash3_64::oneshot(&bytes))
+    }
+
+    /// The key of a run's plan.
+    fn of_run(info: &RunInfo) -> Option<Self> {
+        let pools = info.pools.iter();
+        let pools = pools.map(|pool| Some((&*pool.name, pool.model, pool.asked.as_ref()?)));
+        let pools: Option<Vec<_>> = pools.collect();
+        pools.map(Self::of)
     }
 }

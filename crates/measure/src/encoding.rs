@@ -7,7 +7,8 @@
 //! the header asks.
 
 use crate::Histogram;
-use crate::buckets::HOUR;
+use crate::buckets::{HIGHEST, HOUR};
+use drumfire_units::Nanos;
 use flate2::read::ZlibDecoder;
 use hdrhistogram::Histogram as Hdr;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
@@ -99,6 +100,45 @@ pub fn decode_v2(bytes: &[u8]) -> Result<Histogram, DecodeError> {
         decoded.record_bucket(low, high, step.count_at_value());
     }
     Ok(decoded)
+}
+
+/// What the format lacks of a histogram, where it is known from elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beside {
+    /// The exact extremes: the least time and the greatest.
+    pub extremes: (Nanos, Nanos),
+    /// The least time that is only a lower bound; `None` where every time is known.
+    pub at_least_from: Option<Nanos>,
+}
+
+/// The histogram of [`decode_v2`] with what is known beside it. How many times from the least lower
+/// bound on are bounds is not known: all of them are taken for some, so that no quantile passes for
+/// exact that is not.
+///
+/// # Errors
+/// As [`decode_v2`].
+pub fn decode_v2_beside(bytes: &[u8], beside: Beside) -> Result<Histogram, DecodeError> {
+    let decoded = decode_v2(bytes)?;
+    let from = beside.at_least_from.map_or(u64::MAX, |from| from.0);
+    let mut histogram = Histogram::small();
+    for (low, high, count) in decoded.buckets() {
+        match high >= from {
+            true => histogram.record_at_least_of(Nanos(low.max(from)), count),
+            false => histogram.record_bucket(low, high, count),
+        }
+    }
+    let (min, max) = beside.extremes;
+    let mut buckets = decoded.buckets();
+    if let Some((low, high, _)) = buckets.next() {
+        let (low_last, high_last, _) = buckets.last().unwrap_or((low, high, 0));
+        // Extremes that are none of these buckets' are not believed.
+        let holds_min = (low..=high).contains(&min.0);
+        let holds_max = low_last <= max.0 && (max.0 <= high_last || high_last >= HIGHEST);
+        if holds_min && holds_max && min <= max {
+            histogram.restore_extremes(min, max);
+        }
+    }
+    Ok(histogram)
 }
 
 fn malformed<T>(why: &str) -> Result<T, DecodeError> {

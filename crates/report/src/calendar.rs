@@ -53,9 +53,58 @@ const fn civil(day: u64) -> (u64, u64, u64) {
     (era * 400 + year + turn, month, day)
 }
 
+/// The nanoseconds since 1970 of a text of [`rfc3339`]; `None` of any other.
+pub(crate) fn unix_nanos(text: &str) -> Option<u64> {
+    let text = text.strip_suffix('Z')?;
+    let (date, time) = text.split_once('T')?;
+    let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    let numbers = |text: &str, mark: char| {
+        let mut parts = text.split(mark).map(|part| part.parse::<u64>().ok());
+        let three = [parts.next()??, parts.next()??, parts.next()??];
+        parts.next().is_none().then_some(three)
+    };
+    let [year, month, day] = numbers(date, '-')?;
+    let [hour, minute, second] = numbers(time, ':')?;
+    let is_date = (1970..=9_999).contains(&year) && (1..=12).contains(&month) && day >= 1;
+    if !is_date || day > 31 || hour > 23 || minute > 59 || second > 59 || fraction.len() > 9 {
+        return None;
+    }
+    let nanos = format!("{fraction:0<9}").parse::<u64>().ok()?;
+    let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
+    seconds.checked_mul(1_000_000_000)?.checked_add(nanos)
+}
+
+/// The day of a date, counted from 1970-01-01: the inverse of [`civil`].
+const fn days(year: u64, month: u64, day: u64) -> u64 {
+    let (year, month) = match month {
+        1 | 2 => (year - 1, month + 9),
+        _ => (year, month - 3),
+    };
+    let (era, year) = (year / 400, year % 400);
+    let of_year = (153 * month + 2) / 5 + day - 1;
+    era * DAYS_PER_ERA + year * 365 + year / 4 - year / 100 + of_year - 719_468
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_time_of_ours_is_none() {
+        for text in [
+            "",
+            "2026-01-31",
+            "2026-01-31T23:59:59",
+            "2026-13-01T00:00:00Z",
+            "2026-01-31T24:00:00Z",
+            "1969-12-31T23:59:59Z",
+            "2026-01-31T23:59:59.1234567890Z",
+            "2026-01-31T23:59:59+01:00",
+            "99999-01-31T23:59:59Z",
+        ] {
+            assert_eq!(unix_nanos(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn known_days() {
@@ -72,6 +121,9 @@ mod tests {
                 rfc3339(seconds * 1_000_000_000 + 7),
                 format!("{text}.000000007Z")
             );
+            let nanos = seconds * 1_000_000_000 + 7;
+            assert_eq!(unix_nanos(&rfc3339(nanos)), Some(nanos));
+            assert_eq!(unix_nanos(&rfc3339_seconds(nanos)), Some(nanos - 7));
         }
     }
 }

@@ -13,6 +13,8 @@
 //! better. `text`, `markdown` and `json` show what is here and compute
 //! nothing.
 
+mod baseline;
+mod compared;
 mod figure;
 mod json;
 mod likeness;
@@ -23,7 +25,11 @@ mod sets;
 mod text;
 
 use drumfire_measure::Summary;
-use figure::Figure;
+
+pub use baseline::{Against, Baseline};
+pub use compared::Compared;
+pub(crate) use figure::Figure;
+pub(crate) use text::{Cells, percent, signed, value};
 
 pub use json::SCHEMA;
 pub use rounds::{ROUNDS_MAX, ROUNDS_MIN, RoundForm, Rounds, RoundsEnd};
@@ -99,7 +105,7 @@ impl Comparison {
     /// # Errors
     /// When a side is empty or too large, or when runs are not comparable; the text names the run
     /// and the reason.
-    pub fn of(base: &[&Summary], candidate: &[&Summary], terms: Terms) -> Result<Self, String> {
+    pub fn of(base: &[Compared], candidate: &[Compared], terms: Terms) -> Result<Self, String> {
         likeness::check(base, candidate, terms.any_target)?;
         let (rows, cautions) = match (base, candidate) {
             ([base], [candidate]) => pair::rows(base, candidate),
@@ -122,8 +128,8 @@ impl Comparison {
     /// When there are not equally many of both, or runs are not comparable; the text names the run
     /// and the reason.
     pub fn of_rounds(
-        base: &[&Summary],
-        candidate: &[&Summary],
+        base: &[Compared],
+        candidate: &[Compared],
         terms: Terms,
         rounds: Rounds,
     ) -> Result<Self, String> {
@@ -140,6 +146,13 @@ impl Comparison {
             rows,
             cautions,
         })
+    }
+
+    /// The same with further reasons for which it says less than it seems to, in sentences.
+    #[must_use]
+    pub fn cautioned(mut self, more: impl IntoIterator<Item = String>) -> Self {
+        self.cautions.extend(more);
+        self
     }
 
     /// Whether the figures of one run are a measure of its target at all.
@@ -203,8 +216,8 @@ fn median(values: &[f64]) -> f64 {
 }
 
 impl Runs {
-    fn of(runs: &[&Summary]) -> Self {
-        let mut ordered: Vec<&Summary> = runs.to_vec();
+    fn of(runs: &[Compared]) -> Self {
+        let mut ordered: Vec<&Summary> = runs.iter().map(Compared::summary).collect();
         ordered.sort_by_key(|run| run.info.started_at_unix_ns);
         Self {
             ids: ordered.iter().map(|run| run.info.id.clone()).collect(),

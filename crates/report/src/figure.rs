@@ -18,7 +18,7 @@ pub mod svg;
 mod tail;
 
 pub use axis::{Axis, Scale, Tick, Unit};
-pub use beside::beside;
+pub use beside::{BesideSide, beside};
 pub use heat::{Column, Heat};
 pub use spark::{Spark, Sparks};
 pub use tail::tail;
@@ -33,7 +33,7 @@ use drumfire_measure::{IntervalRow, Overview, Summary};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// Its name in files and links, of small letters and hyphens; one of [`NAMES`], or a name of
-    /// [`beside()`] for a picture of two runs.
+    /// [`beside()`] for a picture of two runs, or that of a figure of a history.
     pub name: &'static str,
     /// Its heading.
     pub title: String,

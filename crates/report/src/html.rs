@@ -17,6 +17,7 @@ mod control;
 mod data;
 mod document;
 mod grid;
+mod history;
 mod numbers;
 mod origin;
 mod program;
@@ -24,14 +25,15 @@ mod runs;
 mod table;
 mod tables;
 
-pub use compare::compare;
+pub use compare::{compare, comparison, comparison_page};
 pub use control::{control, progress};
 pub use document::{Document, Place};
+pub use history::history;
 pub use origin::Origin;
 pub use runs::{StoredRun, runs};
 
 use crate::figure::svg::draw;
-use crate::figure::{Figure, figures};
+use crate::figure::{self, Figure, figures};
 use crate::markup::Markup;
 use crate::style::{Color, Style, Unicode};
 use crate::{Naming, calendar, secret, text};
@@ -81,7 +83,15 @@ pub fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
         part("answers", |out| answers::print(out, summary, origin)),
         part("numbers", |out| numbers::print(out, summary)),
     ];
-    let figures = figures(summary);
+    let mut figures = figures(summary);
+    if let Some(against) = origin.against {
+        // The tail lies over that of the baseline.
+        let tail = figures.iter_mut().find(|figure| figure.name == "tail");
+        if let Some(of_run) = tail {
+            *of_run = figure::tail(summary, Some(against.baseline()));
+        }
+        parts.push(compare::against(against));
+    }
     parts.extend(
         figures
             .iter()

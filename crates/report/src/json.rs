@@ -24,6 +24,7 @@ use crate::secret;
 use crate::untrusted::is_dangerous;
 use contract::Document;
 use drumfire_measure::{IntervalRow, RunInfo, Summary};
+use serde::Serialize;
 use std::fmt::Write as _;
 
 pub use cluster::{ClusterAgent, ClusterRun, cluster};
@@ -45,6 +46,20 @@ pub const SCHEMA: &str = "drumfire.summary.v1";
 pub fn summary(summary: &Summary) -> Vec<u8> {
     let text = serde_json::to_string_pretty(&Document::of(summary)).expect("string keys only");
     escaped(&text).into_bytes()
+}
+
+/// The document of a summary, for one that has it within itself.
+pub(crate) fn document(summary: &Summary) -> impl Serialize {
+    Document::of(summary)
+}
+
+/// The texts of a run's plan, by their keys.
+pub(crate) fn plan_texts(info: &RunInfo) -> serde_json::Map<String, serde_json::Value> {
+    match serde_json::to_value(lowered::LoweredPlan(info)) {
+        Ok(serde_json::Value::Object(texts)) => texts,
+        // A map with string keys is an object.
+        _ => serde_json::Map::new(),
+    }
 }
 
 /// A text that others wrote, without what looks like a secret in a URL or a header within it.

@@ -8,7 +8,7 @@
 //!
 //! - [`text`], [`json::summary`], [`csv::histogram`], [`html`], [`markdown`], [`junit`], [`hlog`],
 //!   [`github`] and the pictures ([`figure`]) take a [`Summary`](drumfire_measure::Summary) whose
-//!   books are closed; [`listing`] and [`json::runs`] its digest.
+//!   books are closed; [`listing`], [`json::runs`] and [`history`] the digests of several.
 //! - [`live`], [`interval`], [`json::interval()`] and [`csv::interval`] take the intervals of a run
 //!   under way, one after the other. A caller that is late gives a merged interval and gets a
 //!   coarser line.
@@ -43,6 +43,7 @@ mod excerpt;
 pub mod figure;
 pub mod github;
 pub mod glance;
+pub mod history;
 pub mod hlog;
 pub mod html;
 pub mod interval;

@@ -147,10 +147,10 @@ pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) 
         0 => Line::of("0 %", Ink::Dim),
         failed => Line::of(share(failed, run.requests), Ink::Bad),
     };
-    let p99 = match (run.p99, run.p99_is_at_least) {
-        (None, _) => String::new(),
-        (Some(p99), false) => latency(p99, unicode),
-        (Some(p99), true) => latency_at_least(p99, unicode),
+    let p99 = match run.latency.p99 {
+        None => String::new(),
+        Some(p99) if p99.is_at_least => latency_at_least(p99.time, unicode),
+        Some(p99) => latency(p99.time, unicode),
     };
     [
         Line::plain(span(run.duration, unicode)),

@@ -36,6 +36,8 @@ pub enum SessionError {
     Thread(io::Error),
     /// Files of certificates can't be watched.
     Certificates(io::Error),
+    /// An observer refuses the run, for this reason.
+    Refused(String),
     /// The run could not take place, or broke off.
     Run(RunError),
 }
@@ -58,6 +60,7 @@ impl fmt::Display for SessionError {
             Self::Stream(error) => error.fmt(f),
             Self::Thread(error) => write!(f, "a thread can't be started: {error}"),
             Self::Certificates(error) => write!(f, "can't watch certificates: {error}"),
+            Self::Refused(why) => f.write_str(why),
             Self::Run(error) => error.fmt(f),
         }
     }

@@ -7,7 +7,9 @@
 
 use crate::directory::{self, LABELS, LOG};
 use crate::{Labels, RunRow, StoreError, TeardownFailure};
-use drumfire_measure::{Coverage, Digest, TargetState, Validity};
+use drumfire_measure::{
+    Coverage, Digest, DigestLatency, DigestTime, PlanKey, TargetState, Validity,
+};
 use drumfire_units::Nanos;
 use rusqlite::{Connection, Row, params};
 use std::collections::BTreeMap;
@@ -43,6 +45,10 @@ const TABLES: &str = "
         thresholds INTEGER,
         thresholds_failed INTEGER,
         achieved_per_s REAL,
+        p50_ns INTEGER,
+        p50_is_at_least INTEGER,
+        p95_ns INTEGER,
+        p95_is_at_least INTEGER,
         p99_ns INTEGER,
         p99_is_at_least INTEGER,
         requests INTEGER,
@@ -51,13 +57,15 @@ const TABLES: &str = "
         is_cut_short INTEGER,
         is_lost INTEGER,
         coverage TEXT,
+        plan INTEGER,
         teardown_error TEXT,
         teardown_is_cut_short INTEGER
     );";
 
 /// A row of the table, its columns in their order.
 const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,?27)";
+    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,
+     ?27,?28,?29,?30,?31,?32)";
 
 /// An index of the runs in a folder.
 #[derive(Debug)]
@@ -186,6 +194,8 @@ fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()>
     let labels = row.labels.as_ref().unwrap_or(&none);
     let run = row.run.as_ref().ok();
     let teardown = row.teardown.as_ref();
+    let latency = run.map_or_else(DigestLatency::default, |run| run.latency);
+    let nanos = |time: DigestTime| signed(time.time.0);
     table.execute(
         INSERT,
         params![
@@ -206,14 +216,19 @@ fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()>
             run.map(|run| signed(run.thresholds)),
             run.map(|run| signed(run.thresholds_failed)),
             run.map(|run| run.achieved_per_s),
-            run.and_then(|run| run.p99).map(|p99| signed(p99.0)),
-            run.map(|run| run.p99_is_at_least),
+            latency.p50.map(nanos),
+            latency.p50.map(|time| time.is_at_least),
+            latency.p95.map(nanos),
+            latency.p95.map(|time| time.is_at_least),
+            latency.p99.map(nanos),
+            latency.p99.map(|time| time.is_at_least),
             run.map(|run| signed(run.requests)),
             run.map(|run| signed(run.ok)),
             run.map(|run| signed(run.failed)),
             run.map(|run| run.is_cut_short),
             run.map(|run| run.is_lost),
             run.map(|run| run.coverage.name()),
+            run.and_then(|run| run.plan).map(|plan| signed(plan.0)),
             teardown.map(|failure| &failure.message),
             teardown.map(|failure| failure.is_cut_short),
         ],
@@ -260,7 +275,7 @@ fn labels(row: &Row<'_>) -> rusqlite::Result<Labels> {
 
 fn digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
     let number = |name| row.get(name).map(i64::cast_unsigned);
-    let p99: Option<i64> = row.get("p99_ns")?;
+    let plan: Option<i64> = row.get("plan")?;
     Ok(Digest {
         started_at_unix_ns: number("started_at_unix_ns")?,
         duration: Nanos(number("duration_ns")?),
@@ -272,15 +287,30 @@ fn digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
         thresholds: number("thresholds")?,
         thresholds_failed: number("thresholds_failed")?,
         achieved_per_s: row.get("achieved_per_s")?,
-        p99: p99.map(|p99| Nanos(p99.cast_unsigned())),
-        p99_is_at_least: row.get("p99_is_at_least")?,
+        latency: DigestLatency {
+            p50: time(row, "p50_ns", "p50_is_at_least")?,
+            p95: time(row, "p95_ns", "p95_is_at_least")?,
+            p99: time(row, "p99_ns", "p99_is_at_least")?,
+        },
         requests: number("requests")?,
         ok: number("ok")?,
         failed: number("failed")?,
         is_cut_short: row.get("is_cut_short")?,
         is_lost: row.get("is_lost")?,
         coverage: named(row, "coverage", &COVERAGES, Coverage::name)?,
+        plan: plan.map(|plan| PlanKey(plan.cast_unsigned())),
     })
+}
+
+/// A quantile, where the run has it.
+fn time(row: &Row<'_>, column: &str, bound: &str) -> rusqlite::Result<Option<DigestTime>> {
+    let Some(nanos) = row.get::<_, Option<i64>>(column)? else {
+        return Ok(None);
+    };
+    Ok(Some(DigestTime {
+        time: Nanos(nanos.cast_unsigned()),
+        is_at_least: row.get(bound)?,
+    }))
 }
 
 /// The answers that the columns of words may have.

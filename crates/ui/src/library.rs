@@ -1,14 +1,16 @@
 //! The stored runs of a user, those that go on among them.
 
 use crate::look::Look;
+use drumfire_measure::PlanKey;
+use drumfire_report::comparison::Compared;
 use drumfire_report::figure::Spark;
+use drumfire_report::history::{History, RUNS_MAX};
 use drumfire_report::html::{self, Document, Origin, Place, StoredRun};
 use drumfire_report::listing::Listed;
 use drumfire_session::{Order, Peer, PeerError, Peers, naming_of, stored, stored_plan};
 use drumfire_store::{Index, Record, RunRow};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use twox_hash::XxHash3_64;
+use std::path::PathBuf;
 
 /// Runs of one plan that a spark shows at most.
 const SPARK_RUNS: usize = 24;
@@ -57,7 +59,7 @@ impl Library {
         let rows = self.rows();
         let peers = self.peers();
         let began: Vec<String> = rows.iter().map(self.began).collect();
-        let sparks = self.sparks(&rows);
+        let sparks = Self::sparks(&rows);
         let stored = rows.iter().zip(&began).zip(sparks);
         let stored = stored.map(|((row, began), spark)| StoredRun {
             listed: (self.listed)(row, began),
@@ -75,13 +77,37 @@ impl Library {
         let read = |name: &str| {
             let run = self.find(name).ok_or_else(|| missing(name))?;
             let record = Record::read(&run.path).map_err(|error| error.to_string())?;
-            Ok::<_, String>(stored(record))
+            Ok::<_, String>(Compared::of(stored(record)))
         };
         let (base, candidate) = (read(base)?, read(candidate)?);
         let document = Document {
             title: "drumfire: two runs",
             place: Place::Served,
             parts: &html::compare(&base, &candidate),
+        };
+        Ok(document.print())
+    }
+
+    /// The page of the runs of a run's plan.
+    ///
+    /// # Errors
+    /// When there is no such run, or its plan is not known; the text says why.
+    pub(crate) fn history(&self, name: &str) -> Result<Vec<u8>, String> {
+        let mut rows = self.rows();
+        let run = rows.iter().find(|row| row.id == name);
+        let run = run.ok_or_else(|| missing(name))?.run.as_ref();
+        let plan = run.map_err(Clone::clone)?.plan;
+        let plan = plan.ok_or("the run has no facts of its plan")?;
+        rows.retain(|row| row.run.as_ref().is_ok_and(|run| run.plan == Some(plan)));
+        rows.truncate(RUNS_MAX);
+        rows.reverse();
+        let began: Vec<String> = rows.iter().map(self.began).collect();
+        let listed = rows.iter().zip(&began);
+        let history = History::of(listed.map(|(row, began)| (self.listed)(row, began)));
+        let document = Document {
+            title: "drumfire: one plan, run after run",
+            place: Place::Served,
+            parts: &html::history(&history),
         };
         Ok(document.print())
     }
@@ -108,14 +134,15 @@ impl Library {
     }
 
     /// For each row, the p99 of the runs of its plan up to it.
-    fn sparks(&self, rows: &[RunRow]) -> Vec<Option<Spark>> {
-        let mut histories: HashMap<u64, Vec<Option<f64>>> = HashMap::new();
+    fn sparks(rows: &[RunRow]) -> Vec<Option<Spark>> {
+        let mut histories: HashMap<PlanKey, Vec<Option<f64>>> = HashMap::new();
         let mut sparks: Vec<Option<Spark>> = Vec::with_capacity(rows.len());
         for row in rows.iter().rev() {
-            let spark = plan_of(&self.runs.join(&row.id)).and_then(|plan| {
-                let p99 = row.run.as_ref().ok().and_then(|run| run.p99);
+            let run = row.run.as_ref().ok();
+            let spark = run.and_then(|run| run.plan).and_then(|plan| {
+                let p99 = run.and_then(|run| run.latency.p99);
                 let history = histories.entry(plan).or_default();
-                history.push(p99.map(|p99| p99.0 as f64));
+                history.push(p99.map(|p99| p99.time.0 as f64));
                 let newest = history.len().saturating_sub(SPARK_RUNS);
                 let shown = &history[newest..];
                 (shown.len() >= SPARK_RUNS_MIN).then(|| Spark::new(shown.to_vec()))
@@ -153,6 +180,7 @@ impl Shelved {
             plan: &plan,
             files: &[],
             teardown: teardown.as_deref(),
+            against: None,
         };
         let mut parts = html::parts(&summary, &origin);
         if let Some(peer) = &peer {
@@ -199,10 +227,4 @@ fn runs_page(stored: &[StoredRun<'_>]) -> Vec<u8> {
 /// The words on a run that is not there.
 pub(crate) fn missing(name: &str) -> String {
     format!("no run `{}` is stored", name.escape_default())
-}
-
-/// A digest of a run's plan; `None` where it has none.
-fn plan_of(run: &Path) -> Option<u64> {
-    let plan = stored_plan(run);
-    (!plan.is_empty()).then(|| XxHash3_64::oneshot(plan.as_bytes()))
 }

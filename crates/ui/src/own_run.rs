@@ -109,6 +109,7 @@ impl OwnRun {
                 plan: &self.plan,
                 files: &[],
                 teardown: None,
+                against: None,
             };
             title = self.redactor.text(&html::title(summary)).into_owned();
             parts = html::parts(summary, &origin);

@@ -9,6 +9,8 @@ pub(crate) enum Route {
     Runs,
     /// `/compare?base=RUN&candidate=RUN`: two runs laid over each other.
     Compare { base: String, candidate: String },
+    /// `/history?run=RUN`: the runs of the plan of a run.
+    History(String),
     /// `/run/RUN/`: a run's page.
     Page(String),
     /// `/run/RUN/events`: the parts of the page that have changed, while the run goes on.
@@ -32,6 +34,7 @@ impl Route {
                     candidate: value(query, "candidate")?,
                 })
             }
+            ["", "history"] => Some(Self::History(value(query.unwrap_or_default(), "run")?)),
             ["", "run", run] => name(run).map(|_| Self::Slash),
             ["", "run", run, ""] => Some(Self::Page(name(run)?)),
             ["", "run", run, "events"] => Some(Self::Events(name(run)?)),
@@ -77,6 +80,12 @@ mod tests {
             ("/run/%2e%2e/", None, None),
             ("/run/a%2Fb/", None, None),
             ("/run/%ff/", None, None),
+            (
+                "/history",
+                Some("run=2026-01-a"),
+                Some(Route::History(run())),
+            ),
+            ("/history", Some("run=../a"), None),
             ("/compare", None, None),
             ("/compare", Some("base=a"), None),
             (

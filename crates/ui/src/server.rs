@@ -275,6 +275,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Con
         (Some(Route::Compare { base, candidate }), false) => {
             drawn(move || shared.site.compare(&base, &candidate)).await
         }
+        (Some(Route::History(run)), false) => drawn(move || shared.site.history(&run)).await,
         (Some(Route::Page(run)), false) => {
             drawn(move || Ok(shared.site.run(&run)?.look()?.page())).await
         }

@@ -62,6 +62,17 @@ impl Site {
         }
     }
 
+    /// The page of the runs of the plan of a stored one.
+    ///
+    /// # Errors
+    /// When it can't be read, or its plan is not known; the text says why.
+    pub(crate) fn history(&self, run: &str) -> Result<Vec<u8>, String> {
+        match &self.library {
+            Some(library) => library.history(run),
+            None => Err(missing(run)),
+        }
+    }
+
     /// The page of two stored runs.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ mod progress;
 mod side;
 
 use super::compare::ComparisonDestinations;
-use super::report::failure;
+use super::stored::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::AbFlags;
 use crate::output::Output;
@@ -19,7 +19,9 @@ use crate::runs_folder;
 use crate::signals::Signals;
 use drumfire_measure::Summary;
 use drumfire_net::Clock;
-use drumfire_report::comparison::{Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen};
+use drumfire_report::comparison::{
+    Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen,
+};
 use drumfire_session::stored;
 use drumfire_store::{Labels, Record};
 use process::{LOOK, RunEnd, RunProcess};
@@ -39,8 +41,11 @@ const UNSOUND_MAX: usize = 3;
 /// Makes the rounds, and ends with 4 where B is worse.
 pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
     let output = &output.colored(flags.color);
-    let destinations =
-        ComparisonDestinations::of(flags.json.as_deref(), flags.markdown.as_deref())?;
+    let destinations = ComparisonDestinations::of(&[
+        ("--json", flags.json.as_deref()),
+        ("--markdown", flags.markdown.as_deref()),
+        ("--html", flags.html.as_deref()),
+    ])?;
     let sides = [Side::of("--a", &flags.a)?, Side::of("--b", &flags.b)?];
     let signals = Signals::default();
     let watched = signals.watch();
@@ -57,7 +62,8 @@ pub(crate) fn run(flags: &AbFlags, output: &Output) -> Result<Exit, Failure> {
         runs: [Vec::new(), Vec::new()],
     };
     let (comparison, ended) = experiment.carry_out()?;
-    destinations.write(&comparison, output)?;
+    let [a, b] = [0, 1].map(|side| experiment.side(side));
+    destinations.write(&comparison, [&a, &b], output)?;
     experiment.name_runs();
     Ok(match (ended, comparison.is_worse()) {
         (RoundsEnd::Signal, _) => Exit::RoundsCut,
@@ -82,8 +88,10 @@ struct Experiment<'a> {
 /// A round.
 enum Round {
     Made([(PathBuf, Arc<Summary>); 2]),
-    /// A run can't be compared, for this reason.
+    /// A run can't be compared, for this reason; another one may.
     Unsound(String),
+    /// A run has no good answer, in these words.
+    Unanswered(String),
     /// A signal ended it.
     Interrupted,
 }
@@ -117,13 +125,17 @@ impl Experiment<'_> {
                 Round::Made(runs) => self.keep(runs),
                 Round::Interrupted if made == 0 => return Err(interrupted()),
                 Round::Interrupted => return Ok(RoundsEnd::Signal),
-                // Nothing says that a first run would be better the next time.
-                Round::Unsound(reason) if made == 0 => return Err(Failure::failed(reason)),
-                Round::Unsound(reason) => {
-                    self.progress.remark(&reason);
+                // Nothing says that a target without one good answer would have some the next time.
+                Round::Unanswered(reason) if made == 0 => return Err(Failure::failed(reason)),
+                Round::Unsound(reason) | Round::Unanswered(reason) => {
                     unsound += 1;
-                    if unsound > UNSOUND_MAX {
-                        return Ok(RoundsEnd::Unsound);
+                    match (unsound > UNSOUND_MAX, made) {
+                        (true, 0) => return Err(given_up(&reason)),
+                        (true, _) => {
+                            self.progress.remark(&reason);
+                            return Ok(RoundsEnd::Unsound);
+                        }
+                        (false, _) => self.progress.remark(&reason),
                     }
                     self.progress.remark("the round is made again");
                     continue;
@@ -163,7 +175,7 @@ impl Experiment<'_> {
                 let directory = &directories[*side];
                 match read(directory, &end)? {
                     Ok(run) => runs[*side] = Some((directory.clone(), run)),
-                    Err(reason) => return Ok(Round::Unsound(reason)),
+                    Err(round) => return Ok(round),
                 }
             }
         }
@@ -224,8 +236,14 @@ impl Experiment<'_> {
             least: self.flags.least,
             any_target: true,
         };
-        let [a, b] = [0, 1].map(|side| self.runs[side].iter().map(Arc::as_ref).collect::<Vec<_>>());
+        let [a, b] = [0, 1].map(|side| self.side(side));
         Comparison::of_rounds(&a, &b, terms, rounds).map_err(Failure::usage)
+    }
+
+    /// The runs of one side.
+    fn side(&self, side: usize) -> Vec<Compared> {
+        let runs = self.runs[side].iter();
+        runs.cloned().map(Compared::of).collect()
     }
 
     /// Names the place of the runs, and the command that compares them again.
@@ -249,7 +267,7 @@ fn steps(flags: &AbFlags) -> Steps {
 ///
 /// # Errors
 /// When there is none that could be read: the messages of its process say why.
-fn read(directory: &Path, end: &RunEnd) -> Result<Result<Arc<Summary>, String>, Failure> {
+fn read(directory: &Path, end: &RunEnd) -> Result<Result<Arc<Summary>, Round>, Failure> {
     let record = match Record::read(directory) {
         Ok(record) => record,
         Err(error) if end.stderr.is_empty() => return Err(failure(error)),
@@ -260,13 +278,25 @@ fn read(directory: &Path, end: &RunEnd) -> Result<Result<Arc<Summary>, String>, 
         }
     };
     if !record.is_whole() {
-        return Ok(Err(format!(
+        return Ok(Err(Round::Unsound(format!(
             "the run in {} was cut off",
             directory.display()
-        )));
+        ))));
     }
     let run = stored(record);
-    Ok(Comparison::check(&run).map(|()| run))
+    let checked = Comparison::check(&run).map_err(|reason| match run.total.counts.ok {
+        0 => Round::Unanswered(reason),
+        _ => Round::Unsound(reason),
+    });
+    Ok(checked.map(|()| run))
+}
+
+/// The end of an experiment whose first round could not be made.
+fn given_up(reason: &str) -> Failure {
+    Failure::failed(format!(
+        "{reason}; the first round was made {} times, and nothing is compared",
+        UNSOUND_MAX + 1
+    ))
 }
 
 fn interrupted() -> Failure {

@@ -8,7 +8,7 @@ mod terms;
 
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::results::{Carried, Destinations, Observers, destinations_of, is_quiet, meter};
+use super::results::{Carried, Destinations, Ended, Observers, destinations_of, is_quiet, meter};
 use super::ui;
 use crate::display::Display;
 use crate::document::{self, Written};
@@ -163,7 +163,7 @@ impl Seek<'_> {
         let outcome = session.observed_by(seeker).run()?;
         shower.clear();
         let summary = &outcome.summary;
-        let files = destinations.write_files(summary, written.naming, output);
+        let files = destinations.write_files(&Ended::alone(summary, written.naming), output);
         forms.write(&finding, output)?;
         files?;
         session::lacking(&outcome)?;
@@ -215,6 +215,7 @@ impl Seek<'_> {
             rows: rows::open(outputs, output.redactor())?,
             meter,
             storing,
+            baseline: None,
         };
         let rules = self.wanted.rules.clone();
         Ok((session, Open { observers, rules }))

@@ -1,34 +1,38 @@
-//! `drumfire compare`: stored runs against others.
+//! `drumfire compare`: runs against others, stored or as the JSON that they wrote.
 
-use super::report::failure;
+use super::stored::{find, read};
+use super::tags;
 use crate::exit::{Exit, Failure};
 use crate::flags::CompareFlags;
 use crate::output::{Destination, Output};
 use crate::runs_folder;
-use drumfire_measure::Summary;
-use drumfire_report::comparison::{Comparison, Terms};
-use drumfire_session::stored;
-use drumfire_store::{Index, Record};
+use drumfire_report::comparison::{Compared, Comparison, Terms};
+use drumfire_report::html;
+use drumfire_store::Record;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The prefix of a side that is named by a tag.
 const TAG: &str = "tag:";
 
 /// Compares two sides, and ends with 4 where the candidate is worse.
 pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure> {
-    let destinations =
-        ComparisonDestinations::of(flags.json.as_deref(), flags.markdown.as_deref())?;
-    let base = side(&flags.base, output)?;
-    let candidate = side(&flags.candidate, output)?;
+    let destinations = ComparisonDestinations::of(&[
+        ("--json", flags.json.as_deref()),
+        ("--markdown", flags.markdown.as_deref()),
+        ("--html", flags.html.as_deref()),
+    ])?;
+    let base = Side::of(&flags.base, output)?;
+    let candidate = Side::of(&flags.candidate, output)?;
     let terms = Terms {
         least: flags.least,
         any_target: flags.any_target,
     };
-    let [base, candidate] =
-        [&base, &candidate].map(|side| side.iter().map(Arc::as_ref).collect::<Vec<_>>());
-    let comparison = Comparison::of(&base, &candidate, terms).map_err(Failure::usage)?;
-    destinations.write(&comparison, &output.colored(flags.color))?;
+    let sides = [&*base.runs, &*candidate.runs];
+    let comparison = Comparison::of(sides[0], sides[1], terms).map_err(Failure::usage)?;
+    let left_out = base.left_out.into_iter().chain(candidate.left_out);
+    let comparison = comparison.cautioned(left_out);
+    destinations.write(&comparison, sides, &output.colored(flags.color))?;
     Ok(match comparison.is_worse() {
         true => Exit::Worse,
         false => Exit::Done,
@@ -37,107 +41,148 @@ pub(crate) fn run(flags: &CompareFlags, output: &Output) -> Result<Exit, Failure
 
 /// Where the forms of a comparison go, known to be writable.
 pub(super) struct ComparisonDestinations {
-    json: Option<Destination>,
-    markdown: Option<Destination>,
+    forms: Vec<(&'static str, Destination)>,
 }
 
 impl ComparisonDestinations {
+    /// Those of these flags that name a place.
+    ///
     /// # Errors
-    /// When one can't be written, or both are one place.
-    pub(super) fn of(json: Option<&Path>, markdown: Option<&Path>) -> Result<Self, Failure> {
-        if json.is_some() && json == markdown {
-            return Err(Failure::usage(
-                "--json and --markdown name the same place; give each a file of its own",
-            ));
-        }
-        let check =
-            |flag, file: Option<&Path>| file.map(|file| Destination::check(flag, file)).transpose();
-        Ok(Self {
-            json: check("--json", json)?,
-            markdown: check("--markdown", markdown)?,
-        })
-    }
-
-    /// Writes the forms, and prints the text where none of them takes standard output.
-    pub(super) fn write(&self, comparison: &Comparison, output: &Output) -> Result<(), Failure> {
-        let forms = [
-            (&self.json, comparison.json()),
-            (&self.markdown, comparison.markdown()),
-        ];
-        let is_taken = forms
+    /// When one can't be written, or two are one place.
+    pub(super) fn of(flags: &[(&'static str, Option<&Path>)]) -> Result<Self, Failure> {
+        let given = flags
             .iter()
-            .any(|(to, _)| matches!(to, Some(Destination::Stdout)));
-        for (to, bytes) in &forms {
-            if let Some(to) = to {
-                to.write(bytes)?;
+            .filter_map(|(flag, file)| Some((*flag, (*file)?)));
+        let given: Vec<(&'static str, &Path)> = given.collect();
+        for (at, (flag, file)) in given.iter().enumerate() {
+            let mut earlier = given[..at].iter();
+            if let Some((other, _)) = earlier.find(|(_, earlier)| earlier == file) {
+                return Err(Failure::usage(format!(
+                    "{other} and {flag} name the same place; give each a file of its own"
+                )));
             }
         }
-        match is_taken {
+        let mut forms = Vec::new();
+        for (flag, file) in given {
+            forms.push((flag, Destination::check(flag, file)?));
+        }
+        Ok(Self { forms })
+    }
+
+    /// Writes the forms, and prints the text where none of them takes standard output. The sides
+    /// are those that were compared.
+    pub(super) fn write(
+        &self,
+        comparison: &Comparison,
+        [base, candidate]: [&[Compared]; 2],
+        output: &Output,
+    ) -> Result<(), Failure> {
+        for (flag, to) in &self.forms {
+            to.write(&match *flag {
+                "--json" => comparison.json(),
+                "--markdown" => comparison.markdown(),
+                _ => html::comparison_page(comparison, base, candidate),
+            })?;
+        }
+        let mut places = self.forms.iter();
+        match places.any(|(_, to)| matches!(to, Destination::Stdout)) {
             true => Ok(()),
             false => output.print(comparison.text(&output.stdout_style()).as_bytes()),
         }
     }
 }
 
-/// The runs of a side as they were stored.
-fn side(given: &str, output: &Output) -> Result<Vec<Arc<Summary>>, Failure> {
-    let paths = match given.strip_prefix(TAG) {
-        Some(tag) => tagged(tag, output)?,
-        None => named(given)?,
-    };
-    paths.iter().map(|path| read(path)).collect()
+/// The runs of a side.
+struct Side {
+    runs: Vec<Compared>,
+    /// The runs that are not compared, each in a sentence with its reason.
+    left_out: Vec<String>,
 }
 
-/// A run with its end. One without it lacks an unknown part of its load.
-fn read(path: &Path) -> Result<Arc<Summary>, Failure> {
-    let record = Record::read(path).map_err(failure)?;
-    if !record.is_whole() {
-        let shown = path.display();
-        return Err(Failure::usage(format!(
-            "{shown} can't be compared: the run has no end yet, or was cut off"
-        )));
+impl Side {
+    /// The runs that a user names. Of a tag or a directory, such as that of an experiment which was
+    /// interrupted, those are left out whose figures are no measure; one that is named by itself is
+    /// refused.
+    fn of(given: &str, output: &Output) -> Result<Self, Failure> {
+        let named = match given.strip_prefix(TAG) {
+            Some(tag) => Named::Found(tags::runs(tag, output)?),
+            None => named(given)?,
+        };
+        let paths = match named {
+            Named::Each(paths) => {
+                let runs: Result<Vec<Compared>, Failure> =
+                    paths.iter().map(|path| read(path)).collect();
+                return Ok(Self {
+                    runs: runs?,
+                    left_out: Vec::new(),
+                });
+            }
+            Named::Found(paths) => paths,
+        };
+        let mut side = Self {
+            runs: Vec::new(),
+            left_out: Vec::new(),
+        };
+        let mut refused = None;
+        for path in paths {
+            let sound = read(&path).and_then(|run| {
+                let checked = Comparison::check(run.summary()).map_err(Failure::usage);
+                checked.map(|()| run)
+            });
+            match sound {
+                Ok(run) => side.runs.push(run),
+                Err(failure) => {
+                    side.left_out
+                        .push(format!("Left out: {}.", failure.message));
+                    refused = Some(failure);
+                }
+            }
+        }
+        match (side.runs.is_empty(), refused) {
+            (true, Some(failure)) => Err(failure),
+            _ => Ok(side),
+        }
     }
-    Ok(stored(record))
 }
 
-/// The runs with a tag, the oldest first.
-fn tagged(tag: &str, output: &Output) -> Result<Vec<PathBuf>, Failure> {
-    let runs = runs_folder::runs().unwrap_or_default();
-    let (rows, error) = Index::rows_of(&runs_folder::index(&runs), &runs);
-    if let Some(error) = error {
-        output.complain(&format!("{error}; the tags are read from the runs"));
-    }
-    let has_tag = |labels: &drumfire_store::Labels| labels.tags.iter().any(|of| of == tag);
-    let found = rows
-        .iter()
-        .filter(|row| row.labels.as_ref().is_ok_and(has_tag));
-    let found: Vec<PathBuf> = found.map(|row| runs.join(&row.id)).collect();
-    match found.is_empty() {
-        true => Err(Failure::usage(format!(
-            "no stored run has the tag `{}`; `drumfire runs` lists them",
-            tag.escape_default()
-        ))),
-        false => Ok(found),
-    }
+/// The runs that a user names.
+enum Named {
+    /// Each by itself.
+    Each(Vec<PathBuf>),
+    /// All that have a tag, or lie in a directory.
+    Found(Vec<PathBuf>),
 }
 
-/// The runs that are named: each by its directory or id, or all below a directory that is none
-/// itself.
-fn named(given: &str) -> Result<Vec<PathBuf>, Failure> {
+/// The runs that are named: each by its directory or id, by a file of JSON, or all below a directory
+/// that is none itself: the runs in it, or else the files of JSON.
+fn named(given: &str) -> Result<Named, Failure> {
     let folder = Path::new(given);
     if folder.is_dir() && Record::version(folder).is_none() {
         let below = runs_folder::ids(folder);
-        let below: Vec<PathBuf> = below.into_iter().map(|id| folder.join(id)).collect();
+        let mut below: Vec<PathBuf> = below.into_iter().map(|id| folder.join(id)).collect();
+        if below.is_empty() {
+            below = json_files(folder);
+        }
         return match below.is_empty() {
             true => Err(Failure::usage(format!(
                 "{} is neither a run nor a directory of runs",
                 folder.display()
             ))),
-            false => Ok(below),
+            false => Ok(Named::Found(below)),
         };
     }
-    given
-        .split(',')
-        .map(|name| runs_folder::find(name.trim()))
-        .collect()
+    let each: Result<Vec<PathBuf>, Failure> =
+        given.split(',').map(|name| find(name.trim())).collect();
+    Ok(Named::Each(each?))
+}
+
+/// The files of JSON in a directory, by their names.
+fn json_files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_json =
+        |path: &PathBuf| path.is_file() && path.extension().is_some_and(|end| end == "json");
+    let mut files: Vec<PathBuf> = paths.filter(is_json).collect();
+    files.sort();
+    files
 }

@@ -1,5 +1,6 @@
 //! `drumfire demo`: a server, a load, a report, and how to read it.
 
+use super::baseline::{self, BaselineCheck};
 use crate::display::Display;
 use crate::exit::{Exit, Failure};
 use crate::flags::DemoFlags;
@@ -12,6 +13,7 @@ use clap::Parser as _;
 use drumfire_compile::compile;
 use drumfire_document::{Document, form};
 use drumfire_measure::Summary;
+use drumfire_report::comparison::Against;
 use drumfire_report::{Naming, text};
 use drumfire_session::Shown;
 use drumfire_target::{Behaviour, Listen, Options, Server};
@@ -48,38 +50,54 @@ pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
         .as_bytes(),
     )?;
     let written = document::of_http(&http_flags(flags, &url)?)?;
-    let plan =
-        compile(&written.document, &Machine::here(output)).map_err(|found| Failure::of(&found))?;
+    let exit = fire(flags, &written.document, output)?;
+    let _final_count = server.stop();
+    Ok(exit)
+}
+
+/// Fires, and explains the report.
+fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit, Failure> {
+    let baseline = baseline::of(&document.outputs, output)?;
+    let plan = compile(document, &Machine::here(output)).map_err(|found| Failure::of(&found))?;
     let shown = match flags.no_tui {
         true => Shown::Remarks,
         false => terminal::shown(Shown::Live),
     };
     let output = &output.colored(flags.color);
     let (display, output) = Display::of(&plan, shown, Naming::Flags, output);
-    let session = display.attached_to(session::of(
-        session::ready(plan)?,
-        &[],
-        &Signals::default(),
-        &output,
-    )?);
-    let summary = session.run()?.summary;
+    let signals = Signals::default();
+    let mut session = session::of(session::ready(plan)?, &[], &signals, &output)?;
+    if let Some(baseline) = &baseline {
+        session = session.observed_by(BaselineCheck(baseline.clone()));
+    }
+    let summary = display.attached_to(session).run()?.summary;
     let style = terminal::stdout_style(flags.color);
     output.print(text::summary_explained(&summary, &style).as_bytes())?;
-    match write_page(&summary, &written.document, &output) {
+    let against = baseline::against(baseline.as_ref(), &summary, &output);
+    if let Some(against) = &against {
+        let text = against.comparison.text(&style);
+        output.print(format!("\nBeside the baseline\n\n{text}").as_bytes())?;
+    }
+    match write_page(&summary, document, against.as_ref(), &output) {
         Ok(path) => output.print(format!("\nThe same as a page: {path}\n").as_bytes())?,
         // The report has been seen, and the page is a present.
         Err(error) => output.complain(&format!("can't write the page of the demo: {error}")),
     }
-    let _final_count = server.stop();
     Ok(session::exit_of(&summary, false))
 }
 
 /// Writes the page of a run into a new file among the system's temporary ones; gives its path.
-fn write_page(summary: &Summary, document: &Document, output: &Output) -> io::Result<String> {
+fn write_page(
+    summary: &Summary,
+    document: &Document,
+    against: Option<&Against>,
+    output: &Output,
+) -> io::Result<String> {
     let beside = Beside {
         naming: Naming::Flags,
         plan: &form::print(document),
         teardown: None,
+        against,
         redactor: output.redactor(),
     };
     let page = page_of_html(summary, &beside);
@@ -94,7 +112,7 @@ fn write_page(summary: &Summary, document: &Document, output: &Output) -> io::Re
 
 /// The same flags as the command line that is shown.
 fn http_flags(flags: &DemoFlags, url: &str) -> Result<crate::flags::HttpFlags, Failure> {
-    let line = [
+    let mut line = vec![
         "drumfire",
         "http",
         "-r",
@@ -103,6 +121,9 @@ fn http_flags(flags: &DemoFlags, url: &str) -> Result<crate::flags::HttpFlags, F
         &flags.duration,
         url,
     ];
+    if let Some(baseline) = &flags.baseline {
+        line.extend(["--baseline", baseline]);
+    }
     match crate::flags::Cli::try_parse_from(line) {
         Ok(crate::flags::Cli {
             command: crate::flags::Command::Http(flags),

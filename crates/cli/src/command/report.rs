@@ -1,19 +1,23 @@
 //! `drumfire report`.
 
+use super::baseline;
 use super::results::{Destinations, Report};
+use super::stored::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::ReportFlags;
 use crate::output::Output;
 use crate::{document, intervals, runs_folder, session, terminal};
 use drumfire_session::{Note, Observer as _, naming_of, stored, stored_plan};
-use drumfire_store::{Record, StoreError};
+use drumfire_store::Record;
 
 /// Writes the results of a stored run, as the run itself did.
 pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure> {
     let outputs = document::report_outputs(flags);
     let destinations = Destinations::of(&outputs)?;
     let path = runs_folder::find(&flags.run)?;
-    let destinations = destinations.of_plan(stored_plan(&path));
+    let destinations = destinations
+        .of_plan(stored_plan(&path))
+        .of_baseline(baseline::of(&outputs, output)?);
     // Files of intervals are emptied as they are opened: not for a record that can't be read.
     Record::newest_id(&path).map_err(failure)?;
     let mut intervals = Box::new(intervals::open(&outputs)?);
@@ -37,12 +41,4 @@ pub(crate) fn run(flags: &ReportFlags, output: &Output) -> Result<Exit, Failure>
         output.complain(&failure.message);
     }
     Ok(exit.with_teardown(teardown.as_ref()))
-}
-
-/// Why a stored run can't be used.
-pub(super) fn failure(error: StoreError) -> Failure {
-    match error {
-        StoreError::Write { .. } | StoreError::Read { .. } => Failure::failed(error),
-        _ => Failure::usage(error),
-    }
 }

@@ -1,5 +1,6 @@
 //! A run, and its results.
 
+use super::baseline::{self, BaselineCheck};
 use super::ui;
 use crate::display::Display;
 use crate::document::Written;
@@ -17,6 +18,7 @@ use drumfire_document::form;
 use drumfire_document::{Outputs, Switch};
 use drumfire_measure::{RunEvent, Summary, Transcript};
 use drumfire_plan::Plan;
+use drumfire_report::comparison::{Against, Baseline};
 use drumfire_report::style::Style;
 use drumfire_report::{Naming, show, text};
 use drumfire_session::{
@@ -78,7 +80,10 @@ pub(crate) fn of_plan(
 pub(super) fn destinations_of(written: &Written, output: &Output) -> Result<Destinations, Failure> {
     let document = &written.document;
     let destinations = Destinations::of(&document.outputs)?;
-    let destinations = destinations.of_plan(form::print_without_secrets(document));
+    let baseline = baseline::of(&document.outputs, output)?;
+    let destinations = destinations
+        .of_plan(form::print_without_secrets(document))
+        .of_baseline(baseline);
     output.redactor().hide_named(&form::secret_values(document));
     Ok(destinations)
 }
@@ -127,6 +132,7 @@ pub(super) fn carry_out<'a>(
         rows,
         meter,
         storing,
+        baseline: destinations.baseline().cloned(),
     };
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
@@ -175,6 +181,8 @@ pub(super) struct Observers {
     pub(super) meter: Option<Meter>,
     pub(super) page: Option<RunPage>,
     pub(super) storing: Option<Storing>,
+    /// The run that this one is compared with.
+    pub(super) baseline: Option<Baseline>,
 }
 
 impl Observers {
@@ -193,6 +201,9 @@ impl Observers {
         }
         if let Some(rows) = self.rows {
             session = session.observed_beside("rows", rows);
+        }
+        if let Some(baseline) = self.baseline {
+            session = session.observed_by(BaselineCheck(baseline));
         }
         let session = self.display.attached_to(session);
         session.observed_by(self.intervals)
@@ -235,8 +246,9 @@ fn show_once(
     let style = output.stdout_style().naming(written.naming);
     let text = show::exchanges(&transcripts, &summary, &style);
     destinations.write_text(&text, output)?;
-    destinations.write_whole(&summary, style.naming, output, Place::Stdout)?;
-    destinations.write_files(&summary, style.naming, output)?;
+    let ended = Ended::alone(&summary, style.naming);
+    destinations.write_whole(&ended, output, Place::Stdout)?;
+    destinations.write_files(&ended, output)?;
     Ok(session::exit_of(&summary, false))
 }
 
@@ -300,6 +312,25 @@ impl Place {
     }
 }
 
+/// A run that has ended, as its results show it.
+pub(super) struct Ended<'a> {
+    summary: &'a Summary,
+    naming: Naming,
+    /// The run beside its baseline.
+    against: Option<&'a Against>,
+}
+
+impl<'a> Ended<'a> {
+    /// A run that is compared with no other.
+    pub(super) const fn alone(summary: &'a Summary, naming: Naming) -> Self {
+        Self {
+            summary,
+            naming,
+            against: None,
+        }
+    }
+}
+
 /// Where the results of the whole run go, known to be writable.
 pub(super) struct Destinations {
     whole: Vec<(&'static ResultRow, Destination)>,
@@ -310,6 +341,8 @@ pub(super) struct Destinations {
     plan: String,
     /// Why the teardown behind the run failed, where it is over.
     teardown: Option<String>,
+    /// The run that this one is compared with.
+    baseline: Option<Baseline>,
 }
 
 impl Destinations {
@@ -342,6 +375,7 @@ impl Destinations {
             streamed,
             plan: String::new(),
             teardown: None,
+            baseline: None,
         })
     }
 
@@ -353,6 +387,16 @@ impl Destinations {
     /// The same for a run whose teardown failed, by this message.
     pub(super) fn of_teardown(self, teardown: Option<String>) -> Self {
         Self { teardown, ..self }
+    }
+
+    /// The same for a run that is compared with another one.
+    pub(super) fn of_baseline(self, baseline: Option<Baseline>) -> Self {
+        Self { baseline, ..self }
+    }
+
+    /// The run that this one is compared with.
+    pub(super) const fn baseline(&self) -> Option<&Baseline> {
+        self.baseline.as_ref()
     }
 
     /// Writes every result, files before standard output: a file that can't be written takes
@@ -376,21 +420,30 @@ impl Destinations {
             }
             _ => text,
         };
-        let files = self.write_files(summary, style.naming, output);
+        let against = baseline::against(self.baseline(), summary, output);
+        let against = against.as_ref();
+        let text = match against {
+            Some(against) => format!(
+                "{text}\nBeside the baseline\n\n{}",
+                against.comparison.text(style)
+            ),
+            None => text,
+        };
+        let ended = Ended {
+            summary,
+            naming: style.naming,
+            against,
+        };
+        let files = self.write_files(&ended, output);
         let printed = self.write_text(&text, output);
-        let stdout = self.write_whole(summary, style.naming, output, Place::Stdout);
+        let stdout = self.write_whole(&ended, output, Place::Stdout);
         printed.and(stdout).and(files)
     }
 
     /// Writes the results that go to files and folders.
-    pub(super) fn write_files(
-        &self,
-        summary: &Summary,
-        naming: Naming,
-        output: &Output,
-    ) -> Result<(), Failure> {
-        let files = self.write_whole(summary, naming, output, Place::File);
-        let folders = self.write_folders(summary, output);
+    pub(super) fn write_files(&self, ended: &Ended<'_>, output: &Output) -> Result<(), Failure> {
+        let files = self.write_whole(ended, output, Place::File);
+        let folders = self.write_folders(ended.summary, output);
         files.and(folders)
     }
 
@@ -424,16 +477,11 @@ impl Destinations {
     }
 
     /// Writes the results of one file, where they go to such a place.
-    fn write_whole(
-        &self,
-        summary: &Summary,
-        naming: Naming,
-        output: &Output,
-        place: Place,
-    ) -> Result<(), Failure> {
+    fn write_whole(&self, ended: &Ended<'_>, output: &Output, place: Place) -> Result<(), Failure> {
         let redactor = output.redactor();
         let beside = Beside {
-            naming,
+            naming: ended.naming,
+            against: ended.against,
             plan: &self.plan,
             teardown: self.teardown.as_deref(),
             redactor,
@@ -442,7 +490,7 @@ impl Destinations {
         for (row, to) in self.whole.iter().filter(|(_, to)| Place::of(to) == place) {
             if let Content::Whole { render, redact } = &row.content {
                 // One that can't be written takes no other with it.
-                let one = to.write(&redact(redactor, &render(summary, &beside)));
+                let one = to.write(&redact(redactor, &render(ended.summary, &beside)));
                 written = written.and(one);
             }
         }

@@ -1,9 +1,10 @@
 //! `drumfire resume`.
 
+use super::baseline;
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::report::failure;
 use super::results::{self, Carried, Destinations, Observers, Report, shown};
+use super::stored::failure;
 use super::ui;
 use crate::display::Display;
 use crate::exit::{Exit, Failure};
@@ -51,8 +52,16 @@ fn go_on(
     output: &Output,
 ) -> Result<Carried, Failure> {
     let outputs = document::resume_outputs(flags)?;
-    let destinations = Destinations::of(&outputs)?.of_plan(stored_plan(path));
     let record = Record::read(path).map_err(failure)?;
+    let baseline = baseline::of(&outputs, output)?;
+    if let Some(baseline) = &baseline {
+        // The rest of a run has another end than the whole, which is compared.
+        let checked = baseline.check(&record.summary.info);
+        checked.map_err(|why| Failure::usage(format!("--baseline: {why}")))?;
+    }
+    let destinations = Destinations::of(&outputs)?
+        .of_plan(stored_plan(path))
+        .of_baseline(baseline);
     let naming = naming_of(&record);
     let Compiled { draft, plan } = rest;
     let output = &output.colored(flags.report.color);
@@ -78,6 +87,8 @@ fn go_on(
         rows: None,
         meter,
         storing: Some(Storing::resumed(directory, record)),
+        // It was judged above.
+        baseline: None,
     };
     let session = session::of(ready, &notes, signals, output)?;
     let outcome = observers.attached_to(session, output).run()?;

@@ -1,6 +1,8 @@
 //! `drumfire runs`.
 
-use super::report::failure;
+mod trend;
+
+use super::stored::failure;
 use crate::exit::{Exit, Failure};
 use crate::flags::{ListFlags, PruneFlags, RunsAct};
 use crate::output::{Destination, Output};
@@ -27,7 +29,10 @@ pub(crate) fn run(
     output: &Output,
 ) -> Result<Exit, Failure> {
     match act {
-        None => list(list_flags, output)?,
+        None => match &list_flags.trend {
+            Some(plan) => trend::run(plan, list_flags, output)?,
+            None => list(list_flags, output)?,
+        },
         Some(RunsAct::Tag { run, tags, remove }) => {
             if let Some(tag) = tags.iter().find(|tag| tag.contains(char::is_whitespace)) {
                 let shown = tag.escape_default();

@@ -10,12 +10,19 @@ const SUMMARY: &str = include_str!("../../../../docs/schema/drumfire.summary.v1.
 /// The schema of a line of `--json-lines`.
 const INTERVAL: &str = include_str!("../../../../docs/schema/drumfire.interval.v1.json");
 
+/// The schema of what `compare` and `ab` write.
+const COMPARISON: &str = include_str!("../../../../docs/schema/drumfire.comparison.v1.json");
+/// The schema of what `runs --trend` writes.
+const HISTORY: &str = include_str!("../../../../docs/schema/drumfire.history.v1.json");
+
 /// Prints the JSON Schema of a contract.
 pub(crate) fn run(contract: Contract, output: &Output) -> Result<Exit, Failure> {
     let schema = match contract {
         Contract::Plan => form::json_schema(),
         Contract::Summary => SUMMARY.to_owned(),
         Contract::Interval => INTERVAL.to_owned(),
+        Contract::Comparison => COMPARISON.to_owned(),
+        Contract::History => HISTORY.to_owned(),
     };
     output.print(schema.as_bytes())?;
     Ok(Exit::Done)

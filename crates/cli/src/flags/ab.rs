@@ -51,6 +51,9 @@ pub(crate) struct AbFlags {
     /// As Markdown, for a comment; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
+    /// As a page with the pictures of both sides over each other; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print nothing but the result
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,

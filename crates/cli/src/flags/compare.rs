@@ -10,10 +10,12 @@ use std::path::PathBuf;
   drumfire compare 20260131-1 20260131-2           one pair: shifts, and no verdict
   drumfire compare tag:v1.3 tag:v1.4               all runs with a tag
   drumfire compare r1,r4,r5,r8 r2,r3,r6,r7         runs that were taken in turn
+  drumfire compare main.json change.json           files that --json wrote
+  drumfire compare old new --html page.html        a page with pictures of both
 Exit codes: 0 not worse, or one pair · 2 the runs can't be compared · 4 the candidate is worse")]
 pub(crate) struct CompareFlags {
-    /// The runs to compare with: ids or directories with commas between them, a directory of runs,
-    /// or tag:NAME
+    /// The runs to compare with: ids, directories or files of --json with commas between them, a
+    /// directory of runs or of such files, or tag:NAME
     #[arg(value_name = "BASE")]
     pub(crate) base: String,
     /// The runs that are judged, named in the same ways
@@ -31,6 +33,9 @@ pub(crate) struct CompareFlags {
     /// As Markdown, for a comment; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]
     pub(crate) markdown: Option<PathBuf>,
+    /// As a page with the pictures of both sides over each other; - is stdout, in place of the text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// When the text has colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]

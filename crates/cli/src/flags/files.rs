@@ -27,4 +27,8 @@ pub(crate) struct FileFlags {
     /// Write the pictures as SVG, a file each, into this folder, which is new or empty
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,
+    /// Compare the run with this one, in every result: its id, last, tag:NAME, its directory, or a
+    /// file of its --json
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<String>,
 }

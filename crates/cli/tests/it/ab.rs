@@ -2,7 +2,8 @@
 
 use crate::support::process::{Run, Signal};
 use crate::support::program::LIMIT;
-use crate::support::{Folder, Process, Serve, drumfire};
+use crate::support::{Folder, Process, Serve, drumfire, wait_until};
+use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -30,7 +31,7 @@ fn a_slower_candidate_is_worse_and_its_runs_are_compared_again() {
     assert_eq!(found.code, Some(4), "{} {}", found.stdout, found.stderr);
     let answer = "Answer       ✗ the candidate is worse: p50 by +";
     assert!(found.stdout.starts_with(answer), "{}", found.stdout);
-    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(&json).unwrap()).unwrap();
+    let json: serde_json::Value = serde_json::from_slice(&fs::read(&json).unwrap()).unwrap();
     assert_eq!(json["answer"], "worse");
     assert_eq!(json["rounds"]["planned"], 8);
     let p50 = &json["figures"][0];
@@ -210,5 +211,73 @@ fn loads_that_differ_and_runs_without_answers_end_the_first_round() {
         again.stderr.contains("is there already"),
         "{}",
         again.stderr
+    );
+}
+
+/// The one child of a process that runs a load in this directory, once its record has begun.
+fn child_of(process: &Process, directory: &str) -> rustix::process::Pid {
+    let pid = process.id();
+    let log = format!("{directory}/intervals.log");
+    wait_until("a run's record", || {
+        fs::metadata(&log).is_ok_and(|log| log.len() > 0)
+    });
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+    let child = children.split_whitespace().next().unwrap().parse().unwrap();
+    rustix::process::Pid::from_raw(child).unwrap()
+}
+
+#[test]
+fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let store = folder.at("runs");
+    let line = format!("http -r 100 -z 600ms --interval 100ms {}", serve.url);
+    let process = experiment(&line, &line, &["--rounds", "6", "-o", &store]);
+    let child = child_of(&process, &format!("{store}/a/01"));
+    rustix::process::kill_process(child, Signal::KILL).unwrap();
+    let found = process.finish(LIMIT);
+    assert!(
+        matches!(found.code, Some(0 | 4)),
+        "{} {}",
+        found.stdout,
+        found.stderr
+    );
+    assert!(
+        found.stderr.contains("a/01 was cut off"),
+        "{}",
+        found.stderr
+    );
+    assert!(
+        found.stderr.contains("the round is made again"),
+        "{}",
+        found.stderr
+    );
+    assert!(
+        found.stdout.contains("6 runs, the first of"),
+        "{}",
+        found.stdout
+    );
+    let compared = drumfire(["compare", &format!("{store}/a"), &format!("{store}/b")]);
+    let compared = Process::start(&mut { compared }).finish(LIMIT);
+    assert!(
+        matches!(compared.code, Some(0 | 4)),
+        "{} {}",
+        compared.stdout,
+        compared.stderr
+    );
+    let words: Vec<&str> = compared.stdout.split_whitespace().collect();
+    let words = words.join(" ");
+    assert!(
+        words.contains("Left out: ") && words.contains("or was cut off."),
+        "{words}"
+    );
+    // By itself it is refused.
+    let named = format!("{store}/a/01");
+    let refused = Process::start(&mut drumfire(["compare", &*named, &named])).finish(LIMIT);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    assert!(
+        refused.stderr.contains("or was cut off"),
+        "{}",
+        refused.stderr
     );
 }

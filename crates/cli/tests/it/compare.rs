@@ -118,3 +118,158 @@ fn a_side_that_is_none_is_named() {
         assert!(found.stderr.contains(why), "{line}: {}", found.stderr);
     }
 }
+
+/// Runs that only their JSON is left of, as of another machine.
+#[test]
+fn files_of_json_are_compared_and_drawn() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let files = folder.at("files");
+    std::fs::create_dir(&files).unwrap();
+    for (name, delay) in [("one", "2ms"), ("two", "12ms")] {
+        let line = format!(
+            "http -q -r 100 -z 1200ms --interval 100ms -o {} --json {files}/{name}.json {}?delay={delay}",
+            folder.at(name),
+            serve.url
+        );
+        assert_eq!(run(&line).code, Some(0), "{line}");
+    }
+    let (one, two) = (folder.at("one"), format!("{files}/two.json"));
+    let stored = run(&format!(
+        "compare {one} {} --any-target --json",
+        folder.at("two")
+    ));
+    let mixed = run(&format!("compare {one} {two} --any-target --json"));
+    assert_eq!(mixed.code, Some(0), "{}", mixed.stderr);
+    let figures = |run: &Run| {
+        let json: serde_json::Value = serde_json::from_str(&run.stdout).unwrap();
+        let figures = json["figures"].as_array().unwrap().clone();
+        let shifts = figures.iter().map(|of| of["shift"].as_f64().unwrap());
+        shifts.collect::<Vec<_>>()
+    };
+    assert_eq!(figures(&mixed), figures(&stored));
+    let page = folder.at("page.html");
+    let drawn = run(&format!(
+        "compare {files}/one.json {two} --any-target --html {page}"
+    ));
+    assert_eq!(drawn.code, Some(0), "{}", drawn.stderr);
+    assert!(
+        drawn.stdout.contains("There are no intervals"),
+        "{}",
+        drawn.stdout
+    );
+    let page = std::fs::read_to_string(&page).unwrap();
+    for part in [
+        "Content-Security-Policy",
+        "id=\"tail\"",
+        "id=\"p99\"",
+        "id=\"outcomes\"",
+        "id=\"figures\"",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    // A directory of files is a side, as one of runs is.
+    let itself = run(&format!("compare {files} {two} --any-target"));
+    assert_eq!(itself.code, Some(2));
+    assert!(
+        itself.stderr.contains("compared with itself"),
+        "{}",
+        itself.stderr
+    );
+    let plan = format!("{one}/plan.yaml");
+    let wrong = run(&format!("compare {one} {plan}"));
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong
+            .stderr
+            .contains("plan.yaml can't be compared: it is no JSON"),
+        "{}",
+        wrong.stderr
+    );
+}
+
+#[test]
+fn a_run_is_compared_with_its_baseline_in_every_result() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let (json, page, markdown) = (folder.at("a.json"), folder.at("a.html"), folder.at("a.md"));
+    let load = |more: &str| {
+        format!(
+            "http -q -r 100 -z 1200ms --interval 100ms {more} {}",
+            serve.url
+        )
+    };
+    let base = folder.at("base");
+    assert_eq!(
+        run(&load(&format!("-o {base} --json {json}"))).code,
+        Some(0)
+    );
+    let line = load(&format!(
+        "--no-store --baseline {base} --html {page} --markdown {markdown}"
+    ));
+    let found = run(&line);
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    let (report, beside) = found.stdout.split_once("Beside the baseline\n").unwrap();
+    assert!(report.contains("Verdict"), "{report}");
+    assert!(beside.contains("One pair of runs: no verdict"), "{beside}");
+    assert!(
+        std::fs::read_to_string(&page)
+            .unwrap()
+            .contains("id=\"baseline\"")
+    );
+    let markdown = std::fs::read_to_string(&markdown).unwrap();
+    assert!(markdown.contains("### Beside the baseline"), "{markdown}");
+    let of_json = run(&load(&format!("--no-store --baseline {json} --json -")));
+    let document: serde_json::Value = serde_json::from_str(&of_json.stdout).unwrap();
+    assert_eq!(document["comparison"]["schema"], "drumfire.comparison.v1");
+    // A stored run is reported with one, too, and a plan may name it.
+    let report = run(&format!("report {base} --baseline {json}"));
+    assert!(
+        report.stderr.contains("compared with itself"),
+        "{}",
+        report.stderr
+    );
+    let plan = folder.at("plan.yaml");
+    let printed = run(&load(&format!("--baseline {json} --print-plan"))).stdout;
+    assert!(printed.contains("baseline: "), "{printed}");
+    std::fs::write(&plan, printed).unwrap();
+    let planned = run(&format!("run {plan} --no-store"));
+    assert!(
+        planned.stdout.contains("Beside the baseline"),
+        "{}",
+        planned.stdout
+    );
+}
+
+#[test]
+fn a_baseline_that_can_not_be_one_is_said_before_the_load() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let base = folder.at("base");
+    let line = format!("http -q -r 100 -n 20 -o {base} {}", serve.url);
+    assert_eq!(run(&line).code, Some(0));
+    let requests = serve.count("requests");
+    for (more, why) in [
+        (
+            "-n 20 --baseline nothing",
+            "--baseline: `nothing` is neither a directory nor the id",
+        ),
+        (
+            "-n 20 --baseline tag:nothing",
+            "--baseline: no stored run has the tag",
+        ),
+        (
+            &*format!("-n 30 --baseline {base}"),
+            "the loads that were asked for of pool main differ",
+        ),
+        (
+            &*format!("-n 20 --baseline {base}/plan.yaml"),
+            "it is no JSON",
+        ),
+    ] {
+        let found = run(&format!("http -q -r 100 --no-store {more} {}", serve.url));
+        assert_eq!(found.code, Some(2), "{more}: {}", found.stdout);
+        assert!(found.stderr.contains(why), "{more}: {}", found.stderr);
+    }
+    assert_eq!(serve.count("requests"), requests);
+}

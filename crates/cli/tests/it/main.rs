@@ -84,4 +84,5 @@ mod support;
 mod syscalls;
 mod templates;
 mod traces;
+mod trend;
 mod wire;

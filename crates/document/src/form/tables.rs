@@ -53,6 +53,8 @@ fields!(Outputs [] {
         "The file to which the histogram of each interval is written as a log of HdrHistogram; - is standard output",
     "svg" / "--svg" => svg:
         "The folder, new or empty, into which the pictures are written as SVG, a file each",
+    "baseline" / "--baseline" => baseline:
+        "The run that this one is compared with: its name, last, tag:NAME, its directory, or a file of its JSON",
     "lines" / "--lines" => lines:
         "Where a line of figures for each interval goes: stderr, - for standard output, or a file",
     "json_lines" / "--json-lines" => json_lines:

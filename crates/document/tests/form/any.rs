@@ -101,13 +101,13 @@ prop_compose! {
 
 prop_compose! {
     fn outputs()(json in some(), csv in some(), lines in some(), json_lines in some(),
-                 csv_intervals in some(), (rows, html, markdown) in (some(), some(), some()), (junit, hlog, svg) in (some(), some(), some()), metrics in some(),
+                 csv_intervals in some(), (rows, html, markdown) in (some(), some(), some()), (junit, hlog, svg, baseline) in (some(), some(), some(), some()), metrics in some(),
                  metrics_linger in some(), remote_write in some(), influx in some(),
                  (otlp, ui) in (some(), some()), push_headers in listed(),
                  (explain, brief, live, github) in (switch(), switch(), switch(), switch()),
                  quiet in switch(), strict in switch())
         -> Outputs {
-        Outputs { json, csv, html, markdown, junit, hlog, svg, lines, json_lines, csv_intervals, rows,
+        Outputs { json, csv, html, markdown, junit, hlog, svg, baseline, lines, json_lines, csv_intervals, rows,
                   explain, brief, live, github, quiet, strict,
                   monitoring: Monitoring { metrics, metrics_linger, remote_write, influx, otlp, ui, push_headers } }
     }

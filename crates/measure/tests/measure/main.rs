@@ -5,6 +5,7 @@ mod answers;
 mod asked;
 mod codec;
 mod commands;
+mod digest;
 mod drift;
 mod events;
 mod histogram;

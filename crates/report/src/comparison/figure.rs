@@ -1,10 +1,11 @@
 //! The figures that are compared, and their value in one run.
 
-use drumfire_measure::{Histogram, Summary};
+use super::Compared;
+use drumfire_measure::Digest;
 
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Figure {
+pub(crate) enum Figure {
     /// A quantile of *the* latency, with its name.
     Latency(&'static str, f64),
     /// The share of the requests that ended which failed.
@@ -15,7 +16,7 @@ pub(super) enum Figure {
 
 impl Figure {
     /// The figures of sets. Each costs power, since all are tested at once, so that they are few.
-    pub(super) const OF_SETS: [Self; 5] = [
+    pub(crate) const OF_SETS: [Self; 5] = [
         Self::Latency("p50", 0.5),
         Self::Latency("p95", 0.95),
         Self::Latency("p99", 0.99),
@@ -24,7 +25,7 @@ impl Figure {
     ];
 
     /// The name in a table.
-    pub(super) const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Latency(name, _) => name,
             Self::Failed => "failed",
@@ -33,31 +34,49 @@ impl Figure {
     }
 
     /// Whether a shift is a ratio; else it is a difference.
-    pub(super) const fn is_ratio(self) -> bool {
+    pub(crate) const fn is_ratio(self) -> bool {
         !matches!(self, Self::Failed)
     }
 
     /// Whether a greater value is a better one.
-    pub(super) const fn is_better_greater(self) -> bool {
+    pub(crate) const fn is_better_greater(self) -> bool {
         matches!(self, Self::Rate)
     }
 
     /// The value in a run: nanoseconds, a share, or requests per second. `None` where too few
     /// requests support it, where it is only a lower bound, or where a ratio could not be made of it.
-    pub(super) fn value(self, run: &Summary) -> Option<f64> {
+    pub(crate) fn value(self, run: &Compared) -> Option<f64> {
         match self {
-            Self::Latency(_, q) => known(run.model().latency(&run.total.latency), q),
+            Self::Latency(_, q) => run.known(q),
             Self::Failed => {
-                let counts = &run.total.counts;
+                let counts = &run.summary().total.counts;
                 let ended = counts.finished();
                 (ended > 0).then(|| (ended - counts.ok) as f64 / ended as f64)
             }
-            Self::Rate => Some(run.achieved_per_s()).filter(|rate| *rate > 0.0),
+            Self::Rate => Some(run.summary().achieved_per_s()).filter(|rate| *rate > 0.0),
+        }
+    }
+
+    /// The same of the digest of a run; `None` of other quantiles than a digest has, too.
+    pub(crate) fn value_of_digest(self, run: &Digest) -> Option<f64> {
+        match self {
+            Self::Latency(name, _) => {
+                let time = match name {
+                    "p50" => run.latency.p50,
+                    "p95" => run.latency.p95,
+                    "p99" => run.latency.p99,
+                    _ => None,
+                };
+                let time = time.filter(|time| !time.is_at_least)?;
+                Some(time.time.0 as f64).filter(|value| *value > 0.0)
+            }
+            Self::Failed => run.failed_share(),
+            Self::Rate => Some(run.achieved_per_s).filter(|rate| *rate > 0.0),
         }
     }
 
     /// The value on the scale on which shifts are differences: of a ratio, its logarithm.
-    pub(super) fn scaled(self, value: f64) -> f64 {
+    pub(crate) fn scaled(self, value: f64) -> f64 {
         match self.is_ratio() {
             true => value.ln(),
             false => value,
@@ -65,16 +84,10 @@ impl Figure {
     }
 
     /// The shift of a difference on that scale.
-    pub(super) fn shift(self, difference: f64) -> f64 {
+    pub(crate) fn shift(self, difference: f64) -> f64 {
         match self.is_ratio() {
             true => difference.exp_m1(),
             false => difference,
         }
     }
-}
-
-/// A quantile above 0 that is known exactly.
-fn known(times: &Histogram, q: f64) -> Option<f64> {
-    let value = times.quantile(q).filter(|_| !times.is_at_least(q))?;
-    Some(value.0 as f64).filter(|value| *value > 0.0)
 }

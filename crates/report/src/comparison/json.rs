@@ -66,7 +66,12 @@ impl Comparison {
         reason = "the form has string keys only, and its types serialize"
     )]
     pub fn json(&self) -> Vec<u8> {
-        let document = Document {
+        let text = serde_json::to_string_pretty(&self.document()).expect("string keys only");
+        crate::json::escaped(&text).into_bytes()
+    }
+
+    pub(super) fn document(&self) -> impl Serialize {
+        Document {
             schema: SCHEMA,
             answer: (!self.is_pair()).then(|| self.word()),
             least: self.terms.least,
@@ -81,9 +86,7 @@ impl Comparison {
             }),
             figures: self.rows.iter().map(Entry::of).collect(),
             cautions: self.cautions.clone(),
-        };
-        let text = serde_json::to_string_pretty(&document).expect("string keys only");
-        crate::json::escaped(&text).into_bytes()
+        }
     }
 
     fn word(&self) -> &'static str {

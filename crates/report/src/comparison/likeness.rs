@@ -3,11 +3,13 @@
 //! Each run is judged by itself first, and then all by the first of the base. The facts are the
 //! typed ones that a run stores of its plan, so that a plan that was written in other words is
 //! alike, and one with another law is not, whatever its text. A run that an older version stored
-//! has no such facts: it is like runs without them only.
+//! has no such facts: it is like runs without them only. Of a run that was read from JSON the texts
+//! of its plan are compared, which are made of those facts.
 //!
 //! The number of steps is compared and not their names, which are URLs where a plan gives none, and
 //! differ with the target.
 
+use super::Compared;
 use crate::secret;
 use crate::untrusted::Untrusted;
 use drumfire_measure::{PoolInfo, Summary, Validity};
@@ -18,8 +20,8 @@ use drumfire_stats::RUNS_MAX;
 /// # Errors
 /// The run and the reason, in a sentence.
 pub(super) fn check(
-    base: &[&Summary],
-    candidate: &[&Summary],
+    base: &[Compared],
+    candidate: &[Compared],
     any_target: bool,
 ) -> Result<(), String> {
     for (side, runs) in [("base", base), ("candidate", candidate)] {
@@ -33,11 +35,13 @@ pub(super) fn check(
             }
         }
     }
-    let runs: Vec<&Summary> = base.iter().chain(candidate).copied().collect();
-    runs.iter().try_for_each(|run| is_sound(run))?;
+    let runs: Vec<&Compared> = base.iter().chain(candidate).collect();
+    runs.iter().try_for_each(|run| is_sound(run.summary()))?;
     for (at, run) in runs.iter().enumerate() {
-        if runs[..at].iter().any(|other| other.info.id == run.info.id) {
-            return Err(format!("run {} would be compared with itself", name(run)));
+        let id = |run: &Compared| run.summary().info.id.clone();
+        if runs[..at].iter().any(|other| id(other) == id(run)) {
+            let name = name(run.summary());
+            return Err(format!("run {name} would be compared with itself"));
         }
         is_like(runs[0], run, any_target)?;
     }
@@ -62,31 +66,37 @@ pub(super) fn is_sound(run: &Summary) -> Result<(), String> {
 }
 
 /// Refuses a run whose load or target is not that of the first.
-fn is_like(first: &Summary, run: &Summary, any_target: bool) -> Result<(), String> {
+pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Result<(), String> {
+    let infos = [first, run].map(|run| &run.summary().info);
     let refused = |what: &str| {
-        let (one, other) = (name(first), name(run));
+        let (one, other) = (name(first.summary()), name(run.summary()));
         Err(format!("runs {one} and {other} can't be compared: {what}"))
     };
-    if first.info.pools.len() != run.info.pools.len() {
+    if infos[0].pools.len() != infos[1].pools.len() {
         return refused("they have not the same pools");
     }
-    if !any_target && first.info.target != run.info.target {
-        let [one, other] = [first, run].map(|run| secret::excerpt(&run.info.target));
+    let targets = infos.map(|info| secret::url(&info.target));
+    if !any_target && targets[0] != targets[1] {
+        let [one, other] = infos.map(|info| secret::excerpt(&info.target));
         return refused(&format!(
             "their targets are {one} and {other}; --any-target compares them all the same"
         ));
     }
-    for (one, other) in first.info.pools.iter().zip(&run.info.pools) {
-        if let Some(what) = differs(one, other) {
+    let is_read = first.is_read() || run.is_read();
+    for (one, other) in infos[0].pools.iter().zip(&infos[1].pools) {
+        if let Some(what) = differs(one, other, is_read) {
             let pool = Untrusted::new(&one.name).escaped_lines();
             return refused(&format!("{what} of pool {pool} differ"));
         }
     }
+    if is_read && first.load() != run.load() {
+        return refused("the loads that were asked for differ");
+    }
     Ok(())
 }
 
-/// The first facts of a pool that differ.
-fn differs(one: &PoolInfo, other: &PoolInfo) -> Option<&'static str> {
+/// The first facts of a pool that differ; of a run that was read its load is no fact.
+fn differs(one: &PoolInfo, other: &PoolInfo, is_read: bool) -> Option<&'static str> {
     let load = |pool: &PoolInfo| {
         let asked = pool.asked.as_ref();
         asked.map(|asked| (asked.load.clone(), asked.users.clone(), asked.stop))
@@ -94,7 +104,10 @@ fn differs(one: &PoolInfo, other: &PoolInfo) -> Option<&'static str> {
     let facts = [
         ("the name", one.name != other.name),
         ("the models", one.model != other.model),
-        ("the loads that were asked for", load(one) != load(other)),
+        (
+            "the loads that were asked for",
+            !is_read && load(one) != load(other),
+        ),
         ("the steps", one.steps.len() != other.steps.len()),
     ];
     let found = facts.into_iter().find(|(_, differs)| *differs);

@@ -3,7 +3,7 @@
 //! The answer stands first, then both sides, the table, and what makes the answer less than it
 //! seems. The words and numbers are those of `text`, without a width.
 
-use super::text::{self, probability, value};
+use super::text::Cells;
 use super::{Comparison, Runs};
 use crate::markdown::{escaped, table};
 use crate::style::{Color, Style, Unicode};
@@ -16,7 +16,19 @@ impl Comparison {
     #[must_use]
     pub fn markdown(&self) -> Vec<u8> {
         let (answer, _) = self.answer(&STYLE);
-        let mut out = format!("## {}\n\n", escaped(&answer));
+        self.below(&format!("## {}", escaped(&answer)))
+    }
+
+    /// The same below the summary of a run, whose heading it does not repeat.
+    #[must_use]
+    pub fn markdown_of_baseline(&self) -> Vec<u8> {
+        let (answer, _) = self.answer(&STYLE);
+        self.below(&format!("### Beside the baseline\n\n{}", escaped(&answer)))
+    }
+
+    /// Both sides, the table, and what makes the answer less than it seems, below a heading.
+    fn below(&self, heading: &str) -> Vec<u8> {
+        let mut out = format!("{heading}\n\n");
         for (name, side) in [("Base", &self.base), ("Candidate", &self.candidate)] {
             let Runs { ids, .. } = side;
             let words = escaped(&side.words(&STYLE));
@@ -28,28 +40,14 @@ impl Comparison {
             });
         }
         out.push('\n');
-        let is_pair = self.is_pair();
-        let mut heads = vec!["figure", "base", "candidate", "shift", "95 % interval"];
-        if !is_pair {
-            heads.extend(["p", "answer"]);
-        }
-        let rows = self.rows.iter().map(|row| {
-            let mut cells = vec![
-                row.figure.name().to_owned(),
-                value(row.figure, row.medians[0], STYLE.unicode),
-                value(row.figure, row.medians[1], STYLE.unicode),
-                row.shift_words(&STYLE),
-                row.interval_words(&STYLE),
-            ];
-            if !is_pair {
-                cells.push(escaped(&row.p.map_or_else(String::new, probability)));
-                cells.push(text::answer_name(row, self.terms.least));
-            }
-            cells
+        let Cells { heads, rows } = self.cells(&STYLE);
+        let rows = rows.into_iter().map(|row| {
+            let cells = row.into_iter().map(|cell| escaped(&cell));
+            cells.collect()
         });
         table(&mut out, &heads, rows.collect());
-        for sentence in self.cautions.iter().chain(self.resolution(&STYLE).iter()) {
-            out.push_str(&format!("{}\n\n", escaped(sentence)));
+        for sentence in self.remarks(&STYLE) {
+            out.push_str(&format!("{}\n\n", escaped(&sentence)));
         }
         // One end of line is the last.
         out.truncate(out.trim_end().len());

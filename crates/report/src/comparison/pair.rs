@@ -6,7 +6,7 @@
 //! its queue. The intervals are quantiles of the replicates.
 
 use super::figure::Figure;
-use super::{CONFIDENCE, Row};
+use super::{CONFIDENCE, Compared, Row};
 use drumfire_measure::{IntervalRow, Overview, Summary};
 use drumfire_plan::Random;
 use drumfire_stats::{block_length, moving_blocks};
@@ -36,12 +36,13 @@ const FIGURES: [Figure; 14] = [
 ];
 
 /// A row for each figure that both runs have, and what their reader has to know.
-pub(super) fn rows(base: &Summary, candidate: &Summary) -> (Vec<Row>, Vec<String>) {
+pub(super) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<String>) {
     let runs = [base, candidate];
-    let cells = runs.map(Cells::of);
+    let cells = runs.map(|run| Cells::of(run.summary()));
+    let is_read = runs.iter().any(|run| run.is_read());
     let has_blocks = cells.iter().all(|cells| cells.all.len() >= CELLS_MIN);
     let replicates = match has_blocks {
-        true => [0, 1].map(|side| cells[side].replicates(base.info.seed, side as u64)),
+        true => [0, 1].map(|side| cells[side].replicates(base.summary().info.seed, side as u64)),
         false => [Vec::new(), Vec::new()],
     };
     let rows = FIGURES.iter().enumerate().filter_map(|(at, figure)| {
@@ -63,7 +64,13 @@ pub(super) fn rows(base: &Summary, candidate: &Summary) -> (Vec<Row>, Vec<String
         })
     });
     let mut cautions = Vec::new();
-    if !has_blocks {
+    if is_read {
+        cautions.push(
+            "There are no intervals: a run that was read from JSON has no distributions of its parts, from which \
+             they would be drawn."
+                .to_owned(),
+        );
+    } else if !has_blocks {
         cautions.push(format!(
             "The runs are too short for intervals: each needs {CELLS_MIN} intervals of --interval at least."
         ));

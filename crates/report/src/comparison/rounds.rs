@@ -10,7 +10,7 @@
 //! what slows the machine for some of them moves no median.
 
 use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Row, median};
+use super::{Answer, CONFIDENCE, Compared, Row, median};
 use crate::quantity::counted;
 use drumfire_measure::{Overview, Summary};
 use drumfire_stats::{Differences, Looks, SignedRank};
@@ -114,8 +114,8 @@ struct Measured {
 
 /// A row for each figure that every run has, and what their reader has to know.
 pub(super) fn rows(
-    base: &[&Summary],
-    candidate: &[&Summary],
+    base: &[Compared],
+    candidate: &[Compared],
     least: f64,
     rounds: Rounds,
 ) -> (Vec<Row>, Vec<String>) {
@@ -146,7 +146,10 @@ pub(super) fn rows(
     });
     let mut cautions = cautions(base.len(), rounds);
     if let (RoundForm::Duet, [base, ..], [candidate, ..]) = (rounds.form, base, candidate) {
-        cautions.extend(shared(&base.info.target, &candidate.info.target));
+        cautions.extend(shared(
+            &base.summary().info.target,
+            &candidate.summary().info.target,
+        ));
     }
     (rows.collect(), cautions)
 }
@@ -155,12 +158,12 @@ impl Measured {
     /// `None` where a run lacks the figure.
     fn of(
         figure: Figure,
-        base: &[&Summary],
-        candidate: &[&Summary],
+        base: &[Compared],
+        candidate: &[Compared],
         least: f64,
         form: RoundForm,
     ) -> Option<Self> {
-        let values = |runs: &[&Summary]| -> Option<Vec<f64>> {
+        let values = |runs: &[Compared]| -> Option<Vec<f64>> {
             runs.iter().map(|run| figure.value(run)).collect()
         };
         let [of_base, of_candidate] = [values(base)?, values(candidate)?];
@@ -170,7 +173,7 @@ impl Measured {
             let whole = figure.scaled(*wholes.1) - figure.scaled(*wholes.0);
             match (form, figure) {
                 (RoundForm::Duet, Figure::Latency(_, q)) => {
-                    by_second(q, base, candidate).unwrap_or(whole)
+                    by_second(q, base.summary(), candidate.summary()).unwrap_or(whole)
                 }
                 _ => whole,
             }

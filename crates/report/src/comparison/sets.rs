@@ -9,15 +9,14 @@
 //! those of its logarithm, and not symmetric.
 
 use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Row, median};
+use super::{Answer, CONFIDENCE, Compared, Row, median};
 use crate::quantity::counted;
-use drumfire_measure::Summary;
 use drumfire_stats::{RankSum, Shift, holm};
 
 /// A row for each figure that every run has, and what their reader has to know.
 pub(super) fn rows(
-    base: &[&Summary],
-    candidate: &[&Summary],
+    base: &[Compared],
+    candidate: &[Compared],
     least: f64,
 ) -> (Vec<Row>, Vec<String>) {
     let measured = Figure::OF_SETS
@@ -66,7 +65,7 @@ pub(super) fn rows(
 }
 
 /// The figure of every run; `None` where one has none.
-fn values(figure: Figure, runs: &[&Summary]) -> Option<Vec<f64>> {
+fn values(figure: Figure, runs: &[Compared]) -> Option<Vec<f64>> {
     runs.iter().map(|run| figure.value(run)).collect()
 }
 
@@ -75,7 +74,7 @@ fn scaled(figure: Figure, values: &[f64]) -> Vec<f64> {
 }
 
 /// Too few runs, and runs whose order lets a change of the machine pass for one of the target.
-fn cautions(base: &[&Summary], candidate: &[&Summary], figures: usize) -> Vec<String> {
+fn cautions(base: &[Compared], candidate: &[Compared], figures: usize) -> Vec<String> {
     let mut cautions = Vec::new();
     let raised = RankSum::least(base.len(), candidate.len()) * figures as f64;
     if raised > 1.0 - CONFIDENCE {
@@ -89,8 +88,8 @@ fn cautions(base: &[&Summary], candidate: &[&Summary], figures: usize) -> Vec<St
             counted(figures as u64, "figure"),
         ));
     }
-    let begins = |runs: &[&Summary]| {
-        let began = runs.iter().map(|run| run.info.started_at_unix_ns);
+    let begins = |runs: &[Compared]| {
+        let began = runs.iter().map(|run| run.summary().info.started_at_unix_ns);
         (began.clone().min(), began.max())
     };
     let (base, candidate) = (begins(base), begins(candidate));

@@ -36,9 +36,9 @@ impl Comparison {
         for line in self.table(style).lines(style.width()) {
             line.print(style, &mut out);
         }
-        for sentence in self.cautions.iter().chain(self.resolution(style).iter()) {
+        for sentence in self.remarks(style) {
             out.push('\n');
-            let sentence = in_letters(sentence, style.unicode);
+            let sentence = in_letters(&sentence, style.unicode);
             for line in wrap(&sentence, style.width()) {
                 Line::of(line, Ink::Dim).print(style, &mut out);
             }
@@ -47,7 +47,7 @@ impl Comparison {
     }
 
     /// The answer of all figures in a sentence: what is worse goes first, since it decides.
-    pub(super) fn answer(&self, style: &Style) -> (String, Ink) {
+    pub(crate) fn answer(&self, style: &Style) -> (String, Ink) {
         if self.is_pair() {
             let words = "One pair of runs: no verdict. Runs of equal programs differ too; several of each side, \
                          taken in turn, have one.";
@@ -99,6 +99,45 @@ impl Comparison {
         let words = rows.map(|row| format!("{} by {}", row.figure.name(), row.shift_words(style)));
         let words: Vec<String> = words.collect();
         (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// The table as words, for other formats than a terminal's.
+    pub(crate) fn cells(&self, style: &Style) -> Cells {
+        let is_pair = self.is_pair();
+        let mut heads = vec!["figure", "base", "candidate", "shift", "95 % interval"];
+        if !is_pair {
+            heads.extend(["p", "answer"]);
+        }
+        let rows = self.rows.iter().map(|row| {
+            let mut cells = vec![
+                row.figure.name().to_owned(),
+                value(row.figure, row.medians[0], style.unicode),
+                value(row.figure, row.medians[1], style.unicode),
+                row.shift_words(style),
+                row.interval_words(style),
+            ];
+            if !is_pair {
+                cells.push(row.p.map_or_else(String::new, probability));
+                cells.push(answer_name(row, self.terms.least));
+            }
+            cells
+        });
+        Cells {
+            heads,
+            rows: rows.collect(),
+        }
+    }
+
+    /// Both sides in words: the base, the candidate.
+    pub(crate) fn sides(&self, style: &Style) -> [String; 2] {
+        [&self.base, &self.candidate].map(|side| side.words(style))
+    }
+
+    /// What makes the answer less than it seems, and the least shifts that could have been shown, a
+    /// sentence each.
+    pub(crate) fn remarks(&self, style: &Style) -> Vec<String> {
+        let cautions = self.cautions.iter().cloned();
+        cautions.chain(self.resolution(style)).collect()
     }
 
     fn table(&self, style: &Style) -> Table {
@@ -177,6 +216,12 @@ impl Comparison {
     }
 }
 
+/// The table of a comparison in words.
+pub(crate) struct Cells {
+    pub(crate) heads: Vec<&'static str>,
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
 /// What an experiment can show, by its design: a sentence for before its first round.
 #[must_use]
 pub fn foreseen(rounds: Rounds) -> String {
@@ -236,7 +281,7 @@ fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String)
 }
 
 /// The answer of one figure.
-pub(super) fn answer_name(row: &Row, least: f64) -> String {
+fn answer_name(row: &Row, least: f64) -> String {
     match row.answer {
         Some(Answer::Worse) => "worse".to_owned(),
         Some(Answer::Better) => "better".to_owned(),
@@ -245,7 +290,7 @@ pub(super) fn answer_name(row: &Row, least: f64) -> String {
     }
 }
 
-pub(super) fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
+pub(crate) fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
     match figure {
         Figure::Latency(..) => latency_f64(value, unicode),
         Figure::Failed => share_of(value),
@@ -254,7 +299,7 @@ pub(super) fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
 }
 
 /// A share with its sign: `+7.1 %`, `−0.40 %`, `0 %`. Shares of failures differ by points of these.
-fn signed(share: f64, style: &Style) -> String {
+pub(crate) fn signed(share: f64, style: &Style) -> String {
     let sign = match share {
         // Too small for a sign.
         -0.000_05..0.000_05 => return percent(0.0),
@@ -265,7 +310,7 @@ fn signed(share: f64, style: &Style) -> String {
 }
 
 /// A share above 0: two digits below ten percent, whole percents from a hundred on.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     match share * 100.0 {
         p if p < 0.005 => "0 %".to_owned(),
         p if p < 0.995 => format!("{p:.2} %"),
@@ -274,7 +319,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-pub(super) fn probability(p: f64) -> String {
+fn probability(p: f64) -> String {
     match p {
         ..0.001 => "<0.001".to_owned(),
         _ => format!("{p:.3}"),

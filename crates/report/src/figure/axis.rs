@@ -76,7 +76,7 @@ const SECOND: f64 = 1e9;
 
 impl Axis {
     /// An axis in proportion, from 0 to the greatest of these values.
-    pub(super) fn linear(
+    pub(crate) fn linear(
         title: &'static str,
         unit: Unit,
         values: impl IntoIterator<Item = f64>,

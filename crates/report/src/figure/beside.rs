@@ -1,18 +1,22 @@
-//! Two runs in one picture: the same series of both over the same axes.
+//! Two sides of a comparison in one picture: the same series of both over the same axes.
 //!
 //! The figures of each run are made first, as for its own page, and one series of each is then
 //! taken out by name and put into a figure with both (`Shared`). So a picture of two runs can't
 //! differ from the two pictures of one, and a figure that changes its series' name loses it here,
 //! which the tests find.
 //!
+//! Of a side with several runs the tail and the outcomes are those of all its requests. Over time
+//! it is shown by one of its runs: that whose median latency is in the middle.
+//!
 //! Times count from each run's start, so that runs of different days lie over each other. The base
 //! has the colour of the least rank, the candidate that of a greater one. The x axis holds both
 //! runs; marks are left out, for they would be of one run and look as if they were of both.
 
-use super::{Axis, Figure, Plot, Role, Scale, Series, over_time, tail};
-use drumfire_measure::Summary;
+use super::{Axis, Bar, Figure, Plot, Role, Scale, Series, Unit, over_time, tail};
+use drumfire_measure::{Histogram, IntervalRow, Outcome, Summary};
+use std::collections::BTreeMap;
 
-/// The names of both runs in a legend, and their colours.
+/// The names of both sides in a legend, and their colours.
 const RUNS: [(&str, Role); 2] = [("base", Role::Rank(0)), ("candidate", Role::Rank(3))];
 
 /// A picture that two runs share: a series of a figure of each.
@@ -27,16 +31,33 @@ struct Shared {
     figures: [Figure; 2],
 }
 
-/// The pictures that two runs share: tail, median, p99 over time and the rate of good answers.
+/// A side of a picture: one run, or several as if they were one.
+#[derive(Debug)]
+pub struct BesideSide<'a> {
+    /// The run that the side is shown by over time.
+    pub run: &'a Summary,
+    /// Its rows, which a run that was read has apart from its summary.
+    pub rows: Vec<IntervalRow>,
+    /// The latencies of all requests of the side.
+    pub latency: Histogram,
+    /// Requests that met what their plan expects.
+    pub ok: u64,
+    /// Failures by their kinds.
+    pub failures: Vec<(String, u64)>,
+    /// Requests that were due and have no end: dropped, never sent, or in flight at the end.
+    pub endless: u64,
+}
+
+/// The pictures that two sides share: tail, median, p99 over time, the rate of good answers, and
+/// outcomes.
 ///
 /// A run without the series leaves its line out; both runs may be of different models, and the
 /// heading is then that of the base's.
 #[must_use]
-pub fn beside(base: &Summary, candidate: &Summary) -> Vec<Figure> {
-    let runs = [base, candidate];
-    let rows = runs.map(Summary::intervals);
-    let latency = || [0, 1].map(|run| over_time::latency(runs[run], &rows[run]));
-    let rate = [0, 1].map(|run| over_time::rate(runs[run], &rows[run]));
+pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> {
+    let sides = [base, candidate];
+    let latency = || sides.map(|side| over_time::latency(side.run, &side.rows));
+    let rate = sides.map(|side| over_time::rate(side.run, &side.rows));
     let shared = [
         Shared {
             name: "median",
@@ -59,11 +80,74 @@ pub fn beside(base: &Summary, candidate: &Summary) -> Vec<Figure> {
     ];
     let [first, second] = RUNS;
     let tail = tail::of_runs(
-        base,
-        &[(first.0, first.1, base), (second.0, second.1, candidate)],
+        base.run,
+        &[
+            (first.0, first.1, &base.latency),
+            (second.0, second.1, &candidate.latency),
+        ],
     );
     let shared = shared.into_iter().map(Shared::joined);
-    std::iter::once(tail).chain(shared).collect()
+    let shared = std::iter::once(tail).chain(shared);
+    shared.chain([outcomes(sides)]).collect()
+}
+
+/// The most kinds of failures with bars of their own.
+const KINDS: usize = 6;
+
+/// What became of the requests of both sides: two bars for each outcome.
+fn outcomes(sides: [&BesideSide<'_>; 2]) -> Figure {
+    let mut kinds: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
+    for (number, side) in sides.iter().enumerate() {
+        for (kind, count) in &side.failures {
+            kinds.entry(kind).or_default()[number] += count;
+        }
+    }
+    let mut kinds: Vec<(&str, [u64; 2])> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, [base, candidate])| std::cmp::Reverse(base + candidate));
+    let rest = kinds.split_off(kinds.len().min(KINDS));
+    let rest = rest.iter().fold([0, 0], |[base, candidate], (_, [b, c])| {
+        [base + b, candidate + c]
+    });
+    let mut rows = vec![("ok", Role::Good, sides.map(|side| side.ok))];
+    rows.extend(kinds.into_iter().map(|(kind, both)| {
+        let role = match Outcome::ALL.iter().find(|outcome| outcome.name() == kind) {
+            Some(outcome) if outcome.is_answered() => Role::Bad,
+            _ => Role::Lost,
+        };
+        (kind, role, both)
+    }));
+    rows.extend([
+        ("other failures", Role::Lost, rest),
+        ("without an end", Role::Lost, sides.map(|side| side.endless)),
+    ]);
+    rows.retain(|(_, role, both)| *role == Role::Good || both.iter().any(|count| *count > 0));
+    let bars = rows.into_iter().flat_map(|(name, role, both)| {
+        let side = |number: usize| Bar {
+            name: format!("{}: {name}", RUNS[number].0),
+            role,
+            value: both[number] as f64,
+        };
+        [side(0), side(1)]
+    });
+    let bars: Vec<Bar> = bars.collect();
+    // Behind the longest bar stands its count.
+    let values: Vec<f64> = bars.iter().map(|bar| bar.value * 1.15).collect();
+    Figure {
+        name: "outcomes",
+        title: "Requests by outcome".to_owned(),
+        question: "What became of the requests?",
+        x: Axis::linear("requests", Unit::Count, values),
+        y: Axis {
+            title: "",
+            unit: Unit::None,
+            scale: Scale::Linear,
+            from: 0.0,
+            to: bars.len() as f64,
+        },
+        plot: Plot::Bars(bars),
+        marks: Vec::new(),
+        note: None,
+    }
 }
 
 impl Shared {

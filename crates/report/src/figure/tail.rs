@@ -8,8 +8,8 @@
 use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
 use drumfire_measure::{Histogram, Summary};
 
-/// A run of the picture: its name in the legend, and its colour.
-pub(super) type Named<'a> = (&'static str, Role, &'a Summary);
+/// A line of the picture: its name in the legend, its colour, and the latencies.
+pub(super) type Named<'a> = (&'static str, Role, &'a Histogram);
 
 /// Points for each nine of the axis.
 const POINTS_PER_NINE: u32 = 24;
@@ -18,21 +18,25 @@ const POINTS_PER_NINE: u32 = 24;
 /// of requests that a change made slower or faster.
 #[must_use]
 pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
-    let baseline = baseline.map(|run| ("baseline", Role::Asked, run));
+    let baseline = baseline.map(|run| ("baseline", Role::Asked, latency(run)));
     let lines: Vec<Named<'_>> = baseline
         .into_iter()
-        .chain([("this run", Role::Rank(0), summary)])
+        .chain([("this run", Role::Rank(0), latency(summary))])
         .collect();
     of_runs(summary, &lines)
 }
 
-/// The quantiles of each run's latency, as far as its count supports them. The words of the figure
+fn latency(run: &Summary) -> &Histogram {
+    run.model().latency(&run.total.latency)
+}
+
+/// The quantiles of each line's latencies, as far as its count supports them. The words of the figure
 /// are those of `first`.
 pub(super) fn of_runs(first: &Summary, runs: &[Named<'_>]) -> Figure {
-    let series = runs.iter().map(|(name, role, run)| Series {
+    let series = runs.iter().map(|(name, role, times)| Series {
         name: (*name).to_owned(),
         role: *role,
-        points: points(run.model().latency(&run.total.latency)),
+        points: points(times),
     });
     let all: Vec<Series> = series.collect();
     let points = || all.iter().flat_map(|series| &series.points);

@@ -9,17 +9,25 @@
 //!
 //! The server of runs in a browser makes this page from two summaries that it has read back. It has
 //! no `control` and follows neither run: one that still goes on is compared as it is when the page
-//! is asked for.
+//! is asked for. `drumfire compare --html` writes a page with the comparison itself above the same
+//! pictures ([`comparison()`]), of one pair or of sets.
 
 use super::grid::{self, Cell, Grid};
-use super::{Part, data, part, picture};
+use super::{Document, Part, Place, data, part, picture};
 use crate::answers::answers;
-use crate::figure::beside;
+use crate::comparison::{Against, Cells, Compared, Comparison};
+use crate::figure::{BesideSide, beside};
+use crate::line::Ink;
 use crate::markup::Markup;
 use crate::quantity::{count, latency, rate, share};
-use crate::style::Unicode;
+use crate::style::{Color, Style, Unicode};
 use crate::{calendar, secret};
-use drumfire_measure::Summary;
+use drumfire_measure::{Histogram, Summary};
+use std::slice::from_ref;
+
+/// The caution of a page without a verdict.
+const CHANCE: &str = "One pair of runs: what differs here can be chance. Equal programs differ from run to \
+                      run as well.";
 
 /// The quantiles of the table: name and q.
 const QUANTILES: [(&str, f64); 6] = [
@@ -35,23 +43,142 @@ const QUANTILES: [(&str, f64); 6] = [
 /// numbers, and the pictures that both have ([`beside`]). Links are relative to the page of all
 /// runs.
 #[must_use]
-pub fn compare(base: &Summary, candidate: &Summary) -> Vec<Part> {
-    let mut parts = vec![part("about", |out| about(out, base, candidate))];
-    parts.extend(grid::part(&numbers(base, candidate)));
-    let figures = beside(base, candidate);
+pub fn compare(base: &Compared, candidate: &Compared) -> Vec<Part> {
+    let both = [base, candidate].map(Compared::summary);
+    let mut parts = vec![part("about", |out| {
+        out.open("header", &[("id", "about")]);
+        out.element("h1", &[], "Two runs");
+        runs(out, both, true);
+        out.element("p", &[("class", "dim")], CHANCE);
+        out.close("header");
+    })];
+    parts.extend(grid::part(&numbers(both)));
+    pictures(&mut parts, from_ref(base), from_ref(candidate));
+    parts
+}
+
+/// The parts of the page of a comparison, as a file has it: the answer, both sides, the table of
+/// figures, and the pictures of both; of one pair the numbers of both runs too.
+#[must_use]
+pub fn comparison(of: &Comparison, base: &[Compared], candidate: &[Compared]) -> Vec<Part> {
+    let mut parts = vec![part("about", |out| about(out, of, base, candidate))];
+    parts.extend(grid::part(&figures(of)));
+    if let ([base], [candidate]) = (base, candidate) {
+        parts.extend(grid::part(&numbers(
+            [base, candidate].map(Compared::summary),
+        )));
+    }
+    pictures(&mut parts, base, candidate);
+    parts
+}
+
+/// The page of a comparison as the bytes of a file that stands alone.
+#[must_use]
+pub fn comparison_page(of: &Comparison, base: &[Compared], candidate: &[Compared]) -> Vec<u8> {
+    let document = Document {
+        title: "drumfire: comparison",
+        place: Place::File,
+        parts: &comparison(of, base, candidate),
+    };
+    document.print()
+}
+
+/// The part of a run's page on its baseline: what it was, the table of figures, and the caution.
+pub(super) fn against(of: &Against) -> Part {
+    let style = Style::new(u16::MAX, Color::Off, Unicode::On);
+    let (answer, _) = of.comparison.answer(&style);
+    let [base, _] = of.comparison.sides(&style);
+    part("baseline", |out| {
+        out.open("section", &[("id", "baseline")]);
+        out.element("h2", &[], "Beside the baseline");
+        out.element("p", &[], &format!("Baseline: {base}"));
+        out.element("p", &[("class", "dim")], &answer);
+        for remark in of.comparison.remarks(&style) {
+            out.element("p", &[("class", "dim")], &remark);
+        }
+        if let Some(table) = grid::part(&figures(&of.comparison)) {
+            out.raw(&table.html);
+        }
+        out.close("section");
+    })
+}
+
+/// Appends the pictures of both sides, with their data; none where a side has no run.
+fn pictures(parts: &mut Vec<Part>, base: &[Compared], candidate: &[Compared]) {
+    let figures = match (side(base), side(candidate)) {
+        (Some(base), Some(candidate)) => beside(&base, &candidate),
+        _ => Vec::new(),
+    };
     for figure in &figures {
         parts.push(part(figure.name, |out| picture(out, figure)));
     }
     parts.push(part("data", |out| data::print(out, &figures)));
-    parts
 }
 
-/// Appends the heading, a line for each run with its answers, and the caution that one pair can
-/// differ by chance.
-fn about(out: &mut Markup, base: &Summary, candidate: &Summary) {
+/// A side as pictures show it: all its requests, and over time the run whose median latency is in
+/// the middle.
+fn side(runs: &[Compared]) -> Option<BesideSide<'_>> {
+    let times = |run: &Compared| {
+        let run = run.summary();
+        run.model().latency(&run.total.latency).clone()
+    };
+    let mut ordered: Vec<&Compared> = runs.iter().collect();
+    ordered.sort_by_key(|run| times(run).quantile_unchecked(0.5));
+    let middle = ordered.get(ordered.len().saturating_sub(1) / 2)?;
+    let mut latency = Histogram::small();
+    let (mut ok, mut endless) = (0, 0);
+    for run in runs {
+        latency.merge(&times(run));
+        let counts = &run.summary().total.counts;
+        ok += counts.ok;
+        endless += counts.dropped + counts.pending + counts.in_flight;
+    }
+    Some(BesideSide {
+        run: middle.summary(),
+        rows: middle.rows(),
+        latency,
+        ok,
+        failures: runs.iter().flat_map(Compared::failures).collect(),
+        endless,
+    })
+}
+
+/// Appends the answer, both sides, and what makes the answer less than it seems.
+fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Compared]) {
+    let style = Style::new(u16::MAX, Color::Off, Unicode::On);
+    let (answer, ink) = of.answer(&style);
+    let class = match ink {
+        Ink::Bad => "is-bad",
+        _ => "",
+    };
     out.open("header", &[("id", "about")]);
-    out.element("h1", &[], "Two runs");
-    for (name, run) in [("Base", base), ("Candidate", candidate)] {
+    out.element("h1", &[], "Comparison");
+    out.open("p", &[]);
+    out.element("strong", &[("class", class)], &answer);
+    out.close("p");
+    match (base, candidate) {
+        ([base], [candidate]) => runs(out, [base, candidate].map(Compared::summary), false),
+        _ => {
+            for (name, words) in ["Base", "Candidate"].iter().zip(of.sides(&style)) {
+                out.open("p", &[]);
+                out.element("strong", &[], name);
+                out.text(&format!(" {words}"));
+                out.close("p");
+            }
+            let note = "The tail and the outcomes below are of all requests of a side; over time each side is \
+                        shown by the run whose median is in the middle.";
+            out.element("p", &[("class", "dim")], note);
+        }
+    }
+    for remark in of.remarks(&style) {
+        out.element("p", &[("class", "dim")], &remark);
+    }
+    out.close("header");
+}
+
+/// Appends a line for each run with its answers.
+fn runs(out: &mut Markup, both: [&Summary; 2], is_linked: bool) {
+    for (name, run) in ["Base", "Candidate"].iter().zip(both) {
         let target = secret::excerpt(&run.info.target);
         let started = calendar::rfc3339_seconds(run.info.started_at_unix_ns);
         let words: Vec<String> = answers(run).map(|answer| answer.text).into();
@@ -59,21 +186,46 @@ fn about(out: &mut Markup, base: &Summary, candidate: &Summary) {
         out.open("p", &[]);
         out.element("strong", &[], name);
         out.text(&format!(" {target} · {started} · run "));
-        let link = format!("run/{}/", run.info.id);
-        out.element("a", &[("href", &link)], &run.info.id);
+        match is_linked {
+            true => {
+                let link = format!("run/{}/", run.info.id);
+                out.element("a", &[("href", &link)], &run.info.id);
+            }
+            false => out.text(&run.info.id),
+        }
         out.text(&format!(" · {words}"));
         out.close("p");
     }
-    let note = "One pair of runs: what differs here can be chance. Equal programs differ from run to \
-                run as well.";
-    out.element("p", &[("class", "dim")], note);
-    out.close("header");
+}
+
+/// The figures of a comparison, as the terminal has them.
+fn figures(of: &Comparison) -> Grid {
+    let Cells { heads, rows } = of.cells(&Style::new(u16::MAX, Color::Off, Unicode::On));
+    let row = |cells: Vec<String>| {
+        let is_worse = cells.last().is_some_and(|answer| answer == "worse");
+        let cells = cells.into_iter().enumerate();
+        let cell = |(number, text): (usize, String)| match is_worse && number > 0 {
+            true => Cell::Bad(text),
+            false => Cell::Text(text),
+        };
+        cells.map(cell).collect()
+    };
+    Grid {
+        id: "figures",
+        title: "Figures",
+        heads: heads.into_iter().map(str::to_owned).collect(),
+        rows: rows.into_iter().map(row).collect(),
+        explanation: "A value of each run, or of sets the median of their runs. A shift of a time or a rate is the \
+                      candidate's value as a part of the base's, less 1; of failures, a difference. The interval \
+                      holds the shift with 95 % confidence; p is the probability that equal sets differ as much, \
+                      for all figures together. One pair of runs has neither p nor an answer: its intervals hold \
+                      what chance within the runs can do.",
+    }
 }
 
 /// A row for each number of both runs. Each value is paired with its text, since the ratio is that
 /// of the values and not of the rounded texts.
-fn numbers(base: &Summary, candidate: &Summary) -> Grid {
-    let both = [base, candidate];
+fn numbers(both: [&Summary; 2]) -> Grid {
     let mut rows = vec![
         row(
             "requests",

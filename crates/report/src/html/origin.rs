@@ -20,6 +20,7 @@
 use super::grid::explain;
 use super::{Part, part};
 use crate::NamedFile;
+use crate::comparison::Against;
 use crate::markup::Markup;
 use crate::quantity::{busy, latency, span};
 use crate::remedy::Naming;
@@ -43,6 +44,8 @@ pub struct Origin<'a> {
     pub files: &'a [NamedFile],
     /// Why the teardown behind the run failed, in the run's own words.
     pub teardown: Option<&'a str>,
+    /// The run beside its baseline, where it has one.
+    pub against: Option<&'a Against>,
 }
 
 /// The environment, the plan with its command, and the downloads; the last two only where the

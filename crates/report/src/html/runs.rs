@@ -147,7 +147,9 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
     }
     out.open("td", &[]);
     if let Some(spark) = &run.spark {
+        out.open("a", &[("href", &format!("history?run={}", listed.id))]);
         spark.draw(out, "p99 of the runs of this plan up to this one");
+        out.close("a");
     }
     out.close("td");
     cell(out, &listing::labels(listed, &style));

@@ -127,7 +127,7 @@ fn figures(run: &Digest) -> Figures {
         ok: run.ok,
         failed: run.failed,
         achieved_per_s: run.achieved_per_s,
-        p99_ns: run.p99.map(|p99| p99.0),
-        p99_is_at_least: run.p99.map(|_| run.p99_is_at_least),
+        p99_ns: run.latency.p99.map(|p99| p99.time.0),
+        p99_is_at_least: run.latency.p99.map(|p99| p99.is_at_least),
     }
 }

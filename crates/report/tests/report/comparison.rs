@@ -1,9 +1,13 @@
 //! Comparisons of runs that are alike but for what is injected.
 
 use crate::fixture::{Dice, ended, health, info, sample};
-use drumfire_measure::{Interval, Model, Outcome, Reading, Summary};
-use drumfire_report::comparison::{Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen};
+use drumfire_measure::{Interval, Model, Outcome, Reading, Summary, Validity};
+use drumfire_report::Naming;
+use drumfire_report::comparison::{
+    Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen,
+};
 use drumfire_report::style::{Color, Style, Unicode};
+use drumfire_report::{html, json};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -57,8 +61,13 @@ fn sides(count: u64, factor: f64, one_in: u64) -> [Vec<Summary>; 2] {
     [base, candidate]
 }
 
+fn compared(side: &[Summary]) -> Vec<Compared> {
+    let runs = side.iter().cloned().map(Arc::new);
+    runs.map(Compared::of).collect()
+}
+
 fn compare(base: &[Summary], candidate: &[Summary], terms: Terms) -> Result<Comparison, String> {
-    let [base, candidate] = [base, candidate].map(|side| side.iter().collect::<Vec<_>>());
+    let [base, candidate] = [base, candidate].map(compared);
     Comparison::of(&base, &candidate, terms)
 }
 
@@ -243,7 +252,7 @@ fn a_narrow_page_keeps_shift_and_answer_and_ascii_has_no_other_letters() {
 
 /// The experiment of so many rounds of which these were made.
 fn experiment(sides: &[Vec<Summary>; 2], planned: usize, ended: RoundsEnd) -> Comparison {
-    let [base, candidate] = [0, 1].map(|side| sides[side].iter().collect::<Vec<_>>());
+    let [base, candidate] = [0, 1].map(|side| compared(&sides[side]));
     let rounds = Rounds {
         planned,
         ended,
@@ -309,12 +318,8 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
     let looks: Vec<usize> = (1..=10).filter(|made| rounds.is_look(*made)).collect();
     assert_eq!(looks, [6, 8, 10]);
     let [base, candidate] = sides(2, 1.0, 200);
-    let refused = Comparison::of_rounds(
-        &base.iter().collect::<Vec<_>>(),
-        &[&candidate[0]],
-        TERMS,
-        rounds,
-    );
+    let refused =
+        Comparison::of_rounds(&compared(&base), &compared(&candidate[..1]), TERMS, rounds);
     assert!(refused.unwrap_err().contains("without one of its runs"));
 }
 
@@ -322,7 +327,7 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
 fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
     let [base, mut candidate] = sides(8, 1.1, 200);
     let duet = |candidate: &[Summary]| {
-        let [base, candidate] = [&base[..], candidate].map(|side| side.iter().collect::<Vec<_>>());
+        let [base, candidate] = [&base[..], candidate].map(compared);
         let rounds = Rounds {
             planned: 8,
             form: RoundForm::Duet,
@@ -396,4 +401,247 @@ fn a_comparison_as_markdown_has_the_answer_and_a_table() {
         "{text}"
     );
     assert!(!text.contains("| p |"), "{text}");
+}
+
+/// The run as its JSON has it, without some keys.
+fn read(run: &Summary, without: &[&str]) -> Compared {
+    let mut value: serde_json::Value = serde_json::from_slice(&json::summary(run)).unwrap();
+    for key in without {
+        value.as_object_mut().unwrap().remove(*key).unwrap();
+    }
+    Compared::read(value.to_string().as_bytes()).unwrap()
+}
+
+#[test]
+fn runs_of_json_are_compared_as_the_runs_themselves() {
+    let sides = sides(8, 1.1, 20);
+    let whole = compare(&sides[0], &sides[1], TERMS).unwrap();
+    let files = |side: &Vec<Summary>, without: &[&str]| {
+        let runs = side.iter().map(|run| read(run, without));
+        runs.collect::<Vec<Compared>>()
+    };
+    let base = compared(&sides[0]);
+    for (base, candidate) in [
+        (base, files(&sides[1], &[])),
+        (files(&sides[0], &[]), files(&sides[1], &[])),
+        (
+            files(&sides[0], &["pools", "notes", "load", "target"]),
+            files(&sides[1], &["intervals", "errors"]),
+        ),
+    ] {
+        let found = Comparison::of(&base, &candidate, TERMS).unwrap();
+        assert_eq!(found.text(&STYLE), whole.text(&STYLE));
+        assert_eq!(found.json(), whole.json());
+    }
+}
+
+#[test]
+fn a_pair_of_json_has_shifts_and_says_why_there_are_no_intervals() {
+    let runs = [run(0, 1.0, 200), run(30, 1.1, 200)];
+    let [whole, files] = [
+        compared(&runs),
+        runs.iter().map(|run| read(run, &[])).collect(),
+    ];
+    let of = |runs: &[Compared]| Comparison::of(&runs[..1], &runs[1..], TERMS).unwrap();
+    let [whole_json, files_json] = [&whole, &files]
+        .map(|runs| serde_json::from_slice::<serde_json::Value>(&of(runs).json()).unwrap());
+    let figures = |of: &serde_json::Value| of["figures"].as_array().unwrap().clone();
+    assert_eq!(figures(&files_json).len(), 13);
+    for (whole, file) in figures(&whole_json).iter().zip(figures(&files_json)) {
+        assert_eq!(whole["shift"], file["shift"], "{file}");
+        assert!(whole["interval"].is_array() && file["interval"].is_null());
+    }
+    let text = of(&files).text(&STYLE);
+    assert!(
+        text.contains("There are no intervals: a run that was read from JSON"),
+        "{text}"
+    );
+    // Pictures of files are those of the runs themselves.
+    let pictures = |runs: &[Compared]| {
+        let parts = html::comparison(&of(runs), &runs[..1], &runs[1..]);
+        let parts = parts
+            .into_iter()
+            .filter(|part| !["about", "figures"].contains(&part.id));
+        parts.map(|part| part.html).collect::<Vec<_>>()
+    };
+    assert_eq!(pictures(&files), pictures(&whole));
+}
+
+#[test]
+fn what_is_no_run_as_json_is_named() {
+    let good = String::from_utf8(json::summary(&run(0, 1.0, 200))).unwrap();
+    for (text, why) in [
+        ("{".to_owned(), "it is no JSON"),
+        ("{}".to_owned(), "it has no `schema`"),
+        (
+            good.replacen("drumfire.summary.v1", "drumfire.comparison.v1", 1),
+            "its schema is `drumfire.comparison.v1`",
+        ),
+        (good.replacen("\"id\"", "\"name\"", 1), "missing field `id`"),
+        (
+            good.replacen("\"model\": \"open\"", "\"model\": \"ajar\"", 1),
+            "`ajar` is no model",
+        ),
+        (
+            good.replacen("\"histogram\": \"H", "\"histogram\": \"I", 1),
+            "`latency.response_time.histogram`",
+        ),
+        (
+            good.replacen("2026-01-31T", "2026-01-32T", 1),
+            "`run.started_at` is no time",
+        ),
+        (
+            good.replacen("\"validity\": \"", "\"validity\": \"un", 1),
+            "`verdict.validity`",
+        ),
+    ] {
+        assert_ne!(text, good, "{why}");
+        let error = Compared::read(text.as_bytes()).unwrap_err();
+        assert!(error.contains(why), "{why}: {error}");
+    }
+}
+
+#[test]
+fn runs_of_json_that_are_no_measure_are_refused() {
+    let whole = compared(&[run(0, 1.0, 200)]);
+    let refused = |change: fn(&mut serde_json::Value)| {
+        let mut value: serde_json::Value =
+            serde_json::from_slice(&json::summary(&run(30, 1.0, 200))).unwrap();
+        change(&mut value);
+        let file = Compared::read(value.to_string().as_bytes()).unwrap();
+        Comparison::of(&whole, &[file], TERMS).unwrap_err()
+    };
+    for (found, why) in [
+        (
+            refused(|of| of["verdict"]["validity"] = "invalid".into()),
+            "it is invalid",
+        ),
+        (
+            refused(|of| {
+                of["notes"] = serde_json::json!(["a signal ended the run before its plan did"])
+            }),
+            "it was ended before its plan did",
+        ),
+        (
+            refused(|of| of["run"]["plan"]["load.rate"] = "5/s".into()),
+            "the loads that were asked for differ",
+        ),
+        (
+            refused(|of| of["run"]["target"] = "http://other/".into()),
+            "--any-target compares them all the same",
+        ),
+        (
+            refused(|of| of["run"]["id"] = "run-0".into()),
+            "compared with itself",
+        ),
+    ] {
+        assert!(found.contains(why), "{why}: {found}");
+    }
+}
+
+/// Every field of the form is described, and every described one is needed.
+#[test]
+fn comparisons_satisfy_their_schema() {
+    let schema = include_str!("../../../../docs/schema/drumfire.comparison.v1.json");
+    let schema = closed(schema);
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let sets = sides(8, 1.1, 200);
+    let pair = sides(1, 1.1, 200);
+    let found = [
+        compare(&sets[0], &sets[1], TERMS).unwrap(),
+        compare(&pair[0], &pair[1], TERMS).unwrap(),
+        experiment(&sets, 8, RoundsEnd::Planned),
+        experiment(&sides(2, 1.3, 200), 10, RoundsEnd::Signal),
+    ];
+    for comparison in found {
+        let document: serde_json::Value = serde_json::from_slice(&comparison.json()).unwrap();
+        let faults: Vec<_> = validator
+            .iter_errors(&document)
+            .map(|of| of.to_string())
+            .collect();
+        assert!(faults.is_empty(), "{faults:#?} {document}");
+        let mut more = document.clone();
+        more["figures"][0]["other"] = 1.into();
+        assert!(!validator.is_valid(&more), "unknown fields are found");
+    }
+}
+
+#[test]
+fn a_run_beside_its_baseline_has_it_in_every_form() {
+    let [base, candidate] = [run(0, 1.0, 200), run(30, 1.1, 200)];
+    let baseline = Baseline::of(Compared::of(Arc::new(base.clone()))).unwrap();
+    assert_eq!(baseline.check(&candidate.info), Ok(()));
+    let against = baseline.against(&candidate).unwrap();
+    let document: serde_json::Value = serde_json::from_slice(&against.json(&candidate)).unwrap();
+    let own: serde_json::Value = serde_json::from_slice(&json::summary(&candidate)).unwrap();
+    assert_eq!(document["comparison"]["schema"], "drumfire.comparison.v1");
+    assert_eq!(document["comparison"]["base"]["runs"][0], "run-0");
+    assert_eq!(document["comparison"]["answer"], serde_json::Value::Null);
+    for (key, value) in own.as_object().unwrap() {
+        assert_eq!(&document[key], value, "{key}");
+    }
+    let markdown = String::from_utf8(against.comparison.markdown_of_baseline()).unwrap();
+    assert!(
+        markdown.starts_with("### Beside the baseline\n\nOne pair"),
+        "{markdown}"
+    );
+    let origin = html::Origin {
+        naming: Naming::Flags,
+        plan: "",
+        files: &[],
+        teardown: None,
+        against: Some(&against),
+    };
+    let page = String::from_utf8(html::page(&candidate, &origin)).unwrap();
+    assert!(page.contains("<section id=\"baseline\">"), "{page}");
+    assert!(page.contains(">baseline</text>") && page.contains(">this run</text>"));
+}
+
+#[test]
+fn a_baseline_that_is_none_is_refused_before_the_load() {
+    let good = run(0, 1.0, 200);
+    let baseline = |run: &Summary| Baseline::of(Compared::of(Arc::new(run.clone())));
+    let mut invalid = good.clone();
+    invalid.verdict.validity = Validity::Invalid;
+    assert!(baseline(&invalid).unwrap_err().contains("it is invalid"));
+    let mut info = drumfire_measure::RunInfo::clone(&run(30, 1.0, 200).info);
+    info.target = "http://other/".to_owned();
+    assert_eq!(baseline(&good).unwrap().check(&info), Ok(()));
+    let mut other = run(30, 1.0, 200);
+    Arc::make_mut(&mut other.info).target = "http://other/".to_owned();
+    let found = baseline(&good)
+        .unwrap()
+        .against(&other)
+        .unwrap()
+        .comparison
+        .text(&STYLE);
+    assert!(
+        found.contains("The targets differ: that of the baseline is"),
+        "{found}"
+    );
+    info.pools[0].asked.as_mut().unwrap().stop.requests = Some(7);
+    let refused = baseline(&good).unwrap().check(&info).unwrap_err();
+    assert!(
+        refused.contains("the loads that were asked for of pool main differ"),
+        "{refused}"
+    );
+}
+
+/// A schema that forbids every field which it does not name.
+pub(crate) fn closed(schema: &str) -> serde_json::Value {
+    fn close(schema: &mut serde_json::Value) {
+        match schema {
+            serde_json::Value::Object(map) => {
+                if map.contains_key("properties") {
+                    map.insert("additionalProperties".to_owned(), false.into());
+                }
+                map.values_mut().for_each(close);
+            }
+            serde_json::Value::Array(items) => items.iter_mut().for_each(close),
+            _ => {}
+        }
+    }
+    let mut schema = serde_json::from_str(schema).unwrap();
+    close(&mut schema);
+    schema
 }

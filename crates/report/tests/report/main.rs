@@ -8,6 +8,7 @@
 mod comparison;
 mod csv;
 mod fixture;
+mod history;
 mod hlog;
 mod interval;
 mod json;

@@ -9,7 +9,7 @@ use std::path::Path;
 /// The commands that run a load.
 const COMMANDS: [&str; 3] = ["http", "grpc", "run"];
 /// Flags that the experiment gives each run, or that each run would write anew.
-const OWN: [&str; 15] = [
+const OWN: [&str; 16] = [
     "-o",
     "--store",
     "--no-store",
@@ -22,6 +22,7 @@ const OWN: [&str; 15] = [
     "--junit",
     "--hlog",
     "--svg",
+    "--baseline",
     "--rows",
     "--json-lines",
     "--csv-intervals",

@@ -1,0 +1,95 @@
+//! `drumfire runs --trend`: the runs of one plan in the order of time, and what changed.
+
+use super::{LINES_AROUND, LISTED_MIN, rows, style};
+use crate::command::plan_file::PlanFile;
+use crate::exit::Failure;
+use crate::flags::ListFlags;
+use crate::output::{Destination, Output};
+use crate::stored_run::{began, listed_of};
+use crate::{runs_folder, terminal};
+use drumfire_compile::compile_draft;
+use drumfire_measure::{Asked, Model, PlanKey};
+use drumfire_report::history::{History, RUNS_MAX};
+use drumfire_store::RunRow;
+use std::path::Path;
+
+/// Lines of a terminal that the head of a history takes: what changed, and two for each figure.
+const HEAD_LINES: usize = 16;
+
+/// Shows how the runs of a plan went.
+pub(super) fn run(given: &str, flags: &ListFlags, output: &Output) -> Result<(), Failure> {
+    let to = flags.json.as_ref();
+    let to = to
+        .map(|file| Destination::check("--json", file))
+        .transpose()?;
+    let key = key(given, output)?;
+    let mut rows = rows(output)?;
+    rows.retain(|row| plan_of(row) == Some(key));
+    if rows.is_empty() {
+        let shown = given.escape_default();
+        return Err(Failure::usage(format!(
+            "no stored run has the load of `{shown}`; `drumfire runs` lists them"
+        )));
+    }
+    let limit = flags.limit.map_or(RUNS_MAX, |limit| {
+        usize::try_from(limit).unwrap_or(RUNS_MAX).min(RUNS_MAX)
+    });
+    rows.truncate(limit);
+    rows.reverse();
+    let began: Vec<String> = rows.iter().map(began).collect();
+    let listed = rows.iter().zip(&began);
+    let history = History::of(listed.map(|(row, began)| listed_of(row, began)));
+    if let Some(to) = to {
+        return to.write(&history.json());
+    }
+    let shown = terminal::rows().map_or(usize::MAX, |height| {
+        height
+            .saturating_sub(LINES_AROUND + HEAD_LINES)
+            .max(LISTED_MIN)
+    });
+    output.print(history.text(shown, &style(output)).as_bytes())
+}
+
+fn plan_of(row: &RunRow) -> Option<PlanKey> {
+    row.run.as_ref().ok().and_then(|run| run.plan)
+}
+
+/// The key of the plan that the user names: of a run, or of a file.
+fn key(given: &str, output: &Output) -> Result<PlanKey, Failure> {
+    if Path::new(given).is_file() {
+        return key_of_file(given, output);
+    }
+    let path = runs_folder::find(given)?;
+    let row = RunRow::read(given, &path);
+    match row.run {
+        Err(error) => Err(Failure::usage(error)),
+        Ok(run) => run.plan.ok_or_else(|| {
+            Failure::usage(format!(
+                "{} was stored by a version that kept no facts of its plan; name a newer run",
+                path.display()
+            ))
+        }),
+    }
+}
+
+/// The key of a plan in a file, as its runs have it: with the same secrets masked.
+fn key_of_file(given: &str, output: &Output) -> Result<PlanKey, Failure> {
+    let file = PlanFile::read(given)?;
+    let host = file.host(output);
+    let draft = file.draft(&[], &host, output);
+    let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
+    let masked = |text: &str| output.redactor().text(text).into_owned();
+    let pools = plan.pools().iter().map(|pool| {
+        let model = match pool.load.is_open() {
+            true => Model::Open,
+            false => Model::Closed,
+        };
+        (&*pool.name, model, Asked::of(pool).with_texts(&masked))
+    });
+    let pools: Vec<_> = pools.collect();
+    Ok(PlanKey::of(
+        pools
+            .iter()
+            .map(|(name, model, asked)| (*name, *model, asked)),
+    ))
+}

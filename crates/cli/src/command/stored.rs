@@ -1,0 +1,61 @@
+//! Runs as commands read them: stored, or as the JSON that they wrote.
+
+use crate::exit::Failure;
+use crate::runs_folder;
+use drumfire_report::comparison::Compared;
+use drumfire_session::stored;
+use drumfire_store::{Record, StoreError};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+/// A file of JSON that is larger than this is not read: 64 MiB.
+const JSON_BYTES_MAX: u64 = 64 << 20;
+
+/// The path of a run that the user names: a file of JSON, or a stored run.
+pub(super) fn find(given: &str) -> Result<PathBuf, Failure> {
+    let path = Path::new(given);
+    match path.is_file() {
+        true => Ok(path.to_owned()),
+        false => runs_folder::find(given),
+    }
+}
+
+/// A run with its end: one without it lacks an unknown part of its load. A file is the JSON of a
+/// run.
+pub(super) fn read(path: &Path) -> Result<Compared, Failure> {
+    if path.is_file() {
+        return read_json(path);
+    }
+    let record = Record::read(path).map_err(failure)?;
+    if !record.is_whole() {
+        let shown = path.display();
+        return Err(Failure::usage(format!(
+            "{shown} can't be compared: the run has no end yet, or was cut off"
+        )));
+    }
+    Ok(Compared::of(stored(record)))
+}
+
+/// A run from the file that `--json` wrote.
+fn read_json(path: &Path) -> Result<Compared, Failure> {
+    let shown = path.display();
+    let wrong = |why: String| Failure::usage(format!("{shown} can't be compared: {why}"));
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(|error| wrong(error.to_string()))?;
+    let mut file = file.take(JSON_BYTES_MAX + 1);
+    file.read_to_end(&mut bytes)
+        .map_err(|error| wrong(error.to_string()))?;
+    if bytes.len() as u64 > JSON_BYTES_MAX {
+        return Err(wrong("it is larger than 64 MiB".to_owned()));
+    }
+    Compared::read(&bytes).map_err(wrong)
+}
+
+/// Why a stored run can't be used.
+pub(super) fn failure(error: StoreError) -> Failure {
+    match error {
+        StoreError::Write { .. } | StoreError::Read { .. } => Failure::failed(error),
+        _ => Failure::usage(error),
+    }
+}

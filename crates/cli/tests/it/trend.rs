@@ -1,0 +1,106 @@
+//! `drumfire runs --trend` with runs that were made here.
+
+use crate::support::process::Run;
+use crate::support::program::{LIMIT, words};
+use crate::support::{Folder, Process, Serve, drumfire};
+use std::fs;
+
+/// A program whose runs are stored in a folder of the test's own.
+fn run(folder: &Folder, line: &str) -> Run {
+    let mut command = drumfire(words(line));
+    command.env("XDG_STATE_HOME", folder.path());
+    Process::start(&mut command).finish(LIMIT)
+}
+
+/// Makes short runs of one plan.
+fn fire(folder: &Folder, plan: &str, count: u32) {
+    for number in 0..count {
+        // Outputs are no part of the load, nor is a seed.
+        let json = folder.at(&format!("of-{number}.json"));
+        let line = format!("run {plan} -q --json {json} --seed {}", number + 1);
+        let made = run(folder, &line);
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+    }
+}
+
+#[test]
+fn the_runs_of_a_plan_are_followed_by_its_file_and_by_a_run() {
+    let folder = Folder::new();
+    let serve = Serve::new("--delay const:2ms");
+    let (url, listen) = (serve.url.clone(), serve.address());
+    let plan = folder.at("plan.yaml");
+    let print = |line: &str| {
+        let printed = run(&folder, &format!("http {line} {url} --print-plan"));
+        assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+        printed.stdout
+    };
+    fs::write(&plan, print("-n 12 -r 400")).unwrap();
+    fire(&folder, &plan, 9);
+    let none = run(&folder, "runs --trend");
+    assert_eq!(none.code, Some(0), "{}", none.stderr);
+    assert!(
+        none.stdout.starts_with("Changes  too few runs to show any"),
+        "{}",
+        none.stdout
+    );
+    // Another plan, whose runs are no part of it.
+    assert_eq!(
+        run(&folder, &format!("http -q -n 12 -r 300 {url}")).code,
+        Some(0)
+    );
+    drop(serve);
+    let _slower = Serve::new(&format!("-l {listen} --delay const:22ms"));
+    fire(&folder, &plan, 9);
+    let of_file = run(&folder, &format!("runs --trend {plan}"));
+    assert_eq!(of_file.code, Some(0), "{}", of_file.stderr);
+    assert!(
+        of_file.stdout.contains("✗ p50 grew by"),
+        "{}",
+        of_file.stdout
+    );
+    let of_run = run(&folder, "runs --trend last");
+    assert_eq!(of_run.stdout, of_file.stdout);
+    let json = run(&folder, "runs --trend last --json");
+    let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+    let runs = json["runs"].as_array().unwrap();
+    // A run that the machine held up is invalid, and left out.
+    let left_out = json["left_out"].as_array().unwrap();
+    assert_eq!(runs.len() + left_out.len(), 18, "{json}");
+    let p50 = &json["figures"][0];
+    let values = p50["values"].as_array().unwrap().iter();
+    let slower = values
+        .map(|of| of.as_f64().unwrap())
+        .position(|of| of > 12e6);
+    assert_eq!(
+        p50["changes"][0]["run"],
+        runs[slower.unwrap()]["id"],
+        "{p50}"
+    );
+    let newest = run(&folder, "runs --trend last --limit 3 --json");
+    let newest: serde_json::Value = serde_json::from_str(&newest.stdout).unwrap();
+    let count = |key: &str| newest[key].as_array().unwrap().len();
+    assert_eq!(count("runs") + count("left_out"), 3);
+}
+
+#[test]
+fn a_plan_without_runs_is_named() {
+    let folder = Folder::new();
+    let plan = folder.at("plan.yaml");
+    let printed = run(&folder, "http -r 5 http://127.0.0.1:9/ --print-plan").stdout;
+    fs::write(&plan, printed).unwrap();
+    for (line, why) in [
+        (
+            format!("runs --trend {plan}"),
+            "no stored run has the load of",
+        ),
+        ("runs --trend".to_owned(), "no run is stored yet"),
+        (
+            "runs --trend nothing".to_owned(),
+            "is neither a directory nor the id",
+        ),
+    ] {
+        let found = run(&folder, &line);
+        assert_eq!(found.code, Some(2), "{line}");
+        assert!(found.stderr.contains(why), "{line}: {}", found.stderr);
+    }
+}

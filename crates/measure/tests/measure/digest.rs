@@ -1,0 +1,30 @@
+//! Runs of one plan share its key, whatever else they have.
+
+use crate::asked;
+use drumfire_measure::{Asked, AskedStop, Model, PlanKey};
+
+fn key(name: &str, model: Model, asked: &Asked) -> PlanKey {
+    PlanKey::of([(name, model, asked)])
+}
+
+#[test]
+fn a_key_differs_with_each_fact_of_a_plan() {
+    let facts = asked::of(0x9e37_79b9_7f4a_7c15);
+    let one = key("main", Model::Open, &facts);
+    assert_eq!(one, key("main", Model::Open, &facts.clone()));
+    let mut longer = facts.clone();
+    longer.stop = AskedStop {
+        requests: Some(longer.stop.requests.unwrap_or(0) + 1),
+        ..longer.stop
+    };
+    let others = [
+        key("main", Model::Open, &longer),
+        key("main", Model::Open, &asked::of(0x1234_5678_9abc_def1)),
+        key("other", Model::Open, &facts),
+        key("main", Model::Closed, &facts),
+        PlanKey::of([("main", Model::Open, &facts), ("main", Model::Open, &facts)]),
+    ];
+    for (number, other) in others.into_iter().enumerate() {
+        assert_ne!(one, other, "{number}");
+    }
+}

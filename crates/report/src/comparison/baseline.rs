@@ -1,0 +1,103 @@
+//! A run beside a baseline: one pair, which is checked before the load and compared behind it.
+//!
+//! Targets may differ, since a baseline is named by hand; the comparison then says so.
+
+use super::{Compared, Comparison, Terms, likeness};
+use crate::secret;
+use drumfire_measure::{Reading, RunInfo, Summary};
+use drumfire_units::Nanos;
+use serde::Serialize;
+use std::sync::Arc;
+
+/// The terms of a pair, which has no answer that a least shift could decide.
+const TERMS: Terms = Terms {
+    least: 0.02,
+    any_target: true,
+};
+
+/// A run with which another one is to be compared.
+#[derive(Clone, Debug)]
+pub struct Baseline(Compared);
+
+/// A run compared with its baseline.
+#[derive(Debug)]
+pub struct Against {
+    /// The comparison, the baseline as its base.
+    pub comparison: Comparison,
+    baseline: Compared,
+}
+
+impl Baseline {
+    /// A run as a baseline.
+    ///
+    /// # Errors
+    /// When its figures are no measure of its target; the text says why.
+    pub fn of(run: Compared) -> Result<Self, String> {
+        likeness::is_sound(run.summary())?;
+        Ok(Self(run))
+    }
+
+    /// Whether a run of these facts can be compared with it.
+    ///
+    /// # Errors
+    /// When it can't; the text says what differs.
+    pub fn check(&self, info: &RunInfo) -> Result<(), String> {
+        let nothing = Reading::new(Arc::new(info.clone()), &[]).close(Nanos::ZERO, 0.0);
+        let run = Compared::of(Arc::new(nothing));
+        likeness::is_like(&self.0, &run, TERMS.any_target)
+    }
+
+    /// A run that has ended, compared with it.
+    ///
+    /// # Errors
+    /// When it can't be compared; the text says why.
+    pub fn against(&self, run: &Summary) -> Result<Against, String> {
+        let run = Compared::of(Arc::new(run.clone()));
+        let mut comparison = Comparison::of(&[self.0.clone()], &[run.clone()], TERMS)?;
+        let targets = [&self.0, &run].map(|run| secret::excerpt(&run.summary().info.target));
+        if targets[0] != targets[1] {
+            let [base, own] = &targets;
+            comparison.cautions.insert(
+                0,
+                format!(
+                    "The targets differ: that of the baseline is {base}, that of this run {own}."
+                ),
+            );
+        }
+        Ok(Against {
+            comparison,
+            baseline: self.0.clone(),
+        })
+    }
+}
+
+impl Against {
+    /// The summary of the baseline.
+    #[must_use]
+    pub fn baseline(&self) -> &Summary {
+        self.baseline.summary()
+    }
+
+    /// The JSON of the run's summary, with the comparison behind the rest, under `comparison`.
+    #[must_use]
+    #[expect(
+        clippy::expect_used,
+        reason = "the contract has string keys only, and its own types never fail to serialize"
+    )]
+    pub fn json(&self, summary: &Summary) -> Vec<u8> {
+        let whole = WithBaseline {
+            summary: crate::json::document(summary),
+            comparison: self.comparison.document(),
+        };
+        let text = serde_json::to_string_pretty(&whole).expect("string keys only");
+        crate::json::escaped(&text).into_bytes()
+    }
+}
+
+/// A summary with the comparison of its run with a baseline.
+#[derive(Serialize)]
+struct WithBaseline<S: Serialize, C: Serialize> {
+    #[serde(flatten)]
+    summary: S,
+    comparison: C,
+}

@@ -1,0 +1,417 @@
+//! The JSON of a summary (`drumfire.summary.v1`), read back as far as a comparison needs it.
+//!
+//! Keys that an older version did not write have their values for "not known": a file without pools
+//! has one, and one without notes was not cut short. Keys that are not known are passed over, since
+//! fields are only ever added.
+
+use super::Read;
+use crate::calendar;
+use crate::json::SCHEMA;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use drumfire_measure::{
+    Beside, Histogram, IntervalRow, Model, PoolInfo, Reading, RunInfo, Spread, SpreadTime, Summary,
+    TargetState, Validity, decode_v2_beside,
+};
+use drumfire_plan::{StopReason, Warmup};
+use drumfire_units::Nanos;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The ends of notes on runs that were ended before their plan.
+const CUT_SHORT: [&str; 2] = [
+    "a signal ended the run before its plan did",
+    "a command ended the run before its plan did",
+];
+/// The beginnings of notes on records that lack an end.
+const CUT_OFF: [&str; 2] = ["the run was cut off", "the run goes on"];
+
+/// The document, in the order of the contract.
+#[derive(Deserialize)]
+struct Document {
+    run: Run,
+    #[serde(default)]
+    load: Load,
+    #[serde(default)]
+    target: Target,
+    verdict: Verdict,
+    requests: Requests,
+    latency: Latency,
+    #[serde(default)]
+    errors: Vec<Error>,
+    #[serde(default)]
+    intervals: Vec<Interval>,
+    #[serde(default)]
+    pools: Vec<Pool>,
+    #[serde(default)]
+    steps: Vec<Step>,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Run {
+    id: String,
+    started_at: String,
+    duration_ns: u64,
+    model: String,
+    #[serde(default)]
+    seed: u64,
+    #[serde(default)]
+    target: String,
+    #[serde(default)]
+    interval_ns: u64,
+    #[serde(default)]
+    plan: Map<String, Value>,
+    #[serde(default)]
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct Load {
+    kept: bool,
+    #[serde(default)]
+    sent_share: f64,
+}
+
+impl Default for Load {
+    fn default() -> Self {
+        Self {
+            kept: true,
+            sent_share: 1.0,
+        }
+    }
+}
+
+#[derive(Default, Deserialize)]
+struct Target {
+    state: String,
+}
+
+#[derive(Deserialize)]
+struct Verdict {
+    validity: String,
+}
+
+#[derive(Deserialize)]
+struct Requests {
+    intended: u64,
+    sent: u64,
+    ok: u64,
+    failed: u64,
+    #[serde(default)]
+    dropped: u64,
+    #[serde(default)]
+    in_flight: u64,
+    #[serde(default)]
+    timed_out: u64,
+    #[serde(default)]
+    pending: u64,
+}
+
+#[derive(Deserialize)]
+struct Latency {
+    response_time: Distribution,
+    service_time: Distribution,
+}
+
+#[derive(Deserialize)]
+struct Distribution {
+    count: u64,
+    #[serde(default)]
+    min: u64,
+    #[serde(default)]
+    max: u64,
+    #[serde(default)]
+    at_least_from_ns: Option<u64>,
+    #[serde(default)]
+    at_least: Vec<String>,
+    #[serde(default)]
+    histogram: String,
+}
+
+#[derive(Deserialize)]
+struct Error {
+    kind: String,
+    count: u64,
+}
+
+#[derive(Deserialize)]
+struct Interval {
+    start_ns: u64,
+    length_ns: u64,
+    #[serde(default)]
+    good: u64,
+    #[serde(default)]
+    bad: u64,
+    #[serde(default)]
+    failed: u64,
+    #[serde(default)]
+    goal: Option<u64>,
+    #[serde(default)]
+    dropped: u64,
+    #[serde(default)]
+    in_flight: u64,
+    #[serde(flatten)]
+    times: Times,
+    #[serde(default)]
+    at_least: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Times {
+    min: Option<u64>,
+    p50: Option<u64>,
+    p90: Option<u64>,
+    p95: Option<u64>,
+    p99: Option<u64>,
+    p999: Option<u64>,
+    max: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct Pool {
+    name: String,
+    model: String,
+    #[serde(default)]
+    steps: Vec<Step>,
+}
+
+#[derive(Deserialize)]
+struct Step {
+    name: String,
+}
+
+/// The summary of a run without its timeline, and what else the JSON has.
+pub(super) fn of(json: &[u8]) -> Result<(Summary, Read), String> {
+    let value: Value =
+        serde_json::from_slice(json).map_err(|error| format!("it is no JSON: {error}"))?;
+    let schema = value.get("schema").and_then(Value::as_str);
+    match schema {
+        Some(SCHEMA) => {}
+        Some(other) => {
+            let other = other.escape_default();
+            return Err(format!(
+                "its schema is `{other}`, and a run is compared by `{SCHEMA}`, which --json FILE writes"
+            ));
+        }
+        None => {
+            return Err(format!(
+                "it has no `schema`; a run is compared by `{SCHEMA}`, which --json FILE writes"
+            ));
+        }
+    }
+    let document: Document = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    document.into_run()
+}
+
+impl Document {
+    fn into_run(self) -> Result<(Summary, Read), String> {
+        let info = self.info()?;
+        let started = info.started_at_unix_ns;
+        let model = model(&self.run.model)?;
+        let mut summary = Reading::new(Arc::new(info), &[]).close(Nanos(self.run.duration_ns), 0.0);
+        self.put_counts(&mut summary);
+        let latency = &mut summary.total.latency;
+        latency.response_time = histogram("response_time", &self.latency.response_time)?;
+        latency.service_time = histogram("service_time", &self.latency.service_time)?;
+        self.put_answers(&mut summary)?;
+        let at_least = match model {
+            Model::Open => self.latency.response_time.at_least,
+            Model::Closed => self.latency.service_time.at_least,
+        };
+        let mut failures: BTreeMap<String, u64> = BTreeMap::new();
+        for error in self.errors {
+            let count = failures.entry(error.kind).or_default();
+            *count = count.saturating_add(error.count);
+        }
+        let read = Read {
+            rows: self
+                .intervals
+                .iter()
+                .map(|interval| interval.row(started))
+                .collect(),
+            load: load(&self.run.plan),
+            at_least,
+            failures: failures.into_iter().collect(),
+        };
+        Ok((summary, read))
+    }
+
+    /// The facts of the run.
+    fn info(&self) -> Result<RunInfo, String> {
+        let names = |steps: &[Step]| {
+            let names = steps.iter().map(|step| step.name.as_str());
+            names.map(str::to_owned).collect::<Vec<String>>()
+        };
+        let of_pool = |pool: &Pool| {
+            let model = model(&pool.model)?;
+            Ok(PoolInfo::new(&pool.name, model, names(&pool.steps)))
+        };
+        let pools: Result<Vec<PoolInfo>, String> = self.pools.iter().map(of_pool).collect();
+        let pools = match pools? {
+            pools if pools.is_empty() => {
+                vec![PoolInfo::new(
+                    "main",
+                    model(&self.run.model)?,
+                    names(&self.steps),
+                )]
+            }
+            pools => pools,
+        };
+        let started = calendar::unix_nanos(&self.run.started_at);
+        let started = started.ok_or("`run.started_at` is no time such as 2026-01-31T23:59:59Z")?;
+        Ok(RunInfo {
+            id: self.run.id.clone(),
+            started_at_unix_ns: started,
+            seed: self.run.seed,
+            version: self.run.version.clone(),
+            target: self.run.target.clone(),
+            interval: Nanos(self.run.interval_ns.max(1)),
+            warmup: Warmup::NONE,
+            notes: self.notes.clone(),
+            ..RunInfo::new(pools)
+        })
+    }
+
+    fn put_counts(&self, summary: &mut Summary) {
+        let counts = &mut summary.total.counts;
+        counts.intended = self.requests.intended;
+        counts.sent = self.requests.sent;
+        counts.ok = self.requests.ok;
+        counts.failed = self.requests.failed;
+        counts.dropped = self.requests.dropped;
+        counts.in_flight = self.requests.in_flight;
+        counts.timed_out = self.requests.timed_out;
+        counts.pending = self.requests.pending;
+    }
+
+    /// The answers as they were given, and whether the run was ended before its plan.
+    fn put_answers(&self, summary: &mut Summary) -> Result<(), String> {
+        let validities = [Validity::Valid, Validity::Suspect, Validity::Invalid];
+        let validity = named(&self.verdict.validity, &validities, Validity::name);
+        summary.verdict.validity =
+            validity.ok_or("`verdict.validity` is no word of the contract")?;
+        summary.verdict.reasons.clear();
+        summary.load.kept = self.load.kept;
+        summary.load.sent_share = self.load.sent_share;
+        summary.load.reasons.clear();
+        let states = [TargetState::Ok, TargetState::Degraded, TargetState::Failed];
+        let state = named(&self.target.state, &states, TargetState::name);
+        summary.target.state = state.unwrap_or(TargetState::Unknown);
+        summary.target.reasons.clear();
+        let has = |words: &[&str], is: fn(&str, &str) -> bool| {
+            let mut notes = self.notes.iter();
+            notes.any(|note| words.iter().any(|word| is(note, word)))
+        };
+        let is_cut = has(&CUT_SHORT, |note, word| note.ends_with(word))
+            || has(&CUT_OFF, |note, word| note.starts_with(word));
+        summary.load_end.reason = is_cut.then_some(StopReason::Signal);
+        Ok(())
+    }
+}
+
+/// The one of these values that has this name.
+fn named<T: Copy>(word: &str, values: &[T], name: fn(T) -> &'static str) -> Option<T> {
+    values.iter().copied().find(|value| name(*value) == word)
+}
+
+fn model(word: &str) -> Result<Model, String> {
+    let found = named(word, &[Model::Open, Model::Closed], Model::name);
+    found.ok_or_else(|| {
+        format!(
+            "`{}` is no model; `open` and `closed` are",
+            word.escape_default()
+        )
+    })
+}
+
+fn histogram(name: &str, of: &Distribution) -> Result<Histogram, String> {
+    if of.count == 0 {
+        return Ok(Histogram::small());
+    }
+    let wrong = |why: String| format!("`latency.{name}.histogram`: {why}");
+    let bytes = STANDARD.decode(&of.histogram);
+    let bytes = bytes.map_err(|error| wrong(error.to_string()))?;
+    let beside = Beside {
+        extremes: (Nanos(of.min), Nanos(of.max)),
+        at_least_from: of.at_least_from_ns.map(Nanos),
+    };
+    let decoded = decode_v2_beside(&bytes, beside).map_err(|error| wrong(error.to_string()))?;
+    match decoded.count() == of.count {
+        true => Ok(decoded),
+        false => Err(wrong(format!(
+            "it has {} times, and `count` says {}",
+            decoded.count(),
+            of.count
+        ))),
+    }
+}
+
+impl Interval {
+    fn row(&self, started_at_unix_ns: u64) -> IntervalRow {
+        let start = Nanos(self.start_ns);
+        let end = Nanos(self.start_ns.saturating_add(self.length_ns));
+        let time = |name: &str, nanos: Option<u64>| {
+            Some(SpreadTime {
+                time: Nanos(nanos?),
+                is_at_least: self.at_least.iter().any(|of| of == name),
+            })
+        };
+        IntervalRow {
+            start,
+            end,
+            started_at_unix_ns: started_at_unix_ns.saturating_add(self.start_ns),
+            good: self.good,
+            bad: self.bad,
+            failed: self.failed,
+            checks_failed: 0,
+            warmup: 0,
+            goal: self.goal,
+            dropped: self.dropped,
+            in_flight: self.in_flight,
+            latency: Spread {
+                min: time("min", self.times.min),
+                p50: time("p50", self.times.p50),
+                p90: time("p90", self.times.p90),
+                p95: time("p95", self.times.p95),
+                p99: time("p99", self.times.p99),
+                p999: time("p999", self.times.p999),
+                max: time("max", self.times.max),
+            },
+            lag_p99: None,
+            change: drumfire_measure::Change::default(),
+        }
+    }
+}
+
+/// Whether the contract names the quantile, so that its list of lower bounds has it or not.
+pub(super) fn is_named(q: f64) -> bool {
+    const NAMED: [f64; 6] = [0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
+    NAMED.contains(&q)
+}
+
+/// The keys of a plan that say what its load is: rate or users, and where it ends. Of several pools
+/// they begin with the pool's name.
+pub(super) fn load(plan: &Map<String, Value>) -> BTreeMap<String, String> {
+    let is_of_load = |key: &str| {
+        let own = match key.strip_prefix("pools.") {
+            // A pool's name may have points in it: the rest is looked for from behind.
+            Some(rest) => rest,
+            None => key,
+        };
+        let begins = |word: &str| own.starts_with(word) || own.contains(&format!(".{word}"));
+        begins("load.") || begins("stop.") || own == "users" || own.ends_with(".users")
+    };
+    let of_load = plan.iter().filter(|(key, _)| is_of_load(key));
+    let texts = of_load.map(|(key, value)| {
+        let text = match value {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        (key.clone(), text)
+    });
+    texts.collect()
+}

@@ -1,0 +1,220 @@
+//! A history: the runs of one plan in the order of time, and the changes between them.
+//!
+//! [`History::of`] leaves out the runs whose figures are no measure of their target, takes the same
+//! figures of each of the others from its digest, and searches them for changes
+//! ([`drumfire_stats::Divisive`]). A figure that a run lacks has no value there; the others go on.
+//!
+//! A shift is a ratio, less 1, for times and rates, and a difference of shares for failures, as in a
+//! comparison. `text`, `json` and the page show what is here and compute nothing.
+
+mod json;
+mod text;
+
+use crate::comparison::Figure;
+use crate::listing::Listed;
+use drumfire_measure::{Digest, Validity};
+use drumfire_stats::{ChangePoint, Divisive, HISTORY_MAX, Track as Tested};
+
+pub use json::SCHEMA;
+
+/// The runs that a history has at most: the newest.
+pub const RUNS_MAX: usize = HISTORY_MAX;
+/// With fewer runs hardly any change could be shown.
+pub const RUNS_MIN: usize = 12;
+
+/// The least change of a time or of a rate that matters, as a share.
+const LEAST: f64 = 0.02;
+/// The least change of the share of failures that matters.
+const LEAST_FAILED: f64 = 0.001;
+/// The probability of any false change in a history without one.
+const ERROR: f64 = 0.05;
+/// The seed of the permutations. Any would do; one makes a history say the same each time.
+const SEED: u64 = 1;
+
+/// The runs of one plan, the oldest first, and how their figures went.
+#[derive(Debug)]
+pub struct History<'a> {
+    /// The runs that are looked at.
+    pub(crate) runs: Vec<Listed<'a>>,
+    /// The runs of the plan that are not, each with the reason.
+    pub(crate) left_out: Vec<(Listed<'a>, &'static str)>,
+    /// Older runs than a history has.
+    pub(crate) older: usize,
+    pub(crate) tracks: Vec<Track>,
+}
+
+/// A figure over the runs.
+#[derive(Debug)]
+pub(crate) struct Track {
+    pub(crate) figure: Figure,
+    /// Its value in each run.
+    pub(crate) values: Vec<Option<f64>>,
+    /// Its changes, in the order of time.
+    pub(crate) changes: Vec<Change>,
+}
+
+/// A change of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Change {
+    /// The first run behind it, by its number among the runs.
+    pub(crate) at: usize,
+    /// The first and the last run that may be that, with 95 % confidence.
+    pub(crate) likely: (usize, usize),
+    /// The shift, as a comparison has it.
+    pub(crate) shift: f64,
+    /// The probability that a history without it looks as much as if it had one.
+    pub(crate) p: f64,
+}
+
+impl<'a> History<'a> {
+    /// The history of runs of one plan, which are given the oldest first.
+    #[must_use]
+    pub fn of(runs: impl IntoIterator<Item = Listed<'a>>) -> Self {
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        for run in runs {
+            match run.run.map(unsound) {
+                Ok(None) => kept.push(run),
+                Ok(Some(reason)) => left_out.push((run, reason)),
+                Err(_) => left_out.push((run, "its record can't be read")),
+            }
+        }
+        let older = kept.len().saturating_sub(RUNS_MAX);
+        kept.drain(..older);
+        let digests: Vec<&Digest> = kept.iter().filter_map(|run| run.run.ok()).collect();
+        Self {
+            tracks: tracks(&digests),
+            runs: kept,
+            left_out,
+            older,
+        }
+    }
+
+    /// Whether any change is shown.
+    #[must_use]
+    pub fn has_changes(&self) -> bool {
+        self.tracks.iter().any(|track| !track.changes.is_empty())
+    }
+
+    /// Every change with its figure, in the order of time.
+    pub(crate) fn changes(&self) -> Vec<(Figure, Change)> {
+        let of_track = |track: &Track| {
+            let figure = track.figure;
+            track
+                .changes
+                .clone()
+                .into_iter()
+                .map(move |of| (figure, of))
+        };
+        let mut all: Vec<_> = self.tracks.iter().flat_map(of_track).collect();
+        all.sort_by_key(|(_, change)| change.at);
+        all
+    }
+}
+
+impl Change {
+    /// Whether the candidate is worse behind it.
+    pub(crate) fn is_worse(&self, figure: Figure) -> bool {
+        (self.shift > 0.0) != figure.is_better_greater()
+    }
+}
+
+/// Why the figures of a run are no measure of its target; `None` where they are one.
+fn unsound(run: &Digest) -> Option<&'static str> {
+    match run {
+        _ if !run.coverage.has_end() => Some("it has no end yet, or was cut off"),
+        _ if run.validity == Validity::Invalid => Some("it is invalid"),
+        _ if run.is_cut_short => Some("it was ended before its plan did"),
+        _ if run.ok == 0 => Some("no request of it met what its plan expects"),
+        _ => None,
+    }
+}
+
+/// The figures of these runs, with their changes.
+fn tracks(runs: &[&Digest]) -> Vec<Track> {
+    let values = |figure: &Figure| {
+        let of_run = |run: &&Digest| figure.value_of_digest(run);
+        runs.iter().map(of_run).collect::<Vec<Option<f64>>>()
+    };
+    let values = Figure::OF_SETS.each_ref().map(values);
+    let tested: Vec<Tested> = Figure::OF_SETS
+        .iter()
+        .zip(&values)
+        .map(|(figure, values)| tested(*figure, values))
+        .collect();
+    let search = Divisive {
+        error: ERROR,
+        seed: SEED,
+    };
+    let changes = match runs.len() {
+        ..RUNS_MIN => vec![Vec::new(); tested.len()],
+        _ => search.changes(&tested),
+    };
+    let tracks = Figure::OF_SETS.into_iter().zip(values).zip(changes);
+    let tracks = tracks.map(|((figure, values), changes)| {
+        let numbers: Vec<usize> = known(&values).map(|(number, _)| number).collect();
+        Track {
+            figure,
+            changes: changes
+                .iter()
+                .map(|of| Change::of(figure, of, &numbers))
+                .collect(),
+            values,
+        }
+    });
+    tracks
+        .filter(|track| track.values.iter().any(Option::is_some))
+        .collect()
+}
+
+impl Change {
+    /// A change of the values that there are, whose runs have these numbers.
+    fn of(figure: Figure, of: &ChangePoint, numbers: &[usize]) -> Self {
+        Self {
+            at: numbers[of.at],
+            likely: (numbers[of.likely.0], numbers[of.likely.1]),
+            shift: figure.shift(of.shift),
+            p: of.p,
+        }
+    }
+}
+
+/// A figure as it is searched: the values that there are, on the scale of shifts.
+fn tested(figure: Figure, values: &[Option<f64>]) -> Tested {
+    Tested {
+        values: known(values)
+            .map(|(_, value)| figure.scaled(value))
+            .collect(),
+        least: match figure.is_ratio() {
+            true => LEAST.ln_1p(),
+            false => LEAST_FAILED,
+        },
+    }
+}
+
+/// The values that there are, with the numbers of their runs.
+fn known(values: &[Option<f64>]) -> impl Iterator<Item = (usize, f64)> + '_ {
+    let numbered = values.iter().enumerate();
+    numbered.filter_map(|(number, value)| Some((number, (*value)?)))
+}
+
+impl Track {
+    /// The median of the values of these runs.
+    pub(crate) fn median(&self, from: usize, to: usize) -> Option<f64> {
+        let mut values: Vec<f64> = self.values[from..to].iter().flatten().copied().collect();
+        values.sort_by(f64::total_cmp);
+        let last = values.len().checked_sub(1)?;
+        Some(f64::midpoint(values[last / 2], values[last.div_ceil(2)]))
+    }
+
+    /// The level before a change, back to the one before it, and behind it, up to the next.
+    pub(crate) fn levels(&self, number: usize) -> [Option<f64>; 2] {
+        let edge = |number: Option<usize>, other: usize| {
+            let change = number.and_then(|number| self.changes.get(number));
+            change.map_or(other, |change| change.at)
+        };
+        let from = edge(number.checked_sub(1), 0);
+        let at = self.changes[number].at;
+        let to = edge(Some(number + 1), self.values.len());
+        [self.median(from, at), self.median(at, to)]
+    }
+}

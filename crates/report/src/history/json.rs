@@ -1,0 +1,125 @@
+//! A history as JSON, for scripts.
+//!
+//! Times are nanoseconds, shares lie from 0 to 1, rates are per second. A value that a run lacks is
+//! `null`. Changes name runs by their ids.
+
+use super::{Change, History, Track};
+use crate::calendar::rfc3339;
+use crate::comparison::Figure;
+use crate::json::escaped;
+use crate::listing::Listed;
+use crate::secret;
+use serde::Serialize;
+
+/// The name and version of the form; fields are only ever added to it.
+pub const SCHEMA: &str = "drumfire.history.v1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    /// The target of the newest run.
+    target: String,
+    runs: Vec<Run<'a>>,
+    left_out: Vec<LeftOut<'a>>,
+    /// Older runs than a history has.
+    older: usize,
+    figures: Vec<Entry<'a>>,
+}
+
+#[derive(Serialize)]
+struct Run<'a> {
+    id: &'a str,
+    started_at: String,
+    tags: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct LeftOut<'a> {
+    id: &'a str,
+    reason: &'static str,
+}
+
+/// A figure: a value for each run.
+#[derive(Serialize)]
+struct Entry<'a> {
+    name: &'static str,
+    unit: &'static str,
+    values: &'a [Option<f64>],
+    changes: Vec<Changed<'a>>,
+}
+
+/// The levels are medians of the runs between two changes.
+#[derive(Serialize)]
+struct Changed<'a> {
+    run: &'a str,
+    likely_from: &'a str,
+    likely_to: &'a str,
+    before: Option<f64>,
+    after: Option<f64>,
+    shift: f64,
+    p: f64,
+    is_worse: bool,
+}
+
+impl History<'_> {
+    /// The history as one JSON object, indented, with a line feed at its end.
+    #[must_use]
+    #[expect(
+        clippy::expect_used,
+        reason = "the form has string keys only, and its types serialize"
+    )]
+    pub fn json(&self) -> Vec<u8> {
+        let newest = self.runs.last().and_then(|run| run.run.ok());
+        let document = Document {
+            schema: SCHEMA,
+            target: newest.map_or_else(String::new, |run| secret::excerpt(&run.target)),
+            runs: self.runs.iter().map(run).collect(),
+            left_out: self
+                .left_out
+                .iter()
+                .map(|(run, reason)| LeftOut { id: run.id, reason })
+                .collect(),
+            older: self.older,
+            figures: self.tracks.iter().map(|track| self.entry(track)).collect(),
+        };
+        let text = serde_json::to_string_pretty(&document).expect("string keys only");
+        escaped(&text).into_bytes()
+    }
+
+    fn entry<'b>(&'b self, track: &'b Track) -> Entry<'b> {
+        let id = |number: usize| self.runs[number].id;
+        let change = |(number, change): (usize, &Change)| {
+            let [before, after] = track.levels(number);
+            Changed {
+                run: id(change.at),
+                likely_from: id(change.likely.0),
+                likely_to: id(change.likely.1),
+                before,
+                after,
+                shift: change.shift,
+                p: change.p,
+                is_worse: change.is_worse(track.figure),
+            }
+        };
+        Entry {
+            name: track.figure.name(),
+            unit: match track.figure {
+                Figure::Latency(..) => "ns",
+                Figure::Failed => "share",
+                Figure::Rate => "per_s",
+            },
+            values: &track.values,
+            changes: track.changes.iter().enumerate().map(change).collect(),
+        }
+    }
+}
+
+fn run<'a>(listed: &Listed<'a>) -> Run<'a> {
+    let started = listed.run.map(|run| rfc3339(run.started_at_unix_ns));
+    let tags = listed.labels.map_or(&[][..], |labels| labels.tags).iter();
+    Run {
+        id: listed.id,
+        started_at: started.unwrap_or_default(),
+        tags: tags.map(|tag| secret::setting("", tag)).collect(),
+    }
+}

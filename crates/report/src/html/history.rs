@@ -1,0 +1,133 @@
+//! The page of a history: what changed in sentences, a picture for each figure, and the runs as a
+//! table. Links are relative to the page of all runs.
+
+use super::grid::{self, Cell, Grid};
+use super::{Part, data, part, picture};
+use crate::comparison::{Figure as Measure, signed, value};
+use crate::figure::{Axis, Figure, Mark, Plot, Point, Role, Series, Unit};
+use crate::history::{History, Track};
+use crate::line::Ink;
+use crate::markup::Markup;
+use crate::style::{Style, Unicode};
+
+/// The parts of the page, in the order in which they are read.
+#[must_use]
+pub fn history(history: &History<'_>) -> Vec<Part> {
+    let mut parts = vec![part("about", |out| about(out, history))];
+    let figures: Vec<Figure> = history.tracks.iter().map(drawn).collect();
+    for figure in &figures {
+        parts.push(part(figure.name, |out| picture(out, figure)));
+    }
+    parts.extend(grid::part(&runs(history)));
+    parts.push(part("data", |out| data::print(out, &figures)));
+    parts
+}
+
+/// Appends the heading, the runs that are looked at, and what changed.
+fn about(out: &mut Markup, history: &History<'_>) {
+    let style = Style::default();
+    out.open("header", &[("id", "about")]);
+    out.element("h1", &[], "One plan, run after run");
+    out.element("p", &[("class", "dim")], &history.runs_words(&style));
+    for (sentence, ink) in history.sentences(&style) {
+        let class = match ink {
+            Ink::Bad => "is-bad",
+            _ => "",
+        };
+        let sentence = match history.has_changes() {
+            true => sentence,
+            false => format!("Changes: {sentence}."),
+        };
+        out.element("p", &[("class", class)], &sentence);
+    }
+    out.close("header");
+}
+
+/// A row for each run, the newest first, with what changed at it.
+fn runs(history: &History<'_>) -> Grid {
+    let mut heads = vec!["run".to_owned(), "began".to_owned()];
+    let names = history.tracks.iter().map(|track| track.figure.name());
+    heads.extend(names.map(str::to_owned));
+    heads.extend(["changes".to_owned(), "tags".to_owned()]);
+    let changes = history.changes();
+    let rows = history.runs.iter().enumerate().rev().map(|(number, run)| {
+        let mut row = vec![
+            Cell::Text(run.id.to_owned()),
+            Cell::Text(run.began.to_owned()),
+        ];
+        row.extend(history.tracks.iter().map(|track| {
+            let of_run = track.values[number];
+            Cell::number(of_run.map(|of| value(track.figure, of, Unicode::On)))
+        }));
+        let here = changes.iter().filter(|(_, change)| change.at == number);
+        let words = here.map(|(figure, change)| {
+            format!(
+                "{} {}",
+                figure.name(),
+                signed(change.shift, &Style::default())
+            )
+        });
+        row.push(Cell::Text(words.collect::<Vec<_>>().join(", ")));
+        let tags = run.labels.map_or(&[][..], |labels| labels.tags);
+        row.push(Cell::Text(tags.join(" ")));
+        row
+    });
+    Grid {
+        id: "runs",
+        title: "Runs",
+        heads,
+        rows: rows.collect(),
+        explanation: "Each row is a run of the plan, the newest first. A change stands at the first run \
+                      behind it; it is shown where runs without one would hardly look as much as if they \
+                      had it (5 % for all figures together), and where it is 2 % at least, of failures \
+                      0.1 % of all requests.",
+    }
+}
+
+/// The picture of a figure: a point for each run, the oldest on the left, and a mark at each change.
+///
+/// Runs stand at equal distances and not by their time: a change happens between two runs, however
+/// long nothing was run. The axis begins at 0, so that a change is as high as it is large.
+fn drawn(track: &Track) -> Figure {
+    let style = Style::default();
+    let name = track.figure.name();
+    let points = track.values.iter().enumerate();
+    let points = points.map(|(number, value)| Point {
+        x: (number + 1) as f64,
+        y: *value,
+        is_at_least: false,
+    });
+    let (title, unit) = match track.figure {
+        Measure::Latency(..) => ("latency", Unit::Time),
+        Measure::Failed => ("share of requests", Unit::Share),
+        Measure::Rate => ("requests per second", Unit::PerSecond),
+    };
+    let question = match track.figure {
+        Measure::Latency(..) => "Did it get slower from run to run?",
+        Measure::Failed => "Did more requests fail from run to run?",
+        Measure::Rate => "Did the rate change from run to run?",
+    };
+    let marks = track.changes.iter().map(|change| Mark {
+        x: (change.at + 1) as f64,
+        name: signed(change.shift, &style),
+    });
+    let values = track.values.iter().flatten().copied();
+    Figure {
+        name,
+        title: match track.figure {
+            Measure::Latency(name, _) => name.to_owned(),
+            Measure::Failed => "Failed".to_owned(),
+            Measure::Rate => "Rate".to_owned(),
+        },
+        question,
+        x: Axis::linear("run", Unit::Count, [track.values.len() as f64]),
+        y: Axis::linear(title, unit, values),
+        plot: Plot::Lines(vec![Series {
+            name: name.to_owned(),
+            role: Role::Rank(0),
+            points: points.collect(),
+        }]),
+        marks: marks.collect(),
+        note: None,
+    }
+}
