@@ -3,7 +3,8 @@
 use crate::exit::Failure;
 use crate::output::Destination;
 use crate::results::{self, Content};
-use crate::streams::{self, STDERR, STDOUT};
+use crate::stream_names::{STDERR, STDOUT};
+use crate::streams;
 use drumfire_dialects::StreamPlace;
 use drumfire_document::{Outputs, Text};
 use drumfire_session::{IntervalOutput, IntervalOutputs, IntervalShape};

@@ -27,6 +27,7 @@ mod spelling;
 mod spool;
 mod store_place;
 mod stored_run;
+mod stream_names;
 mod streams;
 mod terminal;
 mod trust;

@@ -4,7 +4,7 @@
 
 use crate::exit::Failure;
 use crate::flags::ColorChoice;
-use crate::streams::{STDERR, STDOUT};
+use crate::stream_names::{STDERR, STDOUT};
 use crate::terminal;
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::Summary;

@@ -3,7 +3,8 @@
 use crate::exit::Failure;
 use crate::output::Destination;
 use crate::results::{self, Content};
-use crate::streams::{self, STDOUT};
+use crate::stream_names::STDOUT;
+use crate::streams;
 use drumfire_dialects::StreamPlace;
 use drumfire_document::Outputs;
 use drumfire_session::{Redactor, RequestRowsOutput};

@@ -7,11 +7,6 @@ use drumfire_session::StreamPlace;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// The name that stands for standard output.
-pub(crate) const STDOUT: &str = "-";
-/// The name that stands for standard error, where lines of text may go.
-pub(crate) const STDERR: &str = "stderr";
-
 /// Opens a place of a command of our own, whose results are not to be lost: a standard output that is
 /// closed is refused, where another tool would write into nothing.
 pub(crate) fn open_own(place: &Named<'_>) -> Result<StreamPlace, Failure> {

@@ -492,8 +492,7 @@ impl World {
         }
         let places = self.coordinator().places();
         let begun = || places.iter().filter(|it| it.has_begun());
-        let lost = begun().filter(|it| it.state == PlaceState::Lost);
-        let lost = lost.count();
+        let lost = begun().filter(|it| it.state == PlaceState::Lost).count();
         let most = begun().count();
         assert!(ended <= most && ended + lost >= most, "seed {seed}");
         assert_eq!(seen.losses, lost, "seed {seed}: each loss is stated");

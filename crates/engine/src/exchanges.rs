@@ -313,7 +313,7 @@ impl Exchanges {
         let entry = &mut self.entries[id.index()];
         let status = match called {
             Some(status) => status,
-            None => entry.exchange.account.final_status(outcome),
+            None => account::final_status(entry.exchange.account.status(), outcome),
         };
         interval.interim += u64::from(entry.exchange.account.interim());
         let sample = entry.sample(&self.rules, now, outcome, status);

@@ -315,8 +315,8 @@ fn law(rate: f64) -> (Sequence, f64) {
     let digits = (3.0 - rate.max(1e-6).log10().floor()).clamp(0.0, 9.0) as usize;
     let text = format!("{rate:.digits$}/s");
     // A number with at most nine decimals is a rate, as long as it fits into 64 bits.
-    let rate = text.parse();
-    let rate: Rate = rate.unwrap_or_else(|_| Rate::per_second(u64::from(u32::MAX)));
+    let rate = text.parse::<Rate>();
+    let rate = rate.unwrap_or_else(|_| Rate::per_second(u64::from(u32::MAX)));
     let law = Law::Const {
         rate,
         duration: Nanos::MAX,

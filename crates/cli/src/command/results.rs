@@ -11,7 +11,7 @@ use crate::output::{Destination, Output};
 use crate::output_folder::OutputFolder;
 use crate::results::{self, Beside, Content, ResultRow};
 use crate::signals::Signals;
-use crate::streams::{STDERR, STDOUT};
+use crate::stream_names::{STDERR, STDOUT};
 use crate::{intervals, output, rows, session, store_place, terminal, trust};
 use drumfire_compile::{Host, compile};
 use drumfire_document::form;

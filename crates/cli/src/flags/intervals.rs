@@ -1,6 +1,6 @@
 //! Flags of results of each interval.
 
-use crate::streams::STDERR;
+use crate::stream_names::STDERR;
 use clap::Args;
 use std::path::PathBuf;
 

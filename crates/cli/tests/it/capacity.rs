@@ -167,7 +167,12 @@ fn a_plan_is_searched_in_one_of_its_pools() {
     let serve = Serve::new("--delay 20ms");
     let folder = Folder::new();
     let plan = folder.at("plan.yaml");
-    let text = |pools: &str| format!("target: {}\n{pools}", serve.url);
+    let text = |pools: &str| {
+        format!(
+            "drumfire: 1\ndefaults: {{ target: {} }}\n{pools}",
+            serve.url
+        )
+    };
     let open = "pools:\n  read: { rate: 5/s, requests: [ { get: /a } ] }\n  write: { rate: 3/s, requests: [ { get: /b } ] }\n";
     std::fs::write(&plan, text(open)).unwrap();
     let quick = ["--slo", "p99<500ms", "--step", "1s", "--max", "20", "-q"];

@@ -257,6 +257,9 @@ impl Stage {
         let paths = std::iter::once(own.to_owned()).chain(std::env::split_paths(&usual));
         shell.env("PATH", std::env::join_paths(paths).unwrap());
         shell.args(["-c", &program]).current_dir(folder.path());
+        if text.starts_with("drumfire runs") {
+            shell.env("XDG_STATE_HOME", folder.at("state"));
+        }
         Process::start(&mut shell)
     }
 

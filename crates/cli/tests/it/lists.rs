@@ -52,8 +52,7 @@ fn arrives(pool: &str, threads: u32) -> Vec<String> {
     let run = run(&plan, &server.url(), &folder);
     assert_eq!(run.code, Some(0), "{plan}\n{run:?}");
     Report::read(&folder.at("result.json")).balances();
-    let arrived = arrived.lock().unwrap().clone();
-    arrived
+    arrived.lock().unwrap().clone()
 }
 
 /// The two requests of most tests.

@@ -415,10 +415,8 @@ fn help_is_as_it_was_agreed() {
 /// Help that can't be written is no success.
 #[test]
 fn help_on_a_full_disk_is_a_failure() {
-    let plain = drumfire(["--help"]);
     let mut command = Command::new("sh");
-    command.args(["-c", "exec \"$0\" --help > /dev/full"]);
-    command.arg(plain.get_program());
+    command.args(["-c", "exec \"$0\" --help > /dev/full", PATH]);
     let run = Process::start(&mut command).finish(LIMIT);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stderr.contains("can't write to stdout"), "{run:?}");

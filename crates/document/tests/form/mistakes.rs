@@ -83,13 +83,30 @@ fn every_mistake_is_said_with_its_place() {
             ],
         ),
         (
+            "drumfire: 1\nfeeds: { a: {}, b: { csv: x, jsonl: y }, c: { csv: x, xyz: y } }\n",
+            &[
+                "p:2:10: a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
+                "p:2:17: a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
+                "p:2:55: a feed has no key `xyz`; its keys are csv, json, jsonl, lines, inline, range, generated, fields, delimiter, quote, header, rows, seed, order, at_end",
+            ],
+        ),
+    ] {
+        check(text, expected);
+    }
+}
+
+/// Habits of YAML's writers, each beside whatever else is wrong.
+#[test]
+fn keys_texts_and_dashes_in_the_wrong_place_are_said() {
+    for (text, expected) in [
+        (
             "drumfire: 1\npools:\n  a: { rat: 5, requests: [ { get: / } ] }\n  a: { late: [], requests: [ { get: /, name: x, name: y } ] }\n",
             &[
                 "p:4:3: the key `a` stands in line 3 already; write it once, or give it another name",
                 "p:4:49: the key `name` stands in line 4 already",
                 "p:3:8: a pool has no key `rat`; did you mean `rate`?",
                 "p:4:14: late: a single value is wanted, not a list",
-            ],
+            ][..],
         ),
         (
             "drumfire: 1\npools:\n  a:\n    headers: [ 'X-Id: 7' ]\n    requests:\n    - { get: /, headers: abc }\noutputs: { html: [ ~ ] }\n",
@@ -103,18 +120,6 @@ fn every_mistake_is_said_with_its_place() {
             "outputs:\n  html: -\n",
             &[
                 "p:2:9: block sequence entries are not allowed in this context; a dash alone begins a list",
-            ],
-        ),
-        (
-            "a: { t: css input[name=t] @value }\n",
-            &["p:1:27: unexpected character: `@`; within `{ }` or `[ ]`, a value with one of"],
-        ),
-        (
-            "drumfire: 1\nfeeds: { a: {}, b: { csv: x, jsonl: y }, c: { csv: x, xyz: y } }\n",
-            &[
-                "p:2:10: a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
-                "p:2:17: a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
-                "p:2:55: a feed has no key `xyz`; its keys are csv, json, jsonl, lines, inline, range, generated, fields, delimiter, quote, header, rows, seed, order, at_end",
             ],
         ),
     ] {

@@ -286,16 +286,6 @@ impl Account {
         }
     }
 
-    /// The status of an exchange with this outcome, as its sample has it.
-    #[inline]
-    pub(super) fn final_status(&self, outcome: Outcome) -> u16 {
-        match (self.status, outcome) {
-            // The status was read, or there would be none to be invalid.
-            (0, Outcome::InvalidStatus) => STATUS_ZERO,
-            (status, _) => status,
-        }
-    }
-
     /// The time of its end that was noticed at `now`, which a turn of the loop may have read before
     /// the exchange was sent or answered: a deadline is looked at with the time at which the turn
     /// began. It is no earlier than any event of the exchange.
@@ -357,5 +347,15 @@ const fn seen(at: Nanos) -> Nanos {
     match at {
         Nanos::MAX => Nanos::ZERO,
         at => at,
+    }
+}
+
+/// The status of an exchange that saw `status` and has this outcome, as its sample has it.
+#[inline]
+pub(super) fn final_status(status: u16, outcome: Outcome) -> u16 {
+    match (status, outcome) {
+        // The status was read, or there would be none to be invalid.
+        (0, Outcome::InvalidStatus) => STATUS_ZERO,
+        (status, _) => status,
     }
 }

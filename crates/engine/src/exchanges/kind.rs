@@ -15,6 +15,7 @@
 //! Another kind (an event stream, a socket) is a variant here, a variant of [`Message`], and a file
 //! with its state; the handler, the transport and the wires stay as they are.
 
+use super::account;
 use super::call::{self, CallState};
 use super::context::{BodyStep, Continuation, KindContext, TimerStep};
 use super::exchange::Exchange;
@@ -310,7 +311,7 @@ impl ExchangeKind {
     /// status of its sample.
     #[inline]
     pub(super) fn account(&self, cx: &mut KindContext<'_>, outcome: Outcome) -> u16 {
-        let status = cx.exchange.account.final_status(outcome);
+        let status = account::final_status(cx.exchange.account.status(), outcome);
         match (self, cx.request.message()) {
             (Self::Call(state), Message::Call(call)) => {
                 if cx.is_measured() {

@@ -11,7 +11,7 @@ fn key(name: &str, model: Model, asked: &Asked) -> PlanKey {
 fn a_key_differs_with_each_fact_of_a_plan() {
     let facts = asked::of(0x9e37_79b9_7f4a_7c15);
     let one = key("main", Model::Open, &facts);
-    assert_eq!(one, key("main", Model::Open, &facts.clone()));
+    assert_eq!(one, key("main", Model::Open, &facts));
     let mut longer = facts.clone();
     longer.stop = AskedStop {
         requests: Some(longer.stop.requests.unwrap_or(0) + 1),

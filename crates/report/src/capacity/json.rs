@@ -100,7 +100,7 @@ impl Finding {
             kept_per_s: kept,
             missed_per_s: missed,
             slo: found.map(|it| self.expression(it.slo)),
-            limited_by: limited_by.or(is_generator.then_some("generator")),
+            limited_by: limited_by.or_else(|| is_generator.then_some("generator")),
             cut_short: self.is_cut_short,
             held_s: found.map(|it| it.held),
             confirmation: found.and_then(|it| {

@@ -7,6 +7,7 @@ use crate::secret;
 use drumfire_measure::{Reading, RunInfo, Summary};
 use drumfire_units::Nanos;
 use serde::Serialize;
+use std::slice;
 use std::sync::Arc;
 
 /// The terms of a pair, which has no answer that a least shift could decide.
@@ -53,7 +54,8 @@ impl Baseline {
     /// When it can't be compared; the text says why.
     pub fn against(&self, run: &Summary) -> Result<Against, String> {
         let run = Compared::of(Arc::new(run.clone()));
-        let mut comparison = Comparison::of(&[self.0.clone()], &[run.clone()], TERMS)?;
+        let mut comparison =
+            Comparison::of(slice::from_ref(&self.0), slice::from_ref(&run), TERMS)?;
         let targets = [&self.0, &run].map(|run| secret::excerpt(&run.summary().info.target));
         if targets[0] != targets[1] {
             let [base, own] = &targets;

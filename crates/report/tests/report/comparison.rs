@@ -569,7 +569,7 @@ fn comparisons_satisfy_their_schema() {
 #[test]
 fn a_run_beside_its_baseline_has_it_in_every_form() {
     let [base, candidate] = [run(0, 1.0, 200), run(30, 1.1, 200)];
-    let baseline = Baseline::of(Compared::of(Arc::new(base.clone()))).unwrap();
+    let baseline = Baseline::of(Compared::of(Arc::new(base))).unwrap();
     assert_eq!(baseline.check(&candidate.info), Ok(()));
     let against = baseline.against(&candidate).unwrap();
     let document: serde_json::Value = serde_json::from_slice(&against.json(&candidate)).unwrap();

@@ -164,7 +164,7 @@ fn check_pool(pool: &Pool) -> Result<(), Failure> {
     ];
     let key = closed.into_iter().find(|(value, _)| value.is_some());
     let key = key.map(|(_, key)| key);
-    let key = key.or((load.users.is_some() && load.rate.is_none()).then_some("users"));
+    let key = key.or_else(|| (load.users.is_some() && load.rate.is_none()).then_some("users"));
     match key {
         None => Ok(()),
         Some(key) => Err(Failure::usage(format!(
