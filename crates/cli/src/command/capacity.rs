@@ -127,6 +127,8 @@ impl Seek<'_> {
         let place = |of: &Option<drumfire_document::Text>| of.as_ref().map(|it| it.value.clone());
         let forms = Forms::of(place(&outputs.json), place(&outputs.markdown))?;
         (outputs.json, outputs.markdown) = (None, None);
+        // A plan's baseline is one for its load, which is searched here.
+        outputs.baseline = None;
         let outputs = &written.document.outputs;
         let destinations = destinations_of(&written, output)?;
         if matches!(destinations.stdout(), Stdout::Taken) {

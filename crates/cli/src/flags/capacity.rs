@@ -31,6 +31,7 @@ const MARKDOWN: &str = "Write the answer as Markdown, for a comment; - is stdout
 #[command(mut_arg("brief", |arg| arg.hide(true)))]
 #[command(mut_arg("strict", |arg| arg.hide(true)))]
 #[command(mut_arg("junit", |arg| arg.hide(true)))]
+#[command(mut_arg("baseline", |arg| arg.hide(true)))]
 #[command(mut_arg("print_plan", |arg| arg.hide(true)))]
 #[command(mut_arg("no_tui", |arg| arg.hide(true)))]
 #[command(mut_arg("no_github", |arg| arg.hide(true)))]

@@ -208,6 +208,7 @@ fn check(flags: &HttpFlags) -> Result<(), Failure> {
         (output.explain, "--explain", whole),
         (output.brief, "--brief", whole),
         (output.files.junit.is_some(), "--junit", whole),
+        (output.files.baseline.is_some(), "--baseline", whole),
         (
             output.show,
             "--show",
