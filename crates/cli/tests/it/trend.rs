@@ -43,6 +43,7 @@ fn the_runs_of_a_plan_are_followed_by_its_file_and_by_a_run() {
         "{}",
         none.stdout
     );
+    fire(&folder, &plan, 3);
     // Another plan, whose runs are no part of it.
     assert_eq!(
         run(&folder, &format!("http -q -n 12 -r 300 {url}")).code,
@@ -50,11 +51,11 @@ fn the_runs_of_a_plan_are_followed_by_its_file_and_by_a_run() {
     );
     drop(serve);
     let _slower = Serve::new(&format!("-l {listen} --delay const:22ms"));
-    fire(&folder, &plan, 9);
+    fire(&folder, &plan, 12);
     let of_file = run(&folder, &format!("runs --trend {plan}"));
     assert_eq!(of_file.code, Some(0), "{}", of_file.stderr);
     assert!(
-        of_file.stdout.contains("✗ p50 grew by"),
+        of_file.stdout.starts_with("Changes  ✗ "),
         "{}",
         of_file.stdout
     );
@@ -65,17 +66,20 @@ fn the_runs_of_a_plan_are_followed_by_its_file_and_by_a_run() {
     let runs = json["runs"].as_array().unwrap();
     // A run that the machine held up is invalid, and left out.
     let left_out = json["left_out"].as_array().unwrap();
-    assert_eq!(runs.len() + left_out.len(), 18, "{json}");
-    let p50 = &json["figures"][0];
-    let values = p50["values"].as_array().unwrap().iter();
-    let slower = values
-        .map(|of| of.as_f64().unwrap())
-        .position(|of| of > 12e6);
-    assert_eq!(
-        p50["changes"][0]["run"],
-        runs[slower.unwrap()]["id"],
-        "{p50}"
-    );
+    assert_eq!(runs.len() + left_out.len(), 24, "{json}");
+    let figures = json["figures"].as_array().unwrap();
+    let values = figures[0]["values"].as_array().unwrap().iter();
+    let values: Vec<f64> = values.map(|of| of.as_f64().unwrap()).collect();
+    let mut behind = values.windows(3);
+    let slower = behind.position(|three| three.iter().all(|of| *of > 12e6));
+    // Which figures are steady enough to show it depends on the machine; where it is does not, but
+    // for one run beside it.
+    let changed = figures.iter().filter_map(|of| of["changes"][0].get("run"));
+    let places = changed.map(|run| runs.iter().position(|of| of["id"] == *run).unwrap());
+    let places: Vec<usize> = places.collect();
+    assert!(!places.is_empty(), "{json}");
+    let is_there = |place: &usize| place.abs_diff(slower.unwrap()) <= 1;
+    assert!(places.iter().all(is_there), "{places:?} {json}");
     let newest = run(&folder, "runs --trend last --limit 3 --json");
     let newest: serde_json::Value = serde_json::from_str(&newest.stdout).unwrap();
     let count = |key: &str| newest[key].as_array().unwrap().len();
