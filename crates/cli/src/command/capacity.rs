@@ -8,8 +8,9 @@ mod terms;
 
 use super::phases::{self, Compiled, Phases};
 use super::plan_file::PlanFile;
-use super::results::{Carried, Destinations, Ended, Observers, destinations_of, is_quiet, meter};
-use super::ui;
+use super::results::{
+    Carried, Destinations, Ended, Observers, destinations_of, is_quiet, open_observed,
+};
 use crate::display::Display;
 use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
@@ -18,7 +19,7 @@ use crate::github::Stdout;
 use crate::host::Machine;
 use crate::output::{Destination, Output};
 use crate::signals::Signals;
-use crate::{intervals, rows, session, store_place};
+use crate::{session, store_place};
 use drumfire_capacity::{Answer, Search, Terms};
 use drumfire_compile::{Host, compile, compile_draft};
 use drumfire_measure::{Objective, Summary};
@@ -26,7 +27,6 @@ use drumfire_plan::{Plan, Threshold};
 use drumfire_report::Naming;
 use drumfire_report::capacity::Finding;
 use drumfire_session::{Seeker, Session, Shown};
-use drumfire_ui::Subject;
 use progress::Shower;
 use std::path::Path;
 use std::sync::Arc;
@@ -137,8 +137,7 @@ impl Seek<'_> {
             ));
         }
         let quiet = is_quiet(outputs);
-        let (session, open) = self.open(&plan, &written, &destinations, signals)?;
-        let objectives = self.objectives(&session, &open.rules)?;
+        let (session, observers, objectives) = self.open(plan, &written, &destinations, signals)?;
         let terms = Terms {
             slos: objectives.iter().map(Seeker::slo).collect(),
             ..self.wanted.terms.clone()
@@ -161,7 +160,7 @@ impl Seek<'_> {
         let seeker = Seeker::new(Search::new(terms), pool, &mut finding, |progress| {
             shower.show(progress);
         });
-        let session = open.observers.attached_to(session, output).driven();
+        let session = observers.attached_to(session, output).driven();
         let outcome = session.observed_by(seeker).run()?;
         shower.clear();
         let summary = &outcome.summary;
@@ -179,48 +178,30 @@ impl Seek<'_> {
         })
     }
 
-    /// The session of the plan, without the observers that its outputs ask for, which are beside it.
+    /// The session of the plan, the observers that its outputs ask for, and the objectives in its run.
     fn open<'s>(
         &self,
-        plan: &Plan,
+        plan: Plan,
         written: &Written,
         destinations: &Destinations,
         signals: &Signals,
-    ) -> Result<(Session<'s>, Open), Failure> {
+    ) -> Result<(Session<'s>, Observers, Vec<Objective>), Failure> {
         let (flags, output) = (&self.flags.http.output, self.output);
-        let outputs = &written.document.outputs;
         store_place::check(flags)?;
-        let shown = match is_quiet(outputs) {
+        let shown = match is_quiet(&written.document.outputs) {
             true => Shown::Nothing,
             false => Shown::Remarks,
         };
-        let (display, _) = Display::of(plan, shown, written.naming, output);
-        let subject = Subject {
-            plan,
-            text: destinations.plan(),
-            naming: written.naming,
-            redactor: output.redactor(),
+        let (display, _) = Display::of(&plan, shown, written.naming, output);
+        let mut objectives = Vec::new();
+        let open = |plan, output: &Output| {
+            let session = session::of(session::ready(plan)?, &written.notes, signals, output)?;
+            objectives = self.objectives(&session, &self.wanted.rules)?;
+            Ok(session)
         };
-        let page = ui::page(outputs, &subject, output)?;
-        let meter = meter(outputs, output)?;
-        let storing = store_place::storing(flags, written)?;
-        let session = session::of(
-            session::ready(plan.clone())?,
-            &written.notes,
-            signals,
-            output,
-        )?;
-        let observers = Observers {
-            display,
-            page,
-            intervals: intervals::open(outputs)?,
-            rows: rows::open(outputs, output.redactor())?,
-            meter,
-            storing,
-            baseline: None,
-        };
-        let rules = self.wanted.rules.clone();
-        Ok((session, Open { observers, rules }))
+        let to = (display, output);
+        let (session, observers) = open_observed(plan, written, destinations, flags, to, open)?;
+        Ok((session, observers, objectives))
     }
 
     /// The objectives in the run, of the searched pool where the rule names none.
@@ -237,12 +218,6 @@ impl Seek<'_> {
         });
         each.collect()
     }
-}
-
-/// The parts of a session that are attached to it last.
-struct Open {
-    observers: Observers,
-    rules: Vec<Threshold>,
 }
 
 /// The forms of a finding beside the text, and where they go.

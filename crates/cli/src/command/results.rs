@@ -101,39 +101,8 @@ pub(super) fn carry_out<'a>(
     let outputs = &written.document.outputs;
     let (display, output) = Display::of(&plan, shown(outputs), written.naming, output);
     let output = &output;
-    let subject = Subject {
-        plan: &plan,
-        text: destinations.plan(),
-        naming: written.naming,
-        redactor: output.redactor(),
-    };
-    let page = ui::page(outputs, &subject, output)?;
-    let meter = meter(outputs, output)?;
-    let storing = store_place::storing(flags, written)?;
-    let opened = open(plan, output).and_then(|session| {
-        let intervals = intervals::open(outputs)?;
-        Ok((session, intervals, rows::open(outputs, output.redactor())?))
-    });
-    let (session, intervals, rows) = match opened {
-        Ok(opened) => opened,
-        Err(failure) => {
-            // A run that never began leaves nothing behind, so that the same line can be given
-            // again.
-            if let Some(storing) = storing {
-                storing.abandon();
-            }
-            return Err(failure);
-        }
-    };
-    let observers = Observers {
-        display,
-        page,
-        intervals,
-        rows,
-        meter,
-        storing,
-        baseline: destinations.baseline().cloned(),
-    };
+    let (session, observers) =
+        open_observed(plan, written, destinations, flags, (display, output), open)?;
     let outcome = observers.attached_to(session, output).run()?;
     let summary = &outcome.summary;
     let style = output.stdout_style().naming(written.naming);
@@ -208,6 +177,53 @@ impl Observers {
         let session = self.display.attached_to(session);
         session.observed_by(self.intervals)
     }
+}
+
+/// The session that `open` makes of a plan, and the observers that its outputs ask for, which are yet
+/// to be attached to it.
+pub(super) fn open_observed<'a>(
+    plan: Plan,
+    written: &Written,
+    destinations: &Destinations,
+    flags: &OutputFlags,
+    (display, output): (Display, &Output),
+    open: impl FnOnce(Plan, &Output) -> Result<Session<'a>, Failure>,
+) -> Result<(Session<'a>, Observers), Failure> {
+    let outputs = &written.document.outputs;
+    let subject = Subject {
+        plan: &plan,
+        text: destinations.plan(),
+        naming: written.naming,
+        redactor: output.redactor(),
+    };
+    let page = ui::page(outputs, &subject, output)?;
+    let meter = meter(outputs, output)?;
+    let storing = store_place::storing(flags, written)?;
+    let opened = open(plan, output).and_then(|session| {
+        let intervals = intervals::open(outputs)?;
+        Ok((session, intervals, rows::open(outputs, output.redactor())?))
+    });
+    let (session, intervals, rows) = match opened {
+        Ok(opened) => opened,
+        Err(failure) => {
+            // A run that never began leaves nothing behind, so that the same line can be given
+            // again.
+            if let Some(storing) = storing {
+                storing.abandon();
+            }
+            return Err(failure);
+        }
+    };
+    let observers = Observers {
+        display,
+        page,
+        intervals,
+        rows,
+        meter,
+        storing,
+        baseline: destinations.baseline().cloned(),
+    };
+    Ok((session, observers))
 }
 
 /// The metrics that outputs ask for.

@@ -19,6 +19,22 @@ fn json(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap()
 }
 
+/// An objective that the run can't have is found when its record has a place, which is given back.
+#[test]
+fn a_search_that_cannot_begin_leaves_no_folder() {
+    let folder = Folder::new();
+    let store = folder.at("run");
+    let flags = ["--slo", "step(nope).p99<5ms", "-o", &store];
+    let refused = run("http://127.0.0.1:1/", &flags);
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("no step `nope`"),
+        "{}",
+        refused.stderr
+    );
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
 /// Each request takes 5 ms, one at a time: 200/s are as many as there can be.
 #[test]
 fn a_server_with_one_place_has_the_capacity_of_its_queue() {
