@@ -43,6 +43,21 @@ pub enum Stage {
     Over,
 }
 
+impl Stage {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Climb => "climb",
+            Self::Refine => "refine",
+            Self::Drain => "drain",
+            Self::Hold => "hold",
+            Self::Confirm => "confirm",
+            Self::Over => "over",
+        }
+    }
+}
+
 /// How far a search is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {

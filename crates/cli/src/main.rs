@@ -17,6 +17,7 @@ mod intervals;
 mod names;
 mod output;
 mod output_folder;
+mod progress_line;
 mod reflect;
 mod results;
 mod rows;

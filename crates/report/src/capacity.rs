@@ -212,18 +212,6 @@ const fn bottleneck_words(bottleneck: Bottleneck) -> &'static str {
     }
 }
 
-/// The name of a stage.
-const fn stage_name(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Climb => "climb",
-        Stage::Refine => "refine",
-        Stage::Drain => "drain",
-        Stage::Hold => "hold",
-        Stage::Confirm => "confirm",
-        Stage::Over => "over",
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -39,12 +39,17 @@ pub const SCHEMA: &str = "drumfire.summary.v1";
 /// Times are integers in nanoseconds, sizes in bytes, rates in 1/s. Characters that could act on a
 /// terminal are written as `\u` escapes, so the text is safe to look at.
 #[must_use]
+pub fn summary(summary: &Summary) -> Vec<u8> {
+    bytes(&Document::of(summary))
+}
+
+/// A document as one JSON object, indented, with a line feed at its end, and safe to look at.
 #[expect(
     clippy::expect_used,
-    reason = "the contract has string keys only, and its own types never fail to serialize"
+    reason = "contracts have string keys only, and their own types never fail to serialize"
 )]
-pub fn summary(summary: &Summary) -> Vec<u8> {
-    let text = serde_json::to_string_pretty(&Document::of(summary)).expect("string keys only");
+pub(crate) fn bytes(document: &impl Serialize) -> Vec<u8> {
+    let text = serde_json::to_string_pretty(document).expect("string keys only");
     escaped(&text).into_bytes()
 }
 

@@ -1,6 +1,6 @@
 //! A capacity as JSON, for scripts. Rates are per second, times in nanoseconds, shares from 0 to 1.
 
-use super::{Bottleneck, Finding, stage_name};
+use super::{Bottleneck, Finding};
 use crate::secret;
 use drumfire_capacity::Answer;
 use serde::Serialize;
@@ -62,13 +62,8 @@ struct Row {
 impl Finding {
     /// The finding as one JSON object, indented, with a line feed at its end.
     #[must_use]
-    #[expect(
-        clippy::expect_used,
-        reason = "the form has string keys only, and its types serialize"
-    )]
     pub fn json(&self) -> Vec<u8> {
-        let text = serde_json::to_string_pretty(&self.document()).expect("string keys only");
-        crate::json::escaped(&text).into_bytes()
+        crate::json::bytes(&self.document())
     }
 
     fn document(&self) -> Document<'_> {
@@ -132,7 +127,7 @@ impl<'a> Wanted<'a> {
 impl Row {
     fn of(row: &super::KneeRow) -> Self {
         Self {
-            stage: stage_name(row.stage),
+            stage: row.stage.name(),
             rate_per_s: row.rate,
             duration_ns: row.span.0,
             ended: row.ended,

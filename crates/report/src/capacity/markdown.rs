@@ -1,7 +1,7 @@
 //! A capacity as Markdown, for a comment: the answer in a sentence, the facts, and the knee as a
 //! table.
 
-use super::{Finding, sentence, short, stage_name};
+use super::{Finding, sentence, short};
 use crate::markdown::escaped;
 use crate::quantity::{count, quantile, share_of};
 use crate::style::Unicode;
@@ -23,7 +23,7 @@ impl Finding {
             out.push_str(&format!(
                 "| {} | {} | {} | {} | {} | {} |\n",
                 short(row.rate),
-                stage_name(row.stage),
+                row.stage.name(),
                 count(row.ended),
                 time(0.5),
                 time(0.99),

@@ -1,9 +1,9 @@
 //! A capacity as text for a terminal: the answer, what bounds it, its confirmation, and the knee as
 //! a table with bars.
 
-use super::{Finding, KneeRow, allowed, bottleneck_words, sentence, short, stage_name};
+use super::{Finding, KneeRow, allowed, bottleneck_words, sentence, short};
 use crate::bar::bar;
-use crate::line::{Ink, Line, wrap};
+use crate::line::{self, Ink, Line};
 use crate::quantity::{count, in_letters, latency, quantile, share_of, span};
 use crate::secret;
 use crate::style::Style;
@@ -136,7 +136,7 @@ impl Finding {
             let length = tail(row).map_or(0, |tail| tail.0);
             table.row(vec![
                 Line::of(short(row.rate), Ink::Bold),
-                Line::of(stage_name(row.stage), Ink::Dim),
+                Line::of(row.stage.name(), Ink::Dim),
                 Line::of(span(row.span, style.unicode), Ink::Dim),
                 Line::plain(count(row.ended)),
                 Line::plain(time(0.5).unwrap_or_else(|| unknown.to_owned())),
@@ -168,11 +168,5 @@ fn at_most(times: &Histogram, q: f64) -> Option<Nanos> {
 fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String) {
     let words = Untrusted::new(words).escaped(style.unicode);
     let words = in_letters(&words, style.unicode);
-    let lines = wrap(&words, style.width().saturating_sub(LABEL));
-    for (at, text) in lines.into_iter().enumerate() {
-        let label = if at == 0 { label } else { "" };
-        Line::of(format!("{label:LABEL$}"), Ink::Bold)
-            .with(text, ink)
-            .print(style, out);
-    }
+    line::labelled((label, LABEL), &words, ink, style, out);
 }

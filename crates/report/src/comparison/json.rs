@@ -61,13 +61,8 @@ struct Entry {
 impl Comparison {
     /// The comparison as one JSON object, indented, with a line feed at its end.
     #[must_use]
-    #[expect(
-        clippy::expect_used,
-        reason = "the form has string keys only, and its types serialize"
-    )]
     pub fn json(&self) -> Vec<u8> {
-        let text = serde_json::to_string_pretty(&self.document()).expect("string keys only");
-        crate::json::escaped(&text).into_bytes()
+        crate::json::bytes(&self.document())
     }
 
     pub(super) fn document(&self) -> impl Serialize {

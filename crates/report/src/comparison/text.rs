@@ -11,7 +11,7 @@
 use super::figure::Figure;
 use super::{Answer, Comparison, Rounds, Row, Runs};
 use crate::calendar;
-use crate::line::{Ink, Line, wrap};
+use crate::line::{Ink, Line, labelled, wrap};
 use crate::quantity::{counted, in_letters, latency_f64, rate, share_of};
 use crate::secret;
 use crate::style::{Style, Unicode};
@@ -27,10 +27,16 @@ impl Comparison {
     pub fn text(&self, style: &Style) -> String {
         let mut out = String::new();
         let (answer, ink) = self.answer(style);
-        labelled("Answer", &answer, ink, style, &mut out);
+        labelled(("Answer", LABEL), &answer, ink, style, &mut out);
         out.push('\n');
         for (label, side) in [("Base", &self.base), ("Candidate", &self.candidate)] {
-            labelled(label, &side.words(style), Ink::Plain, style, &mut out);
+            labelled(
+                (label, LABEL),
+                &side.words(style),
+                Ink::Plain,
+                style,
+                &mut out,
+            );
         }
         out.push('\n');
         for line in self.table(style).lines(style.width()) {
@@ -264,19 +270,6 @@ impl Row {
             Some((low, high)) => format!("{} to {}", signed(low, style), signed(high, style)),
             None => style.glyph("–", "-").to_owned(),
         }
-    }
-}
-
-/// Prints a sentence behind a label, over as many lines as it needs.
-fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String) {
-    for (at, text) in wrap(words, style.width().saturating_sub(LABEL))
-        .into_iter()
-        .enumerate()
-    {
-        let label = if at == 0 { label } else { "" };
-        Line::of(format!("{label:LABEL$}"), Ink::Bold)
-            .with(text, ink)
-            .print(style, out);
     }
 }
 

@@ -12,7 +12,7 @@
 //! has the colour of the least rank, the candidate that of a greater one. The x axis holds both
 //! runs; marks are left out, for they would be of one run and look as if they were of both.
 
-use super::{Axis, Bar, Figure, Plot, Role, Scale, Series, Unit, over_time, tail};
+use super::{Axis, Bar, Figure, Plot, Role, Scale, Series, outcomes, over_time, tail};
 use drumfire_measure::{Histogram, IntervalRow, Outcome, Summary};
 use std::collections::BTreeMap;
 
@@ -88,14 +88,14 @@ pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> 
     );
     let shared = shared.into_iter().map(Shared::joined);
     let shared = std::iter::once(tail).chain(shared);
-    shared.chain([outcomes(sides)]).collect()
+    shared.chain([outcomes_of(sides)]).collect()
 }
 
 /// The most kinds of failures with bars of their own.
 const KINDS: usize = 6;
 
 /// What became of the requests of both sides: two bars for each outcome.
-fn outcomes(sides: [&BesideSide<'_>; 2]) -> Figure {
+fn outcomes_of(sides: [&BesideSide<'_>; 2]) -> Figure {
     let mut kinds: BTreeMap<&str, [u64; 2]> = BTreeMap::new();
     for (number, side) in sides.iter().enumerate() {
         for (kind, count) in &side.failures {
@@ -129,25 +129,7 @@ fn outcomes(sides: [&BesideSide<'_>; 2]) -> Figure {
         };
         [side(0), side(1)]
     });
-    let bars: Vec<Bar> = bars.collect();
-    // Behind the longest bar stands its count.
-    let values: Vec<f64> = bars.iter().map(|bar| bar.value * 1.15).collect();
-    Figure {
-        name: "outcomes",
-        title: "Requests by outcome".to_owned(),
-        question: "What became of the requests?",
-        x: Axis::linear("requests", Unit::Count, values),
-        y: Axis {
-            title: "",
-            unit: Unit::None,
-            scale: Scale::Linear,
-            from: 0.0,
-            to: bars.len() as f64,
-        },
-        plot: Plot::Bars(bars),
-        marks: Vec::new(),
-        note: None,
-    }
+    outcomes::figure(bars.collect())
 }
 
 impl Shared {

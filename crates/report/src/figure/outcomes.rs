@@ -5,7 +5,7 @@
 //! rarest share a bar, so that the sum stays whole. Bars without a request are left out, but for
 //! that of ok ones, whose absence would look like a mistake of the picture.
 
-use super::{Axis, Bar, Figure, Plot, Role, Unit};
+use super::{Axis, Bar, Figure, Plot, Role, Scale, Unit};
 use drumfire_measure::{Outcome, Summary};
 use std::cmp::Reverse;
 
@@ -35,6 +35,11 @@ pub(super) fn outcomes(summary: &Summary) -> Figure {
         bar("in flight at the end", Role::Lost, counts.in_flight),
     ]);
     bars.retain(|bar| bar.value > 0.0 || bar.role == Role::Good);
+    figure(bars)
+}
+
+/// The picture of these bars.
+pub(super) fn figure(bars: Vec<Bar>) -> Figure {
     // Behind the longest bar stands its count.
     let values: Vec<f64> = bars.iter().map(|bar| bar.value * 1.15).collect();
     Figure {
@@ -45,7 +50,7 @@ pub(super) fn outcomes(summary: &Summary) -> Figure {
         y: Axis {
             title: "",
             unit: Unit::None,
-            scale: super::Scale::Linear,
+            scale: Scale::Linear,
             from: 0.0,
             to: bars.len() as f64,
         },

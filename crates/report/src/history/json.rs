@@ -6,7 +6,7 @@
 use super::{Change, History, Track};
 use crate::calendar::rfc3339;
 use crate::comparison::Figure;
-use crate::json::escaped;
+use crate::json::bytes;
 use crate::listing::Listed;
 use crate::secret;
 use serde::Serialize;
@@ -64,10 +64,6 @@ struct Changed<'a> {
 impl History<'_> {
     /// The history as one JSON object, indented, with a line feed at its end.
     #[must_use]
-    #[expect(
-        clippy::expect_used,
-        reason = "the form has string keys only, and its types serialize"
-    )]
     pub fn json(&self) -> Vec<u8> {
         let newest = self.runs.last().and_then(|run| run.run.ok());
         let document = Document {
@@ -82,8 +78,7 @@ impl History<'_> {
             older: self.older,
             figures: self.tracks.iter().map(|track| self.entry(track)).collect(),
         };
-        let text = serde_json::to_string_pretty(&document).expect("string keys only");
-        escaped(&text).into_bytes()
+        bytes(&document)
     }
 
     fn entry<'b>(&'b self, track: &'b Track) -> Entry<'b> {

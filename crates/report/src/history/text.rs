@@ -8,7 +8,7 @@
 use super::{Change, History, RUNS_MIN, Track};
 use crate::bar::level;
 use crate::comparison::{Figure, percent, signed, value};
-use crate::line::{Ink, Line, wrap};
+use crate::line::{Ink, Line, labelled};
 use crate::listing::Listed;
 use crate::quantity::{counted, in_letters};
 use crate::secret;
@@ -30,9 +30,15 @@ impl History<'_> {
         let mut out = String::new();
         for (number, (sentence, ink)) in self.sentences(style).into_iter().enumerate() {
             let label = if number == 0 { "Changes" } else { "" };
-            labelled(label, &sentence, ink, style, &mut out);
+            labelled((label, LABEL), &sentence, ink, style, &mut out);
         }
-        labelled("Runs", &self.runs_words(style), Ink::Plain, style, &mut out);
+        labelled(
+            ("Runs", LABEL),
+            &self.runs_words(style),
+            Ink::Plain,
+            style,
+            &mut out,
+        );
         if self.runs.is_empty() {
             return out;
         }
@@ -261,17 +267,4 @@ fn tags(run: &Listed<'_>, style: &Style) -> Line {
         .iter()
         .map(|tag| Untrusted::new(tag).escaped(style.unicode));
     Line::plain(shown.collect::<Vec<_>>().join(" "))
-}
-
-/// Prints a sentence behind a label, over as many lines as it needs.
-fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String) {
-    for (at, text) in wrap(words, style.width().saturating_sub(LABEL))
-        .into_iter()
-        .enumerate()
-    {
-        let label = if at == 0 { label } else { "" };
-        Line::of(format!("{label:LABEL$}"), Ink::Bold)
-            .with(text, ink)
-            .print(style, out);
-    }
 }

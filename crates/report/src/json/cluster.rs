@@ -3,7 +3,7 @@
 //! A key that is not known is `null`: the time of a run whose start is not named, the share of an
 //! agent that waits, a clock that was not measured.
 
-use super::escaped;
+use super::bytes;
 use serde::Serialize;
 
 /// The name and version of the form.
@@ -67,15 +67,10 @@ pub struct ClusterAgent {
 
 /// Runs under way, as one indented document.
 #[must_use]
-#[expect(
-    clippy::expect_used,
-    reason = "the form has string keys only, and its own types never fail to serialize"
-)]
 pub fn cluster(runs: &[ClusterRun]) -> Vec<u8> {
     let document = Document {
         schema: SCHEMA,
         runs,
     };
-    let text = serde_json::to_string_pretty(&document).expect("string keys only");
-    escaped(&text).into_bytes()
+    bytes(&document)
 }

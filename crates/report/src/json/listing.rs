@@ -17,7 +17,7 @@
 //! The words are those of the summary's contract wherever it has the same figure. The form is
 //! versioned apart from it: a list may get a key that a summary has had for long.
 
-use super::{escaped, prose};
+use super::{bytes, prose};
 use crate::calendar::rfc3339;
 use crate::listing::Listed;
 use crate::secret;
@@ -81,17 +81,12 @@ struct Figures {
 /// Runs as one JSON object, indented, with a line feed at its end; described in the manual. An
 /// empty list is an object with no runs, and no error.
 #[must_use]
-#[expect(
-    clippy::expect_used,
-    reason = "string keys only, and its own types never fail to serialize"
-)]
 pub fn runs(runs: &[Listed<'_>]) -> Vec<u8> {
     let list = List {
         schema: SCHEMA,
         runs: runs.iter().map(row).collect(),
     };
-    let text = serde_json::to_string_pretty(&list).expect("string keys only");
-    escaped(&text).into_bytes()
+    bytes(&list)
 }
 
 /// A run in the contract's words, with the errors of its parts.

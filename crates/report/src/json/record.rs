@@ -21,7 +21,7 @@
 //! be printed to a terminal as it is.
 
 use super::lowered::LoweredPlan;
-use super::{escaped, prose};
+use super::{bytes, escaped, prose};
 use crate::calendar::rfc3339;
 use crate::secret;
 use drumfire_measure::{RunEvent, RunInfo};
@@ -51,10 +51,6 @@ const SCHEMA: &str = "drumfire.info.v1";
 /// The facts of a run that are known when it begins, as one JSON object, indented, with a line feed
 /// at its end.
 #[must_use]
-#[expect(
-    clippy::expect_used,
-    reason = "string keys only, and its own types never fail to serialize"
-)]
 pub fn facts(info: &RunInfo) -> Vec<u8> {
     let facts = Facts {
         schema: SCHEMA,
@@ -69,8 +65,7 @@ pub fn facts(info: &RunInfo) -> Vec<u8> {
         plan: LoweredPlan(info),
         notes: info.notes.iter().map(prose).collect(),
     };
-    let text = serde_json::to_string_pretty(&facts).expect("string keys only");
-    escaped(&text).into_bytes()
+    bytes(&facts)
 }
 
 /// A line about an event: the time at which it was published, and the event.

@@ -2,20 +2,9 @@
 //! line a round elsewhere. It shows no figures: an experiment that is ended for its figures has no answer.
 
 use crate::output::Output;
-use crate::terminal;
+use crate::progress_line::{ProgressForm, ProgressLine};
 use drumfire_net::Clock;
-use drumfire_session::Console as _;
 use drumfire_units::Nanos;
-
-/// The form of the progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// A line that replaces itself.
-    Live,
-    /// A line behind each round.
-    Lines,
-    Nothing,
-}
 
 /// The steps of an experiment.
 #[derive(Clone, Copy, Debug)]
@@ -27,8 +16,7 @@ pub(super) struct Steps {
 
 /// The progress.
 pub(super) struct Progress {
-    form: Form,
-    output: Output,
+    line: ProgressLine,
     clock: Clock,
     planned: Steps,
     /// The beginning of the step under way.
@@ -43,12 +31,7 @@ pub(super) struct Progress {
 impl Progress {
     pub(super) fn of(planned: Steps, quiet: bool, output: &Output) -> Self {
         Self {
-            form: match (quiet, terminal::is_live()) {
-                (true, _) => Form::Nothing,
-                (false, true) => Form::Live,
-                (false, false) => Form::Lines,
-            },
-            output: output.clone(),
+            line: ProgressLine::of(quiet, output),
             clock: Clock::start(),
             planned,
             began: Nanos::ZERO,
@@ -60,10 +43,7 @@ impl Progress {
 
     /// A sentence that stays.
     pub(super) fn remark(&self, sentence: &str) {
-        if self.form != Form::Nothing {
-            self.clear();
-            self.output.note(sentence);
-        }
+        self.line.remark(sentence);
     }
 
     pub(super) fn begin_step(&mut self) {
@@ -80,7 +60,7 @@ impl Progress {
     pub(super) fn show(&mut self, made: usize, name: &str) {
         let elapsed = Nanos(self.clock.now().0.saturating_sub(self.began.0));
         let second = elapsed.0 / 1_000_000_000;
-        if self.form != Form::Live || self.shown == Some(second) {
+        if self.line.form() != ProgressForm::Live || self.shown == Some(second) {
             return;
         }
         self.shown = Some(second);
@@ -90,16 +70,14 @@ impl Progress {
             made + 1,
             self.planned.rounds
         );
-        let columns = self.output.columns().saturating_sub(1);
-        let line: String = line.chars().take(columns).collect();
-        self.output.replace_line(&line);
+        self.line.replace(&line);
     }
 
     /// Confirms a round.
     pub(super) fn end_round(&self, made: usize) {
-        if self.form == Form::Lines {
+        if self.line.form() == ProgressForm::Lines {
             let left = self.left(made, Nanos::ZERO);
-            self.output.note(&format!(
+            self.line.add(&format!(
                 "round {made} of {} is made{left}",
                 self.planned.rounds
             ));
@@ -108,9 +86,7 @@ impl Progress {
 
     /// Takes the line away.
     pub(super) fn clear(&self) {
-        if self.form == Form::Live {
-            self.output.replace_line("");
-        }
+        self.line.clear();
     }
 
     /// The time that the rest of all rounds will take, as the steps so far took theirs.

@@ -2,28 +2,18 @@
 //! a line for each stage and each rate of a bracket, and one every half minute.
 
 use crate::output::Output;
-use crate::terminal;
+use crate::progress_line::{ProgressForm, ProgressLine};
 use drumfire_capacity::{Progress, Stage};
 use drumfire_net::Clock;
-use drumfire_session::Console as _;
 use drumfire_units::Nanos;
 use drumfire_units::rounded;
 
 /// The time between two lines of one stage.
 const PERIOD: Nanos = Nanos::from_secs(30);
 
-/// The form of the progress.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Live,
-    Lines,
-    Nothing,
-}
-
 /// The progress that is shown.
 pub(super) struct Shower {
-    form: Form,
-    output: Output,
+    line: ProgressLine,
     clock: Clock,
     /// The stage and the rate of the last line, and when it was printed.
     last: Option<(Stage, f64, Nanos)>,
@@ -32,26 +22,17 @@ pub(super) struct Shower {
 impl Shower {
     pub(super) fn of(quiet: bool, output: &Output) -> Self {
         Self {
-            form: match (quiet, terminal::is_live()) {
-                (true, _) => Form::Nothing,
-                (false, true) => Form::Live,
-                (false, false) => Form::Lines,
-            },
-            output: output.clone(),
+            line: ProgressLine::of(quiet, output),
             clock: Clock::start(),
             last: None,
         }
     }
 
     pub(super) fn show(&mut self, progress: &Progress) {
-        match self.form {
-            Form::Nothing => {}
-            Form::Live => {
-                let columns = self.output.columns().saturating_sub(1);
-                let line: String = line(progress).chars().take(columns).collect();
-                self.output.replace_line(&line);
-            }
-            Form::Lines => {
+        match self.line.form() {
+            ProgressForm::Quiet => {}
+            ProgressForm::Live => self.line.replace(&words(progress)),
+            ProgressForm::Lines => {
                 let now = self.clock.now();
                 let is_new = self.last.is_none_or(|(stage, rate, at)| {
                     let is_bracket = matches!(stage, Stage::Climb | Stage::Refine);
@@ -61,37 +42,26 @@ impl Shower {
                 });
                 if is_new && progress.stage != Stage::Over {
                     self.last = Some((progress.stage, progress.rate, now));
-                    self.output.note(&line(progress));
+                    self.line.add(&words(progress));
                 }
             }
         }
     }
 
-    /// Takes the line away.
+    /// Takes the live line away.
     pub(super) fn clear(&self) {
-        if self.form == Form::Live {
-            self.output.replace_line("");
-        }
+        self.line.clear();
     }
 
     /// A sentence that stays.
     pub(super) fn remark(&self, sentence: &str) {
-        if self.form != Form::Nothing {
-            self.output.note(sentence);
-        }
+        self.line.remark(sentence);
     }
 }
 
 /// `hold: 905/s, 0.94 % beyond of 1 % allowed, about 2 min left`.
-fn line(progress: &Progress) -> String {
-    let stage = match progress.stage {
-        Stage::Climb => "climb",
-        Stage::Refine => "refine",
-        Stage::Drain => "drain",
-        Stage::Hold => "hold",
-        Stage::Confirm => "confirm",
-        Stage::Over => "over",
-    };
+fn words(progress: &Progress) -> String {
+    let stage = progress.stage.name();
     let share = |share: f64| match share * 100.0 {
         p if p < 0.005 => "0 %".to_owned(),
         p if p < 0.995 => format!("{p:.2} %"),
