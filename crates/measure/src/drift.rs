@@ -14,13 +14,11 @@
 #[cfg(test)]
 mod alarms;
 mod blocks;
-mod centre;
 mod shape;
 mod tracks;
 
 use crate::{Overview, RunInfo, Timeline};
 use blocks::Blocks;
-pub(crate) use centre::{median, without_spikes};
 use drumfire_units::Nanos;
 use shape::Shape;
 use std::ops::Range;

@@ -9,8 +9,8 @@
 //! shows warm caches, the tail shows connections and compilers that are not ready yet. The later of
 //! both cuts counts.
 
-use crate::drift::{median, without_spikes};
 use crate::{Interval, Model, Timeline};
+use drumfire_stats::{median, without_spikes};
 use drumfire_units::Nanos;
 
 /// The fewest intervals from which anything is concluded.

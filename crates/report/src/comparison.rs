@@ -208,13 +208,6 @@ impl Answer {
     }
 }
 
-fn median(values: &[f64]) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let last = sorted.len() - 1;
-    f64::midpoint(sorted[last / 2], sorted[last.div_ceil(2)])
-}
-
 impl Runs {
     fn of(runs: &[Compared]) -> Self {
         let mut ordered: Vec<&Summary> = runs.iter().map(Compared::summary).collect();

@@ -13,7 +13,7 @@ mod text;
 use crate::comparison::Figure;
 use crate::listing::Listed;
 use drumfire_measure::{Digest, Validity};
-use drumfire_stats::{ChangePoint, Divisive, HISTORY_MAX, Track as Tested};
+use drumfire_stats::{ChangePoint, Divisive, HISTORY_MAX, Track as Tested, median};
 
 pub use json::SCHEMA;
 
@@ -200,10 +200,8 @@ fn known(values: &[Option<f64>]) -> impl Iterator<Item = (usize, f64)> + '_ {
 impl Track {
     /// The median of the values of these runs.
     pub(crate) fn median(&self, from: usize, to: usize) -> Option<f64> {
-        let mut values: Vec<f64> = self.values[from..to].iter().flatten().copied().collect();
-        values.sort_by(f64::total_cmp);
-        let last = values.len().checked_sub(1)?;
-        Some(f64::midpoint(values[last / 2], values[last.div_ceil(2)]))
+        let values: Vec<f64> = self.values[from..to].iter().flatten().copied().collect();
+        (!values.is_empty()).then(|| median(&values))
     }
 
     /// The level before a change, back to the one before it, and behind it, up to the next.

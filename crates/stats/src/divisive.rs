@@ -15,9 +15,9 @@
 //!
 //! The place of a change that is shown is then found by its likelihood (`place`).
 
+use crate::centre::without_spikes;
 use crate::energy::{Energy, Split};
 use crate::place::Place;
-use crate::spikes::without_spikes;
 use crate::{RUNS_MAX, Shift};
 use drumfire_plan::Random;
 

@@ -11,6 +11,7 @@
 //! intervals depend on each other, so that whole blocks of them are drawn ([`moving_blocks`]).
 
 mod blocks;
+mod centre;
 mod divisive;
 mod energy;
 mod flips;
@@ -18,10 +19,10 @@ mod holm;
 mod place;
 mod rank_sum;
 mod signed_rank;
-mod spikes;
 mod tail;
 
 pub use blocks::{block_length, moving_blocks};
+pub use centre::{mean, median, without_spikes};
 pub use divisive::{ChangePoint, Divisive, HISTORY_MAX, Track, best_split};
 pub use energy::Split;
 pub use flips::{Differences, Looks};

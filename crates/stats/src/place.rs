@@ -13,7 +13,7 @@
 //! squared distances from the mean of their side (the levels and the logarithm of the deviation
 //! integrated out over a flat law).
 
-use crate::spikes::without_spikes;
+use crate::centre::without_spikes;
 
 /// The share of the probability that the range of likely places holds.
 const LIKELY: f64 = 0.95;

@@ -7,9 +7,9 @@
 //! and include the search for a step's place; the statistic of the series is divided by the factor
 //! by which the rest of the dependence inflates it.
 
-use super::centre::{mean, without_spikes};
 use super::shape;
 use drumfire_plan::Random;
+use drumfire_stats::{mean, without_spikes};
 
 /// The most blocks.
 const BLOCKS: usize = 40;

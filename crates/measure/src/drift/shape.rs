@@ -10,7 +10,7 @@
 //! series: [`steps`] takes each pair of places in constant time from prefix sums, the rest is
 //! linear in each place.
 
-use super::centre::{mean, median};
+use drumfire_stats::{mean, median};
 
 /// The number of parts to which a series is summed up before forms are fitted to it.
 const PARTS: usize = 60;

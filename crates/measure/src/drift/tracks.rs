@@ -6,10 +6,10 @@
 //! Then the run is judged only if its load was steady there, by what became due and not by what the
 //! plan says, so that a rate that was changed by hand shows as well.
 
-use super::centre::median;
 use super::{DriftFigure, HOUR, POINTS_MIN, SPAN_MIN, Trend};
 use crate::quantile::count_needed;
 use crate::{Model, Overview, PoolInfo, RunInfo, Timeline};
+use drumfire_stats::median;
 use drumfire_units::Nanos;
 use std::ops::Range;
 

@@ -10,10 +10,10 @@
 //! what slows the machine for some of them moves no median.
 
 use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Compared, Row, median};
+use super::{Answer, CONFIDENCE, Compared, Row};
 use crate::quantity::counted;
 use drumfire_measure::{Overview, Summary};
-use drumfire_stats::{Differences, Looks, SignedRank};
+use drumfire_stats::{Differences, Looks, SignedRank, median};
 
 /// The least number of rounds of an experiment: with fewer nothing could be found.
 pub const ROUNDS_MIN: usize = 6;

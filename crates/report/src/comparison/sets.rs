@@ -9,9 +9,9 @@
 //! those of its logarithm, and not symmetric.
 
 use super::figure::Figure;
-use super::{Answer, CONFIDENCE, Compared, Row, median};
+use super::{Answer, CONFIDENCE, Compared, Row};
 use crate::quantity::counted;
-use drumfire_stats::{RankSum, Shift, holm};
+use drumfire_stats::{RankSum, Shift, holm, median};
 
 /// A row for each figure that every run has, and what their reader has to know.
 pub(super) fn rows(
