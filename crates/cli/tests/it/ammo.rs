@@ -16,18 +16,10 @@ struct Arrived {
 
 /// A server that keeps what arrives.
 fn server() -> (Script, Arc<Mutex<Vec<Arrived>>>) {
-    let arrived = Arc::new(Mutex::new(Vec::new()));
-    let into = Arc::clone(&arrived);
-    let script = Script::new(move |peer| {
-        while let Some(request) = peer.whole_request() {
-            let at = Instant::now();
-            into.lock().unwrap().push(Arrived { request, at });
-            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
-                return;
-            }
-        }
-    });
-    (script, arrived)
+    Script::keeping(|request| Arrived {
+        request,
+        at: Instant::now(),
+    })
 }
 
 fn run(pool: &str, url: &str, folder: &Folder, flags: &str) -> Run {

@@ -7,18 +7,7 @@ use std::sync::{Arc, Mutex};
 
 /// A server that keeps the targets of requests, in the order in which they arrive.
 fn server() -> (Script, Arc<Mutex<Vec<String>>>) {
-    let arrived = Arc::new(Mutex::new(Vec::new()));
-    let into = Arc::clone(&arrived);
-    let script = Script::new(move |peer| {
-        while let Some(request) = peer.whole_request() {
-            let target = request.head.split(' ').nth(1).unwrap();
-            into.lock().unwrap().push(target.to_owned());
-            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
-                return;
-            }
-        }
-    });
-    (script, arrived)
+    Script::keeping(|request| request.head.split(' ').nth(1).unwrap().to_owned())
 }
 
 /// Files of feeds.

@@ -8,19 +8,11 @@ use std::sync::{Arc, Mutex};
 /// A server that keeps the targets and bodies of requests as `/target body`, in the order in which
 /// they arrive.
 fn server() -> (Script, Arc<Mutex<Vec<String>>>) {
-    let arrived = Arc::new(Mutex::new(Vec::new()));
-    let into = Arc::clone(&arrived);
-    let script = Script::new(move |peer| {
-        while let Some(request) = peer.whole_request() {
-            let target = request.head.split(' ').nth(1).unwrap();
-            let body = String::from_utf8(request.body).unwrap();
-            into.lock().unwrap().push(format!("{target} {body}"));
-            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
-                return;
-            }
-        }
-    });
-    (script, arrived)
+    Script::keeping(|request| {
+        let target = request.head.split(' ').nth(1).unwrap();
+        let body = String::from_utf8(request.body).unwrap();
+        format!("{target} {body}")
+    })
 }
 
 fn folder() -> Folder {

@@ -3,7 +3,6 @@
 use crate::support::program::{LIMIT, words};
 use crate::support::script::{WholeRequest, field};
 use crate::support::{Folder, Process, Report, Run, Script, Serve, drumfire, http, load};
-use std::sync::{Arc, Mutex};
 
 /// Feeds and bodies that the lines below name.
 fn folder() -> Folder {
@@ -26,16 +25,7 @@ fn folder() -> Folder {
 /// Everything that arrives when the program is given a line, in the order of one connection.
 /// `{url}` stands for the server, `{dir}` for a folder with files.
 fn arrives(folder: &Folder, line: &str) -> (Vec<WholeRequest>, Report) {
-    let arrived = Arc::new(Mutex::new(Vec::new()));
-    let into = Arc::clone(&arrived);
-    let server = Script::new(move |peer| {
-        while let Some(request) = peer.whole_request() {
-            into.lock().unwrap().push(request);
-            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
-                return;
-            }
-        }
-    });
+    let (server, arrived) = Script::keeping(|request| request);
     let dir = folder.path().display().to_string();
     let line = line.replace("{url}", &server.url()).replace("{dir}", &dir);
     let report = load(&format!("-c 1 --threads 1 {line}"));
@@ -150,16 +140,7 @@ fn a_plan_sends_what_its_command_line_sends() {
     let (again, _) = arrives(&folder, line);
     assert_eq!(shown(&direct, "x-of"), shown(&again, "x-of"));
 
-    let arrived = Arc::new(Mutex::new(Vec::new()));
-    let into = Arc::clone(&arrived);
-    let server = Script::new(move |peer| {
-        while let Some(request) = peer.whole_request() {
-            into.lock().unwrap().push(request);
-            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
-                return;
-            }
-        }
-    });
+    let (server, arrived) = Script::keeping(|request| request);
     let dir = folder.path().display().to_string();
     let line = line.replace("{url}", &server.url()).replace("{dir}", &dir);
     let printed = http(&format!("-c 1 --threads 1 {line} --print-plan"));

@@ -42,6 +42,25 @@ impl Script {
         Self::at("127.0.0.1:0", serve)
     }
 
+    /// A server that answers every request with 200 and an empty body, and keeps what `keep` makes of
+    /// each, in the order in which they arrive.
+    pub(crate) fn keeping<T: Send + 'static>(
+        keep: impl Fn(WholeRequest) -> T + Send + Sync + 'static,
+    ) -> (Self, Arc<Mutex<Vec<T>>>) {
+        let arrived = Arc::new(Mutex::new(Vec::new()));
+        let into = Arc::clone(&arrived);
+        let script = Self::new(move |peer| {
+            while let Some(request) = peer.whole_request() {
+                let kept = keep(request);
+                into.lock().unwrap().push(kept);
+                if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
+                    return;
+                }
+            }
+        });
+        (script, arrived)
+    }
+
     pub(crate) fn at(address: &str, serve: impl Fn(&mut Peer) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let script = Self {
