@@ -165,9 +165,23 @@ impl Books<'_> {
             duration = self.end - warmup.span();
         }
         let mut summary = self.reading.close(duration, steal);
+        self.notes.extend(open_note(summary.total.untimed()));
         Arc::make_mut(&mut summary.info).notes.extend(self.notes);
         let summary = Arc::new(summary);
         self.relay.publish(RunEvent::Finished(Arc::clone(&summary)));
         summary
     }
+}
+
+/// The note on requests that were under way with agents when those were lost.
+fn open_note(untimed: u64) -> Option<String> {
+    let (open, count) = match untimed {
+        0 => return None,
+        1 => ("1 request was".to_owned(), "it counts"),
+        many => (format!("{many} requests were"), "they count"),
+    };
+    Some(format!(
+        "{open} open with an agent when it was lost: {count} as in flight or pending, and no time is \
+         known"
+    ))
 }

@@ -304,7 +304,8 @@ impl Reader {
         if !has_end {
             let goes_on = directory.is_some_and(directory::is_held);
             doubt(&mut summary, &parts, untimed, goes_on);
-        } else if untimed > 0 {
+        } else if untimed > 0 && parts.len() > 1 {
+            // A run of one part has said so itself, in the words of its own report.
             notes.push(format!(
                 "{} when a part of the run was cut off: they count as in flight or pending, and no \
                  time of theirs is known",

@@ -2,11 +2,12 @@
 
 use crate::folder::Folder;
 use crate::runs;
-use drumfire_measure::{AskedLoad, RunInfo, Summary};
+use drumfire_measure::{AskedLoad, Doubt, Reading, RunInfo, Summary};
 use drumfire_plan::{Change, Command};
 use drumfire_store::{Directory, Record, Recording, StoreError};
 use drumfire_units::Nanos;
 use std::fs;
+use std::sync::Arc;
 
 /// What the first version of the form wrote: a run of forty requests.
 #[test]
@@ -135,6 +136,30 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     assert_eq!(rates.collect::<Vec<_>>(), [Some(100.0), None]);
     assert_eq!(Record::newest_id(&path).unwrap(), later.id);
     assert_eq!(summary.info.started_at_unix_ns, 100_000_000_000);
+}
+
+/// Requests without a time are a matter of the report that the run had: a run on several agents names
+/// those that were lost, and reading it adds nothing.
+#[test]
+fn a_whole_run_of_one_part_has_its_own_notes_alone() {
+    let folder = Folder::new();
+    let path = folder.join("run");
+    let info = runs::info(100);
+    let first = &runs::intervals(&info, 2)[..1];
+    let mut recording = runs::begin(&path, &info);
+    recording.interval(&first[0]).unwrap();
+    let mut reading = Reading::new(Arc::new(info), &[]);
+    reading.absorb(&first[0]);
+    reading.doubt(Doubt {
+        text: "an agent was lost".to_owned(),
+        unknown: 0.1,
+    });
+    let summary = reading.close(first[0].end, 0.0);
+    recording.end(&summary.ending(None)).unwrap();
+    let record = Record::read(&path).unwrap();
+    assert!(record.is_whole());
+    assert!(record.summary.total.untimed() > 0);
+    assert_eq!(record.summary.info.notes, summary.info.notes);
 }
 
 /// Earlier programs stored the change that a command made, and not the command.
