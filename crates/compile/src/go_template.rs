@@ -47,6 +47,9 @@ pub(crate) enum Role {
 }
 
 impl Role {
+    /// Odd places are those of data and even ones those of metadata, so that a further element of one
+    /// changes no number of the other.
+    ///
     /// The stream of random numbers of this text; never [`UUID_PLACE`].
     const fn place(self) -> u64 {
         match self {

@@ -31,6 +31,9 @@ pub(crate) struct Multipart {
 
 /// The body that has these parts, with the content of each. With `are_templates`, texts may be
 /// templates.
+///
+/// # Errors
+/// When a media type has control characters, or a file or a head can't stand beside a template.
 pub(crate) fn multipart(
     parts: &[Part],
     contents: &[Arc<[u8]>],

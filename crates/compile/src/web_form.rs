@@ -17,7 +17,7 @@ pub(crate) enum Tags {
     Text,
 }
 
-/// The fields of a form as the text of a body.
+/// The fields of a form as the text of a body, in their order; names are never templates.
 pub(crate) fn body(fields: &[Field], tags: Tags) -> String {
     let pairs = fields.iter().map(|field| {
         let mut pair = String::new();
@@ -41,6 +41,8 @@ fn template(value: &str, out: &mut String) {
             Piece::Text(text) => out.push_str(&percent::encoded(text)),
             Piece::Tag(tag) => out.push_str(tag),
             Piece::Value(inside) => {
+                // The filter goes inside of the signs: `{{- x -}}` still trims what is around it, and the
+                // parentheses keep an operator in `x` from taking the filter for its right side.
                 let trims = ['-', '+'];
                 let (before, inside) = match inside.strip_prefix(trims) {
                     Some(rest) => inside.split_at(inside.len() - rest.len()),

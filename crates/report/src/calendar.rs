@@ -53,11 +53,15 @@ const fn civil(day: u64) -> (u64, u64, u64) {
     (era * 400 + year + turn, month, day)
 }
 
+/// Any number of digits up to nine behind the point is read. A date is checked no further than its
+/// fields: the 31st of a shorter month is the day behind its last, as the same sum has it.
+///
 /// The nanoseconds since 1970 of a text of [`rfc3339`]; `None` of any other.
 pub(crate) fn unix_nanos(text: &str) -> Option<u64> {
     let text = text.strip_suffix('Z')?;
     let (date, time) = text.split_once('T')?;
     let (time, fraction) = time.split_once('.').unwrap_or((time, "0"));
+    // Three numbers and nothing behind them; a sign or a space is no number here.
     let numbers = |text: &str, mark: char| {
         let mut parts = text.split(mark).map(|part| part.parse::<u64>().ok());
         let three = [parts.next()??, parts.next()??, parts.next()??];

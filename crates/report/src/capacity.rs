@@ -104,6 +104,8 @@ impl Finding {
     }
 }
 
+/// `width` is half of the interval, per second: a digit below a tenth of it says nothing.
+///
 /// A rate with as many digits as its interval supports, and three at least.
 fn rounded(rate: f64, width: f64) -> String {
     let digits = match (rate, width) {
@@ -134,6 +136,7 @@ fn allowed(share: f64) -> String {
     format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
+/// A rate in groups of three digits, with `digits` behind the point: `12,345.6/s`.
 fn per_second(rate: f64, digits: usize) -> String {
     let text = format!("{rate:.digits$}");
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -160,6 +163,9 @@ fn asked(rate: f64) -> String {
     }
 }
 
+/// One sentence serves text, Markdown and the notes of the run, so that a capacity reads the same
+/// wherever it is found.
+///
 /// The sentence of an answer, its state apart.
 fn sentence(finding: &Finding) -> String {
     let wanted = finding.wanted();

@@ -72,6 +72,7 @@ pub fn excerpt(spot: &Spot<'_>, style: &Style) -> String {
     };
     let number = spot.line.to_string();
     let gutter = number.len().max(NUMBER);
+    // Stars stand one for one, so that the column of a mark is that of the file.
     let cut = without_secrets(line);
     let at = mark(line, spot).map(|at| at.min(cut.chars().count().saturating_sub(1)));
     let room = style.width().saturating_sub(gutter + 3).max(10);

@@ -70,6 +70,7 @@ pub(crate) fn in_letters(text: &str, unicode: Unicode) -> String {
 
 /// The length of a run: `250 ms`, `10 s`, `10.3 s`, `5m00s`, `2h05m`, `3d04h`.
 pub(crate) fn span(nanos: Nanos, unicode: Unicode) -> String {
+    // Rounded before the unit is chosen: 59.96 s is `1m00s`, and never `60.0 s`.
     let tenths = nanos.0.saturating_add(50_000_000) / 100_000_000;
     let seconds = nanos.0.saturating_add(500_000_000) / 1_000_000_000;
     match seconds {
@@ -104,6 +105,7 @@ pub(crate) fn share_of(ratio: f64) -> String {
     match ratio * 100.0 {
         0.0 => "0 %".to_owned(),
         100.0 => "100 %".to_owned(),
+        // The bounds are those of rounding: 9.995 would print as `10.00`, a digit too many.
         p if p < 0.01 => "<0.01 %".to_owned(),
         p if p < 9.995 => format!("{p:.2} %"),
         p if p < 99.95 => format!("{p:.1} %"),

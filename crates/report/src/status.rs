@@ -6,6 +6,8 @@
 /// only where it explains a failure.
 #[must_use]
 pub const fn reason_phrase(status: u16) -> Option<&'static str> {
+    // The codes of those documents alone: extensions such as WebDAV's are seldom met by a load, and
+    // are named by their number.
     Some(match status {
         400 => "Bad Request",
         401 => "Unauthorized",

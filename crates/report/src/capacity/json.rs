@@ -8,6 +8,8 @@ use serde::Serialize;
 /// The name and version of the form; fields are only ever added to it.
 pub const SCHEMA: &str = "drumfire.capacity.v1";
 
+/// The document. `answer` is one of `found`, `below`, `above`, `generator` and `open`; a key without a
+/// value in the answer is `null`, never absent, so that a script may ask for each.
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
@@ -16,6 +18,7 @@ struct Document<'a> {
     answer: &'static str,
     /// The estimate; of `below`, `above` and `generator` the rate that they are about.
     rate_per_s: Option<f64>,
+    /// The ends of the interval that holds the capacity with the share `confidence`.
     low_per_s: Option<f64>,
     high_per_s: Option<f64>,
     confidence: f64,
@@ -23,9 +26,12 @@ struct Document<'a> {
     /// without an answer has them.
     kept_per_s: Option<f64>,
     missed_per_s: Option<f64>,
+    /// The objective that bounds the rate.
     slo: Option<&'a str>,
+    /// `target`, `connections` or `generator`; `null` where nothing showed which.
     limited_by: Option<&'static str>,
     cut_short: bool,
+    /// The time for which the load was held, in seconds.
     held_s: Option<f64>,
     confirmation: Option<Confirmed>,
     slos: Vec<Wanted<'a>>,
@@ -33,6 +39,8 @@ struct Document<'a> {
     reasons: &'a [String],
 }
 
+/// The last confirmation: `shares` are those beyond each objective, in the order of `slos`, and `made`
+/// is the number of confirmations, each at a lower rate than the one before.
 #[derive(Serialize)]
 struct Confirmed {
     kept: bool,
@@ -41,6 +49,8 @@ struct Confirmed {
     made: u32,
 }
 
+/// An objective: at most this share of the requests may lie beyond the bound; without a bound it is
+/// about failures.
 #[derive(Serialize)]
 struct Wanted<'a> {
     expression: &'a str,
@@ -48,6 +58,8 @@ struct Wanted<'a> {
     bound_ns: Option<u64>,
 }
 
+/// A rate that was tried: for how long, how many requests ended, their times, and the shares beyond
+/// each objective. A quantile is `null` where too few requests ended for it.
 #[derive(Serialize)]
 struct Row {
     stage: &'static str,

@@ -21,6 +21,7 @@ const BAR: usize = 24;
 const BOUNDS: u64 = 4;
 
 impl Finding {
+    // A mark is earned: a search that was cut short or not confirmed has none.
     /// The answer, and a row for each rate that was tried.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
@@ -99,6 +100,8 @@ impl Finding {
     }
 
     /// The knee: rates and the times of requests.
+    /// The quantile of the table and its bars is that of the objective that bounds the capacity; rates at
+    /// which more than its share lies beyond the bound are in the colour of what is bad.
     fn table(&self, style: &Style) -> Table {
         let shown = self.shown();
         let q = self.quantile();
@@ -123,6 +126,7 @@ impl Finding {
         let tail = |row: &KneeRow| at_most(&row.times, q);
         let most = rows.iter().filter_map(|row| tail(row)).max();
         let bound = self.objectives.get(shown).and_then(|it| it.bound);
+        // Without a limit one step into overload would make all other bars a dot.
         let whole = match (most, bound) {
             (Some(most), Some(bound)) => most.0.min(BOUNDS * bound.0.max(1)),
             (most, _) => most.map_or(1, |most| most.0),

@@ -17,6 +17,7 @@ struct Document {
     schema: &'static str,
     /// `null` where there is one pair.
     answer: Option<&'static str>,
+    /// The least shift that matters, as a share.
     least: f64,
     confidence: f64,
     base: Side,
@@ -27,6 +28,7 @@ struct Document {
     cautions: Vec<String>,
 }
 
+/// One side: the target of its first run without credentials, and the ids of its runs in their order.
 #[derive(Serialize)]
 struct Side {
     target: String,
@@ -84,6 +86,7 @@ impl Comparison {
         }
     }
 
+    /// The answer of all figures: one that is worse decides, and equal is what all are or none is.
     fn word(&self) -> &'static str {
         let is_equal = self
             .rows
@@ -99,6 +102,7 @@ impl Comparison {
 }
 
 impl Answer {
+    /// The word of the form.
     const fn name(self) -> &'static str {
         match self {
             Self::Worse => "worse",

@@ -41,6 +41,8 @@ pub(super) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<Stri
     let cells = runs.map(|run| Cells::of(run.summary()));
     let is_read = runs.iter().any(|run| run.is_read());
     let has_blocks = cells.iter().all(|cells| cells.all.len() >= CELLS_MIN);
+    // Each side draws with the seed of the base, under a number of its own: two looks at the same pair
+    // have the same intervals.
     let replicates = match has_blocks {
         true => [0, 1].map(|side| cells[side].replicates(base.summary().info.seed, side as u64)),
         false => [Vec::new(), Vec::new()],
@@ -108,6 +110,8 @@ struct Cell {
 }
 
 impl Cells {
+    /// The cells of a run. Buckets are numbered over all cells, so that adding a cell up touches only
+    /// those that it uses.
     fn of(run: &Summary) -> Self {
         let overviews: Vec<_> = run.over_time().collect();
         let rows = run.rows_of(&overviews);
@@ -132,6 +136,7 @@ impl Cells {
     /// The figures of each replicate, in the order of [`FIGURES`]; not a number where it has none.
     /// Both sides draw by themselves.
     fn replicates(&self, seed: u64, side: u64) -> Vec<[f64; FIGURES.len()]> {
+        // One buffer serves all replicates: a thousand of them would be most of the time otherwise.
         let block = block_length(self.all.len());
         let mut counts = vec![0_u64; self.times.len()];
         let replicate = |number| {
@@ -164,6 +169,7 @@ impl Cells {
             *sum += count;
             Some(*sum)
         });
+        // The rank is that of the whole sum: a replicate has as many requests as its blocks had.
         let below = reached.take_while(|reached| *reached < rank).count();
         self.times.get(below).map_or(f64::NAN, |time| *time as f64)
     }

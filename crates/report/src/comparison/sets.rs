@@ -30,6 +30,7 @@ pub(super) fn rows(
         Some((*figure, [median(base), median(candidate)], test, shift))
     });
     let tests: Vec<_> = tests.collect();
+    // Holm's procedure (1979) keeps the probability of any false answer at one level over all figures.
     let raised = holm(
         &tests
             .iter()
@@ -69,6 +70,7 @@ fn values(figure: Figure, runs: &[Compared]) -> Option<Vec<f64>> {
     runs.iter().map(|run| figure.value(run)).collect()
 }
 
+/// The values on the scale on which a shift is a difference.
 fn scaled(figure: Figure, values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| figure.scaled(*value)).collect()
 }
@@ -76,6 +78,7 @@ fn scaled(figure: Figure, values: &[f64]) -> Vec<f64> {
 /// Too few runs, and runs whose order lets a change of the machine pass for one of the target.
 fn cautions(base: &[Compared], candidate: &[Compared], figures: usize) -> Vec<String> {
     let mut cautions = Vec::new();
+    // The least probability that ranks of so many runs can have bounds what any figures could show.
     let raised = RankSum::least(base.len(), candidate.len()) * figures as f64;
     if raised > 1.0 - CONFIDENCE {
         let needed = (2..).find(|n| RankSum::least(*n, *n) * figures as f64 <= 1.0 - CONFIDENCE);
@@ -88,6 +91,7 @@ fn cautions(base: &[Compared], candidate: &[Compared], figures: usize) -> Vec<St
             counted(figures as u64, "figure"),
         ));
     }
+    // Sides that overlap in time were taken in turn at least once; the order within is not judged.
     let begins = |runs: &[Compared]| {
         let began = runs.iter().map(|run| run.summary().info.started_at_unix_ns);
         (began.clone().min(), began.max())

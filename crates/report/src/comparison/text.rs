@@ -52,6 +52,8 @@ impl Comparison {
         out
     }
 
+    /// One pair has no verdict, whatever its intervals say.
+    ///
     /// The answer of all figures in a sentence: what is worse goes first, since it decides.
     pub(crate) fn answer(&self, style: &Style) -> (String, Ink) {
         if self.is_pair() {
@@ -61,6 +63,8 @@ impl Comparison {
         }
         let [worse, better] =
             [Answer::Worse, Answer::Better].map(|answer| self.listed(answer, style));
+        // Worse and better together are a trade, and its reader decides: the sentence has both, and the exit
+        // code is that of what is worse.
         let least = percent(self.terms.least);
         match (worse, better) {
             (Some(worse), None) => (
@@ -99,6 +103,8 @@ impl Comparison {
         }
     }
 
+    /// In the order of the table, so that the median stands before the tail.
+    ///
     /// The figures with this answer and their shifts; `None` where there is none.
     fn listed(&self, answer: Answer, style: &Style) -> Option<String> {
         let rows = self.rows.iter().filter(|row| row.answer == Some(answer));
@@ -146,6 +152,7 @@ impl Comparison {
         cautions.chain(self.resolution(style)).collect()
     }
 
+    /// The table for a terminal. A pair has neither a probability nor an answer, and no columns for them.
     fn table(&self, style: &Style) -> Table {
         let mut columns = vec![
             Column::names("Figure"),
@@ -184,6 +191,7 @@ impl Comparison {
         table
     }
 
+    /// The answer of a figure in its colour. What is open is dim and not green: nothing was shown.
     fn answer_words(&self, row: &Row) -> Line {
         let ink = match row.answer {
             Some(Answer::Worse) => Ink::Bad,
@@ -222,6 +230,9 @@ impl Comparison {
     }
 }
 
+/// Markdown and the page take these words, so that no format has a figure that another rounds
+/// differently.
+///
 /// The table of a comparison in words.
 pub(crate) struct Cells {
     pub(crate) heads: Vec<&'static str>,
@@ -261,10 +272,12 @@ impl Runs {
 }
 
 impl Row {
+    /// The shift with its sign, such as `+7.1 %`.
     pub(super) fn shift_words(&self, style: &Style) -> String {
         signed(self.shift, style)
     }
 
+    /// The ends of the interval with their signs; a dash where too little is known for one.
     pub(super) fn interval_words(&self, style: &Style) -> String {
         match self.interval {
             Some((low, high)) => format!("{} to {}", signed(low, style), signed(high, style)),
@@ -283,6 +296,8 @@ fn answer_name(row: &Row, least: f64) -> String {
     }
 }
 
+/// A value of a figure with its unit: times as latencies, failures as shares of the requests, rates
+/// per second.
 pub(crate) fn value(figure: Figure, value: f64, unicode: Unicode) -> String {
     match figure {
         Figure::Latency(..) => latency_f64(value, unicode),
@@ -312,6 +327,7 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
+/// A probability to three digits: more would promise what a test of ranks does not have.
 fn probability(p: f64) -> String {
     match p {
         ..0.001 => "<0.001".to_owned(),

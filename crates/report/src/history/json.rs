@@ -26,6 +26,7 @@ struct Document<'a> {
     figures: Vec<Entry<'a>>,
 }
 
+/// A run, in the order of time. `started_at` is RFC 3339 in UTC.
 #[derive(Serialize)]
 struct Run<'a> {
     id: &'a str,
@@ -33,6 +34,7 @@ struct Run<'a> {
     tags: Vec<String>,
 }
 
+/// A run of the plan whose figures are no measure of its target, with the reason.
 #[derive(Serialize)]
 struct LeftOut<'a> {
     id: &'a str,
@@ -44,6 +46,7 @@ struct LeftOut<'a> {
 struct Entry<'a> {
     name: &'static str,
     unit: &'static str,
+    /// In the order of `runs`; `unit` says what they are: `ns`, `share` or `per_s`.
     values: &'a [Option<f64>],
     changes: Vec<Changed<'a>>,
 }
@@ -52,11 +55,14 @@ struct Entry<'a> {
 #[derive(Serialize)]
 struct Changed<'a> {
     run: &'a str,
+    /// The first and the last run at which the change may have been, with 95 % confidence.
     likely_from: &'a str,
     likely_to: &'a str,
     before: Option<f64>,
     after: Option<f64>,
+    /// A ratio less 1; of failures a difference of shares.
     shift: f64,
+    /// The probability of a change as large in a history without one.
     p: f64,
     is_worse: bool,
 }
@@ -81,6 +87,7 @@ impl History<'_> {
         bytes(&document)
     }
 
+    /// A figure with its changes, each with the levels on both sides of it.
     fn entry<'b>(&'b self, track: &'b Track) -> Entry<'b> {
         let id = |number: usize| self.runs[number].id;
         let change = |(number, change): (usize, &Change)| {
@@ -109,6 +116,7 @@ impl History<'_> {
     }
 }
 
+/// The id and the tags of a run; a tag that looks like a secret is masked as everywhere.
 fn run<'a>(listed: &Listed<'a>) -> Run<'a> {
     let started = listed.run.map(|run| rfc3339(run.started_at_unix_ns));
     let tags = listed.labels.map_or(&[][..], |labels| labels.tags).iter();

@@ -24,6 +24,8 @@ const AROUND: usize = LABEL + 32;
 const BLOCKS_MAX: usize = 100;
 
 impl History<'_> {
+    /// The text at the width of the style.
+    ///
     /// What changed, a line for each figure, and the newest `rows` runs.
     #[must_use]
     pub fn text(&self, rows: usize, style: &Style) -> String {
@@ -70,6 +72,7 @@ impl History<'_> {
             };
             return changes.iter().map(sentence).collect();
         }
+        // With too few runs silence would be read as "no change".
         let none = match self.runs.len() {
             ..RUNS_MIN => format!("too few runs to show any; {RUNS_MIN} are needed"),
             _ => "none is shown".to_owned(),
@@ -77,6 +80,8 @@ impl History<'_> {
         vec![(none, Ink::Plain)]
     }
 
+    /// The grammar follows the sign: a shift above 0 "grew", another "fell", and its size has none.
+    ///
     /// A change in words: the figure, the shift, the run, and the runs that it may have been.
     fn sentence(&self, figure: Figure, change: &Change, style: &Style) -> String {
         let name = match figure {
@@ -102,6 +107,9 @@ impl History<'_> {
         format!("{name} {verb} by {by}{points} at the run of {run}{likely}")
     }
 
+    /// The words by which a reader finds the run again: a tag is what people gave it, the id is what
+    /// commands take.
+    ///
     /// A run by its time, its tags and its name.
     fn run_words(&self, number: usize, style: &Style) -> String {
         let run = &self.runs[number];
@@ -118,6 +126,7 @@ impl History<'_> {
         format!("{} ({})", self.began(number, style), words.join(", "))
     }
 
+    /// The time at which a run began, as the listing of runs has it.
     fn began(&self, number: usize, style: &Style) -> String {
         let began = self.runs[number].began;
         Untrusted::new(began).escaped(style.unicode)
@@ -165,6 +174,7 @@ impl History<'_> {
     fn print_track(&self, track: &Track, style: &Style, out: &mut String) {
         let room = style.width().saturating_sub(AROUND);
         let columns = self.runs.len().min(room.clamp(1, BLOCKS_MAX));
+        // Of more runs than columns each column has its share, and shows the median of its runs.
         let edge = |column: usize| column * self.runs.len() / columns;
         let medians = (0..columns).map(|column| track.median(edge(column), edge(column + 1)));
         let medians: Vec<Option<f64>> = medians.collect();
@@ -194,6 +204,7 @@ impl History<'_> {
         }
         let mut marks = Line::plain(" ".repeat(LABEL));
         for column in 0..columns {
+            // Two changes of one column are one mark: the table below has both.
             let within = |change: &&Change| (edge(column)..edge(column + 1)).contains(&change.at);
             match track.changes.iter().find(within) {
                 None => marks.space(1),
@@ -261,6 +272,7 @@ fn changed<'c>(here: impl Iterator<Item = &'c (Figure, Change)>, style: &Style) 
     line
 }
 
+/// The tags of a run, which people typed: characters that would steer a terminal are escaped.
 fn tags(run: &Listed<'_>, style: &Style) -> Line {
     let tags = run.labels.map_or(&[][..], |labels| labels.tags);
     let shown = tags

@@ -157,6 +157,7 @@ fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Comp
     out.element("strong", &[("class", class)], &answer);
     out.close("p");
     match (base, candidate) {
+        // Of a set the runs are only counted: a line for each would push the table off the screen.
         ([base], [candidate]) => runs(out, [base, candidate].map(Compared::summary), false),
         _ => {
             for (name, words) in ["Base", "Candidate"].iter().zip(of.sides(&style)) {
@@ -176,6 +177,9 @@ fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Comp
     out.close("header");
 }
 
+/// `is_linked` on the pages of a server, where each run has a page; a file stands alone, and links
+/// would lead nowhere.
+///
 /// Appends a line for each run with its answers.
 fn runs(out: &mut Markup, both: [&Summary; 2], is_linked: bool) {
     for (name, run) in ["Base", "Candidate"].iter().zip(both) {
@@ -202,6 +206,7 @@ fn runs(out: &mut Markup, both: [&Summary; 2], is_linked: bool) {
 fn figures(of: &Comparison) -> Grid {
     let Cells { heads, rows } = of.cells(&Style::new(u16::MAX, Color::Off, Unicode::On));
     let row = |cells: Vec<String>| {
+        // The answer is the last column; of a pair it is another word, which is never this one.
         let is_worse = cells.last().is_some_and(|answer| answer == "worse");
         let cells = cells.into_iter().enumerate();
         let cell = |(number, text): (usize, String)| match is_worse && number > 0 {

@@ -34,6 +34,7 @@ fn about(out: &mut Markup, history: &History<'_>) {
             Ink::Bad => "is-bad",
             _ => "",
         };
+        // A change is a sentence of its own; that there is none is a fragment behind a label.
         let sentence = match history.has_changes() {
             true => sentence,
             false => format!("Changes: {sentence}."),
@@ -59,6 +60,7 @@ fn runs(history: &History<'_>) -> Grid {
             let of_run = track.values[number];
             Cell::number(of_run.map(|of| value(track.figure, of, Unicode::On)))
         }));
+        // Several figures may change at one run; each is named with its own shift.
         let here = changes.iter().filter(|(_, change)| change.at == number);
         let words = here.map(|(figure, change)| {
             format!(

@@ -56,6 +56,7 @@ fn pools(summary: &Summary) -> Grid {
     let several = summary.info.pools.len() > 1;
     let rows = summary.pools().filter(|_| several).map(|(pool, figures)| {
         let counts = &figures.counts;
+        // A mean over the run: laws that rise or fall have a row for each stage in the table below.
         let asked = summary.intended_per_s_of(pool, figures).map(rate);
         let mut cells = vec![
             Cell::Text(foreign(&pool.name, Unicode::On)),
@@ -294,6 +295,7 @@ fn protocol(summary: &Summary) -> Grid {
     let total = &summary.total;
     let row = |name: String, value: String| vec![Cell::Text(name), Cell::Text(value)];
     let mut statuses: Vec<(u16, u64)> = total.status().collect();
+    // Summed before the list is cut, so that shares are of all responses.
     let answered = statuses.iter().map(|(_, n)| n).sum();
     statuses.sort_unstable();
     let statuses = statuses.into_iter().map(|(status, n)| {

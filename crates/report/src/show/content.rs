@@ -35,12 +35,14 @@ pub(crate) fn content(
     secrets: &[&str],
     unicode: Unicode,
 ) -> Vec<String> {
+    // The text that a schema gives a message goes before its bytes, which are no text for a reader.
     let mut rows = match (&body.text, text_of(&body.bytes)) {
         (Some(text), _) => lines(text, secrets, unicode),
         (None, Some(text)) if !is_binary(text) => lines(text, secrets, unicode),
         _ => hexadecimal(&secret::bytes(&body.bytes, secrets)),
     };
     let shown = body.bytes.len() as u64;
+    // One last row at most: that lines were cut off says more than that bytes were.
     if rows.len() > LINES_MAX {
         rows.truncate(LINES_MAX);
         rows.push(format!("(more lines; {} bytes in all)", body.length));

@@ -51,6 +51,9 @@ struct Document {
     notes: Vec<String>,
 }
 
+/// The facts of the run. Times are nanoseconds; `started_at` is RFC 3339 in UTC, to the nanosecond.
+/// `interval_ns` is needed for the blocks of a bootstrap, `seed` and `plan` for the likeness of two
+/// runs.
 #[derive(Deserialize)]
 struct Run {
     id: String,
@@ -69,6 +72,8 @@ struct Run {
     version: String,
 }
 
+/// Whether the load was what the plan asked for, and the share of the intended requests that was sent,
+/// from 0 to 1.
 #[derive(Deserialize)]
 struct Load {
     kept: bool,
@@ -76,6 +81,7 @@ struct Load {
     sent_share: f64,
 }
 
+/// A version without this answer said nothing against the load: it counts as kept.
 impl Default for Load {
     fn default() -> Self {
         Self {
@@ -85,16 +91,22 @@ impl Default for Load {
     }
 }
 
+/// How the target did. The word is one of [`TargetState`]'s; another is taken as unknown, for a
+/// comparison reads it and decides nothing by it.
 #[derive(Default, Deserialize)]
 struct Target {
     state: String,
 }
 
+/// Whether the run can be trusted. An unknown word is refused: an invalid run must not pass for a
+/// valid one.
 #[derive(Deserialize)]
 struct Verdict {
     validity: String,
 }
 
+/// Requests by their fate: `intended = sent + dropped + pending`, and
+/// `sent = ok + failed + in_flight`, of which `timed_out` is a part of `failed`.
 #[derive(Deserialize)]
 struct Requests {
     intended: u64,
@@ -111,12 +123,16 @@ struct Requests {
     pending: u64,
 }
 
+/// The two distributions that answers are taken from: of the open model the one from the intended
+/// start, of the closed model the one from the send.
 #[derive(Deserialize)]
 struct Latency {
     response_time: Distribution,
     service_time: Distribution,
 }
 
+/// Times in nanoseconds. `at_least` has the names of quantiles that are lower bounds, from requests
+/// without an end; `at_least_from_ns` is the least time of such a request.
 #[derive(Deserialize)]
 struct Distribution {
     count: u64,
@@ -132,12 +148,15 @@ struct Distribution {
     histogram: String,
 }
 
+/// Failures of one kind. A kind may come several times, once for each detail.
 #[derive(Deserialize)]
 struct Error {
     kind: String,
     count: u64,
 }
 
+/// A row of the timeline; `start_ns` is since the run's start. It has no histogram: rows are the blocks
+/// of a bootstrap and the points of a picture, and quantiles of the run never come from theirs.
 #[derive(Deserialize)]
 struct Interval {
     start_ns: u64,
@@ -160,6 +179,7 @@ struct Interval {
     at_least: Vec<String>,
 }
 
+/// The quantiles of a row, in nanoseconds; `null` where too few requests ended for one.
 #[derive(Deserialize)]
 struct Times {
     min: Option<u64>,
@@ -171,6 +191,7 @@ struct Times {
     max: Option<u64>,
 }
 
+/// A pool by its name, its model and its steps: runs of other pools can't be compared.
 #[derive(Deserialize)]
 struct Pool {
     name: String,
@@ -208,6 +229,10 @@ pub(super) fn of(json: &[u8]) -> Result<(Summary, Read), String> {
 }
 
 impl Document {
+    /// The run as a record would give it.
+    ///
+    /// The summary is closed before anything is put into it: closing judges a run by its intervals, which
+    /// a file has no histograms of, while the answers of the run itself stand in the document.
     fn into_run(self) -> Result<(Summary, Read), String> {
         let info = self.info()?;
         let started = info.started_at_unix_ns;
@@ -276,6 +301,7 @@ impl Document {
         })
     }
 
+    /// The counts of the whole run; those of pools and steps decide nothing here.
     fn put_counts(&self, summary: &mut Summary) {
         let counts = &mut summary.total.counts;
         counts.intended = self.requests.intended;
@@ -318,6 +344,7 @@ fn named<T: Copy>(word: &str, values: &[T], name: fn(T) -> &'static str) -> Opti
     values.iter().copied().find(|value| name(*value) == word)
 }
 
+/// A model by its name in the contract; the error repeats the word without its control characters.
 fn model(word: &str) -> Result<Model, String> {
     let found = named(word, &[Model::Open, Model::Closed], Model::name);
     found.ok_or_else(|| {
@@ -328,6 +355,11 @@ fn model(word: &str) -> Result<Model, String> {
     })
 }
 
+/// The distribution of a name, from HdrHistogram's V2 form in base 64.
+///
+/// Its buckets round, so that the extremes come from the keys beside it. A histogram that was cut or
+/// edited has another number of times than `count`, which is an error: half of a distribution would
+/// look faster than the whole.
 fn histogram(name: &str, of: &Distribution) -> Result<Histogram, String> {
     if of.count == 0 {
         return Ok(Histogram::small());
@@ -351,6 +383,8 @@ fn histogram(name: &str, of: &Distribution) -> Result<Histogram, String> {
 }
 
 impl Interval {
+    /// The row at its place in real time. What the JSON lacks of a row (checks, warm-up, lag) is zero or
+    /// unknown, and no comparison asks for it.
     fn row(&self, started_at_unix_ns: u64) -> IntervalRow {
         let start = Nanos(self.start_ns);
         let end = Nanos(self.start_ns.saturating_add(self.length_ns));
