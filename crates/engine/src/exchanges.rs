@@ -66,26 +66,6 @@ use drumfire_plan::{Origin, Taken};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// An exchange that is over: its record, and the resources that it held.
-pub(crate) struct Finished {
-    sample: Sample,
-    held: Held,
-}
-
-impl Finished {
-    /// Its record.
-    #[inline(always)]
-    pub(crate) const fn sample(&self) -> &Sample {
-        &self.sample
-    }
-
-    /// The resources that it held, to be given back.
-    #[inline(always)]
-    pub(crate) const fn held(&self) -> Held {
-        self.held
-    }
-}
-
 /// The action on an exchange whose timer has fired.
 #[derive(Debug)]
 pub(crate) enum Due {
@@ -301,28 +281,33 @@ impl Exchanges {
         outcome
     }
 
-    /// Makes the record of an exchange that is over, and frees its id. Messages that its call had
-    /// still meant to send are counted.
+    /// Makes the record of an exchange that is over. Messages that its call had still meant to send
+    /// are counted. [`Self::release`] follows, with this record.
     #[inline(always)]
-    pub(crate) fn finish(&mut self, end: End, interval: &mut Figures) -> Finished {
+    pub(crate) fn sample(&mut self, end: End, interval: &mut Figures) -> Sample {
         let (id, now, outcome) = (end.id(), end.now(), end.outcome());
         let called = match self.entry(id).is_call() {
             true => Some(self.with(id, interval, now, |kind, cx| kind.account(cx, outcome))),
             false => None,
         };
-        let entry = &mut self.entries[id.index()];
+        let entry = &self.entries[id.index()];
+        let account = &entry.exchange.account;
         let status = match called {
             Some(status) => status,
-            None => account::final_status(entry.exchange.account.status(), outcome),
+            None => account::final_status(account.status(), outcome),
         };
-        interval.interim += u64::from(entry.exchange.account.interim());
-        let sample = entry.sample(&self.rules, now, outcome, status);
-        let finished = Finished {
-            held: entry.exchange.task().held(&sample),
-            sample,
-        };
-        if self.records.attends(&finished.sample) {
-            self.records.attend(&self.rules, entry, &finished.sample);
+        interval.interim += u64::from(account.interim());
+        entry.sample(&self.rules, now, outcome, status)
+    }
+
+    /// Frees the id of an exchange that is over and has this record. Gives the resources that it
+    /// held, to be given back.
+    #[inline(always)]
+    pub(crate) fn release(&mut self, id: ExchangeId, sample: &Sample) -> Held {
+        let entry = &mut self.entries[id.index()];
+        let held = entry.exchange.task().held(sample);
+        if self.records.attends(sample) {
+            self.records.attend(&self.rules, entry, sample);
         }
         entry.exchange.close();
         entry.kind.end_exchange();
@@ -331,7 +316,7 @@ impl Exchanges {
         }
         self.open -= 1;
         self.free.push(id);
-        finished
+        held
     }
 
     /// Keeps the body of the last exchange with this id, which failed; gives the detail of it.

@@ -119,24 +119,20 @@ impl Lists {
         self.ended.is_empty() && self.todo.is_empty()
     }
 
-    /// Takes the next exchange that is over.
-    ///
-    /// # Errors
-    /// The time at which it ended, when that is not before `edge`; it stays the next.
+    /// The next exchange that is over; [`Self::pass_ended`] takes it off.
     #[inline]
-    pub(crate) fn take_ended(&mut self, edge: Nanos) -> Result<Option<End>, Nanos> {
-        let Some(end) = self.ended.get(self.settled).copied() else {
-            return Ok(None);
-        };
-        if end.now >= edge {
-            return Err(end.now);
-        }
+    pub(crate) fn next_ended(&self) -> Option<End> {
+        self.ended.get(self.settled).copied()
+    }
+
+    /// Takes the next exchange that is over off the list. There is one.
+    #[inline]
+    pub(crate) fn pass_ended(&mut self) {
         self.settled += 1;
         if self.settled == self.ended.len() {
             self.ended.clear();
             self.settled = 0;
         }
-        Ok(Some(end))
     }
 
     /// Takes the next action on another exchange.

@@ -328,9 +328,10 @@ impl Dispatcher {
     #[inline(always)]
     pub(super) fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
         let id = end.id();
-        // Taken apart it would be copied once more.
-        let finished = self.exchanges.finish(end, cx.recorder.figures(self.id));
-        let sample = finished.sample();
+        let figures = cx.recorder.figures(self.id);
+        // A record is large: given with something else it would be copied once more.
+        let sample = &self.exchanges.sample(end, figures);
+        let held = self.exchanges.release(id, sample);
         cx.recorder
             .record(self.id, sample, || self.exchanges.particulars(id));
         if sample.outcome != Outcome::Ok
@@ -338,7 +339,7 @@ impl Dispatcher {
         {
             cx.recorder.detail(self.id, sample, &detail);
         }
-        finished.held()
+        held
     }
 
     /// The cookies that the last exchange with this id was lent, and what was taken from its
