@@ -6,12 +6,21 @@ use std::io::{Error, Result, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Executed instructions by function, most first. An inlined function counts for itself; what
-/// lies outside the program is one line for each library.
+/// The places that instructions are summed up by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Functions, with the file of each.
+    Function,
+    /// Lines of the source.
+    Line,
+}
+
+/// Executed instructions by place, most first. An inlined function counts for itself; what lies
+/// outside the program is one line for each library.
 ///
 /// # Errors
 /// When addr2line is not installed or does not answer as it should.
-pub fn by_function(program: &Path, steps: &Steps) -> Result<Vec<(String, u64)>> {
+pub fn executed(program: &Path, steps: &Steps, by: By) -> Result<Vec<(String, u64)>> {
     let own = program.canonicalize()?;
     let own = own.to_string_lossy();
     let base = steps.mappings.iter().find(|m| m.name == own);
@@ -26,7 +35,7 @@ pub fn by_function(program: &Path, steps: &Steps) -> Result<Vec<(String, u64)>> 
         }
     }
     let offsets: Vec<u64> = inside.iter().map(|(offset, _)| *offset).collect();
-    for ((_, count), name) in inside.iter().zip(names(program, &offsets)?) {
+    for ((_, count), name) in inside.iter().zip(names(program, &offsets, by)?) {
         *totals.entry(name).or_default() += count;
     }
     let mut table: Vec<(String, u64)> = totals.into_iter().collect();
@@ -34,8 +43,8 @@ pub fn by_function(program: &Path, steps: &Steps) -> Result<Vec<(String, u64)>> 
     Ok(table)
 }
 
-/// The innermost function at each offset.
-fn names(program: &Path, offsets: &[u64]) -> Result<Vec<String>> {
+/// The innermost place at each offset.
+fn names(program: &Path, offsets: &[u64], by: By) -> Result<Vec<String>> {
     let mut command = Command::new("addr2line");
     command.arg("-fC").arg("-e").arg(program);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -51,7 +60,13 @@ fn names(program: &Path, offsets: &[u64]) -> Result<Vec<String>> {
         .lines()
         .collect::<Vec<_>>()
         .chunks(2)
-        .map(|pair| function(pair[0], pair.get(1).copied().unwrap_or("")))
+        .map(|pair| {
+            let place = pair.get(1).copied().unwrap_or("");
+            match by {
+                By::Function => function(pair[0], place),
+                By::Line => line(pair[0], place),
+            }
+        })
         .collect();
     if names.len() == offsets.len() {
         Ok(names)
@@ -68,9 +83,16 @@ fn function(name: &str, place: &str) -> String {
     format!("`{name}` in {}", short.join("/"))
 }
 
+/// A line of the source, with the function that it is in.
+fn line(name: &str, place: &str) -> String {
+    let number = place.split(':').nth(1).unwrap_or("?");
+    let number: String = number.chars().take_while(char::is_ascii_digit).collect();
+    format!("{}:{number}", function(name, place))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::function;
+    use super::{function, line};
 
     #[test]
     fn a_function_is_named_with_the_end_of_its_path() {
@@ -78,6 +100,10 @@ mod tests {
         assert_eq!(
             function("record", place),
             "`record` in measure/src/interval.rs"
+        );
+        assert_eq!(
+            line("record", place),
+            "`record` in measure/src/interval.rs:12"
         );
         assert_eq!(function("??", "??:0"), "`??` in ??");
     }

@@ -5,7 +5,7 @@ use drumfire_bench::cluster::{Binaries, CoordinatorProcess, NatsServer};
 use drumfire_bench::floor::Scheme;
 use drumfire_bench::server::{Kind, Server};
 use drumfire_bench::stepper::{Answerer, Detail, Steps, step};
-use drumfire_bench::symbols;
+use drumfire_bench::symbols::{self, By};
 use drumfire_bench::table::Spread;
 use drumfire_bench::tool::{Programs, Tool};
 use std::fs;
@@ -23,6 +23,9 @@ struct Flags {
     /// Print drumfire's instructions by function
     #[arg(long)]
     functions: bool,
+    /// Print drumfire's instructions by line of the source
+    #[arg(long)]
+    lines: bool,
     /// Count only drumfire over this protocol
     #[arg(long)]
     protocol: Option<Protocol>,
@@ -131,13 +134,14 @@ fn main() -> Result<()> {
             }
         }
     }
-    if flags.functions {
+    let tables = [(flags.functions, By::Function), (flags.lines, By::Line)];
+    for (_, by) in tables.into_iter().filter(|(is_asked, _)| *is_asked) {
         for protocol in protocols {
             for connections in CONNECTIONS {
                 let mut command = servers.command(*protocol, connections, &programs);
                 let steps = step(&mut command, flags.requests, Detail::Addresses)?;
                 let name = format!("{}, {connections} connections", protocol.client());
-                by_function(&mut out, &name, &programs, &steps)?;
+                by_place(&mut out, &name, &programs, (&steps, by))?;
             }
         }
     }
@@ -189,13 +193,22 @@ fn on_an_agent(flags: &Flags, programs: &Programs, nats: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Prints the functions that take most of a client's instructions.
-fn by_function(out: &mut impl Write, name: &str, programs: &Programs, steps: &Steps) -> Result<()> {
-    let table = symbols::by_function(&programs.drumfire, steps)?;
+/// Prints the places that take most of a client's instructions.
+fn by_place(
+    out: &mut impl Write,
+    name: &str,
+    programs: &Programs,
+    (steps, by): (&Steps, By),
+) -> Result<()> {
+    let table = symbols::executed(&programs.drumfire, steps, by)?;
+    let rows = match by {
+        By::Function => 50,
+        By::Line => 200,
+    };
     writeln!(out, "\n| instructions per request | {name} |\n|---|---|")?;
-    for (function, instructions) in table.iter().take(50) {
+    for (place, instructions) in table.iter().take(rows) {
         let each = *instructions as f64 / steps.requests.len() as f64;
-        writeln!(out, "| {each:.1} | {function} |")?;
+        writeln!(out, "| {each:.1} | {place} |")?;
     }
     Ok(())
 }
