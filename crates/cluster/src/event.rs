@@ -16,6 +16,8 @@ pub enum ClusterEvent {
     Lost(Loss),
     /// A fact for the report.
     Note(String),
+    /// The next of the commands that were passed on is in the journal.
+    Kept,
     /// The load was stopped since an agent is lost.
     Aborted,
     /// The run is over, with the endings of all agents that have brought theirs.

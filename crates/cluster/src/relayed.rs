@@ -103,6 +103,7 @@ impl Books<'_> {
             }),
             ClusterEvent::Lost(loss) => self.losses.push(loss),
             ClusterEvent::Note(note) => self.notes.push(note),
+            ClusterEvent::Kept => self.relay.keep(),
             ClusterEvent::Aborted => self.stop(StopReason::Command),
             ClusterEvent::Gathered(..) | ClusterEvent::Over(_) | ClusterEvent::Failed(_) => {}
         }

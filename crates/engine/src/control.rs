@@ -39,7 +39,8 @@ use drumfire_units::Nanos;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Commands beyond [`COMMANDS_MAX`] that stop, pause or resume the load, so that a run whose list
 /// is full, of marks for instance, can still be stopped.
@@ -67,6 +68,8 @@ struct Shared {
     /// exactly while that worker has something to read.
     announced: AtomicUsize,
     book: Mutex<Book>,
+    /// Notified when [`Book::kept`] grows, and when the run is over.
+    kept: Condvar,
 }
 
 /// The state behind the lock, which a worker takes only where something is announced.
@@ -84,6 +87,8 @@ struct Book {
     is_over: bool,
     /// The least time between a command and the time from which it holds.
     lead: Nanos,
+    /// The number of orders that outlive this process; `None` of a run that ends with it.
+    kept: Option<usize>,
 }
 
 /// A clock that counts from the run's start.
@@ -170,12 +175,14 @@ impl Control {
             stop_reason: None,
             is_over: false,
             lead: COMMAND_LEAD,
+            kept: None,
         };
         Ok(Self {
             shared: Arc::new(Shared {
                 limit: AtomicU64::new(GOES_ON),
                 announced: AtomicUsize::new(0),
                 book: Mutex::new(book),
+                kept: Condvar::new(),
             }),
         })
     }
@@ -217,6 +224,33 @@ impl Control {
         let command = Arc::new(Command { at, ..command });
         book.orders.push(Order::new(command, schedule));
         Ok(at)
+    }
+
+    /// Waits until the commands that were given so far are stored where the run goes on without this
+    /// process: at once for a run that ends with it. `false` when that took longer than `patience`.
+    #[must_use]
+    pub fn await_kept(&self, patience: Duration) -> bool {
+        let book = self.lock();
+        let given = book.orders.len();
+        let lacks = |book: &mut Book| !book.is_over && book.kept.is_some_and(|kept| kept < given);
+        let waited = self.shared.kept.wait_timeout_while(book, patience, lacks);
+        let (_book, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+        !waited.timed_out()
+    }
+
+    /// Takes the commands that were given so far for stored, and those to come only by
+    /// [`Self::keep`].
+    pub(crate) fn outlives(&self) {
+        let mut book = self.lock();
+        book.kept = Some(book.orders.len());
+    }
+
+    /// Notes that one more command is stored, in the order in which they were given.
+    pub(crate) fn keep(&self) {
+        if let Some(kept) = &mut self.lock().kept {
+            *kept += 1;
+        }
+        self.shared.kept.notify_all();
     }
 
     /// The end of the load by itself or by a command that was given so far, from the run's start;
@@ -338,6 +372,7 @@ impl Control {
         let mut book = self.lock();
         book.is_over = true;
         book.notes = None;
+        self.shared.kept.notify_all();
     }
 
     fn lock(&self) -> MutexGuard<'_, Book> {
@@ -561,5 +596,26 @@ mod tests {
         assert_eq!(control.send(pause(later)), Ok(later));
         let soon = control.send(Command::soon(Change::Pause)).unwrap();
         assert!(soon >= soonest && soon < later, "{soon}");
+    }
+
+    /// A run that ends with its process keeps nothing beyond it; one that does not keeps each command
+    /// when it says so.
+    #[test]
+    fn a_command_is_awaited_where_it_outlives_the_process() {
+        let plan = drumfire_testkit::open("const(100/s,2h)").plan().unwrap();
+        let control = Control::new(&plan).unwrap();
+        control.send(pause(Nanos(1))).unwrap();
+        assert!(control.await_kept(Duration::ZERO));
+        control.outlives();
+        assert!(control.await_kept(Duration::ZERO), "it was there before");
+        control.send(pause(Nanos(2))).unwrap();
+        assert!(!control.await_kept(Duration::from_millis(1)));
+        let other = control.clone();
+        let keeps = std::thread::spawn(move || other.keep());
+        assert!(control.await_kept(Duration::from_secs(60)));
+        keeps.join().unwrap();
+        control.send(pause(Nanos(3))).unwrap();
+        control.over();
+        assert!(control.await_kept(Duration::ZERO), "nothing will follow");
     }
 }

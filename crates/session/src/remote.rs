@@ -30,6 +30,8 @@ use std::time::Duration;
 const MESSAGE_MAX: u64 = 1 << 24;
 /// The time that a client may take for its message and for the answer.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// The part of it that a command may take until it is stored.
+const KEPT_WITHIN: Duration = Duration::from_secs(1);
 /// The extension of a socket's name, whose stem is the id of its run.
 pub const SOCKET_EXTENSION: &str = "sock";
 /// The extension of a socket's name before its run listens at it.
@@ -202,11 +204,22 @@ fn serve(
         Ok(Question::About) => Answer::Facts(Box::new(info.clone())),
         Ok(Question::Command(command)) => {
             let carried_out = steering.carry_out(&printable(command), control);
-            carried_out.map_or_else(Answer::Refused, Answer::Done)
+            carried_out.map_or_else(Answer::Refused, |words| Answer::Done(kept(words, control)))
         }
         Err(error) => Answer::Refused(error.to_string()),
     };
     client.write_all(&answer.encode())
+}
+
+/// The words of an answer to a command, when that is stored as far as the run goes on without this
+/// process, or behind [`KEPT_WITHIN`].
+fn kept(words: String, control: &Control) -> String {
+    match control.await_kept(KEPT_WITHIN) {
+        true => words,
+        false => format!(
+            "{words}; it is not stored yet, and a coordinator that attaches may not know of it"
+        ),
+    }
 }
 
 /// A client's connection. Its reads and writes share one time: with a time for each, a client that

@@ -14,7 +14,7 @@ use crate::told::{Past, Told};
 use async_nats::Client;
 use async_nats::jetstream::{self, consumer, stream};
 use drumfire_net::Clock;
-use drumfire_plan::StopReason;
+use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
 use futures::{FutureExt as _, StreamExt as _};
 use std::fmt;
@@ -341,7 +341,7 @@ impl Conducting {
                     }
                 },
                 wish = wished.recv(), if holder_is_there => match wish {
-                    Some(Wish::Command(command)) => self.coordinator.command(command),
+                    Some(Wish::Command(command)) => self.command(command),
                     Some(Wish::Halt(reason, ends)) => self.coordinator.halt(reason, ends),
                     None => {
                         holder_is_there = false;
@@ -381,6 +381,13 @@ impl Conducting {
         }
         let _gone_by_itself = context.delete_stream(&name).await;
         Ok(())
+    }
+
+    /// Passes a command on. That it is kept is told when it is written, as all events are.
+    fn command(&mut self, command: Command) -> Vec<CoordinatorAction> {
+        let mut actions = self.coordinator.command(command);
+        actions.push(CoordinatorAction::Tell(ClusterEvent::Kept));
+        actions
     }
 
     /// Takes a report and those that have come behind it, so that all of them are one write of the

@@ -56,6 +56,7 @@ impl Seen {
             ClusterEvent::Run(_)
             | ClusterEvent::Gathered(..)
             | ClusterEvent::Note(_)
+            | ClusterEvent::Kept
             | ClusterEvent::Aborted => {}
         }
     }

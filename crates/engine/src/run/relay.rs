@@ -30,15 +30,22 @@ impl<'a> Relay<'a> {
         self.control
     }
 
-    /// Names the time of a clock at which the run starts; commands need this lead from then on.
+    /// Names the time of a clock at which the run starts; commands need this lead from then on, and are
+    /// stored when [`Self::keep`] says so.
     pub fn begin(&self, clock: Clock, start: Nanos, lead: Nanos) {
         self.control.set_lead(lead);
+        self.control.outlives();
         self.control.started(clock, start);
     }
 
     /// Notes a command that the run was given before, which is among [`Self::commands`] from then on.
     pub fn restore(&self, command: &Command) {
         self.control.restore(command);
+    }
+
+    /// Notes that the next of the commands is stored, so that whoever goes on with the run knows it.
+    pub fn keep(&self) {
+        self.control.keep();
     }
 
     /// Publishes the next event.
