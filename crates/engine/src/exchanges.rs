@@ -260,25 +260,15 @@ impl Exchanges {
     /// Ends an exchange.
     #[inline]
     pub(crate) fn end(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
-        let outcome = self.take_outcome(id, failure);
+        let outcome = self.entry_mut(id).exchange.note_failure(failure);
         self.lists.end(End::new(id, outcome, now));
     }
 
     /// Ends an exchange whose seat rests after it.
     #[cold]
     fn end_and_rest(&mut self, id: ExchangeId, failure: Failure, now: Nanos) {
-        let outcome = self.take_outcome(id, failure);
+        let outcome = self.entry_mut(id).exchange.note_failure(failure);
         self.lists.end(End::new(id, outcome, now).with_rest());
-    }
-
-    /// The outcome of a failure, whose detail the exchange keeps.
-    #[inline(always)]
-    fn take_outcome(&mut self, id: ExchangeId, failure: Failure) -> Outcome {
-        let Failure { outcome, detail } = failure;
-        if let Some(detail) = detail {
-            self.entry_mut(id).exchange.note_detail(detail);
-        }
-        outcome
     }
 
     /// Makes the record of an exchange that is over. Messages that its call had still meant to send

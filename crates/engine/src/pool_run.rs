@@ -44,7 +44,7 @@ use self::membership::Membership;
 use crate::channel::Channel;
 use crate::control::Orders;
 use crate::demand::{Demand, Returned, Room};
-use crate::exchanges::{End, Held};
+use crate::exchanges::{End, Held, Lists};
 use crate::handover::Member;
 use crate::id::PoolId;
 use crate::lifecycle::{Finish, Lifecycle};
@@ -214,7 +214,7 @@ impl PoolRun {
     fn settle_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
         loop {
-            while let Some(end) = self.next_ended(edge)? {
+            while let Some(end) = next_ended(self.dispatcher_mut().lists(), edge)? {
                 self.end(cx, end);
             }
             let Some(todo) = self.dispatcher_mut().lists().next_todo() else {
@@ -223,23 +223,6 @@ impl PoolRun {
             let further = self.admission.further();
             self.dispatcher_mut().go_on(cx, todo, further);
         }
-    }
-
-    /// Takes the next exchange that is over.
-    ///
-    /// # Errors
-    /// The time at which it ended, when that is not before `edge`; it stays the next.
-    #[inline(always)]
-    fn next_ended(&mut self, edge: Nanos) -> Result<Option<End>, Nanos> {
-        let lists = self.dispatcher_mut().lists();
-        let Some(end) = lists.next_ended() else {
-            return Ok(None);
-        };
-        if end.now() >= edge {
-            return Err(end.now());
-        }
-        lists.pass_ended();
-        Ok(Some(end))
     }
 
     /// Records an exchange that is over, lets its user go on, and uses its seat again.
@@ -279,7 +262,7 @@ impl PoolRun {
     /// As [`Self::settle`].
     pub(crate) fn account_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
-        while let Some(end) = self.next_ended(edge)? {
+        while let Some(end) = next_ended(self.dispatcher_mut().lists(), edge)? {
             self.account(cx, end);
         }
         Ok(())
@@ -428,4 +411,20 @@ impl PoolRun {
     pub(crate) const fn finished(&self) -> Option<Finish> {
         self.lifecycle.finished()
     }
+}
+
+/// Takes the next exchange that is over.
+///
+/// # Errors
+/// The time at which it ended, when that is not before `edge`; it stays the next.
+#[inline(always)]
+fn next_ended(lists: &mut Lists, edge: Nanos) -> Result<Option<End>, Nanos> {
+    let Some(end) = lists.next_ended() else {
+        return Ok(None);
+    };
+    if end.now() >= edge {
+        return Err(end.now());
+    }
+    lists.pass_ended();
+    Ok(Some(end))
 }

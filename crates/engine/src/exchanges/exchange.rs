@@ -9,10 +9,11 @@
 
 use super::account::{Account, Times};
 use super::look::Look;
+use crate::blame::Failure;
 use crate::id::{Generation, ShareId, UserId};
 use crate::users::{Belongings, DueRequest, Turn};
 use drumfire_cookies::Jar;
-use drumfire_measure::{Particulars, Sample};
+use drumfire_measure::{Outcome, Particulars, Sample};
 use drumfire_plan::RequestContext;
 use drumfire_units::Nanos;
 
@@ -199,10 +200,13 @@ impl Exchange {
         &self.task
     }
 
-    /// Keeps the detail of its end.
-    #[cold]
-    pub(super) fn note_detail(&mut self, detail: String) {
-        self.detail = Some(detail);
+    /// Keeps the detail of the failure that is its end; gives the outcome.
+    #[inline]
+    pub(super) fn note_failure(&mut self, failure: Failure) -> Outcome {
+        if failure.detail.is_some() {
+            self.detail = failure.detail;
+        }
+        failure.outcome
     }
 
     pub(super) fn detail(&self) -> Option<&str> {
