@@ -15,7 +15,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: demo install test peers suites receivers manifests platforms format lint unit web page pictures dialects bench faults soak fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites receivers manifests platforms format lint unit web page pictures dialects bench truth faults soak fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile optimises
 # nothing, which costs a tenth of a millisecond of a core for each request.
@@ -121,6 +121,14 @@ bench: suites
 	for name in http1 http2 grpc pandora; do \
 	  cargo run --release --locked --package drumfire-bench --bin $$name || exit 1; \
 	done
+
+# The table of docs/truth.md: load testers against targets whose truth is known. wrk, oha and h2load are
+# those of the PATH; GO_WRK, PANDORA and SLOW_COOKER name programs as for `make dialects`.
+truth: suites
+	tools/install-suites.sh hey vegeta fortio k6
+	cargo build --release --locked --package drumfire --package drumfire-bench
+	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
+	  cargo run --release --locked --package drumfire-bench --bin truth
 
 # Faults that take minutes: 200 runs are killed, and their records compared with the server's counts.
 faults:

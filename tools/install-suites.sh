@@ -16,6 +16,13 @@
 #   victoria-metrics     github.com/VictoriaMetrics/VictoriaMetrics
 #   otel-collector       tools/otel-collector.go, with parts from go.opentelemetry.io/collector
 #
+# and other load testers (`make truth`):
+#
+#   hey                  github.com/rakyll/hey
+#   vegeta               github.com/tsenart/vegeta
+#   fortio               fortio.org/fortio
+#   k6                   go.k6.io/k6
+#
 # They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
 # there in the right version stays. Nothing is started: the tests start what they need.
 #
@@ -38,6 +45,12 @@ hlog_reader="tools/hlog-reader.go github.com/HdrHistogram/hdrhistogram-go@v1.4.0
 victoria_metrics="github.com/VictoriaMetrics/VictoriaMetrics/app/victoria-metrics github.com/VictoriaMetrics/VictoriaMetrics@v1.102.1"
 contrib=github.com/open-telemetry/opentelemetry-collector-contrib
 otel_collector="tools/otel-collector.go go.opentelemetry.io/collector/otelcol@v0.165.0 go.opentelemetry.io/collector/receiver/otlpreceiver@v0.165.0 go.opentelemetry.io/collector/service@v0.165.0 $contrib/exporter/fileexporter@v0.165.0"
+
+hey="github.com/rakyll/hey github.com/rakyll/hey@v0.1.5"
+vegeta="github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12@v12.13.0"
+# Later ones need a module that the proxy does not give.
+fortio="fortio.org/fortio fortio.org/fortio@v1.63.7"
+k6="go.k6.io/k6 go.k6.io/k6@v1.8.1"
 
 # Debian's Go, and Go's own installer, stand where a script's PATH does not always look.
 PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"

@@ -20,3 +20,4 @@ pub mod summary;
 pub mod symbols;
 pub mod table;
 pub mod tool;
+pub mod truth;

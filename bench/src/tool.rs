@@ -124,7 +124,7 @@ impl Programs {
 
 /// A program that `make suites` has put into its folder. The search path would not do: there `ghz`
 /// may be drumfire's own link.
-fn suite(name: &str) -> Option<PathBuf> {
+pub(crate) fn suite(name: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("DRUMFIRE_SUITES").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/suites"),
         PathBuf::from,

@@ -1,0 +1,174 @@
+//! Which figures of load testers are true: each tool against targets whose truth is known.
+//!
+//! Every tool that is installed has a row, drumfire's made like all others. A figure is beside the
+//! truth that follows from the target's flags or from the target's own count. One run of each is
+//! enough to see a figure that is wrong by an order of magnitude; near the bound a busy machine
+//! decides, and a second run is due. Ends with 1 where a figure of drumfire's is not true.
+
+use clap::Parser;
+use drumfire_bench::machine;
+use drumfire_bench::process::Guarded;
+use drumfire_bench::server::Server;
+use drumfire_bench::tool::Programs;
+use drumfire_bench::truth::instrument::Instrument;
+use drumfire_bench::truth::{Answer, Case, Witness};
+use drumfire_net::Clock;
+use drumfire_units::Nanos;
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
+use std::fs::{self, File};
+use std::io::{Error, Result, Write};
+use std::net::Ipv4Addr;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::thread;
+use std::time::Duration;
+
+/// The longest run of a tool: its load, what it waits for behind it, and its report.
+const LIMIT: Nanos = Nanos::from_secs(60);
+/// A tool that starves is stopped for this part of each [`PERIOD`].
+const STOPPED: Duration = Duration::from_millis(60);
+/// The time from one stop to the next.
+const PERIOD: Duration = Duration::from_millis(500);
+/// The time between two looks whether a tool has ended.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Run load testers against targets with known truths, and print which figures are true
+#[derive(Debug, Parser)]
+struct Flags {
+    /// The tools, by their names [default: all that are installed]
+    #[arg(long, value_delimiter = ',')]
+    tools: Vec<String>,
+    /// The program to judge [default: the one beside this program]
+    #[arg(long, value_name = "FILE")]
+    drumfire: Option<PathBuf>,
+}
+
+fn main() -> Result<ExitCode> {
+    let flags = Flags::parse();
+    let programs = Programs::find(flags.drumfire.clone(), None)?;
+    let is_wanted = |tool: &Instrument| {
+        let name = tool.name().to_lowercase();
+        flags.tools.is_empty() || flags.tools.contains(&name)
+    };
+    let mut out = std::io::stdout();
+    writeln!(out, "{}\n", machine::describe())?;
+    write!(out, "| |")?;
+    for case in Case::ALL {
+        write!(out, " {} |", case.name())?;
+    }
+    write!(out, "\n|---|{}\n| truth |", "---|".repeat(Case::ALL.len()))?;
+    for case in Case::ALL {
+        write!(out, " {} |", case.figure())?;
+    }
+    writeln!(out)?;
+    let mut is_true = true;
+    for tool in Instrument::ALL.into_iter().filter(is_wanted) {
+        let Some(program) = tool.program(&programs) else {
+            writeln!(out, "| {} | not installed |", tool.name())?;
+            continue;
+        };
+        write!(out, "| {} |", tool.name())?;
+        for case in Case::ALL {
+            // The greeter has no body that could be late.
+            let is_asked = (tool, case) != (Instrument::Ghz, Case::SlowBody);
+            let answer = match is_asked {
+                true => judged(case, tool, &program, &programs)?,
+                false => Answer::None,
+            };
+            is_true &= tool != Instrument::Drumfire || matches!(answer, Answer::True(_));
+            write!(out, " {answer} |")?;
+            out.flush()?;
+        }
+        writeln!(out)?;
+    }
+    Ok(ExitCode::from(u8::from(!is_true)))
+}
+
+/// One tool against one target; a tool that gives no report has no figure.
+fn judged(case: Case, tool: Instrument, program: &Path, programs: &Programs) -> Result<Answer> {
+    let mut serving = match (case, tool) {
+        // A connection that is closed takes other calls with it, which are none of these faults.
+        (Case::Failures, Instrument::Ghz) => vec!["--reset", "0.3"],
+        _ => case.flags().to_vec(),
+    };
+    if tool == Instrument::Ghz {
+        serving.push("--grpc");
+    }
+    let server = Server::serving(Ipv4Addr::LOCALHOST, &serving, programs)?;
+    let load = case.load(&server.url("/"));
+    let folder = server.folder().join("tool");
+    fs::create_dir_all(&folder)?;
+    let mut command = tool.command(program, &load, &folder)?;
+    let running = Running::start(&mut command, &folder)?;
+    let witness = running.finish(case, &server)?;
+    let read = |name: &str| {
+        let bytes = fs::read(folder.join(name)).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    match tool.read(&read("stdout"), &read("stderr"), &folder) {
+        Ok(reading) => Ok(case.judge(&reading, witness, tool.closed())),
+        Err(error) => {
+            writeln!(std::io::stderr(), "{}: {error}", case.name())?;
+            Ok(Answer::None)
+        }
+    }
+}
+
+/// A tool under way, with the processes that it starts.
+struct Running {
+    child: Guarded,
+    group: Pid,
+    clock: Clock,
+}
+
+impl Running {
+    fn start(command: &mut Command, folder: &Path) -> Result<Self> {
+        command.stdin(Stdio::null()).process_group(0);
+        command.stdout(File::create(folder.join("stdout"))?);
+        command.stderr(File::create(folder.join("stderr"))?);
+        let child = Guarded(command.spawn()?);
+        let group = Pid::from_raw(i32::try_from(child.0.id()).map_err(Error::other)?);
+        Ok(Self {
+            child,
+            group,
+            clock: Clock::start(),
+        })
+    }
+
+    /// Waits for its end, with what the case does meanwhile; gives what the target knows.
+    fn finish(mut self, case: Case, server: &Server) -> Result<Witness> {
+        let counters = || -> Result<Witness> {
+            let text = server.get("/counters")?;
+            Witness::of(&text).ok_or_else(|| Error::other(format!("no counters: {text}")))
+        };
+        let mut frozen = None;
+        let mut stops: u32 = 0;
+        while self.child.0.try_wait()?.is_none() {
+            let elapsed = Duration::from_nanos(self.clock.now().0);
+            if case.freezes_after().is_some_and(|after| elapsed >= after) && frozen.is_none() {
+                frozen = Some(counters()?);
+                server.freeze()?;
+            }
+            if case == Case::Starved && elapsed >= PERIOD * stops {
+                stops += 1;
+                // It may have ended since.
+                let _ended = killpg(self.group, Signal::SIGSTOP);
+                thread::sleep(STOPPED);
+                let _ended = killpg(self.group, Signal::SIGCONT);
+            }
+            if self.clock.now() > LIMIT {
+                let _ended = killpg(self.group, Signal::SIGKILL);
+            }
+            thread::sleep(LOOK);
+        }
+        match frozen {
+            Some(witness) => {
+                server.thaw()?;
+                Ok(witness)
+            }
+            None => counters(),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! Targets whose truth is known by their making, and the figures that load testers print of them.
+//!
+//! A [`Case`] is a target with one property (it stands still, it freezes, it is too slow for the
+//! rate, …) and one figure that a reader would take from a report. The figure's true value follows
+//! from the target's flags, or from the target's own count, and never from another tool. An
+//! [`Instrument`](instrument::Instrument) is a tool with its command line for a load of this rate and
+//! the parser of its words; a tool without a rate gets its closed loop. The answer is the figure
+//! beside the truth: true, false, or that the tool prints none.
+
+pub mod instrument;
+pub mod reading;
+
+use reading::Reading;
+use serde_json::Value;
+use std::fmt;
+use std::time::Duration;
+
+/// A target with a known truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Case {
+    /// It does nothing in the last second of every three.
+    Stall,
+    /// It answers nothing from the fourth of six seconds on.
+    Freeze,
+    /// It can take half of the rate.
+    Capped,
+    /// It resets, cuts off and closes some connections in place of answers.
+    Failures,
+    /// It is quick, and the tool is stopped for 60 ms of each 500 ms.
+    Starved,
+    /// Its delays have a long tail.
+    Tail,
+    /// Its heads come at once, its bodies later.
+    SlowBody,
+}
+
+/// The load of a case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// Where to.
+    pub url: String,
+    /// Requests per second.
+    pub rate: u32,
+    /// Seconds of load.
+    pub seconds: u32,
+    /// Seconds that a request may take.
+    pub timeout: u32,
+}
+
+/// What the target knows of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Witness {
+    /// Requests that it answered with a fault.
+    pub faults: u64,
+    /// Requests of the load that it had answered when it froze.
+    pub answered: u64,
+}
+
+impl Witness {
+    /// The counters of `drumfire serve`.
+    #[must_use]
+    pub fn of(counters: &str) -> Option<Self> {
+        let counters: Value = serde_json::from_str(counters).ok()?;
+        Some(Self {
+            faults: counters["faults"].as_u64()?,
+            answered: counters["responses"].as_u64()?,
+        })
+    }
+}
+
+/// A figure beside the truth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is what it should be.
+    True(String),
+    /// It is not.
+    False(String),
+    /// The tool prints no such figure.
+    None,
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::True(figure) => write!(f, "✓ {figure}"),
+            Self::False(figure) => write!(f, "✗ {figure}"),
+            Self::None => write!(f, "– none"),
+        }
+    }
+}
+
+/// Times may differ from the truth by this share of it: machines are busy, and samples few.
+const SLACK: f64 = 0.15;
+/// The same of a tail of a few dozen samples.
+const TAIL_SLACK: f64 = 0.25;
+/// Counts of what never ended may differ by this share: programs start and end at their own times.
+const COUNT_SLACK: f64 = 0.1;
+
+impl Case {
+    /// All, in the order of the table.
+    pub const ALL: [Self; 7] = [
+        Self::Stall,
+        Self::Freeze,
+        Self::Capped,
+        Self::Failures,
+        Self::Starved,
+        Self::Tail,
+        Self::SlowBody,
+    ];
+
+    /// The target in words.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stall => "stands still for 1 s of 3 s",
+            Self::Freeze => "freezes after 4 s of 6 s",
+            Self::Capped => "can take half of the rate",
+            Self::Failures => "30 % resets, hang-ups, cut bodies",
+            Self::Starved => "quick; the tool stopped for 12 % of the time",
+            Self::Tail => "lognormal delays, median 5 ms, σ 1.5",
+            Self::SlowBody => "heads at once, bodies 100 ms later",
+        }
+    }
+
+    /// The figure that is compared, and its true value where the target alone decides it.
+    #[must_use]
+    pub const fn figure(self) -> &'static str {
+        match self {
+            Self::Stall => "p90, 700 ms",
+            Self::Freeze => "requests without an answer, by the target's count",
+            Self::Capped => "p50, 3 s",
+            Self::Failures => "failures, by the target's count",
+            Self::Starved => "p99, 2 ms, or a warning",
+            Self::Tail => "p99, 164 ms",
+            Self::SlowBody => "p50, 100 ms",
+        }
+    }
+
+    /// The flags of `drumfire serve`.
+    #[must_use]
+    pub const fn flags(self) -> &'static [&'static str] {
+        match self {
+            Self::Stall => &["--delay", "const:2ms", "--stall", "1s/3s"],
+            Self::Freeze | Self::Starved => &["--delay", "const:2ms"],
+            Self::Capped => &["--delay", "const:10ms", "--serial"],
+            Self::Failures => &["--reset", "0.1", "--hangup", "0.1", "--cut", "0.1"],
+            Self::Tail => &["--delay", "lognormal:5ms,1.5", "--seed", "2"],
+            Self::SlowBody => &["--size", "300", "--drip", "100B/50ms"],
+        }
+    }
+
+    /// The load on a target at this URL.
+    #[must_use]
+    pub fn load(self, url: &str) -> Load {
+        Load {
+            url: url.to_owned(),
+            rate: if self == Self::Tail { 500 } else { 200 },
+            seconds: 6,
+            timeout: if self == Self::Freeze { 2 } else { 20 },
+        }
+    }
+
+    /// The time of the load after which the target freezes.
+    #[must_use]
+    pub fn freezes_after(self) -> Option<Duration> {
+        (self == Self::Freeze).then_some(Duration::from_secs(4))
+    }
+
+    /// The figure of a tool beside the truth; of one with a closed loop over `closed` connections.
+    #[must_use]
+    pub fn judge(self, reading: &Reading, witness: Witness, closed: Option<u32>) -> Answer {
+        match self {
+            // A third of the arrivals comes while it stands still, and waits for up to a second.
+            Self::Stall => time(reading.p90, 0.7, SLACK),
+            Self::Freeze => count(reading.without_answer, self.frozen(witness, closed)),
+            // The queue grows by half of the rate: who comes at t waits for t.
+            Self::Capped => time(reading.p50, 3.0, SLACK),
+            Self::Failures => exactly(reading.without_answer, witness.faults),
+            Self::Starved => starved(reading),
+            // 5 ms · exp(1.5 · 2.326).
+            Self::Tail => time(reading.p99, 0.1638, TAIL_SLACK),
+            Self::SlowBody => time(reading.p50, 0.1, SLACK),
+        }
+    }
+}
+
+impl Case {
+    /// The requests that a target which froze has not answered: all that were due by then and later. A
+    /// closed loop has one on each connection.
+    fn frozen(self, witness: Witness, closed: Option<u32>) -> u64 {
+        let load = self.load("");
+        let due = u64::from(load.rate * load.seconds);
+        let open = due.saturating_sub(witness.answered);
+        closed.map_or(open, u64::from)
+    }
+}
+
+/// A time in seconds beside the truth.
+fn time(figure: Option<f64>, truth: f64, slack: f64) -> Answer {
+    let Some(figure) = figure else {
+        return Answer::None;
+    };
+    given(
+        (figure / truth - 1.0).abs() <= slack,
+        format!("{:.0} ms", figure * 1e3),
+    )
+}
+
+fn given(is_true: bool, figure: String) -> Answer {
+    match is_true {
+        true => Answer::True(figure),
+        false => Answer::False(figure),
+    }
+}
+
+/// A count beside the truth, which programs may miss by the time that they take to start.
+fn count(figure: Option<u64>, truth: u64) -> Answer {
+    let Some(figure) = figure else {
+        return Answer::None;
+    };
+    let is_near = figure.abs_diff(truth) as f64 <= truth as f64 * COUNT_SLACK;
+    given(is_near, format!("{figure} of {truth}"))
+}
+
+fn exactly(figure: Option<u64>, truth: u64) -> Answer {
+    let Some(figure) = figure else {
+        return Answer::None;
+    };
+    given(figure == truth, format!("{figure} of {truth}"))
+}
+
+/// The target took 2 ms throughout: a tool says so, or that it can't be believed.
+fn starved(reading: &Reading) -> Answer {
+    if reading.doubts {
+        return Answer::True("warns".to_owned());
+    }
+    match reading.p99 {
+        None => Answer::None,
+        Some(p99) => given(p99 <= 0.004, format!("{:.1} ms", p99 * 1e3)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_true_false_or_none() {
+        let reading = |p90| Reading {
+            p90,
+            ..Reading::default()
+        };
+        let judge = |p90| Case::Stall.judge(&reading(p90), Witness::default(), None);
+        assert_eq!(judge(Some(0.72)), Answer::True("720 ms".to_owned()));
+        assert_eq!(judge(Some(0.002)), Answer::False("2 ms".to_owned()));
+        assert_eq!(judge(None), Answer::None);
+    }
+
+    #[test]
+    fn counts_are_the_targets() {
+        let witness =
+            Witness::of(r#"{"responses":805,"faults":31,"requests":900}"#).expect("counters");
+        let reading = |count| Reading {
+            without_answer: Some(count),
+            ..Reading::default()
+        };
+        let freeze = |count| Case::Freeze.judge(&reading(count), witness, None);
+        assert_eq!(freeze(380), Answer::True("380 of 395".to_owned()));
+        assert_eq!(freeze(20), Answer::False("20 of 395".to_owned()));
+        let closed = Case::Freeze.judge(&reading(20), witness, Some(20));
+        assert_eq!(closed, Answer::True("20 of 20".to_owned()));
+        let failures = |count| Case::Failures.judge(&reading(count), witness, None);
+        assert_eq!(failures(31), Answer::True("31 of 31".to_owned()));
+        assert_eq!(failures(30), Answer::False("30 of 31".to_owned()));
+    }
+
+    #[test]
+    fn a_stopped_tool_warns_or_has_the_targets_time() {
+        let judge = |doubts, p99| {
+            let reading = Reading {
+                doubts,
+                p99,
+                ..Reading::default()
+            };
+            Case::Starved.judge(&reading, Witness::default(), None)
+        };
+        assert_eq!(judge(true, Some(0.06)), Answer::True("warns".to_owned()));
+        assert_eq!(
+            judge(false, Some(0.0604)),
+            Answer::False("60.4 ms".to_owned())
+        );
+        assert_eq!(
+            judge(false, Some(0.0024)),
+            Answer::True("2.4 ms".to_owned())
+        );
+    }
+}
