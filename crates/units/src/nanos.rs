@@ -78,6 +78,32 @@ impl From<Duration> for Nanos {
     }
 }
 
+/// Units in words that people write behind a number.
+const SPANS: [(&str, &[&str]); 5] = [
+    (
+        "ms",
+        &["ms", "msec", "millis", "millisecond", "milliseconds"],
+    ),
+    ("s", &["s", "sec", "secs", "second", "seconds"]),
+    ("m", &["m", "min", "mins", "minute", "minutes"]),
+    ("h", &["h", "hr", "hrs", "hour", "hours"]),
+    ("d", &["d", "day", "days"]),
+];
+
+/// A span in words as it is written: `s` of `second`, `2s` of `2 seconds`, `1m30s` as it is.
+pub(crate) fn span_in_words(text: &str) -> Option<String> {
+    let text: String = text
+        .split_whitespace()
+        .collect::<String>()
+        .to_ascii_lowercase();
+    if text.parse::<Nanos>().is_ok() {
+        return Some(text);
+    }
+    let (number, unit) = text.split_at(text.find(char::is_alphabetic)?);
+    let known = SPANS.iter().find(|(_, names)| names.contains(&unit));
+    known.map(|(unit, _)| format!("{number}{unit}"))
+}
+
 /// Why a text is not a duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseNanosError {
@@ -86,11 +112,16 @@ pub struct ParseNanosError {
 
 impl fmt::Display for ParseNanosError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`{}` is not a duration; write a number with a unit, such as 10s, 1m30s, 500ms, 250us or 2h",
-            self.text.escape_default()
-        )
+        let text = self.text.escape_default();
+        let meant = span_in_words(&self.text).filter(|meant| meant.parse::<Nanos>().is_ok());
+        match meant {
+            Some(meant) => write!(f, "`{text}` is not a duration; write {meant}"),
+            None => write!(
+                f,
+                "`{text}` is not a duration; write a number with a unit, such as 10s, 1m30s, \
+                 500ms, 250us or 2h"
+            ),
+        }
     }
 }
 
@@ -205,6 +236,24 @@ mod tests {
         assert_eq!("1.5s".parse::<Nanos>(), Ok(Nanos::from_millis(1500)));
         assert_eq!("0.0s".parse::<Nanos>(), Ok(Nanos::ZERO));
         assert_eq!("1d".parse::<Nanos>(), Ok(Nanos::from_secs(86_400)));
+    }
+
+    #[test]
+    fn durations_in_words_are_understood_and_not_taken() {
+        for (text, meant) in [
+            ("10 seconds", "write 10s"),
+            ("10sec", "write 10s"),
+            ("1 Min", "write 1m"),
+            ("1m 30s", "write 1m30s"),
+            ("1.5 hours", "write 1.5h"),
+            ("10S", "write 10s"),
+            ("1 week", "such as 10s"),
+            ("second", "such as 10s"),
+            ("10", "such as 10s"),
+        ] {
+            let error = text.parse::<Nanos>().expect_err(text).to_string();
+            assert!(error.contains(meant), "{error}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Events per time as an exact ratio.
 
 use crate::Nanos;
+use crate::nanos::span_in_words;
 use std::fmt;
 use std::str::FromStr;
 
@@ -32,16 +33,8 @@ impl Rate {
     }
 }
 
-/// Units in words that other tools' users write behind a number, without what is counted.
-const SPANS: [(&str, &[&str]); 4] = [
-    ("s", &["s", "sec", "secs", "second", "seconds"]),
-    ("m", &["m", "min", "mins", "minute", "minutes"]),
-    ("h", &["h", "hr", "hrs", "hour", "hours"]),
-    ("d", &["d", "day", "days"]),
-];
-
 /// What a rate counts, in words that may stand before its unit.
-const COUNTED: [&str; 26] = [
+const COUNTED: [&str; 27] = [
     "r",
     "rq",
     "rqs",
@@ -68,10 +61,11 @@ const COUNTED: [&str; 26] = [
     "messages",
     "arrivals",
     "transactions",
+    "times",
 ];
 
 /// Units that are one word: their first letter is that of what is counted.
-const SHORT: [(&str, &str); 13] = [
+const SHORT: [(&str, &str); 14] = [
     ("rps", "s"),
     ("qps", "s"),
     ("tps", "s"),
@@ -79,6 +73,7 @@ const SHORT: [(&str, &str); 13] = [
     ("ops", "s"),
     ("cps", "s"),
     ("mps", "s"),
+    ("ps", "s"),
     ("hz", "s"),
     ("rpm", "m"),
     ("qpm", "m"),
@@ -88,37 +83,78 @@ const SHORT: [(&str, &str); 13] = [
 ];
 
 /// The rate that a text in words probably means, as it is to be written: `10/s` of `10 rps`,
-/// `10 requests per second`, `1,000 req/s` or `10 / s`. `None` where it means none, and where it is
-/// one already.
+/// `10 requests per second`, `1,000 req/s` or `10 / s`, `10/2s` of `10 every 2 seconds`. `None`
+/// where it means none, and where it is one already.
 #[must_use]
 pub fn rate_in_words(text: &str) -> Option<String> {
     let text = text.trim();
-    let is_number = |c: char| c.is_ascii_digit() || ".,_".contains(c);
-    let (number, words) = text.split_at(text.find(|c| !is_number(c))?);
-    let number = number.replace([',', '_'], "");
-    let (factor, words) = match words.strip_prefix(['k', 'K', 'M']) {
-        Some(rest) if !rest.starts_with(char::is_alphabetic) => (&words[..1], rest),
-        _ => ("", words),
-    };
+    let (number, words) = leading_number(text)?;
     let words = words.to_ascii_lowercase().replace('/', " / ");
     let words: Vec<&str> = words.split_whitespace().collect();
     let words = match words.as_slice() {
         [counted, rest @ ..] if !rest.is_empty() && COUNTED.contains(counted) => rest,
         all => all,
     };
-    let unit = match words {
+    let per = match words {
+        [] if text.starts_with(|c: char| c.is_ascii_digit()) => "s".to_owned(),
         [short] => {
             let known = SHORT.iter().find(|(known, _)| known == short);
-            known.map(|(_, unit)| *unit)
+            known.map(|(_, unit)| (*unit).to_owned())?
         }
-        ["/" | "per" | "a" | "an" | "each" | "every", span] => {
-            let known = SPANS.iter().find(|(_, names)| names.contains(span));
-            known.map(|(unit, _)| *unit)
-        }
-        _ => None,
+        [
+            "/" | "per" | "a" | "an" | "each" | "every" | "in",
+            span @ ..,
+        ] => span_in_words(&span.concat())?,
+        _ => return None,
     };
-    let meant = format!("{number}{factor}/{}", unit?);
-    (meant != text && meant.parse::<Rate>().is_ok()).then_some(meant)
+    let meant = format!("{number}/{per}");
+    (text.parse::<Rate>().is_err() && meant.parse::<Rate>().is_ok()).then_some(meant)
+}
+
+/// The number at the start of a rate in words, as it is to be written, and the words behind it:
+/// `2.5k`, `1000` of `1,000` and of `1e3`, 1 of `every`.
+fn leading_number(text: &str) -> Option<(String, &str)> {
+    let end = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (first, behind) = text.split_at(end);
+    match &*first.to_ascii_lowercase() {
+        "once" => return Some(("1".to_owned(), behind)),
+        "twice" => return Some(("2".to_owned(), behind)),
+        "every" | "each" => return Some(("1".to_owned(), text)),
+        _ => {}
+    }
+    let is_number = |c: char| c.is_ascii_digit() || ".,_".contains(c);
+    let end = text.find(|c| !is_number(c)).unwrap_or(text.len());
+    let (number, words) = text.split_at(end);
+    let number = without_groups(&number.replace('_', ""));
+    let is_digit = |c: char| c.is_ascii_digit();
+    if let Some(power) = words.strip_prefix(['e', 'E'])
+        && power.starts_with(is_digit)
+    {
+        let end = power.find(|c| !is_digit(c)).unwrap_or(power.len());
+        let (power, words) = power.split_at(end);
+        return Some((raised(&number, power.parse().ok()?)?, words));
+    }
+    match words.strip_prefix(['k', 'K', 'M']) {
+        Some(rest) if !rest.starts_with(char::is_alphabetic) => {
+            Some((format!("{number}{}", &words[..1]), rest))
+        }
+        _ => Some((number, words)),
+    }
+}
+
+/// `1000` of `1,000`, whose groups have three digits; any other comma stands for a decimal point.
+fn without_groups(number: &str) -> String {
+    let whole = number.split('.').next().unwrap_or_default();
+    let has_groups = whole.split(',').skip(1).all(|group| group.len() == 3);
+    number.replace(',', if has_groups { "" } else { "." })
+}
+
+/// `6000` of `6` and 3; `None` where a fraction remains, or for a power that fits no rate.
+fn raised(number: &str, power: usize) -> Option<String> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let zeros = power.checked_sub(fraction.len()).filter(|n| *n < 20)?;
+    let digits = format!("{whole}{fraction}{}", "0".repeat(zeros));
+    Some(digits.trim_start_matches('0').to_owned())
 }
 
 /// Why a text is not a rate.
@@ -132,6 +168,12 @@ impl fmt::Display for ParseRateError {
         let text = self.text.escape_default();
         match rate_in_words(&self.text) {
             Some(meant) => write!(f, "`{text}` is not a rate; write {meant}"),
+            None if self.text.parse::<Nanos>().is_ok() => {
+                write!(
+                    f,
+                    "`{text}` is a time and not a rate; 1/{text} is one in each"
+                )
+            }
             None => write!(
                 f,
                 "`{text}` is not a rate; write requests per time, such as 500/s, 90/m, 0.2/s, or a \
@@ -264,6 +306,24 @@ mod tests {
             ("20 iters/s", "20/s"),
             ("3 per hour", "3/h"),
             ("50Hz", "50/s"),
+            ("10 every 2 seconds", "10/2s"),
+            ("10 every 2s", "10/2s"),
+            ("10 requests in 500 ms", "10/500ms"),
+            ("5 per 10 minutes", "5/10m"),
+            ("1 / 5 s", "1/5s"),
+            ("3/2min", "3/2m"),
+            ("every 2 seconds", "1/2s"),
+            ("Once a minute", "1/m"),
+            ("twice every hour", "2/h"),
+            ("100 times a second", "100/s"),
+            ("100ps", "100/s"),
+            ("6e3/m", "6000/m"),
+            ("1.5E3 rps", "1500/s"),
+            ("1e3", "1000/s"),
+            ("1,000", "1000/s"),
+            ("1,000,000.5 per hour", "1000000.5/h"),
+            ("0,5/s", "0.5/s"),
+            ("10 every 1m30s", "10/1m30s"),
         ] {
             assert_eq!(rate_in_words(text).as_deref(), Some(meant), "{text}");
             let error = text.parse::<Rate>().expect_err("words").to_string();
@@ -280,9 +340,23 @@ mod tests {
             "",
             "1/5s",
             "10 s",
+            "5,10,7",
+            "1e99",
+            "1.5e0",
+            "10 every",
+            "every other second",
+            "once",
+            "10 every 2 fortnights",
+            "100 times",
         ] {
             assert_eq!(rate_in_words(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_is_told_from_a_rate() {
+        let error = "2s".parse::<Rate>().expect_err("a time").to_string();
+        assert_eq!(error, "`2s` is a time and not a rate; 1/2s is one in each");
     }
 
     #[test]

@@ -33,7 +33,13 @@ const FORMS: [(&str, usize, usize, &str); 8] = [
 const UNCLOSED: &str = "a closing parenthesis is missing; write `)`";
 
 /// Names of other tools for the same laws, and how ours are written.
-const FOREIGN: [(&str, &str); 8] = [
+const FOREIGN: [(&str, &str); 11] = [
+    ("constant", "const(10/s,5m)"),
+    ("linear", "line(1/s,10/s,5m)"),
+    (
+        "poisson",
+        "const(10/s,5m), and say that arrivals are poisson",
+    ),
     ("constantUsersPerSec", "const(10/s,5m)"),
     ("rampUsersPerSec", "line(1/s,10/s,5m)"),
     ("atOnceUsers", "once(10)"),
@@ -94,15 +100,17 @@ impl Sequence {
         let mut laws: Vec<Law> = Vec::new();
         scan.skip_space();
         while !scan.is_done() {
+            let at = scan.at();
+            let law = piece(&mut scan, read_trace)?;
             if laws.last().is_some_and(Law::runs_on) {
                 return Err(LawError {
-                    at: scan.at(),
+                    at,
                     message: "nothing can follow a piece that runs on; \
                               give the piece before it a duration, as in const(200,5m)"
                         .to_owned(),
                 });
             }
-            laws.push(piece(&mut scan, read_trace)?);
+            laws.push(law);
             scan.skip_space();
         }
         if laws.is_empty() {
@@ -188,10 +196,13 @@ fn piece(scan: &mut Scan<'_>, read_trace: &mut ReadTrace<'_>) -> Result<Law, Law
     };
     let arguments = arguments(scan, name == "trace")?;
     if !(least..=most).contains(&arguments.len()) {
-        let count = arguments.len();
+        let count = match arguments.len() {
+            1 => "1 argument".to_owned(),
+            count => format!("{count} arguments"),
+        };
         return Err(LawError {
             at: start,
-            message: format!("`{name}` has {count} arguments here; write {form}"),
+            message: format!("`{name}` has {count} here; write {form}"),
         });
     }
     law(name, &arguments, read_trace)
@@ -215,6 +226,9 @@ fn bare(word: &str, at: usize) -> Result<Law, LawError> {
         Some(form) => format!("`{word}` needs its arguments; write {}", form.3),
         None if let Some(meant) = rate_in_words(word) => {
             format!("`{}` is not a rate; write {meant}", excerpt(word))
+        }
+        None if word.parse::<Nanos>().is_ok() => {
+            format!("`{word}` is a time and not a rate; 1/{word} is one in each")
         }
         None => format!(
             "`{}` is neither a rate nor a law{}",

@@ -4,7 +4,7 @@ use super::{Unit, unit_of};
 use crate::nearest::suggestion_and;
 use crate::scan::{Scan, excerpt};
 use crate::{Comparison, Metric, Role, Threshold, ThresholdError, Times};
-use drumfire_units::{Nanos, Rate};
+use drumfire_units::{Nanos, Rate, rate_in_words};
 use std::str::FromStr;
 
 /// A longer expression is refused, in bytes.
@@ -408,6 +408,12 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     let text = scan.take_while(|c| !c.is_whitespace());
     let shown = excerpt(text);
     let unit = unit_of(metric);
+    if matches!(unit, Unit::PerSecond)
+        && let Some((words, meant)) = bound_in_words(text, scan.rest())
+    {
+        let words = excerpt(&words);
+        return fail(at, format!("`{words}` can't be the bound; write {meant}"));
+    }
     if matches!(unit, Unit::Share)
         && decimal(text).is_some_and(|share| (1.0..=100.0).contains(&share))
     {
@@ -442,6 +448,15 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
         None if text.is_empty() => fail(at, format!("a bound is missing; write {right}")),
         None => fail(at, format!("`{shown}` can't be the bound; write {right}")),
     }
+}
+
+/// A rate in words, up to what may stand behind a bound, and how it is written.
+fn bound_in_words(first: &str, rest: &str) -> Option<(String, String)> {
+    let words = rest.split_whitespace();
+    let words = words.take_while(|word| !["over", "abort", "after"].contains(word));
+    let words: Vec<&str> = std::iter::once(first).chain(words).collect();
+    let words = words.join(" ");
+    rate_in_words(&words).map(|meant| (words, meant))
 }
 
 fn per_second(text: &str) -> Option<f64> {
