@@ -12,7 +12,7 @@
 use crate::figure::{Certainty, Figure, Judgement};
 use crate::quantile::count_needed;
 use crate::{Counts, Figures, Histogram, Model, RunInfo, Step};
-use drumfire_plan::{Metric, Threshold, Times};
+use drumfire_plan::{Metric, Threshold, Times, suggestion_of};
 use drumfire_units::Nanos;
 
 /// The result of one threshold.
@@ -58,7 +58,11 @@ impl Aim {
         let (pool, metric) = match metric {
             Metric::Pool(name, inner) => {
                 let pool = info.pools.iter().position(|pool| pool.name == *name);
-                let pool = pool.ok_or_else(|| format!("the plan has no pool `{name}`"))?;
+                let pool = pool.ok_or_else(|| {
+                    let near =
+                        suggestion_of(name, info.pools.iter().map(|pool| &*pool.name), "pools");
+                    format!("the plan has no pool `{name}`{near}")
+                })?;
                 (Some(pool), &**inner)
             }
             other => (None, other),
@@ -154,9 +158,20 @@ fn find_step(name: &str, pool: Option<usize>, info: &RunInfo) -> Result<(usize, 
         let step = pool.steps.iter().position(|step| **step == *name)?;
         Some((index, step))
     });
-    found.ok_or_else(|| match pool {
-        None => format!("the plan has no step `{name}`"),
-        Some(pool) => format!("pool `{}` has no step `{name}`", info.pools[pool].name),
+    found.ok_or_else(|| {
+        let looked_at = match pool {
+            None => &info.pools[..],
+            Some(pool) => std::slice::from_ref(&info.pools[pool]),
+        };
+        let steps = looked_at.iter().flat_map(|pool| &pool.steps);
+        let near = suggestion_of(name, steps.map(|step| &**step), "steps");
+        match pool {
+            None => format!("the plan has no step `{name}`{near}"),
+            Some(pool) => format!(
+                "pool `{}` has no step `{name}`{near}",
+                info.pools[pool].name
+            ),
+        }
     })
 }
 

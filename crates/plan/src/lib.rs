@@ -55,7 +55,7 @@ pub use http::{
 pub use life::{Churn, ChurnError, Life};
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};
 pub use modest::{MODEST_COUNT, MODEST_RATE, is_modest};
-pub use nearest::{nearest, suggestion};
+pub use nearest::{nearest, suggestion, suggestion_of};
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
 pub use plan::{Flaw, Generator, Inquiry, POOLS_MAX, Plan, PlanParts, Spin, Threads};
 pub use pool::{Cookies, Pool, Samples, Stage, Transcripts};

@@ -1,7 +1,13 @@
 //! The known name that a misspelt one was probably meant to be.
 
+use crate::url::excerpt;
+use std::collections::HashSet;
+
 /// Longer names are not compared.
 const LENGTH_MAX: usize = 64;
+
+/// The number of names that are listed.
+const LISTED: usize = 8;
 
 /// The candidate that needs the fewest edits, if a third of the letters or fewer must change.
 #[must_use]
@@ -66,9 +72,61 @@ pub(crate) fn suggestion_and<'a>(
     }
 }
 
+/// `; did you mean …? The steps are …`, or only what there is: the nearest names first, at most
+/// eight of them. `nouns` is their kind, in the plural; nothing is said where there are none.
+#[must_use]
+pub fn suggestion_of<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+    nouns: &str,
+) -> String {
+    let letters: Vec<char> = name.chars().take(LENGTH_MAX).collect();
+    let mut seen = HashSet::new();
+    let unseen = candidates.into_iter().filter(|name| seen.insert(*name));
+    let mut known: Vec<(usize, &str)> = unseen
+        .map(|candidate| match candidate.len() <= 4 * LENGTH_MAX {
+            true => (edits(&letters, candidate), candidate),
+            false => (usize::MAX, candidate),
+        })
+        .collect();
+    known.sort_by_key(|&(edits, _)| edits);
+    let shown: Vec<String> = known.iter().take(LISTED).map(|(_, n)| excerpt(n)).collect();
+    let more = match known.len().saturating_sub(LISTED) {
+        _ if known.is_empty() => return String::new(),
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let rest = format!("the {nouns} are {}{more}", shown.join(", "));
+    suggestion_and(name, known.into_iter().map(|(_, name)| name), &rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_listed_from_the_nearest_on() {
+        let steps = ["pay", "log in", "log out", "pay", "http://h/?token=abc"];
+        for (name, text) in [
+            (
+                "logn",
+                "; did you mean `log in`? The steps are log in, pay, log out, http://h/?token=***",
+            ),
+            (
+                "x",
+                "; the steps are pay, log in, log out, http://h/?token=***",
+            ),
+        ] {
+            assert_eq!(suggestion_of(name, steps, "steps"), text);
+        }
+        let many: Vec<String> = (0..20).map(|n| format!("step {n}")).collect();
+        let many = many.iter().map(String::as_str);
+        assert!(suggestion_of("x", many, "steps").ends_with("step 7 and 12 more"));
+        assert_eq!(suggestion_of("x", [], "steps"), "");
+        let long = "y".repeat(1000);
+        let text = suggestion_of(&"x".repeat(1000), [&*long], "steps");
+        assert!(text.len() < 120, "{text}");
+    }
 
     #[test]
     fn finds_what_was_meant() {

@@ -2,7 +2,7 @@
 //! run's page take them.
 
 use drumfire_measure::RunInfo;
-use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users};
+use drumfire_plan::{Change, ChangeKind, Command, Sequence, StopReason, Users, suggestion_of};
 
 /// A command in a person's words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,9 +53,11 @@ impl Order<'_> {
 fn pool_of(name: &str, info: &RunInfo) -> Result<u16, String> {
     let found = (0..).zip(&info.pools).find(|(_, pool)| pool.name == name);
     found.map(|(number, _)| number).ok_or_else(|| {
-        let names: Vec<&str> = info.pools.iter().map(|pool| pool.name.as_str()).collect();
-        let names = names.join(", ");
-        format!("the run has no pool `{name}`; its pools are {names}")
+        let names = info.pools.iter().map(|pool| pool.name.as_str());
+        format!(
+            "the run has no pool `{name}`{}",
+            suggestion_of(name, names, "pools")
+        )
     })
 }
 

@@ -13,7 +13,7 @@
 use super::node::Node;
 use crate::diagnostic::Findings;
 use crate::{Environment, Phase, Place, Placed};
-use drumfire_plan::suggestion;
+use drumfire_plan::suggestion_of;
 
 /// The text in place of a value that the setup has not taken yet: it may stand in a URL, and is a
 /// number.
@@ -118,7 +118,7 @@ impl SetupValues {
             ));
         }
         if !self.taken.iter().any(|taken| taken == name) {
-            let near = suggestion(name, self.taken.iter().map(String::as_str));
+            let near = suggestion_of(name, self.taken.iter().map(String::as_str), "values taken");
             return Err(format!("no step of `setup` takes `{name}`{near}"));
         }
         Ok(None)

@@ -256,8 +256,14 @@ fn a_rule_may_be_about_one_of_several_pools() {
         ("rate==1011", "1,011/s"),
         ("buy: rate>0 over 1s", "1/s in the only window"),
         ("browse: max>0 over 1s", "1.00 s in the only window"),
-        ("buy/login: max>0", "pool `buy` has no step `login`"),
-        ("sell: max>0 over 1s", "the plan has no pool `sell`"),
+        (
+            "buy/login: max>0",
+            "pool `buy` has no step `login`; the steps are pay",
+        ),
+        (
+            "sell: max>0 over 1s",
+            "the plan has no pool `sell`; the pools are buy, browse",
+        ),
         (
             "max>0",
             "the pools have different models; name one, as in POOL: p99<50ms",
@@ -298,7 +304,7 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
         ),
         (
             step("logout", Metric::Mean),
-            "the plan has no step `logout`",
+            "the plan has no step `logout`; the steps are login, search",
         ),
         (step("login", lag), "it is not kept for single steps"),
         (
@@ -307,7 +313,7 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
         ),
         (
             Metric::Pool("orders".to_owned(), Box::new(Metric::Mean)),
-            "the plan has no pool `orders`",
+            "the plan has no pool `orders`; the pools are main",
         ),
     ];
     for (metric, why) in table {

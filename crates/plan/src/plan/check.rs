@@ -1,7 +1,7 @@
 //! The flaws that keep a plan from being run.
 
 use super::PlanParts;
-use crate::nearest::{suggestion, suggestion_and};
+use crate::nearest::suggestion_of;
 use crate::users::TOO_MANY;
 use crate::{
     Affinity, Body, Connections, ExpectContinue, Growth, HttpRequest, HttpVersion, KeepAlive,
@@ -340,8 +340,7 @@ fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &m
     let meant: Vec<&Pool> = parts.pools.iter().filter(is_meant).collect();
     if let (Some(pool), []) = (pool, &*meant) {
         let names = parts.pools.iter().map(|pool| pool.name.as_str());
-        let known = names.clone().collect::<Vec<_>>().join(", ");
-        let near = suggestion_and(pool, names, &format!("the pools are {known}"));
+        let near = suggestion_of(pool, names, "pools");
         note_if(
             true,
             &format!("no pool is named `{}`{near}", pool.escape_debug()),
@@ -358,7 +357,7 @@ fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &m
             let requests = meant.iter().flat_map(|pool| &pool.requests);
             let steps = requests.map(|request| request.step.as_str());
             let unknown = !steps.clone().any(|step| step == name);
-            let near = suggestion(name, steps);
+            let near = suggestion_of(name, steps, "steps");
             let message = format!("no step{of} is named `{}`{near}", name.escape_debug());
             note_if(unknown, &message);
         }

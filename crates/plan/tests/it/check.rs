@@ -303,7 +303,7 @@ fn thresholds_must_have_something_to_look_at() {
     };
     assert_eq!(
         threshold("step(logon).p99<1s"),
-        ["thresholds[0]: no step is named `logon`; did you mean `login`?"]
+        ["thresholds[0]: no step is named `logon`; did you mean `login`? The steps are login"]
     );
     assert_eq!(
         threshold("p99<1s over 500ms"),

@@ -5,7 +5,7 @@ use crate::flags::{CapacityFlags, HttpFlags};
 use drumfire_capacity::Terms;
 use drumfire_document::{Document, Place, Placed, Pool, Stop, Text};
 use drumfire_measure::RunInfo;
-use drumfire_plan::{Metric, Threshold};
+use drumfire_plan::{Metric, Threshold, suggestion_of};
 use drumfire_units::{Nanos, Rate};
 
 /// The objective that holds beside others that say nothing of failures: a target that refuses
@@ -91,8 +91,8 @@ impl Wanted {
                 found.ok_or_else(|| {
                     let shown = name.escape_default();
                     Failure::usage(format!(
-                        "--pool: the plan has no pool `{shown}`; it has {}",
-                        names()
+                        "--pool: the plan has no pool `{shown}`{}",
+                        suggestion_of(name, pools.iter().map(|pool| &*pool.name.value), "pools")
                     ))
                 })
             }
