@@ -33,6 +33,7 @@ mod setup_values;
 mod tables;
 mod toml;
 mod tree;
+mod unquoted;
 
 use crate::diagnostic::Findings;
 use crate::{Bare, Diagnostic, Environment};
@@ -185,6 +186,8 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
             &version.place,
             format!("this program reads plans of version {VERSION}; write `drumfire: {VERSION}`"),
         ),
+        // That it is no mapping is said already.
+        None if !matches!(root.value, Node::Null | Node::Map(_)) => {}
         None => found.add(
             &root.place,
             format!("a plan says its version first; write `drumfire: {VERSION}`"),

@@ -183,8 +183,7 @@ pub(crate) fn entries<'a>(
         Node::Map(entries) => entries,
         Node::Null => &[],
         other => {
-            let kind = other.kind();
-            found.add(&node.place, format!("{what} is a mapping and not {kind}"));
+            found.add(&node.place, other.no_mapping(what));
             &[]
         }
     }

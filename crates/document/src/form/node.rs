@@ -7,6 +7,7 @@
 //! Bounds: [`VALUES_MAX`] values, [`TEXT_BYTES_MAX`] bytes of text together, the library's own for
 //! depth and for anchors, which could else multiply a small text (a "billion laughs").
 
+use super::unquoted::Unquoted;
 use crate::diagnostic::Findings;
 use crate::{Diagnostic, Place, Placed};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -48,6 +49,17 @@ impl Node {
             Self::List(_) => "a list",
             Self::Map(_) => "a mapping",
         }
+    }
+
+    /// The message where a mapping is wanted, and how it is written where other tools have another
+    /// form. `what` is what the mapping is.
+    pub(crate) fn no_mapping(&self, what: &str) -> String {
+        let form = match (what, self) {
+            ("a request" | "a step", Self::Text(_)) => "; write it as `get: /`",
+            ("`pools`", Self::List(_)) => "; write each pool under its name, as `main: { … }`",
+            _ => "",
+        };
+        format!("{what} is a mapping and not {}{form}", self.kind())
     }
 
     /// Notes each key that stands in a mapping twice. The second one stays where its value has keys
@@ -139,17 +151,41 @@ pub(crate) fn read(text: &str, name: &str) -> Result<Placed<Node>, Box<Diagnosti
 
 impl Reader<'_> {
     /// The probable mistake where the text is no YAML, by the lines near the place.
-    fn advice(&self, place: &Place, words: &str) -> Option<&'static str> {
+    fn advice(&self, place: &Place, words: &str) -> Option<String> {
         let line = usize::try_from(place.line()).ok()?.checked_sub(1)?;
-        let near_lines = || self.text.lines().skip(line.saturating_sub(1)).take(2);
-        let has_bare_template = near_lines().any(|line| {
+        let text = self.text.lines().nth(line).unwrap_or_default();
+        if words.contains("unexpected character: `\\u{") {
+            return Some("a plan is a text without control characters; remove it".to_owned());
+        }
+        if text.len() <= KEY_MAX && !self.has_bare_template(line) {
+            let depth = usize::from(words.contains("flow"));
+            let unquoted = Unquoted::find(text, 0).or_else(|| Unquoted::find(text, depth));
+            if let Some(unquoted) = unquoted {
+                return Some(unquoted.to_string());
+            }
+        }
+        self.general_advice(line, words).map(str::to_owned)
+    }
+
+    /// Whether a value near this line begins with a template, without quotes.
+    fn has_bare_template(&self, line: usize) -> bool {
+        self.near_lines(line).any(|line| {
             line.match_indices("{{").any(|(at, _)| {
                 let before = line[..at].trim_end();
                 // Within quotes it is a text like any other.
                 let quotes = |quote| before.matches(quote).count() % 2 == 1;
                 before.ends_with([':', ',', '[', '-', '{']) && !quotes('"') && !quotes('\'')
             })
-        });
+        })
+    }
+
+    /// A line, which is counted from 0, and the one before it.
+    fn near_lines(&self, line: usize) -> impl Iterator<Item = &str> {
+        self.text.lines().skip(line.saturating_sub(1)).take(2)
+    }
+
+    /// The mistakes that such words are mostly about.
+    fn general_advice(&self, line: usize, words: &str) -> Option<&'static str> {
         let is_indent = [
             "did not find expected",
             "mapping values are not allowed",
@@ -160,13 +196,15 @@ impl Reader<'_> {
             .lines()
             .nth(line)
             .is_some_and(|line| line.len() > KEY_MAX);
-        let is_flow = near_lines().any(|line| line.contains(['{', '[']));
+        let is_flow = self.near_lines(line).any(|line| line.contains(['{', '[']));
         if is_long && is_indent.iter().any(|theirs| words.contains(theirs)) {
             Some("this line is longer than a key may be, which has at most 65,536 characters")
-        } else if has_bare_template {
+        } else if self.has_bare_template(line) {
             Some("a value that begins with `{{` stands in quotes, as \"{{ uuid }}\"")
         } else if words.contains("block sequence entries are not allowed")
-            && near_lines().any(|line| line.trim_end().ends_with(": -"))
+            && self
+                .near_lines(line)
+                .any(|line| line.trim_end().ends_with(": -"))
         {
             Some("a dash alone begins a list, so write it in quotes, as \"-\"")
         } else if is_flow && words.contains("unexpected character") {
@@ -486,6 +524,18 @@ mod tests {
                 "p:1:",
                 "stands in quotes, as \"{{ uuid }}\"",
             ),
+            (
+                "a:\n  - { t: css b[c] @d }\n",
+                "p:2:",
+                "stands in quotes: 'css b[c] @d'",
+            ),
+            (
+                "a: {\n  t: json $.a[0],\n  u: 1 }\n",
+                "p:2:",
+                "stands in quotes: 'json $.a[0]'",
+            ),
+            ("a: { b: c\0 }\n", "p:1:", "control characters; remove it"),
+            ("a: { b: c #1 }\n", "p:1:", "` #` begins a comment"),
             ("a:\n  b: 1\n   c: 2\n", "p:", "look at the indentation"),
             ("a:\n    b: 1\n  c: 2\n", "p:3", "look at the indentation"),
         ] {
