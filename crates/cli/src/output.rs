@@ -85,6 +85,11 @@ impl Output {
         print_as_it_is(&self.redactor.bytes(bytes))
     }
 
+    /// Writes text to standard output as another tool does, without secrets.
+    pub(crate) fn print_as_tool(&self, bytes: &[u8]) -> Result<Reader, Failure> {
+        stream_as_tool(&mut |out| out.write_all(&self.redactor.bytes(bytes)))
+    }
+
     /// Writes lines of foreign text to standard output.
     pub(crate) fn print_foreign(&self, lines: &[String]) -> Result<(), Failure> {
         let unicode = terminal::stdout_style(ColorChoice::Never).unicode;
@@ -148,17 +153,33 @@ fn print_as_it_is(bytes: &[u8]) -> Result<(), Failure> {
     if !bytes.is_empty() {
         check_stdout()?;
     }
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::failed(format!("can't write to stdout: {error}")))
-        }
-        _ => Ok(()),
+    stream_as_tool(&mut |out| out.write_all(bytes)).map(|_| ())
+}
+
+/// The reader of standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// All was written.
+    There,
+    /// The pipe was closed at its other end.
+    Gone,
+}
+
+/// Writes to standard output as another tool does: one that was closed from the start takes
+/// everything, as Go's runtime has it, which opens `/dev/null` there.
+pub(crate) fn stream_as_tool(
+    write: &mut dyn FnMut(&mut dyn io::Write) -> io::Result<()>,
+) -> Result<Reader, Failure> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(Reader::There),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(Failure::failed(format!("can't write to stdout: {error}"))),
     }
 }
 
 /// A file that a result will be written to, found writable before the run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Destination {
     /// Standard output, in place of the text.
     Stdout,
@@ -216,13 +237,7 @@ impl Destination {
     ) -> Result<(), Failure> {
         let Self::File(path) = self else {
             check_stdout()?;
-            let mut stdout = BufWriter::new(io::stdout().lock());
-            return match write(&mut stdout).and_then(|()| stdout.flush()) {
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                    Err(Failure::failed(format!("can't write to stdout: {error}")))
-                }
-                _ => Ok(()),
-            };
+            return stream_as_tool(write).map(|_| ());
         };
         let wrong =
             |error: io::Error| Failure::failed(format!("can't write {}: {error}", path.display()));

@@ -2,7 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::host::Machine;
-use crate::output::{Destination, Output};
+use crate::output::{self, Destination, Output, Reader};
 use crate::signals::{self, Signals};
 use crate::{session, spool, streams};
 use drumfire_dialects::{Dialect, Outcome, Presentation, Stream, parse};
@@ -14,6 +14,7 @@ use drumfire_plan::{Plan, StopReason};
 use drumfire_session::{
     Console as _, EndRequests, Note, Observer, RunContext, SessionError, Streams,
 };
+use std::io::Write;
 use std::path::Path;
 
 /// The flag of our own that every dialect has.
@@ -34,7 +35,7 @@ pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<
             stderr,
             exit,
         } => {
-            output.print(stdout.as_bytes())?;
+            end_unread(output.print_as_tool(stdout.as_bytes())?);
             output.remark(&stderr);
             Ok(Exit::from_dialect(exit))
         }
@@ -61,6 +62,13 @@ fn in_terms_of(dialect: Dialect, failure: Failure) -> Failure {
     Failure {
         exit,
         ..failure.with_remedy("")
+    }
+}
+
+/// Ends the program where what it writes has no reader any more: SIGPIPE ends the tools.
+fn end_unread(reader: Reader) {
+    if reader == Reader::Gone {
+        signals::die_of_closed_pipe();
     }
 }
 
@@ -98,7 +106,10 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
     presentation.finish(summary);
     // What is left of the lines is written now.
     presentation.set_streams(Vec::new());
-    let is_unread = streams.is_unread();
+    let mut reader = match streams.is_unread() {
+        true => Reader::Gone,
+        false => Reader::There,
+    };
     streams.finish(&end_requests)?;
     output.draw(&presentation.epilogue(summary, &output.style()));
     if let Some(fault) = presentation.fault() {
@@ -107,13 +118,19 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
     let mut written = Ok(());
     for (place, destination) in places.iter().enumerate() {
         // One that can't be written takes no other with it.
-        let one = destination.stream(&mut |out| presentation.write(place, summary, out));
+        let mut write = |out: &mut dyn Write| presentation.write(place, summary, out);
+        let one = match destination {
+            Destination::File(_) => destination.stream(&mut write),
+            Destination::Stdout => output::stream_as_tool(&mut write).map(|there| {
+                if there == Reader::Gone {
+                    reader = there;
+                }
+            }),
+        };
         written = written.and(one);
     }
     written?;
-    if is_unread {
-        signals::die_of_closed_pipe();
-    }
+    end_unread(reader);
     Ok(Exit::from_dialect(presentation.exit_code(summary)))
 }
 
@@ -162,7 +179,10 @@ impl<'a> Showing<'a> {
 impl Observer for Showing<'_> {
     fn open(&mut self, info: &mut RunInfo) -> Result<(), SessionError> {
         let start = self.presentation.render_start(info);
-        self.closed = self.output.print(start.as_bytes()).err();
+        match self.output.print_as_tool(start.as_bytes()) {
+            Ok(reader) => end_unread(reader),
+            Err(failure) => self.closed = Some(failure),
+        }
         Ok(())
     }
 
@@ -190,7 +210,7 @@ impl Observer for Showing<'_> {
         {
             let text = self.presentation.render_interrupted();
             // A closed stdout shows itself when the result is written.
-            let _shown = self.output.print(text.as_bytes());
+            let _shown = self.output.print_as_tool(text.as_bytes());
         }
         if let Some(counters) = &self.counters {
             counters.set(self.presentation.counters());

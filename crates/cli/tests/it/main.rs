@@ -27,6 +27,7 @@ mod cluster_status;
 mod compare;
 mod conservation_and_arrivals;
 mod ctl;
+mod dialect_pipes;
 mod dialect_words;
 mod docs;
 mod echoed_secrets;

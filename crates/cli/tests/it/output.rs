@@ -25,7 +25,6 @@ fn a_reader_that_goes_away_is_no_error() {
         (format!("http -c 1 -n 50 {url}"), 1),
         (format!("http -c 1 -n 50 --json - {url}"), 1),
         (format!("http -c 1 -n 50 --csv - {url}"), 1),
-        (format!("go-wrk -c 1 -d 1 {url}"), 1),
         ("http --help".to_owned(), 1),
     ] {
         let run = shell(&format!(

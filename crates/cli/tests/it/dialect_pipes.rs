@@ -1,0 +1,94 @@
+//! Standard output that nobody reads: dialects end as their tools do, whose runtime dies of SIGPIPE
+//! where a pipe's reader has gone, and opens `/dev/null` where standard output is closed.
+
+use crate::support::program::{LIMIT, PATH, neutral};
+use crate::support::{Folder, Process, Run, Serve};
+use std::fs;
+use std::process::{Command, Stdio};
+
+/// The number of SIGPIPE.
+const SIGPIPE: i32 = 13;
+
+/// A line of each tool that prints something, and its configuration where it has one.
+struct Tools {
+    serve: Serve,
+    calls: Serve,
+    folder: Folder,
+}
+
+impl Tools {
+    fn new() -> Self {
+        let tools = Self {
+            serve: Serve::new(""),
+            calls: Serve::new("--grpc"),
+            folder: Folder::new(),
+        };
+        let config = format!(
+            "pools:\n  - gun: {{type: http, target: '{}'}}\n    \
+             ammo: {{type: uri, uris: ['/']}}\n    \
+             result: {{type: phout, destination: phout.log}}\n    \
+             rps: {{type: const, ops: 20, duration: 300ms}}\n    \
+             startup: {{type: once, times: 2}}\nlog: {{level: info}}\n",
+            tools.serve.address()
+        );
+        fs::write(tools.folder.at("load.yaml"), config).unwrap();
+        tools
+    }
+
+    fn lines(&self) -> Vec<String> {
+        let (url, call) = (&self.serve.url, self.calls.address());
+        let ghz = "ghz --insecure --call helloworld.Greeter/SayHello -d {} -n 9 -c 1";
+        vec![
+            format!("slow_cooker -qps 20 -concurrency 1 -interval 100ms -totalRequests 8 {url}"),
+            format!("go-wrk -c 1 -d 1 {url}"),
+            format!("{ghz} {call}"),
+            format!("{ghz} -O csv {call}"),
+            "pandora load.yaml".to_owned(),
+        ]
+    }
+
+    /// `drumfire LINE`, with standard output as `redirection` has it.
+    fn run(&self, line: &str, redirection: &str, stdout: Stdio) -> Run {
+        let mut command = neutral(Command::new("sh"));
+        let line = format!("exec $D {line} {redirection}");
+        command.args(["-c", &line]).env("D", PATH);
+        command.current_dir(self.folder.path());
+        command.stdout(stdout).stderr(Stdio::piped());
+        Process::start_as_it_is(&mut command).finish(LIMIT)
+    }
+}
+
+#[test]
+fn a_reader_that_has_gone_ends_a_tool_by_sigpipe() {
+    let tools = Tools::new();
+    let mut lines = tools.lines();
+    lines.push("go-wrk -help".to_owned());
+    for line in lines {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let run = tools.run(&line, "", writer.into());
+        assert_eq!(
+            run.signal,
+            Some(SIGPIPE),
+            "{line}: {:?} {}",
+            run.code,
+            run.stderr
+        );
+        assert!(!run.stderr.contains("pipe"), "{line}: {}", run.stderr);
+    }
+    // Its file has a row of each request, though nobody read the log.
+    let rows = fs::read_to_string(tools.folder.at("phout.log")).unwrap();
+    assert!(rows.lines().all(|row| row.ends_with("\t0\t200")), "{rows}");
+}
+
+#[test]
+fn a_closed_stdout_costs_a_tool_nothing() {
+    let tools = Tools::new();
+    for line in tools.lines() {
+        let run = tools.run(&line, ">&-", Stdio::null());
+        assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
+        assert!(!run.stderr.contains("stdout"), "{line}: {}", run.stderr);
+    }
+    let rows = fs::read_to_string(tools.folder.at("phout.log")).unwrap();
+    assert_eq!(rows.lines().count(), 6, "{rows}");
+}
