@@ -97,6 +97,22 @@ impl<R: Read> Frames<R> {
         Ok(Some(frames))
     }
 
+    /// The frames behind the first `whole` bytes of a log, which were read before, and where the
+    /// input stands.
+    pub(crate) const fn go_on(input: R, whole: u64) -> Self {
+        Self {
+            input,
+            whole,
+            end: None,
+            is_over: false,
+        }
+    }
+
+    /// The input, which stands anywhere behind what was read.
+    pub(crate) fn into_input(self) -> R {
+        self.input
+    }
+
     /// The next whole frame; `None` at the end, or where the log breaks off.
     pub(crate) fn next(&mut self) -> io::Result<Option<Frame>> {
         if self.is_over {

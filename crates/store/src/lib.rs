@@ -7,6 +7,7 @@
 mod compaction;
 mod directory;
 mod error;
+mod follower;
 mod frame;
 mod index;
 mod labels;
@@ -19,6 +20,7 @@ mod teardown;
 
 pub use directory::{Directory, PLAN, read_plan};
 pub use error::StoreError;
+pub use follower::Follower;
 pub use frame::{Break, BreakKind, PAYLOAD_BYTES_MAX};
 pub use index::Index;
 pub use labels::Labels;

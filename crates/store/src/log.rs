@@ -65,6 +65,15 @@ pub(crate) struct Entries<R> {
     count: u64,
 }
 
+/// The place in a log up to which its entries were read.
+#[derive(Clone, Debug)]
+pub(crate) struct Mark {
+    /// Bytes that were whole.
+    pub(crate) whole: u64,
+    pools: Vec<PoolInfo>,
+    count: u64,
+}
+
 impl Entries<BufReader<File>> {
     /// The entries of a file.
     pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
@@ -85,6 +94,26 @@ impl<R: Read> Entries<R> {
             first_error: None,
             count: 0,
         }))
+    }
+
+    /// The entries behind a place, where the input stands.
+    pub(crate) fn go_on(input: R, mark: Mark) -> Self {
+        Self {
+            frames: Frames::go_on(input, mark.whole),
+            pools: mark.pools,
+            first_error: None,
+            count: mark.count,
+        }
+    }
+
+    /// The place up to which it has read, and its input.
+    pub(crate) fn stop(self) -> (Mark, R) {
+        let mark = Mark {
+            whole: self.frames.whole(),
+            pools: self.pools,
+            count: self.count,
+        };
+        (mark, self.frames.into_input())
     }
 
     /// The next entry; `None` at the end, or where the log breaks off.

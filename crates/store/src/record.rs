@@ -13,7 +13,7 @@ use drumfire_units::Nanos;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
@@ -36,6 +36,8 @@ pub struct Record {
     pub caller: String,
     /// The failure of the last part's teardown.
     pub teardown: Option<TeardownFailure>,
+    /// The id of its newest part: that of the process that wrote it.
+    pub newest_id: String,
 }
 
 /// One part of a run.
@@ -81,10 +83,9 @@ impl Record {
         let log = path.join(LOG);
         let mut entries = Entries::of(&log)?;
         let reader = Reader::read(&mut entries, show).map_err(StoreError::read(&log))?;
-        match (reader, entries.first_error()) {
-            (Some(reader), _) => Ok(reader.finish(&entries, Some(path))),
-            (None, Some(error)) => Err(StoreError::Unreadable { path: log, error }),
-            (None, None) => Err(StoreError::Empty(log)),
+        match reader {
+            Some(reader) => Ok(reader.finish(&entries, Some(path))),
+            None => Err(unreadable(&entries, log)),
         }
     }
 
@@ -147,8 +148,17 @@ impl Record {
     }
 }
 
+/// Why nothing of a log could be read.
+pub(crate) fn unreadable<R: Read>(entries: &Entries<R>, log: PathBuf) -> StoreError {
+    match entries.first_error() {
+        Some(error) => StoreError::Unreadable { path: log, error },
+        None => StoreError::Empty(log),
+    }
+}
+
 /// The entries of a log that were read so far, merged.
-struct Reader {
+#[derive(Clone, Debug)]
+pub(crate) struct Reader {
     reading: Reading,
     parts: Vec<Part>,
     /// From the start of the run to that of the current part.
@@ -163,11 +173,12 @@ struct Reader {
     intervals: u64,
     caller: String,
     teardown: Option<TeardownFailure>,
+    newest_id: String,
 }
 
 impl Reader {
     /// Reads all; `None` where there is not even the beginning.
-    fn read<R: Read>(
+    pub(crate) fn read<R: Read>(
         entries: &mut Entries<R>,
         show: &mut dyn FnMut(&RunEvent),
     ) -> io::Result<Option<Self>> {
@@ -178,23 +189,38 @@ impl Reader {
         show(&RunEvent::Started(Arc::clone(
             &reader.reading.so_far().info,
         )));
+        reader.go_on(entries, show)?;
+        Ok(Some(reader))
+    }
+
+    /// Reads what has come since.
+    pub(crate) fn go_on<R: Read>(
+        &mut self,
+        entries: &mut Entries<R>,
+        show: &mut dyn FnMut(&RunEvent),
+    ) -> io::Result<()> {
         while let Some(entry) = entries.next()? {
             match entry {
-                Entry::Part(info) => reader.begin_part(&info),
+                Entry::Part(info) => self.begin_part(&info),
                 Entry::Interval(interval) => {
-                    show(&RunEvent::IntervalClosed(reader.absorb(*interval)))
+                    show(&RunEvent::IntervalClosed(self.absorb(*interval)))
                 }
-                Entry::Caller(text) => reader.caller = text,
-                Entry::Changed(changed) => reader.change(changed),
+                Entry::Caller(text) => self.caller = text,
+                Entry::Changed(changed) => self.change(changed),
                 Entry::Command(command) => {
-                    let info = &reader.reading.so_far().info;
-                    reader.change(Changed::of(&command, info));
+                    let info = &self.reading.so_far().info;
+                    self.change(Changed::of(&command, info));
                 }
-                Entry::Ending(ending) => reader.end_part(*ending),
-                Entry::Teardown(failure) => reader.teardown = Some(failure),
+                Entry::Ending(ending) => self.end_part(*ending),
+                Entry::Teardown(failure) => self.teardown = Some(failure),
             }
         }
-        Ok(Some(reader))
+        Ok(())
+    }
+
+    /// Whether its newest part has an interval: its facts stay as they are from then on.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.parts.last().is_some_and(|part| part.end > Nanos::ZERO)
     }
 
     fn new(info: RunInfo) -> Self {
@@ -209,6 +235,7 @@ impl Reader {
             intervals: 0,
             caller: String::new(),
             teardown: None,
+            newest_id: info.id.clone(),
             reading: Reading::new(Arc::new(info), &thresholds),
         }
     }
@@ -270,12 +297,13 @@ impl Reader {
             last.end
         ));
         self.parts.push(Part::new(info));
+        self.newest_id.clone_from(&info.id);
         // The rest of a run has a teardown of its own.
         self.teardown = None;
     }
 
     /// The record of what was read, from a directory or from bytes alone.
-    fn finish<R: Read>(self, entries: &Entries<R>, directory: Option<&Path>) -> Record {
+    pub(crate) fn finish<R: Read>(self, entries: &Entries<R>, directory: Option<&Path>) -> Record {
         let (broken, whole) = (entries.broken(), entries.whole());
         let Self {
             reading,
@@ -286,6 +314,7 @@ impl Reader {
             intervals,
             caller,
             teardown,
+            newest_id,
             ..
         } = self;
         let last = endings.last().cloned();
@@ -330,6 +359,7 @@ impl Reader {
             intervals,
             caller,
             teardown,
+            newest_id,
         }
     }
 }

@@ -8,9 +8,10 @@ use drumfire_report::history::{History, RUNS_MAX};
 use drumfire_report::html::{self, Document, Origin, Place, StoredRun};
 use drumfire_report::listing::Listed;
 use drumfire_session::{Order, Peer, PeerError, Peers, naming_of, stored, stored_plan};
-use drumfire_store::{Index, Record, RunRow};
+use drumfire_store::{Follower, Index, Record, RunRow};
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Runs of one plan that a spark shows at most.
 const SPARK_RUNS: usize = 24;
@@ -32,10 +33,11 @@ pub struct Library {
     pub listed: for<'a> fn(&'a RunRow, &'a str) -> Listed<'a>,
 }
 
-/// A run that lies in the library.
+/// A run that lies in the library. Clones share what they have read of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Shelved {
     path: PathBuf,
+    record: Arc<Mutex<Follower>>,
     sockets: Option<PathBuf>,
 }
 
@@ -44,6 +46,7 @@ impl Library {
     pub(crate) fn find(&self, name: &str) -> Option<Shelved> {
         let path = self.runs.join(name);
         path.is_dir().then(|| Shelved {
+            record: Arc::new(Mutex::new(Follower::new(path.clone()))),
             path,
             sockets: self.sockets.clone(),
         })
@@ -165,11 +168,12 @@ impl Shelved {
     /// # Errors
     /// When it can't be read; the text says why.
     pub(crate) fn look(&self) -> Result<Look, String> {
-        let record = Record::read(&self.path).map_err(|error| error.to_string())?;
-        let has_end = record.coverage().has_end();
-        let peer = match has_end {
+        let mut followed = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let record = followed.record().map_err(|error| error.to_string())?;
+        drop(followed);
+        let peer = match record.coverage().has_end() {
             true => None,
-            false => self.peer(),
+            false => self.peer_of(&record.newest_id),
         };
         let plan = stored_plan(&self.path);
         let naming = naming_of(&record);
@@ -210,8 +214,11 @@ impl Shelved {
 
     /// The run in the process that carries it out.
     fn peer(&self) -> Option<Peer> {
-        let id = Record::newest_id(&self.path).ok()?;
-        Peer::of_id(self.sockets.as_deref()?, &id)
+        self.peer_of(&Record::newest_id(&self.path).ok()?)
+    }
+
+    fn peer_of(&self, id: &str) -> Option<Peer> {
+        Peer::of_id(self.sockets.as_deref()?, id)
     }
 }
 

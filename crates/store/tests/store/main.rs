@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod folder;
+mod followers;
 mod listing;
 mod prefixes;
 mod recordings;
