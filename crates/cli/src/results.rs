@@ -29,6 +29,13 @@ pub(crate) struct ResultRow {
     pub(crate) content: Content,
 }
 
+impl ResultRow {
+    /// Whether it is the page, which has the end of the teardown.
+    pub(crate) fn is_page(&self) -> bool {
+        self.flag == "--html"
+    }
+}
+
 /// What a result may have beside the summary.
 #[derive(Clone, Copy)]
 pub(crate) struct Beside<'a> {

@@ -174,6 +174,7 @@ impl Seek<'_> {
         Ok(Carried {
             ended: Ok(exit_of(&finding, summary)),
             stored: outcome.stored.clone(),
+            pages: destinations.pages(&outcome.summary, written.naming),
             goes_on: false,
         })
     }

@@ -129,17 +129,31 @@ fn load_and_tear_down(
     }
 }
 
-/// The end of a load whose teardown failed, which is added to its stored run.
+/// The end of a load whose teardown failed, which is added to its stored run and to its pages.
 fn with_failed_teardown(
     carried: Carried,
     failure: Failure,
     output: &Output,
 ) -> Result<Exit, Failure> {
-    let Carried { ended, stored, .. } = carried;
+    let Carried {
+        ended,
+        stored,
+        pages,
+        ..
+    } = carried;
+    let message = output.redactor().text(&failure.message).into_owned();
+    if let Some(pages) = pages
+        && let Err(error) = pages.write_again(message.clone(), output)
+    {
+        output.note(&format!(
+            "the teardown's failure is not on the page: {}",
+            error.message
+        ));
+    }
     if let Some(run) = stored {
         let failure = TeardownFailure {
             is_cut_short: failure.exit == Exit::CutShort,
-            message: output.redactor().text(&failure.message).into_owned(),
+            message,
         };
         if let Err(error) = add_teardown_failure(&run, &failure) {
             output.note(&format!("the teardown's failure is not stored: {error}"));

@@ -117,6 +117,7 @@ pub(super) fn carry_out<'a>(
     Ok(Carried {
         ended: ended.map_err(|failure| failure.of_run(exit)),
         stored: outcome.stored.clone(),
+        pages: destinations.pages(&outcome.summary, written.naming),
         goes_on: false,
     })
 }
@@ -127,6 +128,8 @@ pub(super) struct Carried {
     pub(super) ended: Result<Exit, Failure>,
     /// The directory in which its run is stored.
     pub(super) stored: Option<PathBuf>,
+    /// The pages that were written of it.
+    pub(super) pages: Option<Pages>,
     /// Whether it is not over: another process goes on with it, or may.
     pub(super) goes_on: bool,
 }
@@ -137,8 +140,32 @@ impl Carried {
         Self {
             ended,
             stored: None,
+            pages: None,
             goes_on: false,
         }
+    }
+}
+
+/// The pages of a run, which a teardown behind it may leave without its end.
+pub(super) struct Pages {
+    destinations: Destinations,
+    summary: Arc<Summary>,
+    naming: Naming,
+}
+
+impl Pages {
+    /// Writes them again, for a run whose teardown failed.
+    pub(super) fn write_again(self, message: String, output: &Output) -> Result<(), Failure> {
+        let destinations = self.destinations.of_teardown(Some(message));
+        let baseline = destinations.baseline();
+        // Why there is no comparison was said with the first page.
+        let against = baseline.and_then(|baseline| baseline.against(&self.summary).ok());
+        let ended = Ended {
+            summary: &self.summary,
+            naming: self.naming,
+            against: against.as_ref(),
+        };
+        destinations.write_files(&ended, output)
     }
 }
 
@@ -408,6 +435,25 @@ impl Destinations {
     /// The same for a run that is compared with another one.
     pub(super) fn of_baseline(self, baseline: Option<Baseline>) -> Self {
         Self { baseline, ..self }
+    }
+
+    /// The pages among them that are files, of a run that has ended; `None` where there is none.
+    pub(super) fn pages(&self, summary: &Arc<Summary>, naming: Naming) -> Option<Pages> {
+        let whole = self.whole.iter();
+        let pages = whole.filter(|(row, to)| row.is_page() && Place::of(to) == Place::File);
+        let whole: Vec<_> = pages.map(|(row, to)| (*row, to.clone())).collect();
+        (!whole.is_empty()).then(|| Pages {
+            destinations: Self {
+                whole,
+                folders: Vec::new(),
+                streamed: false,
+                plan: self.plan.clone(),
+                teardown: None,
+                baseline: self.baseline.clone(),
+            },
+            summary: Arc::clone(summary),
+            naming,
+        })
     }
 
     /// The run that this one is compared with.

@@ -106,6 +106,7 @@ fn go_on(
         goes_on: false,
         ended: ended.map_err(|failure| failure.of_run(exit)),
         stored: outcome.stored.clone(),
+        pages: destinations.pages(&summary, naming),
     })
 }
 

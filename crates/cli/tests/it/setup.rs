@@ -108,11 +108,13 @@ fn a_phase_that_fails_says_where() {
     plan(&folder, &server, |plan| {
         plan.replace("status: 204", "status: 418")
     });
-    let failed = run(&folder, "run plan.yaml -o stored");
-    // The stored run has the same end.
+    let failed = run(&folder, "run plan.yaml -o stored --html own.html");
+    // The stored run has the same end, and so have both pages.
     let reported = run(&folder, "report stored --html page.html");
-    let page = fs::read_to_string(folder.at("page.html")).unwrap();
-    assert!(page.contains("the teardown failed at `empty`"), "{page}");
+    for page in ["own.html", "page.html"] {
+        let page = fs::read_to_string(folder.at(page)).unwrap();
+        assert!(page.contains("the teardown failed at `empty`"), "{page}");
+    }
     for ended in [failed, reported] {
         assert_eq!(ended.code, Some(1), "{ended:?}");
         assert!(ended.stdout.contains("12 ok"), "{}", ended.stdout);
