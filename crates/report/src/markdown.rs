@@ -13,7 +13,7 @@
 //! and nothing is wrapped: the reader's own page does both.
 
 use crate::answers::{Grade, answers, rule};
-use crate::quantity::{count, quantile, rate, share};
+use crate::quantity::{count, quantile, rate, sent_or_begun, share};
 use crate::remedy::{Naming, sentence};
 use crate::secret;
 use crate::style::Unicode;
@@ -100,7 +100,8 @@ fn numbers(out: &mut String, summary: &Summary) {
         count(counts.dropped),
         rate(summary.achieved_per_s()),
     ];
-    let mut heads = vec!["sent", "ok", "failed", "dropped", "achieved"];
+    let begun = sent_or_begun(summary.total.without_data());
+    let mut heads = vec![begun, "ok", "failed", "dropped", "achieved"];
     if let Some(asked) = summary.intended_per_s() {
         cells.push(rate(asked));
         heads.push("asked");

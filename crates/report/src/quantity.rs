@@ -89,6 +89,15 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(n))
 }
 
+/// The word for the requests that were given to the target, or were to be: not each of them was
+/// sent where `without_data` of them could not be made.
+pub(crate) const fn sent_or_begun(without_data: u64) -> &'static str {
+    match without_data {
+        0 => "sent",
+        _ => "begun",
+    }
+}
+
 /// A share of a whole: `12.3 %`, `99.5 %`. Never `0 %` for something, never `100 %` for less than all.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     if whole == 0 {

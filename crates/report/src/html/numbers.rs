@@ -5,7 +5,7 @@
 //! was asked for, and the count behind a share.
 
 use crate::markup::Markup;
-use crate::quantity::{count, quantile, rate, share};
+use crate::quantity::{count, quantile, rate, sent_or_begun, share};
 use crate::style::Unicode;
 use drumfire_measure::Summary;
 
@@ -20,8 +20,9 @@ pub(super) fn print(out: &mut Markup, summary: &Summary) {
         .intended_per_s()
         .map(|asked| format!("of {} asked", rate(asked)));
     let failed = share(counts.failed, counts.sent);
+    let begun = sent_or_begun(summary.total.without_data());
     let numbers = [
-        ("Requests", count(counts.sent), Some("sent".to_owned())),
+        ("Requests", count(counts.sent), Some(begun.to_owned())),
         ("Rate", rate(summary.achieved_per_s()), asked),
         (
             "Failed",

@@ -6,7 +6,7 @@
 use super::main_latency;
 use super::verdict::{answers, thresholds_line};
 use crate::line::{Ink, Line, flow};
-use crate::quantity::{count, quantile, rate};
+use crate::quantity::{count, quantile, rate, sent_or_begun};
 use crate::style::Style;
 use drumfire_measure::Summary;
 
@@ -36,7 +36,8 @@ pub fn last_lines(summary: &Summary, style: &Style) -> String {
 pub fn one_line(summary: &Summary, style: &Style) -> String {
     let mut items = verdict(summary, style);
     let counts = &summary.total.counts;
-    items.push(Line::plain(format!("{} sent", count(counts.sent))));
+    let begun = sent_or_begun(summary.total.without_data());
+    items.push(Line::plain(format!("{} {begun}", count(counts.sent))));
     items.push(failures(summary));
     items.push(Line::of(rate(summary.achieved_per_s()), Ink::Bold));
     items.extend(times(summary, ["p50", "p90", "p99", "max"], style));

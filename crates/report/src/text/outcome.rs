@@ -29,7 +29,7 @@
 use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
-use crate::quantity::{count, counted, rate, share, share_tenths};
+use crate::quantity::{count, counted, rate, sent_or_begun, share, share_tenths};
 use crate::remedy::{Naming, remedy};
 use crate::secret;
 use crate::show::content;
@@ -76,8 +76,10 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     if counts.failed > 0 {
         failed.push_str(&format!(" ({})", share(counts.failed, counts.sent)));
     }
+    let unmade = summary.total.without_data();
+    let begun = sent_or_begun(unmade);
     let mut items = vec![
-        Line::of(format!("{} sent", count(counts.sent)), Ink::Bold),
+        Line::of(format!("{} {begun}", count(counts.sent)), Ink::Bold),
         tally(format!("{} ok", count(counts.ok)), counts.ok, Ink::Plain),
         tally(failed, counts.failed, Ink::Bad),
     ];
@@ -85,7 +87,6 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
         let text = format!("{} of them timed out", count(counts.timed_out));
         items.push(Line::of(text, Ink::Bad));
     }
-    let unmade = summary.total.without_data();
     if unmade > 0 {
         let text = format!("{} of them without data, and not sent", count(unmade));
         items.push(Line::of(text, Ink::Bad));
@@ -125,7 +126,8 @@ fn print_rate(summary: &Summary, page: &mut Page<'_>) {
     if let Some(intended) = asked.filter(|intended| *intended > 0.0) {
         // By counts: the drain after the last request would lower a share of rates.
         let counts = &summary.total.counts;
-        let part = share(counts.sent, counts.intended);
+        let sent = counts.sent.saturating_sub(summary.total.without_data());
+        let part = share(sent, counts.intended);
         items.push(Line::plain(format!("{part} of {} sent", rate(intended))));
     }
     page.items("Rate", items);

@@ -480,6 +480,12 @@ fn requests_without_data_were_not_sent() {
         text.contains("2 of them without data, and not sent"),
         "{text}"
     );
+    // What was begun is not called sent, in no form.
+    let begun = format!("{} begun", run.total.counts.sent);
+    assert!(text.contains(&begun), "{text}");
+    assert!(!text.contains("100 % of"), "{text}");
+    let line = text::one_line(&run, &Style::default());
+    assert!(line.contains(&begun), "{line}");
 }
 
 /// A timeout of 0 is none.
