@@ -23,6 +23,11 @@ pub(crate) fn completed(text: &str) -> Option<String> {
         let number = !port.is_empty() && port.chars().all(|c| c.is_ascii_digit());
         return number.then(|| format!("http://localhost{text}"));
     }
+    // A scheme behind which slashes are missing is no host.
+    let (before, _) = host.split_once(':').unwrap_or_default();
+    if ["http", "https"].contains(&before.to_ascii_lowercase().as_str()) {
+        return None;
+    }
     let named = host == "localhost" || host.contains(['.', ':']);
     named.then(|| format!("http://{text}"))
 }
@@ -57,6 +62,8 @@ mod tests {
             ":x",
             "@urls",
             "{{h}}.x/",
+            "http:/127.0.0.1/",
+            "HTTPS:127.0.0.1:8080",
             "-x",
             "a b.c",
         ] {

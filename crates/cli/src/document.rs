@@ -96,10 +96,14 @@ fn field(key: &str, line: &str) -> Result<Field, Failure> {
     let rest = line.strip_prefix(':').unwrap_or(line);
     let start = line.len() - rest.len();
     let Some(at) = rest.find(':') else {
+        let (file, line) = match line.strip_prefix('@') {
+            Some(file) => (true, file),
+            None => (false, line),
+        };
         let shown = secret::line_without_colon(line);
         let shown = shown.replace(char::is_control, " ");
-        let message = match line.starts_with('@') {
-            true => format!("`{shown}` names a file; write each field as `Name: value`"),
+        let message = match file {
+            true => format!("`@{shown}` names a file; write each field as `Name: value`"),
             false => format!("`{shown}` has no colon; write `Name: value`"),
         };
         return Err(Failure::usage(Diagnostic::new(&at(key), message)));
@@ -146,7 +150,9 @@ fn feeds(flags: &DataFlags) -> Result<Vec<Feed>, Failure> {
 
 /// `NAME=FILE`; the file's extension is its format.
 fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
-    let Some((name, path)) = given.split_once('=') else {
+    let parts = given.split_once('=');
+    let Some((name, path)) = parts.filter(|(name, path)| !name.is_empty() && !path.is_empty())
+    else {
         let shown = given.escape_default();
         let message = format!("`{shown}` is not NAME=FILE, such as users=users.csv");
         return Err(Failure::usage(Diagnostic::new(&at("feeds"), message)));

@@ -37,6 +37,10 @@ const CREDENTIALS: &str =
 const BODY_FILE: &str = "a body from a file is `-d @{FILE}`";
 const RESULTS: &str = "figures are written by `--json {FILE}`, histograms by --csv FILE, a row for each request by \
                        --rows FILE";
+/// What other tools' flags of results take in place of a file.
+const FORMS: [&str; 7] = [
+    "json", "csv", "html", "text", "summary", "pretty", "hdrplot",
+];
 const SHOWN: &str = "`--show` sends one of each request and prints the exchange";
 const RAMP: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
 const RAMP_OF_PLAN: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'`";
@@ -418,6 +422,16 @@ const HABITS: &[Habit] = &[
         &["--name", "--tag"],
         "a stored run is given a name by `drumfire runs tag last {NAME}`",
     ),
+    habit(
+        Both,
+        &["--note"],
+        "a stored run is given a note by `drumfire runs note last {TEXT}`",
+    ),
+    habit(
+        Both,
+        &["--set"],
+        "keys are set in a plan, which --print-plan prints and `drumfire run` takes",
+    ),
     habit(Grpc, &["--rpc-header"], "metadata is `-H {'key: value'}`"),
     habit(
         Grpc,
@@ -527,7 +541,9 @@ fn filled(ours: &str, value: Option<&str>) -> String {
     };
     // A cookie is a secret under any name.
     let may_show = |value: &&str| secret::excerpt(value) == **value && !ours.contains("Cookie");
-    let value = match value.filter(may_show) {
+    // A form of results, as other tools' flags take it, is no file's name.
+    let is_place = |value: &&str| ours != RESULTS || !FORMS.contains(value);
+    let value = match value.filter(may_show).filter(is_place) {
         Some(value) => value,
         None => &ours[from + 1..to],
     };
@@ -548,6 +564,7 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
         "http" | "grpc" => {}
         "ab" => return own_of_apache(&own),
         "run" => return load_of_plan(&own, flags),
+        "ui" => return port_of_ui(&own),
         "serve" => {
             return own.iter().enumerate().find_map(|(at, arg)| {
                 let before = at.checked_sub(1).map_or("", |at| own[at]);
@@ -623,6 +640,22 @@ fn port_of_server(before: &str, arg: &str) -> Option<String> {
         _ => return None,
     };
     is_port(port).then(|| format!("where the server listens is `-l {port}`"))
+}
+
+/// A port behind `drumfire ui`, as an argument.
+fn port_of_ui(own: &[&str]) -> Option<String> {
+    let (first, rest) = own.split_first()?;
+    let port = first.rsplit(':').next()?;
+    (rest.is_empty() && port.parse::<u16>().is_ok())
+        .then(|| format!("where the pages are is `--listen {}`", with_colon(first)))
+}
+
+/// A place to listen at: a port alone has a colon before it.
+fn with_colon(place: &str) -> String {
+    match place.contains(':') {
+        true => place.to_owned(),
+        false => format!(":{place}"),
+    }
 }
 
 /// The letters of the flags of `drumfire run`.

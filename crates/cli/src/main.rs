@@ -96,7 +96,10 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
             let _closed = error.print();
             Ok(Exit::Usage)
         }
-        Err(error) if error.use_stderr() => Err(misread(&error)),
+        Err(error) if error.use_stderr() => Err(match negative_value(&error, &texts) {
+            Some(message) => Failure::usage(message),
+            None => misread(&error),
+        }),
         Err(error) => {
             // Help and version are results and go to stdout.
             output::check_stdout()?;
@@ -185,6 +188,21 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
         )));
     }
     Ok(args)
+}
+
+/// What is wrong with a number below 0 behind a flag, which the parser takes for flags.
+fn negative_value(error: &clap::Error, args: &[String]) -> Option<String> {
+    let is_number = |arg: &str| {
+        let digits = arg.strip_prefix('-');
+        digits.is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let pair = args
+        .windows(2)
+        .find(|pair| pair[0].starts_with('-') && is_number(&pair[1]))?;
+    (error.kind() == ErrorKind::UnknownArgument && !is_number(&pair[0])).then(|| {
+        let (flag, value) = (pair[0].escape_default(), pair[1].escape_default());
+        format!("{flag}: `{value}` is below 0, and no value of it is")
+    })
 }
 
 /// A mistake that the parser of the command line found, as our own are printed.

@@ -43,6 +43,15 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
         return Ok(path.to_owned());
     }
     let shown = given.escape_default();
+    if given.is_empty() {
+        let message = "the name of a run is empty; write its directory, its id or `last`";
+        return Err(Failure::usage(message));
+    }
+    if path.is_file() {
+        return Err(Failure::usage(format!(
+            "`{shown}` is a file; a stored run is a directory, and `drumfire runs` lists them"
+        )));
+    }
     let ids = runs().map(|runs| ids(&runs)).unwrap_or_default();
     let whole = match given {
         LAST => ids.last(),

@@ -52,9 +52,13 @@ fn check_name(path: &Path) -> Result<(), Failure> {
     if path.exists() || !(is_form(&name) || extension.is_some_and(|text| is_form(&text))) {
         return Ok(());
     }
+    let is = match is_form(&name) {
+        true => "a form of results",
+        false => "the name of a file",
+    };
     Err(Failure::usage(format!(
-        "-o names a directory that the run is stored in, and `{}` is the name of a file; figures \
-         are written by --json FILE",
+        "-o names a directory that the run is stored in, and `{}` is {is}; figures are written by \
+         --json FILE",
         name.escape_default()
     )))
 }

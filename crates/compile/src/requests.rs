@@ -411,6 +411,8 @@ fn begins_with_method(line: &str) -> bool {
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
     let name: Arc<str> = name.escape_default().to_string().into();
     let mut found = Vec::new();
+    // As editors of Windows begin a text.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let place = Place::File {
             name: Arc::clone(&name),

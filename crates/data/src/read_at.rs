@@ -9,7 +9,7 @@ pub(crate) const MEMORY_BYTES_MAX: u64 = 16 << 20;
 /// How many bytes a window reads at a time.
 const CHUNK_BYTES: usize = 256 << 10;
 /// The mark with which a text in UTF-8 may begin.
-const MARK: &[u8] = b"\xef\xbb\xbf";
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// One entry of a file has at most this many bytes.
 const ENTRY_BYTES_MAX: usize = 64 << 20;
 
@@ -84,8 +84,8 @@ impl Window {
         if window.rest().starts_with(b"\xff\xfe") || window.rest().starts_with(b"\xfe\xff") {
             return Err("the text is UTF-16; write it as UTF-8".to_owned());
         }
-        if window.rest().starts_with(MARK) {
-            window.take(MARK.len());
+        if window.rest().starts_with(BYTE_ORDER_MARK) {
+            window.take(BYTE_ORDER_MARK.len());
         }
         Ok(window)
     }

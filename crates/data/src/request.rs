@@ -1,5 +1,6 @@
 //! A request whose target, header fields or body vary.
 
+use crate::read_at::BYTE_ORDER_MARK;
 use crate::{Order, SharedList, Template, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, Varying};
 use std::ops::Range;
@@ -130,8 +131,11 @@ impl Bodies {
         mut compile: impl FnMut(u64, &[u8]) -> Result<Option<Template>, E>,
     ) -> Result<Self, E> {
         let mut list = Vec::new();
-        let mut start = 0;
-        for (number, line) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
+        let mut start = match bytes.starts_with(BYTE_ORDER_MARK) {
+            true => BYTE_ORDER_MARK.len(),
+            false => 0,
+        };
+        for (number, line) in (1..).zip(bytes[start..].split_inclusive(|byte| *byte == b'\n')) {
             let text = line.strip_suffix(b"\n").unwrap_or(line);
             let text = text.strip_suffix(b"\r").unwrap_or(text);
             if !text.is_empty() {
@@ -495,7 +499,9 @@ mod tests {
     #[test]
     fn lines_are_bodies_in_an_order() {
         let sources = sources(Order::InTurn);
-        let bytes: Arc<[u8]> = b"one\r\n\n{{ request_number }}\n\xff".as_slice().into();
+        let bytes: Arc<[u8]> = b"\xef\xbb\xbfone\r\n\n{{ request_number }}\n\xff"
+            .as_slice()
+            .into();
         let lines = |order| {
             let compile = |_, line: &[u8]| -> Result<_, DataError> {
                 let text = std::str::from_utf8(line).unwrap_or_default();

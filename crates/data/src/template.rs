@@ -449,12 +449,26 @@ pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), Te
         None => Ok(()),
         Some(column) => {
             let near = match drumfire_plan::suggestion(column, feed.columns()) {
-                none if none.is_empty() => format!("; it has {}", all()),
+                none if none.is_empty() => format!("; it has {}{}", all(), delimited(&all())),
                 near => near,
             };
             Err(TemplateError(format!(
                 "the feed `{name}` has no column `{column}`{near}"
             )))
         }
+    }
+}
+
+/// The remedy where a line of names was not divided, since another character stands between them.
+fn delimited(columns: &str) -> &'static str {
+    match columns {
+        columns if columns.contains(", ") => "",
+        columns if columns.contains(';') => {
+            "; where `;` stands between values, a plan's feed has `delimiter: \";\"`"
+        }
+        columns if columns.contains('\t') => {
+            "; where tabs stand between values, a plan's feed has `delimiter: tab`"
+        }
+        _ => "",
     }
 }

@@ -260,12 +260,11 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
         })?;
         return Ok((scheme, rest));
     }
-    let bare = text
-        .split_once(':')
-        .map_or(("", text), |(name, rest)| match Scheme::named(name) {
-            Some(scheme) => (scheme.as_str(), rest),
-            None => ("", text),
-        });
+    let bare = [":", "//"].iter().find_map(|between| {
+        let (name, rest) = text.split_once(between)?;
+        Some((Scheme::named(name)?.as_str(), rest))
+    });
+    let bare = bare.unwrap_or(("", text));
     let (name, rest) = (bare.0, excerpt(bare.1.trim_start_matches('/')));
     if rest.is_empty() {
         return Err(UrlError::new(
@@ -273,8 +272,12 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
         ));
     }
     let scheme = if name.is_empty() { "http" } else { name };
+    let host = match rest.parse::<u16>() {
+        Ok(_) => "localhost:",
+        Err(_) => "",
+    };
     Err(UrlError::new(format!(
-        "`{}` has no scheme followed by `://`; write `{scheme}://{rest}`",
+        "`{}` has no scheme followed by `://`; write `{scheme}://{host}{rest}`",
         excerpt(text)
     )))
 }

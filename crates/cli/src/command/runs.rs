@@ -34,11 +34,13 @@ pub(crate) fn run(
             None => list(list_flags, output)?,
         },
         Some(RunsAct::Tag { run, tags, remove }) => {
-            if let Some(tag) = tags.iter().find(|tag| tag.contains(char::is_whitespace)) {
+            let is_word = |tag: &String| !tag.is_empty() && !tag.contains(char::is_whitespace);
+            if let Some(tag) = tags.iter().find(|tag| !is_word(tag)) {
                 let shown = tag.escape_default();
-                return Err(Failure::usage(format!(
-                    "`{shown}` has blanks; a tag is a word"
-                )));
+                return Err(Failure::usage(match tag.as_str() {
+                    "" => "the tag is empty; a tag is a word".to_owned(),
+                    _ => format!("`{shown}` has blanks; a tag is a word"),
+                }));
             }
             label(run, &mut |labels| match remove {
                 true => labels.remove_tags(tags),

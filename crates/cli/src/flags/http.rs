@@ -139,7 +139,7 @@ pub(crate) struct LoadFlags {
     #[arg(long, value_name = "POLICY")]
     pub(crate) late: Option<String>,
     /// Seed of everything random [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) seed: Option<u64>,
     /// Worker threads [default: one for each core]
     #[arg(long, value_name = "N")]

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 73] = [
+const MISTAKES: [(&str, &[&str]); 94] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -160,6 +160,87 @@ const MISTAKES: [(&str, &[&str]); 73] = [
     ("@{dir}/empty", &["empty", "one URL a line"]),
     ("@{dir}/none", &["can't read {dir}/none"]),
     ("{url} --frobnicate", &["--frobnicate"]),
+    (
+        "{url} -r '10 every 2 seconds'",
+        &["-r: `10 every 2 seconds` is not a rate; write 10/2s"],
+    ),
+    (
+        "{url} -r 2s",
+        &["-r: `2s` is a time and not a rate; 1/2s is one in each"],
+    ),
+    (
+        "{url} -r '100 times'",
+        &["-r: `times` is neither a rate nor a law"],
+    ),
+    (
+        "{url} --threshold 'rate>=5 per minute'",
+        &["`5 per minute` can't be the bound; write 5/m"],
+    ),
+    (
+        "{url} {url}/b --threshold 'step(nope).p95<1s'",
+        &["no step is named `nope`; the steps are {url}, {url}/b"],
+    ),
+    // A number below 0 is none of a flag's.
+    ("{url} -z -1s", &["-z: `-1s` is below 0"]),
+    ("{url} --seed -1", &["--seed: `-1` is below 0"]),
+    (
+        "{url} --seed 99999999999999999999",
+        &["at most 18446744073709551615"],
+    ),
+    (
+        "{url} -z '10 seconds'",
+        &["`10 seconds` is not a duration; write 10s"],
+    ),
+    (
+        "{url} --set pools.main.rate=5",
+        &["`--set`", "`drumfire run` takes"],
+    ),
+    ("{url} --note x", &["drumfire runs note last x"]),
+    // Slashes and hosts that are missing.
+    ("http:/{host}/", &["write `http://{host}/`"]),
+    ("http//{host}/", &["write `http://{host}/`"]),
+    ("https:{host}", &["write `https://{host}`"]),
+    ("8080", &["write `http://localhost:8080`"]),
+    ("{url} -H @fields.txt", &["-H: `@fields.txt` names a file"]),
+    (
+        "{url} --feed =people.csv",
+        &["`=people.csv` is not NAME=FILE"],
+    ),
+    (
+        "'{url}?n={{ p.name }}' --feed p={dir}/semicolons.csv",
+        &[
+            "it has name;city; where `;` stands between values",
+            "delimiter",
+        ],
+    ),
+    // Other tools' names of forms.
+    ("{url} -o csv", &["`csv` is a form of results"]),
+    ("{url} -O json", &["`--json FILE`"]),
+    ("{url} --format=json", &["`--json FILE`"]),
+];
+
+/// Command lines of other commands, and what stderr must have.
+const OF_COMMANDS: [(&str, &[&str]); 9] = [
+    ("runs --limit -1", &["--limit: `-1` is below 0"]),
+    (
+        "compare last last --least -5%",
+        &["--least: `-5%` is below 0"],
+    ),
+    ("compare '' ''", &["the name of a run is empty"]),
+    ("report ''", &["the name of a run is empty"]),
+    (
+        "report {dir}/plan.json",
+        &["is a file; a stored run is a directory"],
+    ),
+    ("runs tag last ''", &["the tag is empty"]),
+    ("ui :7071", &["--listen :7071"]),
+    ("ui 7071", &["--listen :7071"]),
+    (
+        "check {dir}/plan.json",
+        &[
+            "drumfire: {dir}/plan.json:1:1: a plan is a mapping and not a list\n   1 │ []\n     │ ^\n",
+        ],
+    ),
 ];
 
 /// Bytes that must not reach a terminal that did not ask for them.
@@ -174,6 +255,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
     folder.write("bad", format!("{}\n# remark\nno-scheme/\n", serve.url));
     folder.write("empty", "\n# nothing\n\n");
     folder.write("body.json", "{\"a\": 1}\n");
+    folder.write("semicolons.csv", "name;city\nAda;London\n");
     folder.write("targets", format!("GET {}\n", serve.url));
     folder.write("garbage", "no certificate at all\n");
     let folder_path = folder.path().to_str().unwrap();
@@ -198,9 +280,54 @@ fn every_mistake_is_named_before_anything_is_sent() {
     assert_eq!(serve.count("requests"), 0, "nothing is sent");
     assert_eq!(
         folder.names(),
-        ["bad", "body.json", "empty", "garbage", "targets"],
+        [
+            "bad",
+            "body.json",
+            "empty",
+            "garbage",
+            "semicolons.csv",
+            "targets"
+        ],
         "no file is left behind"
     );
+}
+
+#[test]
+fn mistakes_of_other_commands_are_named() {
+    let folder = Folder::new();
+    folder.write("plan.json", "[]\n");
+    let fill = |text: &str| text.replace("{dir}", folder.path().to_str().unwrap());
+    for (line, expected) in OF_COMMANDS {
+        let mut command = drumfire(words(&fill(line)));
+        let run = Process::start(&mut command).finish(LIMIT);
+        assert_eq!(run.code, Some(2), "{line}: {}", run.stderr);
+        for part in expected {
+            assert!(run.stderr.contains(&fill(part)), "{line}: {}", run.stderr);
+        }
+        assert_eq!(
+            run.stderr.matches("drumfire: ").count(),
+            1,
+            "{line}: {}",
+            run.stderr
+        );
+    }
+}
+
+/// Editors of Windows begin a text with a mark.
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_list() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    folder.write(
+        "urls",
+        format!("\u{feff}{}\r\n{}b\r\n", serve.url, serve.url),
+    );
+    folder.write("bare", format!("\u{feff}{}/\r\n", serve.address()));
+    for list in ["urls", "bare"] {
+        let run = http(&format!("-q -n 4 @{}", folder.at(list)));
+        assert_eq!(run.code, Some(0), "{}", run.stderr);
+    }
+    assert_eq!(serve.count("requests"), 8);
 }
 
 #[test]
