@@ -1,9 +1,9 @@
 //! The record of a run that goes on, looked at again and again.
 //!
-//! A log grows by a frame each interval, and what was read of it stays as it was, but for two acts of
-//! its writer: the facts of a part are written once more when its load begins, and now and then the
-//! whole log is replaced by one of merged intervals. So what was read is kept from the first interval
-//! of a part on, as long as the file is the same one.
+//! A log grows by a frame each interval, and what was read of it stays as it was, but for two acts
+//! of its writer: the facts of a part are written once more when its load begins, and now and then
+//! the whole log is replaced by one of merged intervals. So what was read is kept from the first
+//! interval of a part on, as long as the file is the same one.
 
 use crate::StoreError;
 use crate::directory::{self, LOG};
