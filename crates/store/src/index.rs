@@ -3,75 +3,46 @@
 //! damaged or of another version.
 //!
 //! Each row carries a stamp, the lengths and times of what it was read from. A row whose stamp
-//! differs is read again, so nothing has to announce a run here.
+//! differs is read again, so nothing has to announce a run here. A list of the newest runs compares
+//! the stamps of these only, for each costs two system calls; of the others it knows from the names in
+//! the folder that they are there.
 
-use crate::directory::{self, LABELS, LOG};
-use crate::{Labels, RunRow, StoreError, TeardownFailure};
-use drumfire_measure::{
-    Coverage, Digest, DigestLatency, DigestTime, PlanKey, TargetState, Validity,
-};
-use drumfire_units::Nanos;
-use rusqlite::{Connection, Row, params};
-use std::collections::BTreeMap;
+mod row;
+
+use crate::directory::{LABELS, LOG};
+use crate::{RunRow, StoreError};
+use rusqlite::{Connection, OptionalExtension as _};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 /// The version of the tables; another one is made again.
-const VERSION: i64 = 5;
-
-/// The separator of a run's tags.
-const BLANK: char = ' ';
-
-// `labels_error` and `error` say why a run's labels or its record can't be read; the columns behind
-// `error` are NULL in a run without a record.
-const TABLES: &str = "
-    CREATE TABLE runs (
-        id TEXT PRIMARY KEY,
-        stamp TEXT NOT NULL,
-        is_elsewhere INTEGER NOT NULL,
-        tags TEXT NOT NULL,
-        note TEXT NOT NULL,
-        labels_error TEXT,
-        error TEXT,
-        started_at_unix_ns INTEGER,
-        duration_ns INTEGER,
-        target TEXT,
-        validity TEXT,
-        load_kept INTEGER,
-        sent_share REAL,
-        target_state TEXT,
-        thresholds INTEGER,
-        thresholds_failed INTEGER,
-        achieved_per_s REAL,
-        p50_ns INTEGER,
-        p50_is_at_least INTEGER,
-        p95_ns INTEGER,
-        p95_is_at_least INTEGER,
-        p99_ns INTEGER,
-        p99_is_at_least INTEGER,
-        requests INTEGER,
-        ok INTEGER,
-        failed INTEGER,
-        is_cut_short INTEGER,
-        is_lost INTEGER,
-        coverage TEXT,
-        plan INTEGER,
-        teardown_error TEXT,
-        teardown_is_cut_short INTEGER
-    );";
-
-/// A row of the table, its columns in their order.
-const INSERT: &str = "INSERT OR REPLACE INTO runs VALUES
-    (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21,?22,?23,?24,?25,?26,
-     ?27,?28,?29,?30,?31,?32)";
+const VERSION: i64 = 6;
 
 /// An index of the runs in a folder.
 #[derive(Debug)]
 pub struct Index {
     connection: Connection,
     runs: PathBuf,
+}
+
+/// The newest runs of a folder.
+#[derive(Debug)]
+pub struct Newest {
+    /// The newest first.
+    pub rows: Vec<RunRow>,
+    /// How many there are beside them.
+    pub older: usize,
+}
+
+impl Newest {
+    fn of(mut rows: Vec<RunRow>, limit: usize) -> Self {
+        let older = rows.len().saturating_sub(limit);
+        rows.truncate(limit);
+        Self { rows, older }
+    }
 }
 
 impl Index {
@@ -81,26 +52,7 @@ impl Index {
     /// # Errors
     /// When the folder or the index can't be read or written.
     pub fn open(path: &Path, runs: &Path) -> Result<Self, StoreError> {
-        let connection = match connect(path) {
-            Ok(connection) => connection,
-            Err(_) => {
-                remove(path)?;
-                connect(path).map_err(|error| wrong(path, error))?
-            }
-        };
-        let runs = runs.to_owned();
-        let mut index = Self { connection, runs };
-        match index.refresh() {
-            Ok(()) => Ok(index),
-            // Tables that were damaged, below a head that was not.
-            Err(_) => {
-                drop(index.connection);
-                remove(path)?;
-                index.connection = connect(path).map_err(|error| wrong(path, error))?;
-                index.refresh().map_err(|error| wrong(path, error))?;
-                Ok(index)
-            }
-        }
+        Self::with(path, runs, Self::refresh).map(|(index, ())| index)
     }
 
     /// The runs in a folder, the newest first, from the index at this path, which is made where it is
@@ -108,12 +60,20 @@ impl Index {
     /// error says why.
     #[must_use]
     pub fn rows_of(path: &Path, runs: &Path) -> (Vec<RunRow>, Option<StoreError>) {
+        let (newest, error) = Self::newest_of(path, runs, usize::MAX);
+        (newest.rows, error)
+    }
+
+    /// As [`Index::rows_of`], at most `limit` of them. A run that is not among them is counted as it
+    /// was when it was last looked at.
+    #[must_use]
+    pub fn newest_of(path: &Path, runs: &Path, limit: usize) -> (Newest, Option<StoreError>) {
         if !runs.is_dir() {
-            return (Vec::new(), None);
+            return (Newest::of(Vec::new(), limit), None);
         }
-        match Self::open(path, runs).and_then(|index| index.rows()) {
-            Ok(rows) => (rows, None),
-            Err(error) => (RunRow::all(runs), Some(error)),
+        match Self::with(path, runs, |index| index.newest(limit)) {
+            Ok((_, newest)) => (newest, None),
+            Err(error) => (Newest::of(RunRow::all(runs), limit), Some(error)),
         }
     }
 
@@ -123,33 +83,120 @@ impl Index {
     /// When the index can't be read.
     pub fn rows(&self) -> Result<Vec<RunRow>, StoreError> {
         let path = self.connection.path().map(PathBuf::from);
-        let wrong = |error| wrong(&path.clone().unwrap_or_default(), error);
-        let text = "SELECT * FROM runs ORDER BY started_at_unix_ns DESC, id DESC";
-        let mut statement = self.connection.prepare(text).map_err(&wrong)?;
-        let rows = statement.query_map([], row).map_err(&wrong)?;
-        rows.collect::<Result<_, _>>().map_err(&wrong)
+        let rows = self.select(usize::MAX);
+        let rows = rows.map_err(|error| wrong(&path.unwrap_or_default(), error))?;
+        Ok(rows.into_iter().map(|stamped| stamped.row).collect())
     }
 
-    fn refresh(&mut self) -> rusqlite::Result<()> {
-        let stamps = stamps(&self.runs);
-        let known = self.known()?;
-        let transaction = self.connection.transaction()?;
-        for id in known.keys().filter(|id| !stamps.contains_key(*id)) {
-            transaction.execute("DELETE FROM runs WHERE id = ?1", [id])?;
+    /// An index, and what `work` makes of it. Where the tables are damaged, below a head that is not,
+    /// they are made again for a second try.
+    fn with<T>(
+        path: &Path,
+        runs: &Path,
+        work: impl Fn(&mut Self) -> rusqlite::Result<T>,
+    ) -> Result<(Self, T), StoreError> {
+        let connect = || {
+            let (connection, runs) = (connect(path)?, runs.to_owned());
+            Ok(Self { connection, runs })
+        };
+        let tried = connect().and_then(|mut index| work(&mut index).map(|made| (index, made)));
+        if let Ok(made) = tried {
+            return Ok(made);
         }
-        for (id, stamp) in &stamps {
-            if known.get(id) == Some(stamp) {
-                continue;
-            }
-            let row = RunRow::read(id, &self.runs.join(id));
-            // A change of permissions leaves a stamp as it was: an error is looked at again.
-            let stamp = match (&row.labels, &row.run) {
-                (Ok(_), Ok(_)) => stamp.as_str(),
-                _ => "",
-            };
-            insert(&transaction, &row, stamp)?;
+        drop(tried);
+        remove(path)?;
+        let wrong = |error| wrong(path, error);
+        let mut index = connect().map_err(wrong)?;
+        let made = work(&mut index).map_err(wrong)?;
+        Ok((index, made))
+    }
+
+    /// Looks at all runs.
+    fn refresh(&mut self) -> rusqlite::Result<()> {
+        let entries = entries(&self.runs);
+        let mut known = self.known()?;
+        let transaction = self.connection.transaction()?;
+        for id in entries.keys() {
+            update(&transaction, &self.runs, id, known.remove(id).as_deref())?;
+        }
+        for id in known.keys() {
+            delete(&transaction, id)?;
         }
         transaction.commit()
+    }
+
+    /// The newest runs, up to date.
+    fn newest(&mut self, limit: usize) -> rusqlite::Result<Newest> {
+        if limit == usize::MAX {
+            self.refresh()?;
+        } else {
+            self.follow_names()?;
+        }
+        let mut looked_at = BTreeSet::new();
+        loop {
+            let rows = self.select(limit)?;
+            let new = |of: &&row::Stamped| looked_at.insert(of.row.id.clone());
+            let unseen: Vec<&row::Stamped> = rows.iter().filter(new).collect();
+            // A run that went, or has another start now, gives way to others.
+            if limit == usize::MAX || !self.update_all(&unseen)? {
+                let count = "SELECT count(*) FROM runs";
+                let all: i64 = self.connection.query_row(count, [], |row| row.get(0))?;
+                let all = usize::try_from(all).unwrap_or(rows.len());
+                let rows: Vec<RunRow> = rows.into_iter().map(|stamped| stamped.row).collect();
+                return Ok(Newest {
+                    older: all.saturating_sub(rows.len()),
+                    rows,
+                });
+            }
+        }
+    }
+
+    /// Looks at runs that came or went, by the names in the folder, and at those of which no name says
+    /// whether they are there or can be read.
+    fn follow_names(&mut self) -> rusqlite::Result<()> {
+        let entries = entries(&self.runs);
+        let ids = |text: &str| -> rusqlite::Result<BTreeSet<String>> {
+            let mut statement = self.connection.prepare(text)?;
+            let ids = statement.query_map([], |row| row.get(0))?;
+            ids.collect()
+        };
+        let mut gone = ids("SELECT id FROM runs")?;
+        let unsure = ids("SELECT id FROM runs WHERE stamp = ''")?;
+        let transaction = self.connection.transaction()?;
+        for (id, kind) in &entries {
+            let is_known = gone.remove(id);
+            if is_known && *kind == EntryKind::Own && !unsure.contains(id) {
+                continue;
+            }
+            let text = "SELECT stamp FROM runs WHERE id = ?1";
+            let stamp = transaction.query_row(text, [id], |row| row.get(0));
+            let stamp: Option<String> = stamp.optional()?;
+            update(&transaction, &self.runs, id, stamp.as_deref())?;
+        }
+        for id in gone {
+            delete(&transaction, &id)?;
+        }
+        transaction.commit()
+    }
+
+    /// Looks at runs; whether any of them had changed.
+    fn update_all(&mut self, rows: &[&row::Stamped]) -> rusqlite::Result<bool> {
+        let transaction = self.connection.transaction()?;
+        let mut changed = false;
+        for row::Stamped { row, stamp } in rows {
+            changed |= update(&transaction, &self.runs, &row.id, Some(stamp))?;
+        }
+        transaction.commit()?;
+        Ok(changed)
+    }
+
+    /// The newest rows, the newest first.
+    fn select(&self, limit: usize) -> rusqlite::Result<Vec<row::Stamped>> {
+        let text = "SELECT * FROM runs ORDER BY started_at_unix_ns DESC, id DESC LIMIT ?1";
+        let mut statement = self.connection.prepare(text)?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map([limit], row::read)?;
+        rows.collect()
     }
 
     /// The stamps of the runs that it has.
@@ -168,8 +215,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     if version == VERSION {
         return Ok(connection);
     }
+    let tables = row::TABLES;
     let made = format!(
-        "BEGIN; DROP TABLE IF EXISTS runs; {TABLES} PRAGMA user_version = {VERSION}; COMMIT;"
+        "BEGIN; DROP TABLE IF EXISTS runs; {tables} PRAGMA user_version = {VERSION}; COMMIT;"
     );
     connection.execute_batch(&made)?;
     Ok(connection)
@@ -188,171 +236,69 @@ fn wrong(path: &Path, error: rusqlite::Error) -> StoreError {
     StoreError::read(path)(io::Error::other(error))
 }
 
-fn insert(table: &Connection, row: &RunRow, stamp: &str) -> rusqlite::Result<()> {
-    let signed = |number: u64| number.cast_signed();
-    let none = Labels::default();
-    let labels = row.labels.as_ref().unwrap_or(&none);
-    let run = row.run.as_ref().ok();
-    let teardown = row.teardown.as_ref();
-    let latency = run.map_or_else(DigestLatency::default, |run| run.latency);
-    let nanos = |time: DigestTime| signed(time.time.0);
-    table.execute(
-        INSERT,
-        params![
-            row.id,
-            stamp,
-            row.is_elsewhere,
-            labels.tags.join(&BLANK.to_string()),
-            labels.note,
-            row.labels.as_ref().err(),
-            row.run.as_ref().err(),
-            run.map(|run| signed(run.started_at_unix_ns)),
-            run.map(|run| signed(run.duration.0)),
-            run.map(|run| &run.target),
-            run.map(|run| run.validity.name()),
-            run.map(|run| run.load_kept),
-            run.map(|run| run.sent_share),
-            run.map(|run| run.target_state.name()),
-            run.map(|run| signed(run.thresholds)),
-            run.map(|run| signed(run.thresholds_failed)),
-            run.map(|run| run.achieved_per_s),
-            latency.p50.map(nanos),
-            latency.p50.map(|time| time.is_at_least),
-            latency.p95.map(nanos),
-            latency.p95.map(|time| time.is_at_least),
-            latency.p99.map(nanos),
-            latency.p99.map(|time| time.is_at_least),
-            run.map(|run| signed(run.requests)),
-            run.map(|run| signed(run.ok)),
-            run.map(|run| signed(run.failed)),
-            run.map(|run| run.is_cut_short),
-            run.map(|run| run.is_lost),
-            run.map(|run| run.coverage.name()),
-            run.and_then(|run| run.plan).map(|plan| signed(plan.0)),
-            teardown.map(|failure| &failure.message),
-            teardown.map(|failure| failure.is_cut_short),
-        ],
-    )?;
-    Ok(())
+fn delete(table: &Connection, id: &str) -> rusqlite::Result<bool> {
+    let rows = table.execute("DELETE FROM runs WHERE id = ?1", [id])?;
+    Ok(rows > 0)
 }
 
-fn row(row: &Row<'_>) -> rusqlite::Result<RunRow> {
-    let error: Option<String> = row.get("error")?;
-    let labels_error: Option<String> = row.get("labels_error")?;
-    Ok(RunRow {
-        id: row.get("id")?,
-        is_elsewhere: row.get("is_elsewhere")?,
-        labels: match labels_error {
-            Some(error) => Err(error),
-            None => Ok(labels(row)?),
-        },
-        run: match error {
-            Some(error) => Err(error),
-            None => Ok(digest(row)?),
-        },
-        teardown: teardown(row)?,
-    })
-}
-
-fn teardown(row: &Row<'_>) -> rusqlite::Result<Option<TeardownFailure>> {
-    let Some(message) = row.get("teardown_error")? else {
-        return Ok(None);
+/// Brings the row of a run up to date whose stamp was `known`; whether it had changed.
+fn update(
+    table: &Connection,
+    runs: &Path,
+    id: &str,
+    known: Option<&str>,
+) -> rusqlite::Result<bool> {
+    let path = runs.join(id);
+    let Some(stamp) = stamp(&path) else {
+        return Ok(known.is_some() && delete(table, id)?);
     };
-    Ok(Some(TeardownFailure {
-        is_cut_short: row.get("teardown_is_cut_short")?,
-        message,
-    }))
-}
-
-fn labels(row: &Row<'_>) -> rusqlite::Result<Labels> {
-    let tags: String = row.get("tags")?;
-    let tags = tags.split(BLANK).filter(|tag| !tag.is_empty());
-    Ok(Labels {
-        tags: tags.map(str::to_owned).collect(),
-        note: row.get("note")?,
-    })
-}
-
-fn digest(row: &Row<'_>) -> rusqlite::Result<Digest> {
-    let number = |name| row.get(name).map(i64::cast_unsigned);
-    let plan: Option<i64> = row.get("plan")?;
-    Ok(Digest {
-        started_at_unix_ns: number("started_at_unix_ns")?,
-        duration: Nanos(number("duration_ns")?),
-        target: row.get("target")?,
-        validity: named(row, "validity", &VALIDITIES, Validity::name)?,
-        load_kept: row.get("load_kept")?,
-        sent_share: row.get("sent_share")?,
-        target_state: named(row, "target_state", &STATES, TargetState::name)?,
-        thresholds: number("thresholds")?,
-        thresholds_failed: number("thresholds_failed")?,
-        achieved_per_s: row.get("achieved_per_s")?,
-        latency: DigestLatency {
-            p50: time(row, "p50_ns", "p50_is_at_least")?,
-            p95: time(row, "p95_ns", "p95_is_at_least")?,
-            p99: time(row, "p99_ns", "p99_is_at_least")?,
-        },
-        requests: number("requests")?,
-        ok: number("ok")?,
-        failed: number("failed")?,
-        is_cut_short: row.get("is_cut_short")?,
-        is_lost: row.get("is_lost")?,
-        coverage: named(row, "coverage", &COVERAGES, Coverage::name)?,
-        plan: plan.map(|plan| PlanKey(plan.cast_unsigned())),
-    })
-}
-
-/// A quantile, where the run has it.
-fn time(row: &Row<'_>, column: &str, bound: &str) -> rusqlite::Result<Option<DigestTime>> {
-    let Some(nanos) = row.get::<_, Option<i64>>(column)? else {
-        return Ok(None);
+    if known == Some(&stamp) {
+        return Ok(false);
+    }
+    let row = RunRow::read(id, &path);
+    // A change of permissions leaves a stamp as it was: an error is looked at again.
+    let stamp = match (&row.labels, &row.run) {
+        (Ok(_), Ok(_)) => stamp.as_str(),
+        _ => "",
     };
-    Ok(Some(DigestTime {
-        time: Nanos(nanos.cast_unsigned()),
-        is_at_least: row.get(bound)?,
-    }))
+    row::insert(table, &row, stamp)?;
+    Ok(true)
 }
 
-/// The answers that the columns of words may have.
-const VALIDITIES: [Validity; 3] = [Validity::Valid, Validity::Suspect, Validity::Invalid];
-const COVERAGES: [Coverage; 3] = [Coverage::Whole, Coverage::Resumed, Coverage::Begun];
-const STATES: [TargetState; 4] = [
-    TargetState::Ok,
-    TargetState::Unknown,
-    TargetState::Degraded,
-    TargetState::Failed,
-];
-
-/// The one of these values that a column names. Another word is that of a damaged table.
-fn named<T: Copy>(
-    row: &Row<'_>,
-    column: &str,
-    values: &[T],
-    name: fn(T) -> &'static str,
-) -> rusqlite::Result<T> {
-    let word: String = row.get(column)?;
-    let found = values.iter().find(|value| name(**value) == word);
-    found.copied().ok_or(rusqlite::Error::InvalidQuery)
+/// What a name in the folder of runs stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryKind {
+    /// A directory in the folder.
+    Own,
+    /// A link, to a directory that may be gone; or what is no run.
+    Other,
 }
 
-/// The runs in a folder, each with what tells whether it has changed: the length and the times of
-/// what it is read from.
-fn stamps(runs: &Path) -> BTreeMap<String, String> {
+/// The names in the folder of runs. Linux has the kind of each beside it, so none costs a call.
+fn entries(runs: &Path) -> BTreeMap<String, EntryKind> {
     let entries = fs::read_dir(runs).into_iter().flatten();
-    let stamp = |entry: io::Result<fs::DirEntry>| {
+    let entry = |entry: io::Result<fs::DirEntry>| {
         let entry = entry.ok()?;
-        let path = entry.path();
-        let stamp = |name| {
-            let metadata = fs::metadata(path.join(name)).ok()?;
-            let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-            Some(format!("{}@{}", metadata.len(), changed.as_nanos()))
+        let kind = match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true => EntryKind::Own,
+            false => EntryKind::Other,
         };
-        let log = directory::is_run(&path).then(|| stamp(LOG)).flatten()?;
-        let labels = stamp(LABELS).unwrap_or_default();
-        Some((
-            entry.file_name().into_string().ok()?,
-            format!("{log} {labels}"),
-        ))
+        Some((entry.file_name().into_string().ok()?, kind))
     };
-    entries.filter_map(stamp).collect()
+    entries.filter_map(entry).collect()
+}
+
+/// What tells whether the run in a directory has changed: the length and the times of what it is read
+/// from. `None` where there is no run.
+fn stamp(run: &Path) -> Option<String> {
+    let log = fs::metadata(run.join(LOG)).ok()?;
+    let log = log.is_file().then(|| of_file(&log))??;
+    let labels = fs::metadata(run.join(LABELS)).ok();
+    let labels = labels.and_then(|labels| of_file(&labels));
+    Some(format!("{log} {}", labels.unwrap_or_default()))
+}
+
+fn of_file(metadata: &fs::Metadata) -> Option<String> {
+    let changed = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{}@{}", metadata.len(), changed.as_nanos()))
 }

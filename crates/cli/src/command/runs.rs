@@ -12,7 +12,7 @@ use drumfire_net::Clock;
 use drumfire_report::json;
 use drumfire_report::listing::{self, Listed};
 use drumfire_report::style::Style;
-use drumfire_store::{Directory, Index, Labels, RunRow};
+use drumfire_store::{Directory, Index, Labels, Newest, RunRow};
 use drumfire_units::Nanos;
 use std::fs;
 use std::path::Path;
@@ -60,41 +60,45 @@ pub(crate) fn run(
 
 /// The stored runs, the newest first.
 fn rows(output: &Output) -> Result<Vec<RunRow>, Failure> {
+    newest(usize::MAX, output).map(|newest| newest.rows)
+}
+
+/// The newest of the stored runs.
+fn newest(limit: usize, output: &Output) -> Result<Newest, Failure> {
     let Some(runs) = runs_folder::runs() else {
         return Err(Failure::usage(
             "there is no folder of runs without a home: neither XDG_STATE_HOME nor HOME is set",
         ));
     };
-    let (rows, error) = Index::rows_of(&runs_folder::index(&runs), &runs);
+    let (newest, error) = Index::newest_of(&runs_folder::index(&runs), &runs, limit);
     if let Some(error) = error {
         output.complain(&format!("{error}; the list is read from the runs"));
     }
-    Ok(rows)
+    Ok(newest)
 }
 
 /// Prints the newest runs, on a terminal at most as many as it shows at a time.
 fn list(flags: &ListFlags, output: &Output) -> Result<(), Failure> {
-    let rows = rows(output)?;
-    if rows.is_empty() && flags.json.is_none() {
-        output.remark("no run is stored yet\n");
-        return Ok(());
-    }
     let limit = match (flags.limit, &flags.json, terminal::rows()) {
         (Some(limit), ..) => usize::try_from(limit).unwrap_or(usize::MAX),
         (None, None, Some(height)) => height.saturating_sub(LINES_AROUND).max(LISTED_MIN),
-        (None, ..) => rows.len(),
+        (None, ..) => usize::MAX,
     };
-    let shown = &rows[..limit.min(rows.len())];
-    let began: Vec<String> = shown.iter().map(began).collect();
-    let listed = shown.iter().zip(&began);
+    let Newest { rows, older } = newest(limit, output)?;
+    if rows.is_empty() && older == 0 && flags.json.is_none() {
+        output.remark("no run is stored yet\n");
+        return Ok(());
+    }
+    let began: Vec<String> = rows.iter().map(began).collect();
+    let listed = rows.iter().zip(&began);
     let listed: Vec<Listed<'_>> = listed.map(|(row, began)| listed_of(row, began)).collect();
     if let Some(file) = &flags.json {
         return Destination::check("--json", file)?.write(&json::runs(&listed));
     }
     output.print(listing::page(&listed, &style(output)).as_bytes())?;
-    if let Some(more) = rows.len().checked_sub(limit).filter(|more| *more > 0) {
-        let all = rows.len();
-        let older = counted(more, "older run");
+    if older > 0 {
+        let all = rows.len() + older;
+        let older = counted(older, "older run");
         output.remark(&format!("{older}: --limit {all} shows all\n"));
     }
     Ok(())

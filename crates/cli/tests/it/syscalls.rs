@@ -1,7 +1,7 @@
 //! How many system calls a request costs.
 
 use crate::support::program::{LIMIT, PATH, neutral, words};
-use crate::support::{Folder, Process, Report, Serve, alone, lab};
+use crate::support::{Folder, Process, Report, Serve, alone, drumfire, lab};
 
 /// Total calls of a run of `requests` requests, as `strace -c` counts them.
 fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
@@ -29,6 +29,56 @@ fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
         .find(|line| line.trim_end().ends_with("total"))
         .unwrap();
     total.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// The calls of a list of this folder's runs that look at files, which are all that grow with runs.
+fn looks(folder: &Folder, list: &str) -> usize {
+    let calls = folder.at("calls");
+    let mut command = neutral(lab::program("strace"));
+    command.args(["-f", "-e", "trace=file", "-o", &calls, PATH, "runs"]);
+    command
+        .args(words(list))
+        .env("XDG_STATE_HOME", folder.at("state"));
+    let run = Process::start(&mut command).finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    std::fs::read_to_string(&calls).unwrap().lines().count()
+}
+
+/// A list of the newest runs looks at no others, and one of all looks twice at each: at its log, and
+/// for labels.
+#[test]
+fn a_list_of_runs_looks_at_those_that_it_shows() {
+    if !lab::has("strace") {
+        return;
+    }
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let runs = folder.path().join("state/drumfire/runs");
+    std::fs::create_dir_all(&runs).unwrap();
+    let (first, line) = (
+        folder.at("first"),
+        format!("http -q -n 5 -o {}", folder.at("first")),
+    );
+    let run = Process::start(&mut drumfire(words(&format!("{line} {}", serve.url)))).finish(LIMIT);
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let copy_to = |until: usize| {
+        let there = std::fs::read_dir(&runs).unwrap().count();
+        for number in there..until {
+            let run = runs.join(format!("{number:08x}"));
+            std::fs::create_dir(&run).unwrap();
+            for entry in std::fs::read_dir(&first).unwrap() {
+                let entry = entry.unwrap();
+                std::fs::hard_link(entry.path(), run.join(entry.file_name())).unwrap();
+            }
+        }
+        // The index is made.
+        looks(&folder, "--limit 5");
+    };
+    copy_to(20);
+    let [few, few_all] = ["--limit 5", "--json"].map(|list| looks(&folder, list));
+    copy_to(220);
+    let [many, many_all] = ["--limit 5", "--json"].map(|list| looks(&folder, list));
+    assert_eq!(many, few);
+    assert_eq!(many_all, few_all + 2 * 200);
 }
 
 /// One to send, one to receive, and a wait shared by all ready connections. The difference of two

@@ -68,6 +68,46 @@ fn it_lists_what_is_there() {
     assert_eq!(listed[1].labels, Ok(labels));
 }
 
+/// A list of the newest runs follows what came, went and changed among them, and counts the others.
+#[test]
+fn the_newest_are_as_the_directories_have_them() {
+    let folder = Folder::new();
+    let (path, runs) = (folder.join("index.sqlite"), folder.join("runs"));
+    let check = |limit: usize| {
+        let (newest, error) = Index::newest_of(&path, &runs, limit);
+        assert!(error.is_none(), "{error:?}");
+        let all = RunRow::all(&runs);
+        let shown = limit.min(all.len());
+        assert_eq!(newest.rows, all[..shown], "{limit}");
+        assert_eq!(newest.older, all.len() - shown, "{limit}");
+    };
+    check(2);
+    for id in ["a", "b", "c", "d"] {
+        runs::whole(&runs.join(id), 2);
+    }
+    for limit in [0, 2, 4, 9] {
+        check(limit);
+    }
+    // One that is shown changes, one came, and those that were shown went.
+    Labels::change(&runs.join("d"), &mut |own| own.add_tags(["kept"])).unwrap();
+    check(2);
+    let own = folder.join("own");
+    runs::whole(&own, 1);
+    symlink(&own, runs.join("e")).unwrap();
+    check(2);
+    fs::remove_dir_all(&own).unwrap();
+    Directory::open(&runs.join("d")).unwrap().remove().unwrap();
+    check(2);
+    // Of those that are shown, two have no record any more; then one can be read again.
+    let log = fs::read(runs.join("c/intervals.log")).unwrap();
+    fs::write(runs.join("c/intervals.log"), b"no log").unwrap();
+    fs::remove_file(runs.join("b/intervals.log")).unwrap();
+    check(2);
+    fs::write(runs.join("c/intervals.log"), log).unwrap();
+    check(1);
+    check(2);
+}
+
 #[test]
 fn an_index_that_is_damaged_is_made_again() {
     let folder = Folder::new();
@@ -86,6 +126,10 @@ fn an_index_that_is_damaged_is_made_again() {
         fs::write(&path, damaged).unwrap();
         assert_eq!(rows(&folder).len(), 1);
         assert_eq!(digest(&rows(&folder)[0]).requests, 40);
+        fs::write(&path, damaged).unwrap();
+        let (newest, error) = Index::newest_of(&path, &folder.join("runs"), 1);
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(digest(&newest.rows[0]).requests, 40);
     }
 }
 
