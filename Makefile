@@ -15,7 +15,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: demo install test peers suites receivers manifests platforms format lint unit web page pictures dialects bench truth faults soak fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites receivers manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth faults soak fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile optimises
 # nothing, which costs a tenth of a millisecond of a core for each request.
@@ -26,6 +26,7 @@ demo:
 
 # The program with its line tables in a file beside it, a link for each tool that it can stand in for,
 # man pages, and completions for shells.
+install: export DRUMFIRE_VERSION = $(shell tools/version.sh)
 install:
 	cargo install --locked --path crates/cli
 	tools/split-debug-info.sh $(BIN_DIR)/drumfire
@@ -38,7 +39,7 @@ install:
 	$(BIN_DIR)/drumfire completions fish > $(SHARE_DIR)/fish/vendor_completions.d/drumfire.fish
 
 # What must pass before a change is merged.
-test: format lint deny platforms peers suites unit web
+test: format lint deny platforms peers suites unit web packages
 
 format:
 	cargo fmt --all -- --check
@@ -87,6 +88,18 @@ unit:
 # The page's program, and pages in a browser. `make unit` makes what they need: the debug binary and pages.
 web:
 	tools/test-web.sh
+
+# What a release has: programs for each platform, packages, the bill of materials and the sums, in
+# target/dist (docs/install.md). Two builds of one commit are the same bytes.
+dist: dist-tools
+	tools/make-dist.sh
+
+dist-tools:
+	tools/install-dist-tools.sh
+
+# The files of archives and packages, made of the debug binary of `make unit`.
+packages:
+	tools/check-dist.sh
 
 # The page's program as the report crate includes it, from its source in web/.
 page:

@@ -37,9 +37,16 @@ use drumfire_plan::ChangeKind;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+/// The version, with the commit and its date where the build was given them (`tools/version.sh`). A
+/// build script that asked git would compile this crate anew after each commit.
+const VERSION: &str = match option_env!("DRUMFIRE_VERSION") {
+    Some(version) if !version.is_empty() => version,
+    _ => env!("CARGO_PKG_VERSION"),
+};
+
 /// Puts an exact load on an HTTP or gRPC service, and says how the service did.
 #[derive(Debug, Parser)]
-#[command(name = "drumfire", version, subcommand_required = true)]
+#[command(name = "drumfire", version = VERSION, subcommand_required = true)]
 #[command(after_help = "Examples:
   drumfire demo                                  ten seconds, and how to read it
   drumfire http localhost:8080                   10 requests/s for 10 s

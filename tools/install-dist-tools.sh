@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Sees to it that the tools are there with which `make dist` makes a release, each in a pinned version,
+# in target/dist-tools or the folder that DRUMFIRE_DIST_TOOLS names; what is there stays.
+#
+#   cargo-zigbuild, zig   link and compile C for any Linux, with any glibc   Python's registry
+#   nfpm                  .deb and .rpm                                      Go's module proxy
+#   cargo-cyclonedx       the bill of materials                              crates.io
+#
+# and rustup's library of each platform. Named as arguments, only some are installed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools=${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}
+zigbuild=0.24.1 zig=0.17.1 nfpm=v2.43.4 cyclonedx=0.5.9
+targets=(x86_64-unknown-linux-musl x86_64-unknown-linux-gnu)
+# Later versions of nfpm have a dependency that the proxy does not give out.
+PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
+mkdir -p "$tools/bin"
+
+has() {
+  [ "$(cat "$tools/$1.version" 2>/dev/null)" = "$2" ]
+}
+
+wanted=("$@")
+[ "${#wanted[@]}" -gt 0 ] || wanted=(zigbuild nfpm cyclonedx targets)
+for name in "${wanted[@]}"; do
+  case "$name" in
+    zigbuild)
+      has zigbuild "$zigbuild $zig" && continue
+      python3 -m venv "$tools/python"
+      "$tools/python/bin/pip" install --quiet "cargo-zigbuild==$zigbuild" "ziglang==$zig"
+      # cargo-zigbuild finds zig as a module of the Python that is first on the PATH.
+      printf '#!/bin/sh\nPATH="%s:$PATH" exec cargo-zigbuild "$@"\n' "$tools/python/bin" >"$tools/bin/cargo-zigbuild"
+      chmod +x "$tools/bin/cargo-zigbuild"
+      echo "$zigbuild $zig" >"$tools/zigbuild.version"
+      ;;
+    nfpm)
+      has nfpm "$nfpm" && continue
+      GOBIN="$tools/bin" GOFLAGS=-mod=mod GOWORK=off CGO_ENABLED=0 \
+        go install "github.com/goreleaser/nfpm/v2/cmd/nfpm@$nfpm"
+      echo "$nfpm" >"$tools/nfpm.version"
+      ;;
+    cyclonedx)
+      has cyclonedx "$cyclonedx" && continue
+      cargo install --debug --quiet --locked --root "$tools" --version "$cyclonedx" cargo-cyclonedx
+      echo "$cyclonedx" >"$tools/cyclonedx.version"
+      ;;
+    targets) rustup target add "${targets[@]}" ;;
+    *)
+      echo "dist-tools: $name is none of zigbuild, nfpm, cyclonedx, targets" >&2
+      exit 1
+      ;;
+  esac
+done
+echo "dist-tools: all are in $tools"

@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# Makes what a release has, in target/dist:
+#
+#     tools/make-dist.sh                      builds the program for each platform and packs it
+#     tools/make-dist.sh build PLATFORM       builds it for one, and prints the program's path
+#     tools/make-dist.sh pack PLATFORM PROGRAM   packs a program that was built
+#     tools/make-dist.sh sums                 writes the bill of materials and SHA256SUMS
+#
+# PLATFORM is ARCHITECTURE-musl, a static program, or ARCHITECTURE-glibc2.28, one for every Linux with
+# this glibc or a later one, of which a .deb and an .rpm are made too; ARCHITECTURE is x86_64 or aarch64.
+# DRUMFIRE_PLATFORMS names those to build, DRUMFIRE_DIST another folder, DRUMFIRE_PROFILE another profile
+# of cargo.
+#
+# Two builds of one commit are to be the same bytes, wherever they are made: no path of this machine and
+# no time but that of the commit goes into them. cargo-zigbuild links and compiles C for each platform from any
+# machine, nfpm packs; tools/install-dist-tools.sh has them with their versions.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+dist=${DRUMFIRE_DIST:-$PWD/target/dist}
+profile=${DRUMFIRE_PROFILE:-release}
+tools=${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}
+read -r -a platforms <<<"${DRUMFIRE_PLATFORMS:-x86_64-musl x86_64-glibc2.28}"
+PATH="$tools/bin:$PATH"
+
+DRUMFIRE_VERSION=$(tools/version.sh)
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/version.sh epoch)}
+# Text in one language and one time zone, and files that others may read.
+export DRUMFIRE_VERSION SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+umask 022
+version=${DRUMFIRE_VERSION%% *}
+
+# The names that a program answers to in the place of another tool.
+dialects=(ghz go-wrk pandora slow_cooker)
+
+need() {
+  local tool
+  for tool; do
+    command -v "$tool" >/dev/null || {
+      echo "dist: $tool is missing; tools/install-dist-tools.sh installs what a release needs" >&2
+      exit 1
+    }
+  done
+}
+
+# Cargo's name for a platform, without and with the version of its C library.
+triple() {
+  case "$1" in
+    x86_64-musl | aarch64-musl) echo "${1%-*}-unknown-linux-musl" ;;
+    x86_64-glibc2.28 | aarch64-glibc2.28) echo "${1%-*}-unknown-linux-gnu" ;;
+    *)
+      echo "dist: no platform is called $1; x86_64-musl is one" >&2
+      return 1
+      ;;
+  esac
+}
+
+build() {
+  local platform=$1 target linked cargo rust places place remap c_flags=''
+  need cargo-zigbuild
+  target=$(triple "$platform")
+  linked=$target
+  [ "${platform#*-}" = glibc2.28 ] && linked=$target.2.28
+  cargo=${CARGO_HOME:-$HOME/.cargo} rust=$(rustc --print sysroot)
+  places=("$PWD=/drumfire" "$cargo=/cargo" "$rust=/rust")
+  remap=''
+  for place in "${places[@]}"; do
+    # Words of CARGO_ENCODED_RUSTFLAGS end at this byte, so that paths may have blanks.
+    remap+="${remap:+$'\x1f'}--remap-path-prefix=$place"
+    c_flags+=" -ffile-prefix-map=$place"
+  done
+  # perf and backtraces need the names of functions; their lines are 50 MB.
+  env "CARGO_ENCODED_RUSTFLAGS=$remap" "CFLAGS_${target//-/_}=$c_flags" \
+    CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=none CARGO_PROFILE_RELEASE_STRIP=debuginfo \
+    cargo zigbuild --profile "$profile" --locked --package drumfire --target "$linked" >&2
+  echo "${CARGO_TARGET_DIR:-target}/$target/$profile/drumfire"
+}
+
+# All files of an installation below a folder. The man pages and completions come from a program that
+# runs here, which for another architecture is DRUMFIRE_HOST.
+stage() {
+  local program=$1 root=$2 host name
+  host=${DRUMFIRE_HOST:-$program}
+  mkdir -p "$root"/{bin,lib/drumfire/bin,share/man/man1,share/doc/drumfire} \
+    "$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
+  install -m 755 "$program" "$root/bin/drumfire"
+  for name in "${dialects[@]}"; do
+    ln -s ../../../bin/drumfire "$root/lib/drumfire/bin/$name"
+  done
+  "$host" man "$root/share/man/man1"
+  gzip -9n "$root"/share/man/man1/*
+  "$host" completions bash >"$root/share/bash-completion/completions/drumfire"
+  "$host" completions zsh >"$root/share/zsh/site-functions/_drumfire"
+  "$host" completions fish >"$root/share/fish/vendor_completions.d/drumfire.fish"
+  install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$root/share/doc/drumfire"
+  find "$root" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
+}
+
+# The files of a package, a line each. Folders such as /usr/bin are other packages' own.
+contents() {
+  local root=$1 path
+  (cd "$root" && find . \( -type f -o -type l \) -printf '%P\n' | sort) | while read -r path; do
+    if [ -L "$root/$path" ]; then
+      echo "  - { src: $(readlink "$root/$path"), dst: /usr/$path, type: symlink }"
+    else
+      echo "  - { src: $root/$path, dst: /usr/$path }"
+    fi
+  done
+}
+
+# The Debian and RPM packages of what was staged.
+package() {
+  local architecture=$1 root=$2 config=$3
+  need nfpm
+  cat >"$config" <<YAML
+name: drumfire
+arch: $architecture
+platform: linux
+version: $version
+release: "1"
+mtime: "$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)"
+section: net
+maintainer: The drumfire authors <drumfire@localhost>
+description: |
+  Load generator for HTTP and gRPC services
+  It keeps an exact load on a service and says what it saw, of the target and of itself.
+license: Apache-2.0 OR MIT
+contents:
+$(contents "$root")
+overrides:
+  deb: { depends: ["libc6 (>= 2.28)"] }
+  rpm: { depends: ["glibc >= 2.28"] }
+rpm: { compression: "zstd", buildhost: drumfire, group: Applications/Internet }
+deb: { compression: xz }
+YAML
+  nfpm package --config "$config" --packager deb --target "$dist" >&2
+  nfpm package --config "$config" --packager rpm --target "$dist" >&2
+}
+
+pack() {
+  local platform=$1 program=$2 name work architecture
+  triple "$platform" >/dev/null
+  name=drumfire-$version-${platform%-*}-linux-${platform#*-}
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064 # the folder of this call
+  trap "rm -rf '$work'" EXIT
+  mkdir -p "$dist"
+  stage "$program" "$work/$name"
+  tar --create --directory "$work" --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
+    --mtime="@$SOURCE_DATE_EPOCH" "$name" | gzip -9n >"$dist/$name.tar.gz"
+  case "$platform" in
+    x86_64-glibc*) architecture=amd64 ;;
+    aarch64-glibc*) architecture=arm64 ;;
+    *) architecture= ;;
+  esac
+  if [ -n "$architecture" ]; then
+    package "$architecture" "$work/$name" "$work/nfpm.yaml"
+  fi
+  rm -rf "$work"
+  trap - EXIT
+}
+
+# The bill of materials of the program for Linux, in CycloneDX's form, and the sums of all files.
+sums() {
+  need cargo-cyclonedx
+  mkdir -p "$dist"
+  # It writes a file beside the Cargo.toml of each member of the workspace.
+  trap 'find bench conformance crates xtask -maxdepth 2 -name drumfire-bill.json -delete' EXIT
+  cargo cyclonedx --manifest-path crates/cli/Cargo.toml --format json --target x86_64-unknown-linux-gnu \
+    --override-filename drumfire-bill --quiet >&2
+  # The folder of the sources would differ from build to build.
+  sed "s|$PWD|/drumfire|g" crates/cli/drumfire-bill.json >"$dist/drumfire-$version.cdx.json"
+  (cd "$dist" && find . -maxdepth 1 -type f ! -name SHA256SUMS -printf '%f\n' | sort | xargs sha256sum >SHA256SUMS)
+}
+
+case "${1:-all}" in
+  build) build "$2" ;;
+  pack) pack "$2" "$3" ;;
+  sums) sums ;;
+  all)
+    need cargo-zigbuild nfpm cargo-cyclonedx
+    rm -rf "$dist"
+    for platform in "${platforms[@]}"; do
+      program=$(build "$platform")
+      case "$platform" in "$(uname -m)"-*) : "${DRUMFIRE_HOST:=$program}" ;; esac
+      pack "$platform" "$program"
+    done
+    sums
+    ls -l "$dist"
+    ;;
+  *)
+    echo "dist: $1 is no part of making a release; build, pack and sums are" >&2
+    exit 1
+    ;;
+esac
