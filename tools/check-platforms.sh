@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 platforms=(x86_64-unknown-freebsd aarch64-apple-darwin)
-rooms=(--package drumfire-net --package drumfire-engine)
+rooms=(--package drumfire-net --package drumfire-engine --package drumfire-target)
 
 if ! command -v rustup >/dev/null; then
   echo "platforms: not checked, for there is no rustup that knows other systems' libraries" >&2

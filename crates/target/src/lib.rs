@@ -55,6 +55,7 @@ mod shared;
 mod shop;
 mod sleeps;
 mod slots;
+mod socket;
 mod stream;
 mod tasks;
 mod timers;

@@ -2,12 +2,10 @@
 
 use crate::error::StartError;
 use crate::options::{Exposure, Listen};
+use crate::socket::stream;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, getsockname, listen, socket_with,
-    sockopt,
-};
+use rustix::net::{AddressFamily, SocketAddrUnix, bind, getsockname, listen, sockopt};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -79,7 +77,8 @@ fn open_tcp(address: SocketAddr, workers: usize) -> Result<Listener, Errno> {
     // the port is first taken alone, which fails when another process has it.
     let first = bound(address, Sharing::Alone)?;
     let address = SocketAddr::try_from(getsockname(&first)?).map_err(|_| Errno::AFNOSUPPORT)?;
-    let sockets = if workers == 1 {
+    let sockets = if workers == 1 || !cfg!(target_os = "linux") {
+        // Elsewhere than on Linux, the kernel does not spread connections over sockets of one port.
         vec![first]
     } else {
         drop(first);
@@ -124,9 +123,4 @@ fn open_unix(path: &Path) -> Result<Listener, Errno> {
     };
     listen(listener.socket(0), BACKLOG)?;
     Ok(listener)
-}
-
-fn stream(family: AddressFamily) -> Result<OwnedFd, Errno> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    socket_with(family, SocketType::STREAM, flags, None)
 }

@@ -1,8 +1,9 @@
 //! Handing bytes to the kernel.
 
 use crate::connection::{Connection, Work};
+use crate::socket;
 use rustix::io::{self, Errno};
-use rustix::net::{SendAncillaryBuffer, SendFlags, send, sendmsg};
+use rustix::net::{SendAncillaryBuffer, send, sendmsg};
 use std::io::IoSlice;
 
 /// How much of a body is sealed at a time.
@@ -51,7 +52,7 @@ pub(crate) fn flush(connection: &mut Connection, work: &mut Work) -> (Flushed, u
 /// Sends a whole answer that stands for itself; returns how many bytes the kernel took.
 #[inline]
 pub(crate) fn send_at_once(connection: &Connection, bytes: &[u8]) -> io::Result<usize> {
-    match send(&connection.fd, bytes, SendFlags::NOSIGNAL) {
+    match send(&connection.fd, bytes, socket::SEND) {
         Err(Errno::AGAIN | Errno::INTR) => Ok(0),
         other => other,
     }
@@ -92,12 +93,12 @@ fn write(connection: &Connection, work: &Work) -> io::Result<usize> {
         work.body.piece(work.allowance())
     };
     match (wire, piece) {
-        (wire, []) => send(&connection.fd, wire, SendFlags::NOSIGNAL),
-        ([], piece) => send(&connection.fd, piece, SendFlags::NOSIGNAL),
+        (wire, []) => send(&connection.fd, wire, socket::SEND),
+        ([], piece) => send(&connection.fd, piece, socket::SEND),
         (wire, piece) => {
             let parts = [IoSlice::new(wire), IoSlice::new(piece)];
             let mut control = SendAncillaryBuffer::default();
-            sendmsg(&connection.fd, &parts, &mut control, SendFlags::NOSIGNAL)
+            sendmsg(&connection.fd, &parts, &mut control, socket::SEND)
         }
     }
 }

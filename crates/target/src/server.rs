@@ -6,12 +6,11 @@ use crate::error::StartError;
 use crate::grpc::Grpc;
 use crate::listener::Listener;
 use crate::options::{Discipline, Listen, Options, Services};
-use crate::poller;
+use crate::poller::Waker;
 use crate::shared::Shared;
 use crate::tls::{self, TlsMaterial};
 use crate::worker::{self, Setup, Worker};
 use drumfire_units::Nanos;
-use rustix::fd::OwnedFd;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -95,7 +94,7 @@ fn raise_descriptor_limit() {
 
 fn spawn(setup: &Setup, index: usize) -> Result<WorkerHandle, StartError> {
     let failed = |cause| StartError::Thread { cause };
-    let waker = Arc::new(poller::waker().map_err(|errno| failed(errno.into()))?);
+    let waker = Arc::new(Waker::new().map_err(|errno| failed(errno.into()))?);
     let poller = worker::poller(setup, index, &waker).map_err(|errno| failed(errno.into()))?;
     let (setup, woken) = (setup.clone(), Arc::clone(&waker));
     // The worker is made on its own thread: state that it does not share never changes threads.
@@ -117,7 +116,7 @@ pub struct Running {
 
 #[derive(Debug)]
 struct WorkerHandle {
-    waker: Arc<OwnedFd>,
+    waker: Arc<Waker>,
     thread: JoinHandle<()>,
 }
 
@@ -166,8 +165,7 @@ impl Running {
     fn end(&mut self) {
         self.shared.stopping.store(true, Ordering::Release);
         for worker in &self.workers {
-            // An eventfd takes eight bytes unless it is full, and then it wakes as well.
-            let _ = rustix::io::write(&worker.waker, &1_u64.to_ne_bytes());
+            worker.waker.wake();
         }
         for worker in self.workers.drain(..) {
             // A worker that panicked has ended as well; its panic was reported by its thread.

@@ -8,14 +8,15 @@ use crate::grpc::Grpc;
 use crate::http2::{self, Handover, Http2, Progress};
 use crate::listener::Listener;
 use crate::options::Options;
-use crate::poller::{self, Events, Poller, Ready};
+use crate::poller::{self, Events, Poller, Ready, Waker};
 use crate::shared::Shared;
 use crate::slots::Slots;
+use crate::socket;
 use crate::tls::Session;
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::{self, Errno};
-use rustix::net::{SocketFlags, accept_with, sockopt};
+use rustix::net::sockopt;
 use rustls::ServerConfig;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -29,7 +30,11 @@ const ACCEPT_AGAIN: u64 = u64::MAX - 1;
 /// The token of the n-th listener is this minus n.
 const LISTENER: u64 = u64::MAX - 2;
 /// Connections accepted in one go before the others get their turn.
+#[cfg(target_os = "linux")]
 const ACCEPT_BATCH: usize = 64;
+/// Where the queue reports only that connections came, none may be left waiting.
+#[cfg(not(target_os = "linux"))]
+const ACCEPT_BATCH: usize = usize::MAX;
 /// How long to wait for descriptors.
 const ACCEPT_PAUSE: Nanos = Nanos::from_millis(50);
 /// Events handled between two looks at the timers.
@@ -47,7 +52,7 @@ pub(crate) struct Setup {
 }
 
 /// A readiness queue for the worker with this index, which watches its listeners and its waker.
-pub(crate) fn poller(setup: &Setup, index: usize, waker: &OwnedFd) -> io::Result<Poller> {
+pub(crate) fn poller(setup: &Setup, index: usize, waker: &Waker) -> io::Result<Poller> {
     let poller = Poller::new()?;
     poller.add_own(waker, WAKE)?;
     watch_listeners(&poller, &setup.listeners, index)?;
@@ -69,7 +74,7 @@ pub(crate) struct Worker {
     shared: Arc<Shared>,
     listeners: Arc<Vec<Listener>>,
     tls: Option<Arc<ServerConfig>>,
-    waker: Arc<OwnedFd>,
+    waker: Arc<Waker>,
     slots: Slots<Connection>,
     driver: Driver,
     http2: Http2,
@@ -77,7 +82,7 @@ pub(crate) struct Worker {
 
 impl Worker {
     /// Makes a worker in its own thread, around a queue that [`poller()`] made.
-    pub(crate) fn new(setup: &Setup, index: usize, waker: Arc<OwnedFd>, poller: Poller) -> Self {
+    pub(crate) fn new(setup: &Setup, index: usize, waker: Arc<Waker>, poller: Poller) -> Self {
         let options = Arc::clone(&setup.options);
         let desk = Rc::new(Desk::new(&options, Arc::clone(&setup.shared), index));
         Self {
@@ -206,8 +211,7 @@ impl Worker {
         let listeners = Arc::clone(&self.listeners);
         let listener = &listeners[listener];
         for _ in 0..ACCEPT_BATCH {
-            let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-            match accept_with(listener.socket(self.index), flags) {
+            match socket::accept(listener.socket(self.index)) {
                 Ok(fd) => self.accepted(fd),
                 Err(Errno::AGAIN) => return,
                 Err(Errno::INTR | Errno::CONNABORTED) => {}

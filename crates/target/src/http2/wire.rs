@@ -5,11 +5,12 @@ use crate::desk::Desk;
 use crate::http2::Handover;
 use crate::poller::Ready;
 use crate::sleeps::Sleeps;
+use crate::socket;
 use crate::tls::Session;
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
+use rustix::net::{RecvFlags, Shutdown, recv, send, shutdown};
 use std::cell::RefCell;
 use std::future::{Future as _, poll_fn};
 use std::io;
@@ -144,7 +145,7 @@ impl Wire {
             if left.is_empty() {
                 return;
             }
-            match send(&self.fd, left, SendFlags::NOSIGNAL) {
+            match send(&self.fd, left, socket::SEND) {
                 Ok(n) => {
                     self.desk.own().tallies.bytes_sent.add(n as u64);
                     state.wire_at += n;
