@@ -67,10 +67,10 @@ build() {
   for place in "${places[@]}"; do
     # Words of CARGO_ENCODED_RUSTFLAGS end at this byte, so that paths may have blanks.
     remap+="${remap:+$'\x1f'}--remap-path-prefix=$place"
-    c_flags+=" -ffile-prefix-map=$place"
+    c_flags+=" -ffile-prefix-map=$(printf %q "$place")"
   done
   # perf and backtraces need the names of functions; their lines are 50 MB.
-  env "CARGO_ENCODED_RUSTFLAGS=$remap" "CFLAGS_${target//-/_}=$c_flags" \
+  env "CARGO_ENCODED_RUSTFLAGS=$remap" CC_SHELL_ESCAPED_FLAGS=1 "CFLAGS_${target//-/_}=$c_flags" \
     CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_DEBUG=none CARGO_PROFILE_RELEASE_STRIP=debuginfo \
     cargo zigbuild --profile "$profile" --locked --package drumfire --target "$linked" >&2
   echo "${CARGO_TARGET_DIR:-target}/$target/$profile/drumfire"
