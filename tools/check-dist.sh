@@ -56,6 +56,9 @@ if command -v dpkg-deb >/dev/null; then
   (cd deb/usr && find . ! -type d -printf '%P\n') | without_pages | expect "${files[@]}"
   [ "$(dpkg-deb --field "${names[2]}" Version)" = "$version-1" ]
 fi
+if command -v rpm >/dev/null; then
+  rpm --query --list --package "${names[3]}" | sed 's|^/usr/||' | without_pages | expect "${files[@]}"
+fi
 
 tar --extract --gzip --file "${names[1]}"
 root=${names[1]%.tar.gz}

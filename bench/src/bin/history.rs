@@ -104,8 +104,9 @@ fn main() -> Result<()> {
             })
         })
     };
+    let tenfold = rows(9.0).filter(|row| row.runs <= 40);
     write!(out, "{HEAD}")?;
-    for row in rows(0.0).chain(rows(0.05)) {
+    for row in rows(0.0).chain(rows(0.05)).chain(tenfold) {
         print(&row, &flags, &mut out)?;
     }
     for behind in [3, 4, 5, 8] {

@@ -11,11 +11,13 @@
 //! the steady histories changed. So whole blocks of neighbours are permuted, as long as the
 //! correlation of the values asks for (Carlstein 1986), and the statistic is lowered by what such
 //! blocks still lack. The correlation is that of the values less the levels of their parts, the
-//! tested cut included: otherwise a real change would count as correlation and hide itself.
+//! tested cut included: otherwise a real change would count as correlation and hide itself. Where the
+//! cut takes nearly all of the spread away, the statistic is hardly lowered: what depends on the run
+//! before is the small rest, and the permutations have the spread of the whole.
 //!
 //! The place of a change that is shown is then found by its likelihood (`place`).
 
-use crate::centre::without_spikes;
+use crate::centre::{mean, without_spikes};
 use crate::energy::{Energy, Split};
 use crate::place::Place;
 use crate::{RUNS_MAX, Shift};
@@ -37,6 +39,9 @@ const BLOCKS_MIN: usize = 30;
 /// The highest correlation that an estimate may have; beyond it the correction would swallow any
 /// change.
 const CORRELATION_MAX: f64 = 0.8;
+/// The share of the variance behind the best cut above which the dependence counts in full: steady
+/// histories of two dozen runs seldom leave less, however much a run keeps of the one before.
+const REST_FULL: f64 = 0.1;
 /// The shortfall of n times the correlation of residuals behind the best cut against that of the
 /// values (Marriott and Pope 1954), found by simulation.
 const BIAS: f64 = 4.0;
@@ -225,7 +230,19 @@ impl Dependence {
         });
         let rests: Vec<f64> = rests.collect();
         let cuts = (edges.len() - 2) as f64;
-        Self::with(correlation(&rests, BIAS * cuts), values.len())
+        let from = edges.iter().rev().find(|edge| **edge < cut.at);
+        let (before, behind) = (from.map_or(0, |from| *from)..cut.at, cut.at..cut.to);
+        let rest = share_of_rest(&values[before], &values[behind], &rests);
+        Self::with(correlation(&rests, BIAS * cuts), values.len()).weighted(rest)
+    }
+
+    /// The same with an excess that holds of this share of the spread, and not of a step beside it.
+    fn weighted(self, rest: f64) -> Self {
+        let weight = (rest / REST_FULL).min(1.0);
+        Self {
+            excess: 1.0 + (self.excess - 1.0) * weight,
+            ..self
+        }
     }
 
     /// Blocks for a correlation of neighbours. Of blocks of length b the mean has the variance
@@ -249,6 +266,19 @@ impl Dependence {
             block,
             excess: (1.0 + r) / (1.0 - r) / kept,
         }
+    }
+}
+
+/// The part of the variance around a cut that is not the step there: m and n values that differ by d
+/// have mn / (m + n)² · d² more. Sides without spikes, which are no step.
+fn share_of_rest(before: &[f64], behind: &[f64], rests: &[f64]) -> f64 {
+    let [m, n] = [before, behind].map(|side| side.len().max(1) as f64);
+    let [low, high] = [before, behind].map(|side| mean(&without_spikes(side)));
+    let step = m * n / (m + n).powi(2) * (high - low).powi(2);
+    let rest = rests.iter().map(|rest| rest * rest).sum::<f64>() / rests.len().max(1) as f64;
+    match rest + step > 0.0 {
+        true => rest / (rest + step),
+        false => 1.0,
     }
 }
 
@@ -325,6 +355,23 @@ mod tests {
                 assert!((change.shift - height).abs() < 1.5, "{seed}: {change:?}");
                 assert!(change.p <= 0.05);
             }
+        }
+    }
+
+    /// Of two dozen runs that depend on each other, a step far beyond their spread.
+    #[test]
+    fn a_great_step_is_found_in_a_short_history() {
+        for seed in 0..10 {
+            let mut wave = 0.0;
+            let follow = |value: f64| {
+                wave = 0.5 * wave + value;
+                wave
+            };
+            let mut values: Vec<f64> = noise(seed, 24).into_iter().map(follow).collect();
+            values[14..].iter_mut().for_each(|value| *value += 100.0);
+            let least = 0.5;
+            let found = SEARCH.changes(&[Track { values, least }]).remove(0);
+            assert!(found.iter().any(|of| of.at == 14), "{seed}: {found:?}");
         }
     }
 
