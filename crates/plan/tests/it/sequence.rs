@@ -110,16 +110,6 @@ fn refused_laws_say_what_is_right() {
             "nothing can follow a piece that runs on",
         ),
         ("unlimited 5", 10, "nothing can follow"),
-        ("100 times", 4, "`times` is neither a rate nor a law"),
-        ("10 every 2 seconds", 0, "write 10/2s"),
-        ("every 2 seconds", 0, "write 1/2s"),
-        ("once a second", 0, "write 1/s"),
-        ("1,000", 0, "write 1000/s"),
-        (
-            "2s",
-            0,
-            "`2s` is a time and not a rate; 1/2s is one in each",
-        ),
         ("const(5,1s))", 11, "neither a rate nor a law"),
         ("trace(times.txt)", 6, "can't be read here"),
         ("é", 0, "neither a rate"),
@@ -133,6 +123,27 @@ fn refused_laws_say_what_is_right() {
         );
     }
     assert!("1".repeat(2_000_000).parse::<Sequence>().is_err());
+}
+
+/// A rate in words, or a time in its place, with the byte and words of its error.
+#[test]
+fn rates_in_words_have_their_form() {
+    for (text, at, words) in [
+        ("100 times", 4, "`times` is neither a rate nor a law"),
+        ("10 every 2 seconds", 0, "write 10/2s"),
+        ("every 2 seconds", 0, "write 1/2s"),
+        ("once a second", 0, "write 1/s"),
+        ("1,000", 0, "write 1000/s"),
+        (
+            "2s",
+            0,
+            "`2s` is a time and not a rate; 1/2s is one in each",
+        ),
+    ] {
+        let error = text.parse::<Sequence>().expect_err(text);
+        assert_eq!(error.at, at, "{text}: {error}");
+        assert!(error.message.contains(words), "{text}: {error}");
+    }
 }
 
 #[test]

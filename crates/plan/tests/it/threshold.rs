@@ -213,13 +213,6 @@ fn refused_thresholds_say_what_is_right() {
         ("step().p99<1s", 5, "the step has no name"),
         ("step(x<1s", 5, "has no end"),
         ("p99<50ms 60s", 9, "`60s` is left over"),
-        (
-            "rate>=10 per second",
-            6,
-            "`10 per second` can't be the bound; write 10/s",
-        ),
-        ("rate>10 every 2 seconds over 60s", 5, "write 10/2s"),
-        ("rate>1,000", 5, "write 1000/s"),
         ("p99<50ms over", 13, "a window's length"),
         ("p99<50ms over 0", 14, "a window's length"),
         ("p99<50ms over 60s more", 18, "or write abort"),
@@ -234,6 +227,24 @@ fn refused_thresholds_say_what_is_right() {
         assert!(error.message.contains(words), "{text}: {error}");
     }
     assert!("p99<1s ".repeat(1000).parse::<Threshold>().is_err());
+}
+
+/// A rate in words in the bound's place.
+#[test]
+fn bounds_in_words_have_their_form() {
+    for (text, at, words) in [
+        (
+            "rate>=10 per second",
+            6,
+            "`10 per second` can't be the bound; write 10/s",
+        ),
+        ("rate>10 every 2 seconds over 60s", 5, "write 10/2s"),
+        ("rate>1,000", 5, "write 1000/s"),
+    ] {
+        let error = text.parse::<Threshold>().expect_err(text);
+        assert_eq!(error.at, at, "{text}: {error}");
+        assert!(error.message.contains(words), "{text}: {error}");
+    }
 }
 
 fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
