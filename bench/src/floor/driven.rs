@@ -2,8 +2,8 @@
 
 use super::{Counted, Errand, RECEIVE_BYTES, Scheme, response_length};
 use drumfire_net::{
-    Address, Clock, Io, Native, NativeOptions, Progress, Readiness, Received, Slot, TlsConfig,
-    TlsIdentity, TlsMaterial, TlsOptions, TlsVerify, Waiting,
+    Address, Clock, Io, Native, NativeOptions, Progress, Readiness, Received, Slot, Stamping,
+    TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
 use std::fmt;
@@ -44,6 +44,7 @@ pub fn run(errand: &Errand) -> Result<Counted> {
     let options = NativeOptions {
         clock: Clock::start(),
         waiting: Waiting::Sleep,
+        stamping: Stamping::Off,
         tls,
     };
     let mut floor = Floor {
@@ -136,7 +137,9 @@ impl Floor<'_> {
             let drained = match self.io.receive(slot, &mut self.buffer).map_err(other)? {
                 Received::End => return Err(Error::other("the server closed a connection")),
                 Received::Nothing => true,
-                Received::Bytes { length, drained } => {
+                Received::Bytes {
+                    length, drained, ..
+                } => {
                     missing = missing
                         .checked_sub(length)
                         .ok_or_else(|| Error::other("a response is longer than the first"))?;

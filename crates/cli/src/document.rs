@@ -215,6 +215,7 @@ fn generator(load: &LoadFlags, interval: Option<&String>) -> Generator {
         seed: count("seed", load.seed),
         warmup: some("warmup", load.warmup.as_ref()),
         spin: switch("spin", load.spin, true),
+        clock: some("clock", load.clock.as_ref()),
         interval: some("interval", interval),
         i_own_this_target: switch("i_own_this_target", load.i_own_this_target, true),
     }

@@ -6,7 +6,7 @@ use crate::{names, session, terminal};
 use drumfire_compile::SchemaQuestion;
 use drumfire_engine::{ConversationError, PrepareError, Speaker, converse};
 use drumfire_measure::Outcome;
-use drumfire_net::{Clock, Native, NativeOptions, Waiting};
+use drumfire_net::{Clock, Native, NativeOptions, Stamping, Waiting};
 use drumfire_plan::{Inquiry, Plan, Scheme};
 use drumfire_report::Naming;
 use drumfire_report::style::Unicode;
@@ -122,6 +122,7 @@ fn native() -> Result<Native, Failure> {
     let options = NativeOptions {
         clock: Clock::start(),
         waiting: Waiting::Sleep,
+        stamping: Stamping::Off,
         tls: Vec::new(),
     };
     Native::new(&options)

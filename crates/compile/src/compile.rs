@@ -44,8 +44,8 @@ use drumfire_document::{
     Ask, Count, Diagnostic, Document, Generator as WrittenGenerator, Place, Pool, Request, Stop,
 };
 use drumfire_plan::{
-    Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, Inquiry, POOLS_MAX, Plan,
-    PlanParts, Program, Samples, Spin, Threads, Threshold, ThresholdError, Url, is_modest,
+    ClockChoice, Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, Inquiry, POOLS_MAX,
+    Plan, PlanParts, Program, Samples, Spin, Threads, Threshold, ThresholdError, Url, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -403,12 +403,18 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     let threads = scope.count(written.threads.as_ref());
     let interval = scope.found.parse(written.interval.as_ref());
     let warmup = scope.found.parse(written.warmup.as_ref());
+    let clocks = [
+        ("program", ClockChoice::Program),
+        ("receive", ClockChoice::Receive),
+    ];
+    let clock = scope.word(written.clock.as_ref(), &clocks, "no clock");
     Generator {
         threads: threads.map_or(Threads::AsMany, Threads::Exactly),
         spin: match is_on(&written.spin) {
             true => Spin::Yes,
             false => Spin::No,
         },
+        clock: clock.unwrap_or_default(),
         seed: written
             .seed
             .as_ref()

@@ -208,6 +208,8 @@ pub struct Generator {
     pub warmup: Option<Text>,
     /// Whether workers busy-wait shortly before a request is due.
     pub spin: Option<Switch>,
+    /// `program` or `receive`: the clock by which responses are timed.
+    pub clock: Option<Text>,
     /// The length of an interval.
     pub interval: Option<Text>,
     /// Whether more than a modest load may go to public addresses.

@@ -238,6 +238,25 @@ impl Exchanges {
     }
 }
 
+/// Holds the times of a response by the kernel's clock against the first write of its request, for
+/// nothing arrives before it was asked for. Where one lies before, the whole response counts as
+/// having come `now`: gives the end to be taken for this one, `None` where that can stay. What lies
+/// before the run is at its start.
+pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option<End> {
+    let account = &mut exchanges.entry_mut(end.id()).exchange.account;
+    let (sent, first_byte) = (account.sent(), account.first_byte());
+    let earliest = first_byte.min(end.now());
+    let is_before_run = earliest == Nanos::ZERO && now > Nanos::ZERO;
+    if sent == Nanos::MAX || sent <= earliest && !is_before_run {
+        return None;
+    }
+    if first_byte != Nanos::MAX {
+        account.forget_first_byte();
+        account.note_received(0, now);
+    }
+    Some(end.at(now))
+}
+
 /// Gives an entry the state of another kind, and keeps that of its own for another entry: a pool
 /// with requests of several kinds allocates no more than one state of each for an entry.
 #[cold]

@@ -39,7 +39,7 @@ mod dispatcher;
 mod membership;
 
 use self::admission::Admission;
-use self::dispatcher::Dispatcher;
+use self::dispatcher::{Dispatcher, take_in_hand};
 use self::membership::Membership;
 use crate::channel::Channel;
 use crate::control::Orders;
@@ -56,7 +56,7 @@ use crate::recorder::Recorder;
 use crate::timers::Wake;
 use crate::transport::Transport;
 use drumfire_net::Io;
-use drumfire_plan::Drain;
+use drumfire_plan::{ClockChoice, Drain};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
@@ -69,6 +69,8 @@ pub(crate) struct PoolRun {
     lifecycle: Lifecycle,
     admission: Admission,
     membership: Membership,
+    /// Whether times of arrival are the kernel's, and so lie before the present.
+    reads_stamps: bool,
     /// The largest number of exchanges that start in a turn.
     pub(crate) portion: u32,
 }
@@ -93,6 +95,7 @@ impl PoolRun {
             lifecycle: Lifecycle::new(prepared.generator().warmup.span()),
             admission: Admission::new(prepared, demand, dispatcher, home, handover),
             membership,
+            reads_stamps: prepared.generator().clock != ClockChoice::Program,
             portion: match is_exclusive {
                 true => STARTS_PER_TURN,
                 false => STREAMS_PER_TURN,
@@ -225,11 +228,16 @@ impl PoolRun {
         }
     }
 
-    /// Records an exchange that is over, lets its user go on, and uses its seat again.
+    /// Records an exchange that is over, lets its user go on, and uses its seat again. The seat is
+    /// free since the exchange's end; the user goes on now, which is later where the end is the
+    /// kernel's stamp.
     #[inline]
     fn end<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) {
-        let now = end.now();
-        let held = self.account(cx, end);
+        let (end, now) = match self.reads_stamps {
+            false => (end, end.now()),
+            true => take_in_hand(self.dispatcher_mut(), cx, end),
+        };
+        let held = self.account(cx, end, now);
         // A turn that takes long looks for orders again, so that what is due may start.
         if now > self.admission.demand().intake().horizon() {
             self.carry_out(now);
@@ -242,17 +250,17 @@ impl PoolRun {
         };
         let ready = self.admission.ready_from(rests_until, now);
         if held.home() == self.admission.home() {
-            self.admission.go_on(cx, end, held, ready);
+            self.admission.go_on(cx, end, held, ready, now);
         } else {
             self.give_back(end, held, ready);
         }
-        self.admission.reuse_seat(cx, end, held, rests_until);
+        self.admission.reuse_seat(cx, end, held, rests_until, now);
     }
 
-    /// Makes the sample of an exchange that is over.
+    /// Makes the sample of an exchange that is over, as is known `now`.
     #[inline(always)]
-    fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) -> Held {
-        self.lifecycle.note_end(end.now());
+    fn account<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End, now: Nanos) -> Held {
+        self.lifecycle.note_end(now);
         self.dispatcher_mut().account(cx, end)
     }
 
@@ -263,7 +271,11 @@ impl PoolRun {
     pub(crate) fn account_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
         while let Some(end) = next_ended(self.dispatcher_mut().lists(), edge)? {
-            self.account(cx, end);
+            let (end, now) = match self.reads_stamps {
+                false => (end, end.now()),
+                true => take_in_hand(self.dispatcher_mut(), cx, end),
+            };
+            self.account(cx, end, now);
         }
         Ok(())
     }

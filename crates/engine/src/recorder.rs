@@ -267,6 +267,10 @@ impl<S: Sink> Recorder<S> {
         health.wall = at - self.current.start;
         health.cpu = times.cpu - self.times.cpu;
         health.run_queue_delay = times.run_queue_delay - self.times.run_queue_delay;
+        let (stamps, before) = (times.stamps, self.times.stamps);
+        health.stamps.taken += stamps.taken - before.taken;
+        health.stamps.missing += stamps.missing - before.missing;
+        health.stamps.refused += stamps.refused - before.refused;
         // Over a short rest the share is meaningless.
         if health.wall.0 * 2 >= self.length.0 {
             let share = (health.cpu.0 as f64 / health.wall.0.max(1) as f64).min(1.0);

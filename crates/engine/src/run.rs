@@ -41,9 +41,9 @@ use crate::prepare::Prepared;
 use collect::Collector;
 use crew::{PoolCrew, Post, Work, conduct, worker};
 use drumfire_measure::{RunInfo, Summary};
-use drumfire_net::{Clock, Fault, Native, NativeOptions, Waiting};
+use drumfire_net::{Clock, Fault, Native, NativeOptions, Stamping, Waiting};
 use drumfire_placement::Placement;
-use drumfire_plan::{Plan, Spin};
+use drumfire_plan::{ClockChoice, Plan, Spin};
 use drumfire_schedule::ScheduleError;
 use drumfire_units::Nanos;
 use events::Hub;
@@ -237,6 +237,10 @@ fn run_natively(
             Waiting::Spin
         } else {
             Waiting::Sleep
+        },
+        stamping: match plan.generator().clock {
+            ClockChoice::Program => Stamping::Off,
+            ClockChoice::Receive => Stamping::Receive,
         },
         tls: prepared.tls.clone(),
     };

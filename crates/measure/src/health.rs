@@ -25,6 +25,11 @@ pub struct WorkerHealth {
     pub loop_turn: Histogram,
     /// The time by which a wait for a due time returned too late.
     pub wake_lateness: Histogram,
+    /// The time from the end of a response, by the kernel's clock, to the hand of the worker; nothing
+    /// where ends are timed by the program's clock.
+    pub handling: Histogram,
+    /// The kernel's stamps of what was received.
+    pub stamps: Stamps,
     /// The greatest CPU share of a worker, in millionths.
     pub busiest_share_ppm: u32,
     /// The most resident memory of the whole program, in bytes; 0 where it is not known.
@@ -39,6 +44,8 @@ impl WorkerHealth {
         self.run_queue_delay += other.run_queue_delay;
         self.loop_turn.merge(&other.loop_turn);
         self.wake_lateness.merge(&other.wake_lateness);
+        self.handling.merge(&other.handling);
+        self.stamps.merge(other.stamps);
         self.busiest_share_ppm = self.busiest_share_ppm.max(other.busiest_share_ppm);
         self.memory = self.memory.max(other.memory);
     }
@@ -50,8 +57,68 @@ impl WorkerHealth {
         self.run_queue_delay = Nanos::ZERO;
         self.loop_turn.reset();
         self.wake_lateness.reset();
+        self.handling.reset();
+        self.stamps = Stamps::default();
         self.busiest_share_ppm = 0;
         self.memory = 0;
+    }
+}
+
+/// The receives that brought bytes while the kernel's stamps of them were asked for. All are 0 where
+/// they were not, or where no socket gives them. Merges by addition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamps {
+    /// With a stamp that was taken.
+    pub taken: u64,
+    /// Without one: the program's clock stood in.
+    pub missing: u64,
+    /// With one that can't be right, since it lies before the request or beyond the present: the
+    /// program's clock stood in.
+    pub refused: u64,
+}
+
+impl Stamps {
+    fn merge(&mut self, other: Self) {
+        self.taken += other.taken;
+        self.missing += other.missing;
+        self.refused += other.refused;
+    }
+
+    /// The receives for which the program's clock stood in.
+    #[must_use]
+    pub const fn lost(self) -> u64 {
+        self.missing + self.refused
+    }
+
+    /// The clock by which responses were timed: the kernel's where most receives have its stamp.
+    #[must_use]
+    pub const fn clock(self) -> ArrivalClock {
+        if self.taken > self.lost() {
+            ArrivalClock::Kernel
+        } else {
+            ArrivalClock::Program
+        }
+    }
+}
+
+/// The clock by which the times of responses were taken: first byte and end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ArrivalClock {
+    /// The kernel's: when their bytes arrived.
+    Kernel,
+    /// The program's: when it had read them.
+    #[default]
+    Program,
+}
+
+impl ArrivalClock {
+    /// The word used in reports and JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Program => "program",
+        }
     }
 }
 
@@ -67,6 +134,15 @@ pub struct GeneratorHealth {
     pub loop_turn_p99: Nanos,
     /// The same of how late a wait returned.
     pub wake_lateness_p99: Nanos,
+    /// The clock by which responses were timed.
+    pub clock: ArrivalClock,
+    /// The median and the 99th percentile of the time from the end of a response by the kernel's
+    /// clock to the hand of the worker, the latter as [`Self::loop_turn_p99`]; 0 by the program's.
+    pub handling_p50: Nanos,
+    /// See [`Self::handling_p50`].
+    pub handling_p99: Nanos,
+    /// The kernel's stamps.
+    pub stamps: Stamps,
     /// Time that workers were ready to run and did not, summed.
     pub run_queue_delay: Nanos,
     /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
@@ -92,6 +168,10 @@ impl GeneratorHealth {
             cpu_share_max: f64::from(health.busiest_share_ppm) / 1e6,
             loop_turn_p99: shown(&health.loop_turn),
             wake_lateness_p99: shown(&health.wake_lateness),
+            clock: health.stamps.clock(),
+            handling_p50: health.handling.quantile(0.5).unwrap_or_default(),
+            handling_p99: shown(&health.handling),
+            stamps: health.stamps,
             run_queue_delay: health.run_queue_delay,
             steal_share: 0.0,
             memory_max: health.memory,

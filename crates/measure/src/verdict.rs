@@ -8,6 +8,10 @@
 //! users' time that it cost. Spans under 200 ms are judged by amounts and pauses alone, for the
 //! kernel counts in ticks.
 //!
+//! By the kernel's clock the time at which a thread gets to a response is no part of any figure of the
+//! target: turns of the event loop and waits for a core are then judged by the lag that they cause,
+//! and responses without a stamp take their place.
+//!
 //! A finding is made of an effect that figures show, not of a cause that might have had one: a busy
 //! machine on which every request left in time is no reason to doubt a run. Causes are named in the
 //! reason, with the remedy that fits.
@@ -16,7 +20,8 @@ use crate::near_p99::{near_p99, near_p99_measured};
 use crate::target::unreached;
 use crate::words::share_text;
 use crate::{
-    Doubt, Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy, WorkerHealth,
+    ArrivalClock, Doubt, Figures, GeneratorHealth, Latency, Model, PoolInfo, Reason, Remedy,
+    WorkerHealth,
 };
 use drumfire_units::{Nanos, rounded::time as time_text};
 
@@ -78,6 +83,8 @@ const STEAL_SHARE: f64 = 0.05;
 const IDLE_SHARE: f64 = 0.5;
 /// One part in this many of the lag, spent waiting for a core, names the cause of it.
 const QUEUED_PART: u128 = 4;
+/// The share of receives that may lack the kernel's stamp.
+const LOST_STAMPS: f64 = 0.01;
 /// The kernel's figures of shorter spans are noise: it counts in ticks of up to 10 ms.
 const SPAN_MIN: Nanos = Nanos::from_millis(200);
 /// The same of the whole machine's time.
@@ -124,6 +131,7 @@ impl Verdict {
         evidence.judge_amount(&mut found);
         evidence.judge_limits(&mut found);
         evidence.judge_pauses(&mut found);
+        found.extend(evidence.lost_stamps());
         if evidence.span < SPAN_MIN {
             found.extend(evidence.too_short());
             return Self::of(found);
@@ -334,12 +342,32 @@ impl Evidence<'_> {
         } else {
             Validity::Suspect
         };
+        let effect = match self.generator.clock {
+            ArrivalClock::Program => "times in that span are its own, not the target's",
+            ArrivalClock::Kernel => "what was due in that span left late",
+        };
         let text = format!(
-            "the generator stood still for {} at a time: times in that span are its own, not the \
-             target's",
+            "the generator stood still for {} at a time: {effect}",
             time_text(longest.0 as f64)
         );
         found.push(Finding(validity, Reason::new(text, &[Remedy::OwnCores])));
+    }
+
+    /// Finds responses that the program's clock timed where the kernel's timed the others: what this
+    /// generator did late is in theirs.
+    fn lost_stamps(&self) -> Option<Finding> {
+        let stamps = self.generator.stamps;
+        let (lost, all) = (stamps.lost(), stamps.taken + stamps.lost());
+        let share = lost as f64 / all.max(1) as f64;
+        if self.generator.clock == ArrivalClock::Program || share <= LOST_STAMPS {
+            return None;
+        }
+        let text = format!(
+            "{} of what was received had no stamp of the kernel that can be right: those times are \
+             of when it was read",
+            share_text(share)
+        );
+        Some(Finding(Validity::Suspect, Reason::new(text, &[])))
     }
 
     /// Finds threads that were busy, turns that took long, and cores that others had.
@@ -355,6 +383,9 @@ impl Evidence<'_> {
             );
             suspect(text, &[Remedy::AddThreads, self.less()]);
         }
+        if generator.clock == ArrivalClock::Kernel {
+            return self.judge_steal(found);
+        }
         if let Some((name, turn)) = near_p99(&self.health.loop_turn)
             && turn > self.turn_limit()
         {
@@ -369,7 +400,7 @@ impl Evidence<'_> {
         }
         // Of an open model each arrival samples how soon a thread gets its core: what these two
         // take shows as lag, and is judged there.
-        if self.pools.iter().any(|(pool, _)| pool.model == Model::Open) {
+        if self.has_open() {
             return;
         }
         let queued = self.queued_share();
@@ -382,14 +413,26 @@ impl Evidence<'_> {
             );
             suspect(text, &[Remedy::OwnCores]);
         }
+        self.judge_steal(found);
+    }
+
+    /// Finds CPU time that the machine did not have. Of an open model lag shows it.
+    fn judge_steal(&self, found: &mut Vec<Finding>) {
         let steal = self.steal_share();
-        if steal > STEAL_SHARE {
-            let text = format!(
-                "the hypervisor took {} of this machine's CPU time",
-                share_text(steal)
-            );
-            suspect(text, &[Remedy::OwnMachine]);
+        if self.has_open() || steal <= STEAL_SHARE {
+            return;
         }
+        let text = format!(
+            "the hypervisor took {} of this machine's CPU time",
+            share_text(steal)
+        );
+        let reason = Reason::new(text, &[Remedy::OwnMachine]);
+        found.push(Finding(Validity::Suspect, reason));
+    }
+
+    /// Whether any pool's model is open.
+    fn has_open(&self) -> bool {
+        self.pools.iter().any(|(pool, _)| pool.model == Model::Open)
     }
 
     /// The reason for which a turn took long that had little to do: the thread was taken off its
@@ -425,8 +468,7 @@ impl Evidence<'_> {
 
     /// The remedy that asks for less load.
     fn less(&self) -> Remedy {
-        let open = |(pool, _): &(&PoolInfo, &Figures)| pool.model == Model::Open;
-        if self.pools.iter().any(open) {
+        if self.has_open() {
             Remedy::LowerRate
         } else {
             Remedy::FewerUsers

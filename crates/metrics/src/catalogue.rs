@@ -188,6 +188,11 @@ pub(crate) const OWN_DISTRIBUTIONS: &[OwnTimes] = &[
         help: "How much later than asked for a worker's wait returned.",
         of: |health| &health.wake_lateness,
     },
+    OwnTimes {
+        name: "drumfire_generator_handling_seconds",
+        help: "Time from a response's end, by the kernel's stamp, until a worker had it in hand.",
+        of: |health| &health.handling,
+    },
 ];
 
 /// The rate at which requests or iterations became due in an interval, per second.

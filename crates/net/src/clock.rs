@@ -56,7 +56,7 @@ impl Clock {
     /// The wall clock: nanoseconds since 1970 in UTC.
     #[must_use]
     pub fn unix_time() -> u64 {
-        read(ClockId::Realtime)
+        real_time()
     }
 
     /// CPU time of the calling thread, user and system.
@@ -69,14 +69,14 @@ impl Clock {
 /// The monotonic clock's reading in nanoseconds.
 #[cfg(not(target_vendor = "apple"))]
 #[inline]
-fn monotonic() -> u64 {
+pub(crate) fn monotonic() -> u64 {
     read(ClockId::Monotonic)
 }
 
 /// The same on macOS, whose `CLOCK_MONOTONIC` ticks in microseconds and has a finer brother.
 #[cfg(target_vendor = "apple")]
 #[expect(unsafe_code, reason = "rustix does not know this clock")]
-fn monotonic() -> u64 {
+pub(crate) fn monotonic() -> u64 {
     let mut now = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
@@ -85,6 +85,11 @@ fn monotonic() -> u64 {
     // the call can't fail.
     unsafe { libc::clock_gettime(libc::CLOCK_UPTIME_RAW, &raw mut now) };
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// The real-time clock's reading in nanoseconds since 1970.
+pub(crate) fn real_time() -> u64 {
+    read(ClockId::Realtime)
 }
 
 /// A clock's reading in nanoseconds.

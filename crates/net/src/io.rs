@@ -4,7 +4,7 @@
 //! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
 //! the test kit has a simulated one under virtual time.
 
-use crate::{Fault, IoError, Progress, Received, TlsConfig, Waker};
+use crate::{Fault, IoError, Progress, Received, StampCounts, TlsConfig, Waker};
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -58,6 +58,8 @@ pub struct ThreadTimes {
     pub cpu: Nanos,
     /// Time this thread was ready to run and did not.
     pub run_queue_delay: Nanos,
+    /// The kernel's stamps of what was received.
+    pub stamps: StampCounts,
 }
 
 /// A driver: sockets and time for one worker thread.
@@ -114,7 +116,8 @@ pub trait Io {
     /// When the connection is broken.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError>;
 
-    /// Receives into the buffer.
+    /// Receives into the buffer. Bytes come with the time of their arrival where the driver has
+    /// that of the kernel.
     ///
     /// # Errors
     /// When the connection is broken.

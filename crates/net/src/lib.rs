@@ -15,9 +15,11 @@ mod post;
 mod process;
 mod resolve;
 mod socket;
+mod stamps;
 mod standard_output;
 mod system_clock;
 mod text_server;
+mod thread_clock;
 mod tls;
 mod transfer;
 mod tsc;
@@ -28,7 +30,7 @@ pub use clock::Clock;
 pub use dns::{NameServers, in_hosts};
 pub use error::{Fault, IoError};
 pub use io::{Address, Io, Readiness, Slot, ThreadTimes};
-pub use native::{Native, NativeOptions, Waiting, waits_in_one_call};
+pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
 pub use page_server::{Page, PageRequest, PageServer, Pages, host_and_port};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{
@@ -37,6 +39,7 @@ pub use process::{
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
+pub use stamps::StampCounts;
 pub use standard_output::stdout_was_closed;
 pub use system_clock::SystemClock;
 pub use text_server::TextServer;

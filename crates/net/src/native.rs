@@ -5,8 +5,9 @@
 
 use crate::error::local;
 use crate::poller::Poller;
+use crate::stamps::{self, StampCounts, Stamps};
+use crate::thread_clock::ThreadClock;
 use crate::tls::{Carrier, TlsIo, TlsStream, Within};
-use crate::tsc::TscClock;
 use crate::{
     Address, Clock, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes,
     TlsConfig, Waker, socket,
@@ -29,6 +30,16 @@ pub enum Waiting {
     Spin,
 }
 
+/// Whose clock tells when bytes have come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stamping {
+    /// The program's: the time at which it has read them.
+    #[default]
+    Off,
+    /// The kernel's, on sockets that give its stamps: the time at which they arrived.
+    Receive,
+}
+
 /// The options of a driver.
 #[derive(Clone, Debug)]
 pub struct NativeOptions {
@@ -36,21 +47,26 @@ pub struct NativeOptions {
     pub clock: Clock,
     /// How to wait.
     pub waiting: Waiting,
+    /// Whose clock tells when bytes have come.
+    pub stamping: Stamping,
     /// TLS settings; [`Io::start_tls`] names one by its index.
     pub tls: Vec<TlsConfig>,
 }
 
 /// The real driver for one worker thread. Make it on the thread that uses it.
 pub struct Native {
-    clock: Clock,
-    /// The cheap way to the same time; `None` where there is none.
-    tsc: Option<TscClock>,
+    clock: ThreadClock,
     waiting: Waiting,
     poller: Poller,
     sockets: Vec<Socket>,
     tls: Vec<TlsConfig>,
     /// The buffers of connections, and of those within which they are.
     tls_io: Option<Box<[TlsIo; 2]>>,
+    /// The kernel's stamps, where they are asked for.
+    stamps: Option<Box<Stamps>>,
+    /// Whether any socket may be received from in another way than plainly: over TLS, or with
+    /// stamps.
+    has_detours: bool,
     schedstat: Option<File>,
 }
 
@@ -64,6 +80,8 @@ struct Socket {
     troubled: bool,
     /// Whether an event reported the peer's end or an error, which comes behind the last bytes.
     ending: bool,
+    /// Whether the kernel stamps what arrives.
+    is_stamped: bool,
     tls: Option<Box<TlsStream>>,
     /// The TLS connection to a proxy, within which that one is.
     outer: Option<Box<TlsStream>>,
@@ -92,24 +110,16 @@ impl Native {
             .cloned()
             .map(|mut config| TlsStream::new(&mut config));
         Ok(Self {
-            clock: options.clock,
-            tsc: TscClock::new(|| options.clock.now().0),
+            clock: ThreadClock::new(options.clock),
             waiting: options.waiting,
             poller: Poller::new()?,
             sockets: Vec::new(),
             tls,
             tls_io: (!options.tls.is_empty()).then(buffers),
+            stamps: (options.stamping == Stamping::Receive).then(|| Box::new(Stamps::new())),
+            has_detours: !options.tls.is_empty() || options.stamping == Stamping::Receive,
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
         })
-    }
-
-    /// The system's own clock.
-    fn real_time(&self) -> Nanos {
-        let now = self.clock.now();
-        match &self.tsc {
-            Some(tsc) => Nanos(tsc.hold(now.0)),
-            None => now,
-        }
     }
 
     /// Polls for readiness once; `None` waits forever.
@@ -158,6 +168,8 @@ impl Native {
 struct Plain<'a> {
     fd: &'a OwnedFd,
     ending: bool,
+    /// The stamps of what it receives, and the clock on which they are placed.
+    stamps: Option<(&'a mut Stamps, &'a ThreadClock)>,
 }
 
 impl Carrier for Plain<'_> {
@@ -172,6 +184,9 @@ impl Carrier for Plain<'_> {
 
     #[inline(always)]
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
+        if let Some((stamps, clock)) = &mut self.stamps {
+            return stamps.receive(self.fd, buffer, RecvFlags::empty(), clock);
+        }
         let room = buffer.len();
         let result = retry_on_intr(|| recv(self.fd, &mut *buffer, RecvFlags::empty()));
         received(result.map(|(_, length)| length), room)
@@ -183,12 +198,28 @@ impl Carrier for Plain<'_> {
     }
 }
 
+impl Plain<'_> {
+    /// Receives bytes to discard.
+    fn discard(self, scratch: &mut [u8]) -> Result<Received, IoError> {
+        if let Some((stamps, clock)) = self.stamps {
+            return stamps.receive(self.fd, scratch, socket::DISCARD, clock);
+        }
+        let room = scratch.len();
+        let result = retry_on_intr(|| recv(self.fd, &mut *scratch, socket::DISCARD));
+        received(result.map(|(_, length)| length), room)
+    }
+}
+
 impl Socket {
     /// The open socket as a carrier.
     #[inline]
     fn plain(&self) -> Option<Plain<'_>> {
         let ending = self.ending;
-        self.fd.as_ref().map(|fd| Plain { fd, ending })
+        self.fd.as_ref().map(|fd| Plain {
+            fd,
+            ending,
+            stamps: None,
+        })
     }
 }
 
@@ -203,9 +234,11 @@ impl Native {
     ) -> Option<T> {
         let socket = self.sockets.get_mut(slot.0 as usize)?;
         let tls = socket.tls.as_deref_mut()?;
+        let stamps = self.stamps.as_deref_mut().filter(|_| socket.is_stamped);
         let mut plain = Plain {
             fd: socket.fd.as_ref()?,
             ending: socket.ending,
+            stamps: stamps.map(|stamps| (stamps, &self.clock)),
         };
         let [io, outer_io] = self.tls_io.as_deref_mut()?;
         Some(match socket.outer.as_deref_mut() {
@@ -229,24 +262,36 @@ impl Native {
         self.sealed(slot, |tls, carrier, io| tls.send(carrier, io, bytes))
     }
 
-    /// [`Io::receive`] over TLS, apart from the way of plain bytes.
+    /// [`Io::receive`] over TLS or with stamps, apart from the way of plain bytes.
     #[inline(never)]
-    fn receive_sealed(
+    fn receive_apart(
         &mut self,
         slot: Slot,
         buffer: &mut [u8],
     ) -> Option<Result<Received, IoError>> {
-        self.sealed(slot, |tls, carrier, io| tls.receive(carrier, io, buffer))
+        if let Some(received) =
+            self.sealed(slot, |tls, carrier, io| tls.receive(carrier, io, buffer))
+        {
+            return Some(received);
+        }
+        self.stamped(slot).map(|mut plain| plain.receive(buffer))
+    }
+
+    /// The socket of a slot as a carrier with stamps; `None` where it has none.
+    fn stamped(&mut self, slot: Slot) -> Option<Plain<'_>> {
+        let socket = &self.sockets[slot.0 as usize];
+        let stamps = self.stamps.as_deref_mut().filter(|_| socket.is_stamped)?;
+        Some(Plain {
+            stamps: Some((stamps, &self.clock)),
+            ..socket.plain()?
+        })
     }
 }
 
 impl Io for Native {
     #[inline(always)]
     fn now(&self) -> Nanos {
-        match self.tsc.as_ref().and_then(TscClock::read) {
-            Some(now) => Nanos(now),
-            None => self.real_time(),
-        }
+        self.clock.now()
     }
 
     fn unix_time(&self) -> u64 {
@@ -255,7 +300,6 @@ impl Io for Native {
 
     fn set_epoch(&mut self, at: Nanos) {
         self.clock.set_epoch(at);
-        self.tsc = TscClock::new(|| self.clock.now().0);
     }
 
     fn dial(&mut self, slot: Slot, address: &Address) -> Result<Progress, IoError> {
@@ -269,6 +313,8 @@ impl Io for Native {
         socket.generation = socket.generation.wrapping_add(1);
         socket.troubled = false;
         socket.ending = false;
+        let is_tcp = matches!(address, Address::Tcp { .. });
+        socket.is_stamped = self.stamps.is_some() && is_tcp && stamps::enable(&fd);
         let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
         self.poller.add(&fd, token)?;
         socket.fd = Some(fd);
@@ -297,6 +343,7 @@ impl Io for Native {
 
     fn add_tls(&mut self, config: TlsConfig) -> usize {
         self.tls_io.get_or_insert_with(buffers);
+        self.has_detours = true;
         self.tls.push(config.for_worker());
         self.tls.len() - 1
     }
@@ -333,8 +380,8 @@ impl Io for Native {
 
     #[inline(always)]
     fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
-        if self.tls_io.is_some()
-            && let Some(received) = self.receive_sealed(slot, buffer)
+        if self.has_detours
+            && let Some(received) = self.receive_apart(slot, buffer)
         {
             return received;
         }
@@ -354,14 +401,14 @@ impl Io for Native {
         {
             return received;
         }
-        let Some(fd) = &self.sockets[slot.0 as usize].fd else {
-            return Err(IoError::BrokenPipe);
+        let plain = match self.sockets[slot.0 as usize].is_stamped {
+            true => self.stamped(slot),
+            false => self.sockets[slot.0 as usize].plain(),
         };
-        received(
-            retry_on_intr(|| recv(fd, &mut scratch[..room], socket::DISCARD))
-                .map(|(_, length)| length),
-            room,
-        )
+        match plain {
+            Some(plain) => plain.discard(&mut scratch[..room]),
+            None => Err(IoError::BrokenPipe),
+        }
     }
 
     fn close(&mut self, slot: Slot) {
@@ -387,10 +434,11 @@ impl Io for Native {
             }
             (_, Waiting::Spin) => self.spin(until, ready)?,
         }
-        if let Some(tsc) = &self.tsc
-            && tsc.is_due()
-        {
-            tsc.anchor(|| self.clock.now().0);
+        if self.clock.is_due() {
+            self.clock.anchor();
+            if let Some(stamps) = &mut self.stamps {
+                stamps.follow();
+            }
         }
         if self.tls_io.is_some() {
             self.flush_ready(ready);
@@ -412,6 +460,10 @@ impl Io for Native {
         ThreadTimes {
             cpu: Clock::thread_cpu(),
             run_queue_delay: Nanos(run_queue_delay.unwrap_or(0)),
+            stamps: self
+                .stamps
+                .as_deref()
+                .map_or_else(StampCounts::default, Stamps::counts),
         }
     }
 }
@@ -421,8 +473,11 @@ impl Native {
     fn flush(&mut self, slot: Slot) -> Result<(), IoError> {
         let socket = &mut self.sockets[slot.0 as usize];
         if let (Some(fd), Some(outer)) = (&socket.fd, &mut socket.outer) {
-            let ending = socket.ending;
-            outer.flush(&mut Plain { fd, ending })?;
+            outer.flush(&mut Plain {
+                fd,
+                ending: socket.ending,
+                stamps: None,
+            })?;
         }
         self.sealed(slot, |tls, carrier, _| tls.flush(carrier))
             .unwrap_or(Ok(()))
@@ -452,6 +507,7 @@ fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoErr
         Ok(length) => Ok(Received::Bytes {
             length,
             drained: length < room,
+            arrived: None,
         }),
         Err(Errno::AGAIN) => Ok(Received::Nothing),
         Err(error) => Err(error.into()),

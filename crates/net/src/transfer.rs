@@ -1,5 +1,7 @@
 //! The results of attempts that a driver makes on a connection: they never wait.
 
+use drumfire_units::Nanos;
+
 /// The result of an attempt to receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
@@ -9,6 +11,9 @@ pub enum Received {
         length: usize,
         /// Whether a further attempt would find nothing.
         drained: bool,
+        /// When the last segment of them arrived, by the kernel's stamp; `None` where that is not
+        /// asked for, or the socket does not give it. Never later than the present.
+        arrived: Option<Nanos>,
     },
     /// The peer has finished sending.
     End,

@@ -23,8 +23,9 @@ const LOOKS: u32 = 8;
 /// put aside between the two clocks, which is time by which this clock would be wrong.
 const CLOSE_TICKS: u64 = 2_000;
 
-/// The real clock and the counter at one moment: the closest of some looks at them.
-fn look(clock: impl Fn() -> u64, ticks: impl Fn() -> Option<u64>) -> Option<(u64, u64)> {
+/// The real clock and the counter at one moment, or any two clocks of some billion ticks a second:
+/// the closest of some looks at them.
+pub(crate) fn look(clock: impl Fn() -> u64, ticks: impl Fn() -> Option<u64>) -> Option<(u64, u64)> {
     let mut closest: Option<(u64, (u64, u64))> = None;
     for _ in 0..LOOKS {
         let (before, now, after) = (ticks()?, clock(), ticks()?);
@@ -42,30 +43,35 @@ fn look(clock: impl Fn() -> u64, ticks: impl Fn() -> Option<u64>) -> Option<(u64
 /// Nanoseconds by the counter, anchored to another clock.
 #[derive(Debug)]
 pub(crate) struct TscClock {
-    /// Where the rate is measured from: nanoseconds and ticks.
-    first: (u64, u64),
+    /// Where the rate is measured from: nanoseconds and ticks; `None` where the counter is not to
+    /// be trusted.
+    first: Option<(u64, u64)>,
     anchor: Cell<(u64, u64)>,
-    /// Nanoseconds in a tick, times 2^32; 0 until it is known.
+    /// Nanoseconds in a tick, times 2^32; 0 until it is known, and for ever where the counter is
+    /// not to be trusted.
     scale: Cell<u64>,
     /// The latest reading handed out: time never runs backwards.
     latest: Cell<u64>,
 }
 
 impl TscClock {
-    /// A clock that is usable once calibrated, after some 20 ms of anchors; `None` where the
+    /// A clock that is usable once calibrated, after some 20 ms of anchors; never where the
     /// counter is not to be trusted.
-    pub(crate) fn new(clock: impl Fn() -> u64) -> Option<Self> {
-        let source = std::fs::read_to_string(CLOCK_SOURCE).ok()?;
-        let first = look(clock, ticks).filter(|_| source.trim() == "tsc")?;
-        Some(Self {
+    pub(crate) fn new(clock: impl Fn() -> u64) -> Self {
+        let source = std::fs::read_to_string(CLOCK_SOURCE);
+        let is_trusted = source.is_ok_and(|source| source.trim() == "tsc");
+        let first = look(clock, ticks).filter(|_| is_trusted);
+        let anchor = first.unwrap_or_default();
+        Self {
             first,
-            anchor: Cell::new(first),
+            anchor: Cell::new(anchor),
             scale: Cell::new(0),
-            latest: Cell::new(first.0),
-        })
+            latest: Cell::new(anchor.0),
+        }
     }
 
-    /// Whether the last anchor is so old that the next look at the real clock is worth its cost.
+    /// Whether the last anchor is so old that the next look at the real clock is worth its cost;
+    /// always where there is none.
     #[inline]
     pub(crate) fn is_due(&self) -> bool {
         let (_, count) = self.anchor.get();
@@ -74,14 +80,14 @@ impl TscClock {
 
     /// Sets it by the real clock.
     pub(crate) fn anchor(&self, clock: impl Fn() -> u64) {
+        let Some(first) = self.first else {
+            return;
+        };
         let Some((now, ticks)) = look(clock, ticks) else {
             return;
         };
         self.anchor.set((now, ticks));
-        let (time, count) = (
-            now.wrapping_sub(self.first.0),
-            ticks.wrapping_sub(self.first.1),
-        );
+        let (time, count) = (now.wrapping_sub(first.0), ticks.wrapping_sub(first.1));
         if time >= CALIBRATION && count > 0 {
             let scale = (u128::from(time) << 32) / u128::from(count);
             self.scale.set(u64::try_from(scale).unwrap_or(0));
@@ -167,9 +173,10 @@ mod tests {
     fn follows_the_real_clock_and_never_runs_backwards() {
         let clock = Clock::start();
         let real = || clock.now().0;
-        let Some(tsc) = TscClock::new(real) else {
+        let tsc = TscClock::new(real);
+        if tsc.first.is_none() {
             return;
-        };
+        }
         while tsc.read().is_none() {
             tsc.anchor(real);
         }

@@ -252,9 +252,10 @@ impl<'a> Asked<'a> {
 mod tests {
     use super::*;
     use drumfire_plan::{
-        Body, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest, KeepAlive,
-        KeepAliveHints, LatePolicy, Life, Method, Pause, PlanParts, Program, Reach, ReusedClosed,
-        Samples, Sequence, Spin, Spread, Stop, Timeouts, Transcripts, Url, Users, Warmup,
+        Body, ClockChoice, Connections, Cookies, Expect, Generator, HttpOptions, HttpRequest,
+        KeepAlive, KeepAliveHints, LatePolicy, Life, Method, Pause, PlanParts, Program, Reach,
+        ReusedClosed, Samples, Sequence, Spin, Spread, Stop, Timeouts, Transcripts, Url, Users,
+        Warmup,
     };
     use drumfire_units::Nanos;
 
@@ -324,6 +325,7 @@ mod tests {
         let generator = Generator {
             threads,
             spin: Spin::No,
+            clock: ClockChoice::Program,
             seed: 1,
             warmup: Warmup::NONE,
             interval: Nanos::from_secs(1),

@@ -57,7 +57,7 @@ pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequ
 pub use modest::{MODEST_COUNT, MODEST_RATE, is_modest};
 pub use nearest::{nearest, suggestion, suggestion_of};
 pub use pause::{PAUSE_TAIL_MAX, Pause, PauseError};
-pub use plan::{Flaw, Generator, Inquiry, POOLS_MAX, Plan, PlanParts, Spin, Threads};
+pub use plan::{ClockChoice, Flaw, Generator, Inquiry, POOLS_MAX, Plan, PlanParts, Spin, Threads};
 pub use pool::{Cookies, Pool, Samples, Stage, Transcripts};
 pub use program::{
     CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,

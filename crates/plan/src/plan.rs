@@ -36,6 +36,8 @@ pub struct Generator {
     pub threads: Threads,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
+    /// Whose clock tells when responses arrive.
+    pub clock: ClockChoice,
     /// Where every random number comes from.
     pub seed: u64,
     /// The beginning that is not measured.
@@ -105,6 +107,16 @@ pub enum Threads {
     AsMany,
     /// This number, on any machine; at least 1.
     Exactly(u32),
+}
+
+/// Whose clock tells when the bytes of responses arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ClockChoice {
+    /// The program's: when it has read them.
+    #[default]
+    Program,
+    /// The kernel's, where it stamps what is received; else the program's.
+    Receive,
 }
 
 /// Whether a worker spins shortly before a request is due.

@@ -37,7 +37,8 @@ use crate::style::Style;
 use crate::untrusted::Untrusted;
 use drumfire_placement::{Placement, Unfit};
 use drumfire_plan::{
-    Arrivals, Growth, Law, Load, Plan, Pool, Sequence, Spin, Threads, Users, Warmup, secret,
+    Arrivals, ClockChoice, Growth, Law, Load, Plan, Pool, Sequence, Spin, Threads, Users, Warmup,
+    secret,
 };
 use drumfire_schedule::{Schedule, ScheduleError};
 use drumfire_units::Nanos;
@@ -113,6 +114,9 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     }
     if generator.spin == Spin::Yes {
         facts.push("busy waiting".to_owned());
+    }
+    if generator.clock == ClockChoice::Receive {
+        facts.push("timed by the kernel's stamps".to_owned());
     }
     if !plan.thresholds().is_empty() {
         facts.push(counted(plan.thresholds().len() as u64, "threshold"));

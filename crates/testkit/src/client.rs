@@ -13,6 +13,16 @@ pub struct Client {
     pub(crate) port_rest: Nanos,
     pub(crate) waits: u64,
     pub(crate) wake: Nanos,
+    pub(crate) stamps: Option<KernelStamps>,
+}
+
+/// The kernel's stamps of what arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct KernelStamps {
+    /// The time of the run before which there are none.
+    pub(crate) from: Nanos,
+    /// By how much they are too early.
+    pub(crate) back: Nanos,
 }
 
 /// A span in which the client does not run.
@@ -51,6 +61,7 @@ impl Client {
             port_rest: Nanos::ZERO,
             waits: u64::MAX,
             wake: Nanos::ZERO,
+            stamps: None,
         }
     }
 
@@ -90,6 +101,33 @@ impl Client {
     #[must_use]
     pub fn wakes_threads_in(mut self, time: Nanos) -> Self {
         self.wake = time;
+        self
+    }
+
+    /// The kernel stamps what arrives: pauses hold the program back, and its stamps go on.
+    #[must_use]
+    pub fn stamps(mut self) -> Self {
+        self.stamps = Some(KernelStamps::default());
+        self
+    }
+
+    /// The same from a time of the run on; bytes that come before have no stamps.
+    #[must_use]
+    pub fn stamps_from(mut self, from: Nanos) -> Self {
+        self.stamps = Some(KernelStamps {
+            from,
+            ..KernelStamps::default()
+        });
+        self
+    }
+
+    /// The same with stamps that are too early, as those of a clock that was set back.
+    #[must_use]
+    pub fn stamps_early(mut self, back: Nanos) -> Self {
+        self.stamps = Some(KernelStamps {
+            back,
+            ..KernelStamps::default()
+        });
         self
     }
 

@@ -2,10 +2,11 @@
 
 use crate::Said;
 use drumfire_plan::{
-    Affinity, Arrivals, Body, Call, CallKind, Connections, Cookies, Expect, Flaw, Generator,
-    Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints, LatePolicy, Life,
-    Load, Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed, Samples, Sequence,
-    Spin, Spread, Stop, Threads, Threshold, Timeouts, Transcripts, Url, Users, Warmup,
+    Affinity, Arrivals, Body, Call, CallKind, ClockChoice, Connections, Cookies, Expect, Flaw,
+    Generator, Growth, HttpOptions, HttpRequest, HttpVersion, KeepAlive, KeepAliveHints,
+    LatePolicy, Life, Load, Method, Pause, Plan, PlanParts, Pool, Program, Reach, ReusedClosed,
+    Samples, Sequence, Spin, Spread, Stop, Threads, Threshold, Timeouts, Transcripts, Url, Users,
+    Warmup,
 };
 use drumfire_units::Nanos;
 use std::ops::{Deref, DerefMut};
@@ -121,6 +122,7 @@ fn draft(load: Load) -> Draft {
         generator: Generator {
             threads: Threads::Exactly(1),
             spin: Spin::No,
+            clock: ClockChoice::Program,
             seed: 1,
             warmup: Warmup::NONE,
             interval: Nanos::from_secs(1),
@@ -151,6 +153,13 @@ fn get(url: &str) -> HttpRequest {
 }
 
 impl Draft {
+    /// Responses are timed by this clock.
+    #[must_use]
+    pub fn clock(mut self, clock: ClockChoice) -> Self {
+        self.generator.clock = clock;
+        self
+    }
+
     /// GETs of these URLs in turn, each in a step of its own.
     #[must_use]
     pub fn to(mut self, urls: &[&str]) -> Self {

@@ -108,6 +108,18 @@ impl SimIo {
         }
     }
 
+    /// The stamp of what arrived at a time, by the kernel's clock.
+    fn stamp(&mut self, at: Nanos) -> Option<Nanos> {
+        let kernel = self.client.stamps?;
+        let stamps = &mut self.times.stamps;
+        if at < self.epoch + kernel.from {
+            stamps.missing += 1;
+            return None;
+        }
+        stamps.taken += 1;
+        Some(at - self.epoch - kernel.back)
+    }
+
     /// A call by the engine takes its time.
     fn spend(&mut self) {
         let call = self.client.call;
@@ -197,7 +209,7 @@ impl SimIo {
             Event::Up(wire, count) if self.is_current(wire) => self.reach(wire, count, at),
             Event::Room(wire, count) if self.is_current(wire) => self.room(wire.slot, count),
             Event::Down(wire, count) if self.is_current(wire) => {
-                self.links[wire.slot as usize].arrived += count;
+                self.links[wire.slot as usize].arrive(count, at);
                 self.tell(wire.slot, |edge| edge.readable = true);
             }
             Event::Ended(wire, ending) if self.is_current(wire) => self.ended(wire.slot, ending),

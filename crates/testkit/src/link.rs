@@ -39,6 +39,8 @@ pub(crate) struct Link {
     /// Bytes on their way to the client, and how many of them are there.
     pub(crate) down: VecDeque<u8>,
     pub(crate) arrived: usize,
+    /// The segments in which those came that were not taken: their lengths and times.
+    pub(crate) segments: VecDeque<(usize, Nanos)>,
     pub(crate) ended: Option<Ending>,
     /// When the last byte arrives: later ones do not overtake it.
     pub(crate) down_last: Nanos,
@@ -101,6 +103,7 @@ impl Link {
             edge: Edge::default(),
             down: VecDeque::new(),
             arrived: 0,
+            segments: VecDeque::new(),
             ended: None,
             down_last: Nanos::ZERO,
             sends: 0,
@@ -121,6 +124,7 @@ impl Link {
         self.edge = Edge::default();
         self.down.clear();
         self.arrived = 0;
+        self.segments.clear();
         self.ended = None;
         self.down_last = Nanos::ZERO;
         self.sends = 0;
@@ -152,8 +156,31 @@ impl Link {
         self.sends
     }
 
-    /// Takes bytes that have arrived; copies them where a buffer is given.
-    pub(crate) fn take(&mut self, length: usize, buffer: Option<&mut [u8]>) -> usize {
+    /// Notes that bytes have arrived.
+    pub(crate) fn arrive(&mut self, count: usize, at: Nanos) {
+        self.arrived += count;
+        self.segments.push_back((count, at));
+    }
+
+    /// The time of the last segment of which the next `length` bytes are.
+    fn pass_segments(&mut self, mut length: usize) -> Nanos {
+        let mut last = Nanos::ZERO;
+        while length > 0
+            && let Some((count, at)) = self.segments.front_mut()
+        {
+            last = *at;
+            let part = length.min(*count);
+            length -= part;
+            *count -= part;
+            if *count == 0 {
+                self.segments.pop_front();
+            }
+        }
+        last
+    }
+
+    /// Takes bytes that have arrived, with the time of the last of them; copies them where a buffer is given.
+    pub(crate) fn take(&mut self, length: usize, buffer: Option<&mut [u8]>) -> (usize, Nanos) {
         let length = length.min(self.arrived);
         if let Some(buffer) = buffer {
             let (front, back) = self.down.as_slices();
@@ -163,6 +190,6 @@ impl Link {
         }
         self.down.drain(..length);
         self.arrived -= length;
-        length
+        (length, self.pass_segments(length))
     }
 }

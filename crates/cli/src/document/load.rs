@@ -40,6 +40,7 @@ pub(crate) fn put(document: &mut Document, flags: &LoadFlags) -> Result<(), Fail
     or(&mut own.warmup, given.warmup);
     or(&mut own.i_own_this_target, given.i_own_this_target);
     or(&mut own.spin, given.spin);
+    or(&mut own.clock, given.clock);
     let given = stop(flags);
     for pool in &mut document.pools {
         without(&mut pool.stop.after, &given.after);

@@ -147,6 +147,10 @@ pub(crate) struct LoadFlags {
     /// Busy-wait shortly before a request is due: microseconds of lag, for a core's worth of CPU
     #[arg(long)]
     pub(crate) spin: bool,
+    /// Time responses by when they were read (program), or by when they arrived, as the kernel
+    /// stamped them (receive) [default: program]
+    #[arg(long, value_name = "CLOCK")]
+    pub(crate) clock: Option<String>,
     /// Send more than 100 requests/s, or 1,000 in all, to public addresses
     #[arg(long)]
     pub(crate) i_own_this_target: bool,

@@ -19,6 +19,7 @@ mod browser;
 mod c_core;
 mod capacity;
 mod check;
+mod clocks;
 mod cluster;
 mod cluster_attach;
 mod cluster_plans;

@@ -4,7 +4,7 @@ use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::{Folder, Process, Report, Serve, alone, drumfire, lab};
 
 /// Total calls of a run of `requests` requests, as `strace -c` counts them.
-fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
+fn calls(folder: &Folder, line: &str, requests: u64) -> f64 {
     let table = folder.at("table");
     let mut command = neutral(lab::program("strace"));
     command.args([
@@ -19,7 +19,7 @@ fn calls(folder: &Folder, url: &str, requests: u64) -> f64 {
         "--json",
         "-",
     ]);
-    command.args(words(&format!("-c 64 --threads 1 -n {requests} {url}")));
+    command.args(words(&format!("-c 64 --threads 1 -n {requests} {line}")));
     let report = Report::of(Process::start(&mut command).finish(LIMIT));
     report.balances();
     assert_eq!(report.n("requests.ok"), requests, "{:#}", report.short());
@@ -87,21 +87,33 @@ fn a_list_of_runs_looks_at_those_that_it_shows() {
 /// The number of ready connections depends on the machine, too: where it has a core for the server
 /// only now and then, for one answer at a time, each has a wait of its own. So three calls are the
 /// bound of every measurement, and of five one must show the sharing.
-#[test]
-fn a_request_costs_two_system_calls_and_a_bit() {
+#[track_caller]
+fn costs_two_and_a_bit(flags: &str) {
     if !lab::has("strace") {
         return;
     }
     let _turn = alone();
     let (folder, serve) = (Folder::new(), Serve::new(""));
+    let line = format!("{flags} {}", serve.url);
     let (few, many) = (5_000, 25_000);
     let mut measured = Vec::new();
     while measured.len() < 5 && !measured.iter().any(|each| *each <= 2.1) {
-        let calls = [few, many].map(|requests| calls(&folder, &serve.url, requests));
+        let calls = [few, many].map(|requests| calls(&folder, &line, requests));
         let each = (calls[1] - calls[0]) / (many - few) as f64;
         assert!((2.0..=3.01).contains(&each), "{each} calls a request");
         measured.push(each);
     }
     let last = measured.last().unwrap();
     assert!(*last <= 2.1, "{measured:?} system calls a request");
+}
+
+#[test]
+fn a_request_costs_two_system_calls_and_a_bit() {
+    costs_two_and_a_bit("--clock program");
+}
+
+/// A stamp comes with its bytes, and the clocks are read without the kernel.
+#[test]
+fn the_kernel_s_stamps_cost_no_system_call() {
+    costs_two_and_a_bit("--clock receive");
 }

@@ -4,7 +4,7 @@ use crate::plan_text::plan_text;
 use drumfire_compile::{Found, Host, HostError, SchemaQuestion};
 use drumfire_dialects::{Dialect, for_program};
 use drumfire_document::Environment;
-use drumfire_plan::{Generator, Plan, Spin, Threads, Warmup};
+use drumfire_plan::{ClockChoice, Generator, Plan, Spin, Threads, Warmup};
 use drumfire_schema::Schema;
 use drumfire_units::Nanos;
 use std::io;
@@ -108,6 +108,7 @@ impl Host for Case {
         let generator = Generator {
             threads: Threads::AsMany,
             spin: Spin::No,
+            clock: ClockChoice::Program,
             seed: 0,
             warmup: Warmup::NONE,
             interval: Nanos::from_secs(1),

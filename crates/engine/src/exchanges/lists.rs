@@ -58,6 +58,11 @@ impl End {
         }
     }
 
+    /// The same end at another time.
+    pub(super) const fn at(self, now: Nanos) -> Self {
+        Self { now, ..self }
+    }
+
     /// The exchange.
     #[inline]
     pub(crate) const fn id(self) -> ExchangeId {

@@ -359,7 +359,8 @@ impl Admission {
     }
 
     /// Lets the user of an exchange that has ended go on from `ready` on: in its iteration, or as a
-    /// free one.
+    /// free one. It is free since the exchange's end, which lies before `now` by the kernel's
+    /// clock.
     #[inline]
     pub(super) fn go_on<I: Io>(
         &mut self,
@@ -367,8 +368,9 @@ impl Admission {
         end: End,
         held: Held,
         ready: Nanos,
+        now: Nanos,
     ) {
-        let (user, outcome, now) = (held.user(), end.outcome(), end.now());
+        let (user, outcome) = (held.user(), end.outcome());
         if let Some(users) = self.demand.keepers() {
             let (jar, taken) = self.dispatcher.belongings(end.id());
             users.take_back(user, outcome, jar, taken);
@@ -376,8 +378,8 @@ impl Admission {
         if self.demand.has_steps() {
             self.go_on_in_steps(cx, user, outcome, ready, now);
         } else {
-            self.demand
-                .free_user(user, ready, Freed::after_stop(now, held.owed()));
+            let since = Freed::after_stop(end.now(), held.owed());
+            self.demand.free_user(user, ready, since);
         }
     }
 
@@ -489,7 +491,8 @@ impl Admission {
     }
 
     /// Uses the seat of an exchange that has ended again: at once, or after its rest. Where users
-    /// have connections of their own, that is the next iteration of one that is ready.
+    /// have connections of their own, that is the next iteration of one that is ready. The seat is
+    /// free since the exchange's end.
     #[inline]
     pub(super) fn reuse_seat<I: Io>(
         &mut self,
@@ -497,8 +500,9 @@ impl Admission {
         end: End,
         held: Held,
         rests_until: Nanos,
+        now: Nanos,
     ) {
-        let (share, now) = (held.share(), end.now());
+        let share = held.share();
         if self.affinity == Affinity::User {
             if self.demand.intake_mut().admits(now) {
                 self.begin_without_seat(cx, now);
@@ -508,11 +512,8 @@ impl Admission {
         if rests_until > now {
             return self.dispatcher.rest_seat(share, rests_until);
         }
-        self.free_seat(
-            cx,
-            Seat::new(share, Freed::after_stop(now, held.owed())),
-            now,
-        );
+        let since = Freed::after_stop(end.now(), held.owed());
+        self.free_seat(cx, Seat::new(share, since), now);
     }
 
     /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the

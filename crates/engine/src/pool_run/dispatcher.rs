@@ -20,7 +20,7 @@
 //! its belongings until the next `begin`.
 
 use crate::blame::Failure;
-use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Held, Lists, Task, Todo};
+use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Held, Lists, Task, Todo, correct};
 use crate::freed::Freed;
 use crate::id::{ExchangeId, Generation, LaneId, PoolId, ShareId, UserId};
 use crate::lifecycle::Milestone;
@@ -237,9 +237,11 @@ impl Dispatcher {
         todo: Todo,
         further: Further,
     ) {
+        // The time of what has led here may be the kernel's.
+        let present = cx.io.now();
         match todo {
             Todo::Resend { id, pause, now } if pause == Nanos::ZERO => {
-                self.submit(cx, id, further, now);
+                self.submit(cx, id, further, now.max(present));
             }
             Todo::Resend { id, pause, now } => {
                 let wake = Wake::Exchange(id, self.exchanges.generation(id));
@@ -250,7 +252,7 @@ impl Dispatcher {
                 self.timers.at(at, wake);
             }
             Todo::Follow { id, now } => match self.exchanges.follow(id) {
-                Ok(()) => self.submit(cx, id, further, now),
+                Ok(()) => self.submit(cx, id, further, now.max(present)),
                 Err(failure) => self.exchanges.end(id, failure, now),
             },
         }
@@ -400,4 +402,26 @@ impl Dispatcher {
         self.transport.close_all(context!(self, cx));
         in_flight
     }
+}
+
+/// Takes an exchange in hand that has ended by the kernel's clock: records how long its end has waited
+/// for that, unless it was ended from here. Gives the end with times that are in order, and the
+/// present.
+#[cold]
+pub(super) fn take_in_hand<I: Io>(
+    dispatcher: &mut Dispatcher,
+    cx: &mut PoolContext<'_, I>,
+    end: End,
+) -> (End, Nanos) {
+    let now = cx.io.now().max(end.now());
+    if end.outcome().is_cut_off() {
+        return (end, now);
+    }
+    let corrected = correct(&mut dispatcher.exchanges, end, now);
+    let health = cx.recorder.health();
+    match corrected {
+        Some(_) => health.stamps.refused += 1,
+        None => health.handling.record(now - end.now()),
+    }
+    (corrected.unwrap_or(end), now)
 }

@@ -186,9 +186,14 @@ impl Traffic {
         }
     }
 
-    /// Gives the room that a share's connection has to the exchanges that wait for it.
+    /// Gives the room that a share's connection has since a time to the exchanges that wait for it.
     #[cold]
-    fn fill<I: Io, H: Handler>(&mut self, cx: &mut Context<'_, I, H>, share: ShareId, now: Nanos) {
+    fn fill<I: Io, H: Handler>(
+        &mut self,
+        cx: &mut Context<'_, I, H>,
+        share: ShareId,
+        since: Nanos,
+    ) {
         while !self.connections.share(share).is_clear() {
             let slot = self.connections.share(share).slot();
             let wire = self.connections.at(slot).wire();
@@ -199,8 +204,9 @@ impl Traffic {
             let Some(id) = self.connections.share_mut(share).next_waiting() else {
                 return;
             };
-            cx.handler.seated(id, now);
-            self.board(cx, id, share, slot, now);
+            cx.handler.seated(id, since);
+            let now = cx.io.now();
+            self.board(cx, id, share, slot, now.max(since));
         }
     }
 

@@ -262,8 +262,12 @@ impl Http1 {
         remaining: u64,
     ) -> Option<Read> {
         match input.discard(port, remaining) {
-            Ok(Received::Bytes { length, drained }) => {
-                let now = port.now();
+            Ok(Received::Bytes {
+                length,
+                drained,
+                arrived,
+            }) => {
+                let now = port.time_of(arrived);
                 if let Some(id) = self.exchange {
                     handler.received(id, length, now);
                 }
@@ -286,8 +290,12 @@ impl Http1 {
         id: ExchangeId,
     ) -> Option<Read> {
         match input.receive(port) {
-            Ok(Received::Bytes { length, drained }) => {
-                let now = port.now();
+            Ok(Received::Bytes {
+                length,
+                drained,
+                arrived,
+            }) => {
+                let now = port.time_of(arrived);
                 self.answered = true;
                 handler.received(id, length, now);
                 let flow = self.feed(port, input, terms, handler, now);

@@ -359,8 +359,10 @@ impl Http2 {
     ) -> bool {
         for _ in 0..RECEIVES_PER_TURN {
             match input.receive(port) {
-                Ok(Received::Bytes { drained, .. }) => {
-                    let now = port.now();
+                Ok(Received::Bytes {
+                    drained, arrived, ..
+                }) => {
+                    let now = port.time_of(arrived);
                     reading.go_on(now);
                     self.silence.renew(now);
                     self.feed(input.received().0, reading);

@@ -24,6 +24,15 @@ impl<'a, I: Io> Port<'a, I> {
         self.io.now()
     }
 
+    /// The time of received bytes: that of their arrival, where the kernel has given it, else now.
+    #[inline(always)]
+    pub(crate) fn time_of(&self, arrived: Option<Nanos>) -> Nanos {
+        match arrived {
+            None => self.io.now(),
+            Some(at) => at,
+        }
+    }
+
     #[inline]
     pub(crate) fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
         self.io.send(self.slot, bytes)

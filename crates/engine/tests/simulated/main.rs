@@ -2,6 +2,7 @@
 //! [`drumfire_testkit::Simulation::run`] checks that.
 
 mod bodies;
+mod clocks;
 mod control;
 mod cookies;
 mod counts;

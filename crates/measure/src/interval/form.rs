@@ -3,7 +3,7 @@
 //! The number and the span come first, so that a log can be sorted and made coarser without
 //! decoding the rest ([`span`]). The sums are not part of the form: they are made again. Version 1
 //! had the counts of histograms in another form, which is read and not written any more; version 2
-//! counted the connections of the warm-up with the others.
+//! counted the connections of the warm-up with the others; version 3 had none of the kernel's stamps.
 
 use crate::codec::{CodecError, CountsForm, Input, put};
 use crate::figures::form::{self as figures, ConnectionsForm};
@@ -13,7 +13,7 @@ use drumfire_units::Nanos;
 use std::ops::Range;
 
 /// The version of the form that is written here.
-pub(crate) const VERSION: u64 = 3;
+pub(crate) const VERSION: u64 = 4;
 
 /// The bytes of an interval that is summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
@@ -38,37 +38,51 @@ pub(crate) fn read(
     pools: &[PoolInfo],
 ) -> Result<(), CodecError> {
     let mut input = Input::new(bytes);
-    let connections = read_version(&mut input)?;
+    let form = read_version(&mut input)?;
     interval.index = input.number()?;
     (interval.start, interval.end) = (Nanos(input.number()?), Nanos(input.number()?));
     read_health(&mut interval.health, &mut input)?;
+    if form.has_stamps {
+        read_stamps(&mut interval.health, &mut input)?;
+    }
     if input.length()? != pools.len() {
         return Err(CodecError::Malformed("an interval of other pools"));
     }
     for (index, pool) in pools.iter().enumerate() {
         let figures = interval.pool_mut(index);
-        figures::read(figures, &mut input, pool.into(), connections)?;
+        figures::read(figures, &mut input, pool.into(), form.connections)?;
     }
     input.end()
 }
 
+/// The parts by which versions differ, beside the form of counts.
+struct Form {
+    connections: ConnectionsForm,
+    /// Whether the health has the kernel's stamps; where it lacks them the program's clock held.
+    has_stamps: bool,
+}
+
 /// Reads the version, and with it how the rest is to be read.
-fn read_version(input: &mut Input<'_>) -> Result<ConnectionsForm, CodecError> {
-    let (counts, connections) = match input.number()? {
+fn read_version(input: &mut Input<'_>) -> Result<Form, CodecError> {
+    let version = input.number()?;
+    let (counts, connections) = match version {
         1 => (CountsForm::Pairs, ConnectionsForm::Whole),
         2 => (CountsForm::Marked, ConnectionsForm::Whole),
-        VERSION => (CountsForm::Marked, ConnectionsForm::Measured),
+        3 | VERSION => (CountsForm::Marked, ConnectionsForm::Measured),
         other => return Err(CodecError::Version(other)),
     };
     input.counts = counts;
-    Ok(connections)
+    Ok(Form {
+        connections,
+        has_stamps: version == VERSION,
+    })
 }
 
 /// The span of an interval, from the beginning of its bytes: a reader that looks for a time need
 /// not decode the rest.
 pub(crate) fn span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
     let mut input = Input::new(bytes);
-    let _connections = read_version(&mut input)?;
+    let _form = read_version(&mut input)?;
     let _index = input.number()?;
     Ok(Nanos(input.number()?)..Nanos(input.number()?))
 }
@@ -81,6 +95,10 @@ fn encode_health(health: &WorkerHealth, out: &mut Vec<u8>) {
     put(out, health.memory);
     encode_histogram(&health.loop_turn, out);
     encode_histogram(&health.wake_lateness, out);
+    put(out, health.stamps.taken);
+    put(out, health.stamps.missing);
+    put(out, health.stamps.refused);
+    encode_histogram(&health.handling, out);
 }
 
 fn read_health(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), CodecError> {
@@ -91,4 +109,11 @@ fn read_health(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), C
     health.memory = input.number()?;
     read_histogram(&mut health.loop_turn, input)?;
     read_histogram(&mut health.wake_lateness, input)
+}
+
+fn read_stamps(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), CodecError> {
+    health.stamps.taken = input.number()?;
+    health.stamps.missing = input.number()?;
+    health.stamps.refused = input.number()?;
+    read_histogram(&mut health.handling, input)
 }

@@ -191,7 +191,7 @@ proptest! {
 
 /// Whether an interval has an earlier version of its form, which is read and not written.
 fn is_of_earlier_form(bytes: &[u8]) -> bool {
-    bytes[1] == 1 && bytes[2] == 1
+    bytes[1] == 1 && bytes[2] < 4
 }
 
 #[test]

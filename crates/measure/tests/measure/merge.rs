@@ -39,6 +39,10 @@ pub(crate) fn record(interval: &mut Interval, seen: &Seen) {
     interval.health.run_queue_delay += Nanos(extra / 2);
     interval.health.loop_turn.record(Nanos(extra));
     interval.health.wake_lateness.record(Nanos(extra * 7));
+    interval.health.handling.record(Nanos(extra * 3));
+    interval.health.stamps.taken += extra;
+    interval.health.stamps.missing += extra % 3;
+    interval.health.stamps.refused += extra % 2;
     let share = extra as u32; // below a million
     interval.health.busiest_share_ppm = interval.health.busiest_share_ppm.max(share);
     interval.health.memory = interval.health.memory.max(extra << 12);

@@ -2,7 +2,7 @@
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    GeneratorHealth, Interval, Model, Outcome, Reading, Remedy, RunInfo, Validity, Verdict,
+    GeneratorHealth, Interval, Model, Outcome, Reading, Remedy, RunInfo, Stamps, Validity, Verdict,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -499,4 +499,99 @@ fn the_gravest_reason_comes_first() {
     assert_eq!(verdict.validity, Validity::Invalid);
     assert_eq!(verdict.reasons.len(), 2);
     assert!(verdict.reasons[0].text.starts_with("generator-limited"));
+}
+
+/// A thousand receives with a stamp, and this many without.
+fn stamped(generator: &mut GeneratorHealth, missing: u64) {
+    generator.stamps = Stamps {
+        taken: 1_000,
+        missing,
+        refused: 0,
+    };
+    generator.clock = generator.stamps.clock();
+}
+
+/// By the kernel's clock what the threads do late is in no time of the target.
+#[test]
+fn turns_and_queues_reach_no_stamped_time() {
+    check(
+        Model::Closed,
+        &[
+            case(
+                "slow turns",
+                |run, generator| {
+                    stamped(generator, 0);
+                    (0..20).for_each(|_| run.health.loop_turn.record(ms(2)));
+                },
+                Validity::Valid,
+                "",
+            ),
+            case(
+                "waits for a core",
+                |_, generator| {
+                    stamped(generator, 0);
+                    generator.run_queue_delay = ms(600);
+                },
+                Validity::Valid,
+                "",
+            ),
+            case(
+                "stopped for 200 ms",
+                |run, generator| {
+                    stamped(generator, 0);
+                    run.health.loop_turn.record(ms(200));
+                },
+                Validity::Suspect,
+                "the generator stood still for 200 ms at a time: what was due in that span left late",
+            ),
+            case(
+                "97 % busy",
+                |_, generator| {
+                    stamped(generator, 0);
+                    generator.cpu_share_max = 0.97;
+                },
+                Validity::Suspect,
+                "the generator was 97.0 % busy",
+            ),
+            case(
+                "steal",
+                |_, generator| {
+                    stamped(generator, 0);
+                    generator.steal_share = 0.06;
+                },
+                Validity::Suspect,
+                "the hypervisor took 6.00 %",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn responses_without_a_stamp_count_where_they_are_many() {
+    check(
+        Model::Closed,
+        &[
+            case(
+                "few stamps are missing",
+                |_, generator| stamped(generator, 9),
+                Validity::Valid,
+                "",
+            ),
+            case(
+                "many stamps are missing",
+                |_, generator| stamped(generator, 100),
+                Validity::Suspect,
+                "9.09 % of what was received had no stamp of the kernel",
+            ),
+            case(
+                "most stamps are missing: the program's clock held",
+                |run, generator| {
+                    stamped(generator, 1_001);
+                    (0..20).for_each(|_| run.health.loop_turn.record(ms(2)));
+                },
+                Validity::Suspect,
+                "the event loop took 2.00 ms",
+            ),
+        ],
+    );
 }

@@ -5,6 +5,7 @@
 
 use super::session::{CHUNK_BYTES, HELD_BYTES, Phase, SEALED_BYTES, Session, closed_in_handshake};
 use crate::{IoError, Progress, Received, TlsConfig};
+use drumfire_units::Nanos;
 
 /// How many encrypted bytes are received in one go; more than one full record.
 const RECEIVE_BYTES: usize = 64 * 1024;
@@ -65,6 +66,9 @@ pub(crate) struct TlsStream {
     /// Text that was not received yet: it came with the end of the handshake, or its record is
     /// longer than the caller's buffer.
     early: Vec<u8>,
+    /// When the last bytes of the socket arrived, by the kernel's stamp: a record is complete with
+    /// its last byte, which is among them.
+    arrived: Option<Nanos>,
 }
 
 impl TlsStream {
@@ -73,6 +77,7 @@ impl TlsStream {
         Ok(Self {
             session: Session::new(config)?,
             early: Vec::new(),
+            arrived: None,
         })
     }
 
@@ -203,8 +208,11 @@ impl TlsStream {
             if self.early.is_empty() {
                 self.early = Vec::new();
             }
-            let drained = false;
-            return Ok(Received::Bytes { length, drained });
+            return Ok(Received::Bytes {
+                length,
+                drained: false,
+                arrived: self.arrived,
+            });
         }
         loop {
             if self.session.phase() == Phase::PeerClosed {
@@ -224,7 +232,11 @@ impl TlsStream {
                 Pull::Some { drained } if length > 0 => {
                     let drained =
                         drained && self.session.phase() == Phase::Open && self.early.is_empty();
-                    return Ok(Received::Bytes { length, drained });
+                    return Ok(Received::Bytes {
+                        length,
+                        drained,
+                        arrived: self.arrived,
+                    });
                 }
                 Pull::Some { drained: false } => {}
                 Pull::Some { drained: true } if self.session.phase() == Phase::PeerClosed => {}
@@ -250,7 +262,14 @@ impl TlsStream {
         let room = &mut io.incoming[..end];
         room[..held].copy_from_slice(self.session.held());
         let (length, drained) = match carrier.receive(&mut room[held..])? {
-            Received::Bytes { length, drained } => (length, drained),
+            Received::Bytes {
+                length,
+                drained,
+                arrived,
+            } => {
+                self.arrived = arrived;
+                (length, drained)
+            }
             Received::Nothing => return Ok(Pull::Nothing),
             Received::End => return Ok(Pull::End),
         };

@@ -82,7 +82,9 @@ fn receive(io: &mut Native, peer: &mut Peer, case: &Case) -> Vec<u8> {
     let mut buffer = vec![0; case.portion];
     for _ in 0..2 * case.length + 10 {
         let drained = match io.receive(SLOT, &mut buffer).expect("it is sound") {
-            Received::Bytes { length, drained } => {
+            Received::Bytes {
+                length, drained, ..
+            } => {
                 assert!(length > 0);
                 seen.extend_from_slice(&buffer[..length]);
                 drained

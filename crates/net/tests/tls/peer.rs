@@ -2,8 +2,8 @@
 //! them into pieces.
 
 use drumfire_net::{
-    Address, Clock, Io, Native, NativeOptions, Progress, Slot, TlsConfig, TlsIdentity, TlsMaterial,
-    TlsOptions, TlsVerify, Waiting,
+    Address, Clock, Io, Native, NativeOptions, Progress, Slot, Stamping, TlsConfig, TlsIdentity,
+    TlsMaterial, TlsOptions, TlsVerify, Waiting,
 };
 use drumfire_units::Nanos;
 use rustls::crypto::aws_lc_rs;
@@ -84,6 +84,7 @@ pub(crate) fn driver() -> Native {
     Native::new(&NativeOptions {
         clock: Clock::start(),
         waiting: Waiting::Sleep,
+        stamping: Stamping::Off,
         tls: vec![config.expect("settings")],
     })
     .expect("a driver")

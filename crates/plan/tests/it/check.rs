@@ -1,10 +1,10 @@
 //! The flaws that keep a plan from being run.
 
 use drumfire_plan::{
-    Affinity, Arrivals, Body, Connections, Cookies, Expect, Flaw, Generator, Growth, Header,
-    HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method, OnFailure,
-    Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin, Spread, Step,
-    Stop, Threads, Timeouts, Transcripts, Url, Users, Warmup,
+    Affinity, Arrivals, Body, ClockChoice, Connections, Cookies, Expect, Flaw, Generator, Growth,
+    Header, HttpOptions, HttpRequest, KeepAlive, KeepAliveHints, LatePolicy, Life, Load, Method,
+    OnFailure, Pause, Plan, PlanParts, Pool, Program, Reach, Retry, ReusedClosed, Samples, Spin,
+    Spread, Step, Stop, Threads, Timeouts, Transcripts, Url, Users, Warmup,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -74,6 +74,7 @@ fn parts() -> PlanParts {
         generator: Generator {
             threads: Threads::Exactly(1),
             spin: Spin::No,
+            clock: ClockChoice::Program,
             seed: 0,
             warmup: Warmup::Span(Nanos::from_secs(1)),
             interval: Nanos::from_secs(1),

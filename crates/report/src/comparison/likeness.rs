@@ -82,6 +82,14 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
             "their targets are {one} and {other}; --any-target compares them all the same"
         ));
     }
+    let [one, other] = [first, run].map(|run| run.summary().generator.clock);
+    if one != other {
+        return refused(&format!(
+            "responses are timed by the {}'s clock in one and by the {}'s in the other",
+            one.name(),
+            other.name()
+        ));
+    }
     let is_read = first.is_read() || run.is_read();
     for (one, other) in infos[0].pools.iter().zip(&infos[1].pools) {
         if let Some(what) = differs(one, other, is_read) {

@@ -28,7 +28,7 @@ use crate::style::Unicode;
 use crate::text::foreign;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_measure::Summary;
+use drumfire_measure::{ArrivalClock, Summary};
 use drumfire_plan::Warmup;
 
 /// The facts of a page that the summary does not have; nothing in them is a secret.
@@ -85,6 +85,13 @@ fn environment(out: &mut Markup, summary: &Summary) {
         ("Warm-up", Some(warmup)),
         ("Certificates", certificates.map(str::to_owned)),
         ("Busiest thread", Some(busy(generator.cpu_share_max))),
+        (
+            "Responses timed",
+            match generator.clock {
+                ArrivalClock::Program => None,
+                ArrivalClock::Kernel => Some("by the kernel's stamps".to_owned()),
+            },
+        ),
         (
             "Woke late, p99",
             Some(latency(generator.wake_lateness_p99, Unicode::On)),

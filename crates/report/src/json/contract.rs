@@ -420,6 +420,10 @@ struct Generator {
     cpu_share_max: f64,
     loop_turn_p99_ns: u64,
     wake_lateness_p99_ns: u64,
+    clock: &'static str,
+    handling_p50_ns: Option<u64>,
+    handling_p99_ns: Option<u64>,
+    stamps: Option<Stamps>,
     run_queue_delay_ns: u64,
     steal_share: f64,
     memory_max: Option<u64>,
@@ -427,6 +431,14 @@ struct Generator {
     tls_verified: Option<bool>,
     spin: bool,
     limited_by: Vec<&'static str>,
+}
+
+/// The receives of which the kernel's stamps were asked for.
+#[derive(Serialize)]
+struct Stamps {
+    taken: u64,
+    missing: u64,
+    refused: u64,
 }
 
 impl<'a> Document<'a> {
@@ -837,13 +849,23 @@ impl StepFigures {
 }
 
 impl Generator {
-    /// The generator's health. A memory of 0 was not measured, and is absent.
+    /// The generator's health. A memory of 0 was not measured, and is absent; so is what only the
+    /// kernel's clock shows where its stamps were not asked for.
     fn of(health: &GeneratorHealth, info: &RunInfo) -> Self {
+        let stamps = Some(health.stamps).filter(|stamps| stamps.taken + stamps.lost() > 0);
         Self {
             threads: health.threads,
             cpu_share_max: finite(health.cpu_share_max),
             loop_turn_p99_ns: health.loop_turn_p99.0,
             wake_lateness_p99_ns: health.wake_lateness_p99.0,
+            clock: health.clock.name(),
+            handling_p50_ns: stamps.map(|_| health.handling_p50.0),
+            handling_p99_ns: stamps.map(|_| health.handling_p99.0),
+            stamps: stamps.map(|stamps| Stamps {
+                taken: stamps.taken,
+                missing: stamps.missing,
+                refused: stamps.refused,
+            }),
             run_queue_delay_ns: health.run_queue_delay.0,
             steal_share: finite(health.steal_share),
             memory_max: Some(health.memory_max).filter(|bytes| *bytes > 0),

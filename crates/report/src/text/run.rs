@@ -20,7 +20,9 @@ use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{busy, count, counted, latency, span, throughput};
 use crate::style::Unicode;
-use drumfire_measure::{Figures, LoadOrders, Model, PoolInfo, Settling, Summary, Validity};
+use drumfire_measure::{
+    ArrivalClock, Figures, LoadOrders, Model, PoolInfo, Settling, Summary, Validity,
+};
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
 
@@ -228,6 +230,17 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
         format!("busiest thread {share}{spinning}"),
         format!("woke {} late (p99)", text(generator.wake_lateness_p99)),
     ];
+    if generator.clock == ArrivalClock::Kernel {
+        items.push(format!(
+            "read {} (p50), {} (p99) after the kernel's stamp",
+            text(generator.handling_p50),
+            text(generator.handling_p99)
+        ));
+    }
+    let lost = generator.stamps.lost();
+    if lost > 0 {
+        items.push(format!("no stamp of the kernel for {lost} receives"));
+    }
     // What is behind these two matters where something is wrong with them.
     if page.explains() || summary.verdict.validity != Validity::Valid {
         items.push(format!("loop turn {} (p99)", text(generator.loop_turn_p99)));

@@ -1,7 +1,7 @@
 //! Comparisons of runs that are alike but for what is injected.
 
 use crate::fixture::{Dice, ended, health, info, sample};
-use drumfire_measure::{Interval, Model, Outcome, Reading, Summary, Validity};
+use drumfire_measure::{ArrivalClock, Interval, Model, Outcome, Reading, Summary, Validity};
 use drumfire_report::Naming;
 use drumfire_report::comparison::{
     Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen,
@@ -226,6 +226,13 @@ fn what_can_t_be_compared_is_refused_by_name() {
     assert!(
         refused(&base, &other_load, TERMS)
             .ends_with("the loads that were asked for of pool main differ")
+    );
+    let mut other_clock = run(60, 1.0, 200);
+    other_clock.generator.clock = ArrivalClock::Kernel;
+    assert_eq!(
+        refused(&base, &other_clock, TERMS),
+        "runs run-0 and run-60 can't be compared: responses are timed by the program's clock in one \
+         and by the kernel's in the other"
     );
     assert_eq!(
         refused(&base, &base, TERMS),

@@ -237,7 +237,8 @@ impl SimIo {
             Phase::Open,
             "a receive on a connection that is not open"
         );
-        match link.take(room, buffer) {
+        let (length, last) = link.take(room, buffer);
+        match length {
             0 => match link.ended {
                 None => Ok(Received::Nothing),
                 Some(Ending::Finished) => Ok(Received::End),
@@ -246,6 +247,7 @@ impl SimIo {
             length => Ok(Received::Bytes {
                 length,
                 drained: length < room,
+                arrived: self.stamp(last),
             }),
         }
     }

@@ -10,8 +10,8 @@ use crate::json::SCHEMA;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use drumfire_measure::{
-    Beside, Histogram, IntervalRow, Model, PoolInfo, Reading, RunInfo, Spread, SpreadTime, Summary,
-    TargetState, Validity, decode_v2_beside,
+    ArrivalClock, Beside, Histogram, IntervalRow, Model, PoolInfo, Reading, RunInfo, Spread,
+    SpreadTime, Summary, TargetState, Validity, decode_v2_beside,
 };
 use drumfire_plan::{StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -48,7 +48,15 @@ struct Document {
     #[serde(default)]
     steps: Vec<Step>,
     #[serde(default)]
+    generator: Generator,
+    #[serde(default)]
     notes: Vec<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Generator {
+    #[serde(default)]
+    clock: String,
 }
 
 /// The facts of the run. Times are nanoseconds; `started_at` is RFC 3339 in UTC, to the nanosecond.
@@ -243,6 +251,10 @@ impl Document {
         latency.response_time = histogram("response_time", &self.latency.response_time)?;
         latency.service_time = histogram("service_time", &self.latency.service_time)?;
         self.put_answers(&mut summary)?;
+        // Versions that did not write it had the program's alone.
+        let clocks = [ArrivalClock::Kernel, ArrivalClock::Program];
+        let clock = named(&self.generator.clock, &clocks, ArrivalClock::name);
+        summary.generator.clock = clock.unwrap_or_default();
         let at_least = match model {
             Model::Open => self.latency.response_time.at_least,
             Model::Closed => self.latency.service_time.at_least,

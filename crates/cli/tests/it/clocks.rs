@@ -1,0 +1,125 @@
+//! Responses by the kernel's clock, over real sockets.
+
+use crate::support::process::Signal;
+use crate::support::program::LIMIT;
+use crate::support::{Folder, Process, Report, Serve, drumfire, load, load_of};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// Whether the report says that the kernel has stamped all responses.
+#[track_caller]
+fn is_stamped(line: &str, report: &Report) {
+    if cfg!(not(target_os = "linux")) {
+        assert_eq!(report.at("generator.clock"), "program");
+        return;
+    }
+    let generator = report.at("generator");
+    assert_eq!(generator["clock"], "kernel", "{line}: {generator:#}");
+    assert_eq!(generator["stamps"]["refused"], 0, "{line}: {generator:#}");
+    let [taken, missing] =
+        ["taken", "missing"].map(|key| report.n(&format!("generator.stamps.{key}")));
+    // The first segments that come to a machine on which nothing was stamped may be without.
+    assert!(taken > 0 && missing <= 20, "{line}: {generator:#}");
+    assert!(
+        report.n("generator.handling_p50_ns") > 0,
+        "{line}: {generator:#}"
+    );
+}
+
+#[test]
+fn the_kernel_stamps_what_arrives() {
+    let folder = Folder::new();
+    let ca = folder.at("ca.pem");
+    let (plain, sealed) = (Serve::new(""), Serve::new(&format!("--tls --tls-ca {ca}")));
+    for line in [
+        format!("-r 500 -z 1s {}", plain.url),
+        format!("-c 4 -n 2000 {}", plain.url),
+        format!("-c 2 -n 2000 --http2 --streams 8 {}", plain.url),
+        format!("-c 4 -n 500 --no-keepalive {}", plain.url),
+        format!("-c 4 -n 1000 --cacert {ca} {}", sealed.url),
+        format!("-c 4 -n 20 '{}/?size=2000000'", plain.url),
+    ] {
+        let report = load(&format!("{line} --clock receive"));
+        assert_eq!(
+            report.n("requests.failed"),
+            0,
+            "{line}: {:#}",
+            report.short()
+        );
+        is_stamped(&line, &report);
+        let report = load(&line);
+        assert_eq!(report.at("generator.clock"), "program");
+        assert!(report.at("generator.stamps").is_null());
+        assert!(report.at("generator.handling_p99_ns").is_null());
+    }
+}
+
+#[test]
+fn a_unix_socket_gives_no_stamps() {
+    let folder = Folder::new();
+    let path = folder.at("socket");
+    let _serve = Serve::new(&format!("-l unix:{path}"));
+    let report = load(&format!(
+        "-c 2 -n 20 --clock receive --unix-socket {path} http://localhost/"
+    ));
+    assert_eq!(report.n("requests.ok"), 20, "{:#}", report.short());
+    assert_eq!(report.at("generator.clock"), "program");
+}
+
+/// A generator that is stopped for 300 ms again and again, before a service of 50 ms: twenty requests
+/// are on the wire at a time, so that by the program's clock one in twenty would seem to take up to
+/// 350 ms.
+#[test]
+fn a_stopped_generator_is_in_no_service_time() {
+    if cfg!(not(target_os = "linux")) {
+        return;
+    }
+    let serve = Serve::new("--delay 50ms");
+    let line = format!("-r 400/s -c 300 -n 2000 --clock receive {}", serve.url);
+    let process = Process::start(drumfire(["http", "--json", "-"]).args(line.split_whitespace()));
+    for _ in 0..5 {
+        sleep(Duration::from_millis(500));
+        process.signal(Signal::STOP);
+        sleep(Duration::from_millis(300));
+        process.signal(Signal::CONT);
+    }
+    let report = load_of(process);
+    is_stamped(&line, &report);
+    let service = report.quantile("service_time", "0.95");
+    assert!(
+        service < 0.2,
+        "{service} s of service: {:#}",
+        report.short()
+    );
+    let lag = report.number("latency.lag.max") / 1e9;
+    assert!(lag > 0.25, "{lag} s of lag");
+    let response = report.quantile("response_time", "0.95");
+    assert!(response > 0.2, "{response} s of response");
+    assert_ne!(report.validity(), "valid");
+    assert!(report.number("generator.handling_p99_ns") > 0.1e9);
+}
+
+#[test]
+fn the_report_and_the_plan_name_the_clock() {
+    let serve = Serve::new("");
+    let run = |args: &[&str]| {
+        let mut command = drumfire(["http", "--no-tui", "-c", "2", "-n", "400"]);
+        let run = Process::start(command.args(args).arg(&serve.url)).finish(LIMIT);
+        (run.code, run.stdout, run.stderr)
+    };
+    if cfg!(target_os = "linux") {
+        let (code, stdout, _) = run(&["--clock", "receive"]);
+        assert_eq!(code, Some(0), "{stdout}");
+        assert!(stdout.contains("after the kernel's stamp"), "{stdout}");
+    }
+    let (_, stdout, _) = run(&[]);
+    assert!(!stdout.contains("kernel"), "{stdout}");
+    let (_, plan, _) = run(&["--clock", "receive", "--print-plan"]);
+    assert!(plan.contains("clock: receive"), "{plan}");
+    let (code, _, stderr) = run(&["--clock", "wire"]);
+    assert_eq!(code, Some(2));
+    assert!(
+        stderr.contains("--clock: `wire` is no clock; write program or receive"),
+        "{stderr}"
+    );
+}
