@@ -1,5 +1,6 @@
 //! The measurements: a row has a name for `--only`, and yields lines of the table.
 
+mod clocks;
 pub mod compare;
 mod grpc;
 mod http2;
@@ -64,6 +65,7 @@ impl Row {
         });
         let alone = [
             Self::alone("lag", lag::measure),
+            Self::alone("clocks", clocks::measure),
             Self::alone("idle", idle::measure),
             Self::alone("start-up", start_up::measure),
             Self::alone("system-calls", system_calls::measure),

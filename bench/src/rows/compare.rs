@@ -58,6 +58,13 @@ pub const CASES: &[Case] = &[
         ..PLAIN
     },
     Case {
+        name: "clock",
+        title: "keep-alive, 100 B, a server that does the least, by both clocks",
+        server: Kind::Answer,
+        against: &[(Tool::Stamped, None), (Tool::Wrk, None)],
+        ..PLAIN
+    },
+    Case {
         name: "tls",
         title: "HTTPS keep-alive, 100 B, nginx",
         scheme: Scheme::Tls,
