@@ -66,9 +66,15 @@ impl ErrorTable {
             .messages
             .iter_mut()
             .max_by_key(|(outcome, messages)| (messages.len(), **outcome));
-        if let Some((_, messages)) = fullest {
-            messages.pop_last();
-            self.len -= 1;
+        let Some((outcome, messages)) = fullest else {
+            return;
+        };
+        messages.pop_last();
+        self.len -= 1;
+        if messages.is_empty() {
+            // A part that never had the outcome has no entry for it: the order would show.
+            let outcome = *outcome;
+            self.messages.remove(&outcome);
         }
     }
 

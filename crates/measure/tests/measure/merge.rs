@@ -116,6 +116,29 @@ fn whole_and_parts(all: &[Seen], steps: &[Arc<str>]) -> (Interval, Vec<Interval>
     (whole, parts)
 }
 
+/// More kinds of failures than messages that are kept, each with one of its own: whichever comes
+/// last, the same ones have no room.
+#[test]
+fn outcomes_without_room_for_a_message_leave_nothing() {
+    let failures = Outcome::ALL.iter().filter(|it| **it != Outcome::Ok);
+    let failures: Vec<Outcome> = failures.copied().collect();
+    assert!(failures.len() > drumfire_measure::MESSAGES);
+    let of = |outcomes: &mut dyn Iterator<Item = &Outcome>| {
+        let mut interval = Interval::new(&names(1));
+        for outcome in outcomes {
+            let figures = interval.pool_mut(0);
+            figures.record_error_detail(*outcome, "only");
+        }
+        interval
+    };
+    let (there, back) = (of(&mut failures.iter()), of(&mut failures.iter().rev()));
+    assert_eq!(there, back);
+    let (first, last) = failures.split_at(drumfire_measure::MESSAGES);
+    let mut parts = of(&mut last.iter());
+    parts.merge(&of(&mut first.iter()));
+    assert_eq!(parts, there);
+}
+
 fn merged(steps: &[Arc<str>], parts: &[Interval]) -> Interval {
     let mut sum = of_iterations(steps);
     for part in parts {
