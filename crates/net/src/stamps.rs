@@ -125,7 +125,7 @@ pub(crate) fn enable(fd: &OwnedFd) -> bool {
 }
 
 /// The calls that the crate rustix does not know.
-#[cfg(target_os = "linux")]
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 #[expect(
     unsafe_code,
     reason = "rustix knows neither option nor control message"
