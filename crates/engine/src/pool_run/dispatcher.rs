@@ -237,10 +237,10 @@ impl Dispatcher {
         todo: Todo,
         further: Further,
     ) {
-        // The time of what has led here may be the kernel's.
-        let present = cx.io.now();
         match todo {
+            // The time of what has led to a further attempt may be the kernel's.
             Todo::Resend { id, pause, now } if pause == Nanos::ZERO => {
+                let present = cx.io.now();
                 self.submit(cx, id, further, now.max(present));
             }
             Todo::Resend { id, pause, now } => {
@@ -252,7 +252,10 @@ impl Dispatcher {
                 self.timers.at(at, wake);
             }
             Todo::Follow { id, now } => match self.exchanges.follow(id) {
-                Ok(()) => self.submit(cx, id, further, now.max(present)),
+                Ok(()) => {
+                    let present = cx.io.now();
+                    self.submit(cx, id, further, now.max(present));
+                }
                 Err(failure) => self.exchanges.end(id, failure, now),
             },
         }
