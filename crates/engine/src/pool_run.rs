@@ -233,10 +233,7 @@ impl PoolRun {
     /// kernel's stamp.
     #[inline]
     fn end<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, end: End) {
-        let (end, now) = match self.reads_stamps {
-            false => (end, end.now()),
-            true => take_in_hand(self.dispatcher_mut(), cx, end),
-        };
+        let (end, now) = in_hand(self.reads_stamps, self.dispatcher_mut(), cx, end);
         let held = self.account(cx, end, now);
         // A turn that takes long looks for orders again, so that what is due may start.
         if now > self.admission.demand().intake().horizon() {
@@ -271,10 +268,7 @@ impl PoolRun {
     pub(crate) fn account_all<I: Io>(&mut self, cx: &mut PoolContext<'_, I>) -> Result<(), Nanos> {
         let edge = cx.recorder.edge();
         while let Some(end) = next_ended(self.dispatcher_mut().lists(), edge)? {
-            let (end, now) = match self.reads_stamps {
-                false => (end, end.now()),
-                true => take_in_hand(self.dispatcher_mut(), cx, end),
-            };
+            let (end, now) = in_hand(self.reads_stamps, self.dispatcher_mut(), cx, end);
             self.account(cx, end, now);
         }
         Ok(())
@@ -439,4 +433,18 @@ fn next_ended(lists: &mut Lists, edge: Nanos) -> Result<Option<End>, Nanos> {
     }
     lists.pass_ended();
     Ok(Some(end))
+}
+
+/// The end of an exchange and the present, which are one but by the kernel's clock.
+#[inline(always)]
+fn in_hand<I: Io>(
+    reads_stamps: bool,
+    dispatcher: &mut Dispatcher,
+    cx: &mut PoolContext<'_, I>,
+    end: End,
+) -> (End, Nanos) {
+    match reads_stamps {
+        false => (end, end.now()),
+        true => take_in_hand(dispatcher, cx, end),
+    }
 }
