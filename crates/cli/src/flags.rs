@@ -274,9 +274,21 @@ pub(crate) fn short_help() -> clap::Command {
     cli
 }
 
+/// The program with the one command that is named, where it is one that puts a load on a server:
+/// what it parses, the whole program parses alike.
+pub(crate) fn alone(command: &str) -> Option<clap::Command> {
+    let command = match command {
+        "http" => HttpFlags::augment_args(clap::Command::new("http")),
+        "grpc" => GrpcFlags::augment_args(clap::Command::new("grpc")),
+        "run" => RunFlags::augment_args(clap::Command::new("run")),
+        _ => return None,
+    };
+    Some(clap::Command::new("drumfire").subcommand(command))
+}
+
 /// The long flags of a command, and their aliases.
 pub(crate) fn longs(command: &str) -> Vec<String> {
-    let cli = Cli::command();
+    let cli = alone(command).unwrap_or_else(Cli::command);
     let Some(command) = cli.find_subcommand(command) else {
         return Vec::new();
     };
@@ -541,4 +553,25 @@ pub(crate) struct DemoFlags {
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_alone_has_the_arguments_that_it_has_in_the_program() {
+        let mut whole = Cli::command();
+        whole.build();
+        for name in ["http", "grpc", "run"] {
+            let mut cli = alone(name).unwrap();
+            cli.build();
+            // How an argument is parsed, and its words.
+            let args = |cli: &clap::Command| -> Vec<String> {
+                let command = cli.find_subcommand(name).unwrap();
+                command.get_arguments().map(|a| format!("{a:?}")).collect()
+            };
+            assert_eq!(args(&cli), args(&whole));
+        }
+    }
 }

@@ -24,15 +24,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 /// The machine that this program runs on.
 #[derive(Debug)]
 pub(crate) struct Machine {
     /// Where relative paths lead from; the working directory when it is empty.
     folder: PathBuf,
-    /// `TZ`, or else the system's zone; `None` where there are no zone data.
-    local: Option<TimeZone>,
+    /// `TZ`, or else the system's zone; `None` where there are no zone data. Found when a template
+    /// first shows a time, since it walks through the folders of all zones.
+    local: LazyLock<Option<TimeZone>>,
     answers: Arc<Answers>,
     /// The values that the setup of a plan has taken, by their names; none before it has ended.
     taken: BTreeMap<String, String>,
@@ -82,7 +83,7 @@ impl Machine {
     ) -> Arc<dyn Host> {
         Arc::new(Self {
             folder,
-            local: TimeZone::try_system().ok(),
+            local: LazyLock::new(|| TimeZone::try_system().ok()),
             answers: Arc::clone(answers),
             taken,
             output: output.clone(),

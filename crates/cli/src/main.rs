@@ -80,14 +80,7 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
     {
         return Err(Failure::usage(mistake));
     }
-    let cli = match texts.iter().any(|text| text == "-h") {
-        true => flags::short_help(),
-        false => Cli::command(),
-    };
-    let columns = usize::from(terminal::columns()).min(HELP_COLUMNS_MAX);
-    let line = std::iter::once(OsString::from("drumfire")).chain(args);
-    let matches = cli.term_width(columns).try_get_matches_from(line);
-    match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+    match parsed(args, &texts) {
         Ok(cli) => run(cli.command, output).map_err(|failure| Failure {
             message: spelling::as_typed(&failure.message, &texts),
             ..failure
@@ -111,6 +104,27 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
             }
         }
     }
+}
+
+/// The command and its flags.
+///
+/// Describing the flags of all commands takes longer than the rest of a run's start. A load's own
+/// command is tried alone; help and mistakes need the others too.
+fn parsed(args: Vec<OsString>, texts: &[String]) -> Result<Cli, clap::Error> {
+    let line: Vec<OsString> = std::iter::once(OsString::from("drumfire"))
+        .chain(args)
+        .collect();
+    let alone = texts.first().and_then(|command| flags::alone(command));
+    if let Some(matches) = alone.and_then(|cli| cli.try_get_matches_from(&line).ok()) {
+        return Cli::from_arg_matches(&matches);
+    }
+    let cli = match texts.iter().any(|text| text == "-h") {
+        true => flags::short_help(),
+        false => Cli::command(),
+    };
+    let columns = usize::from(terminal::columns()).min(HELP_COLUMNS_MAX);
+    let matches = cli.term_width(columns).try_get_matches_from(line)?;
+    Cli::from_arg_matches(&matches)
 }
 
 /// Runs a command.
@@ -163,8 +177,8 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
             || text.starts_with("https://")
             || bare_url::completed(text).is_some()
     };
-    let is_command = Cli::command().find_subcommand(&first).is_some();
-    if !is_command && Path::new(&first).is_file() {
+    let is_command = || Cli::command().find_subcommand(&first).is_some();
+    if Path::new(&first).is_file() && !is_command() {
         let shown = first.escape_default();
         return Err(Failure::usage(format!(
             "`{shown}` is a file; `drumfire run {shown}` runs a plan"
