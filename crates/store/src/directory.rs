@@ -57,8 +57,7 @@ impl Directory {
             let _unused = fs::remove_file(path.join(LOCK));
             return Err(StoreError::NotEmpty(path.to_owned()));
         }
-        directory.sync()?;
-        // The directory itself must survive, too.
+        // The directory itself must survive, as its files do once there is a log.
         if let Some(parent) = path.parent().filter(|parent| *parent != Path::new("")) {
             sync_directory(parent).map_err(StoreError::write(parent))?;
         }

@@ -51,6 +51,11 @@ fn checksum(head: &[u8], payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
+/// How many bytes the frame of a payload of this length has.
+pub(crate) const fn bytes(payload_bytes: usize) -> u64 {
+    (HEADER_BYTES + payload_bytes) as u64
+}
+
 /// The bytes of a frame; `None` where the payload is too long for one.
 pub(crate) fn encode(kind: u8, payload: &[u8]) -> Option<Vec<u8>> {
     let length = u32::try_from(payload.len()).ok();

@@ -202,6 +202,17 @@ pub(crate) fn are_alike(one: &[PoolInfo], other: &[PoolInfo]) -> bool {
     one.iter().map(series).eq(other.iter().map(series))
 }
 
+/// Where the first entry of a log stands, with a payload of this length.
+pub(crate) const fn first_entry(payload_bytes: usize) -> Range<u64> {
+    let begin = MAGIC.len() as u64;
+    begin..begin + frame::bytes(payload_bytes)
+}
+
+/// The frame of an entry.
+fn encoded(kind: FrameKind, payload: &[u8]) -> io::Result<Vec<u8>> {
+    frame::encode(kind as u8, payload).ok_or_else(|| io::ErrorKind::FileTooLarge.into())
+}
+
 /// A log that grows.
 #[derive(Debug)]
 pub(crate) struct LogWriter {
@@ -212,16 +223,21 @@ pub(crate) struct LogWriter {
 }
 
 impl LogWriter {
-    /// A new log.
-    pub(crate) fn create(path: &Path) -> Result<Self, StoreError> {
+    /// A new log that begins with these entries, written at once: a disk is waited for once before
+    /// the load can begin.
+    pub(crate) fn create(path: &Path, entries: &[(FrameKind, &[u8])]) -> Result<Self, StoreError> {
         let wrong = StoreError::write(path);
+        let mut bytes = MAGIC.to_vec();
+        for (kind, payload) in entries {
+            bytes.extend(encoded(*kind, payload).map_err(&wrong)?);
+        }
         let file = own_file::create_new(path);
         let mut log = Self {
             file: file.map_err(&wrong)?,
             path: path.to_owned(),
             whole: 0,
         };
-        log.write(&MAGIC)?;
+        log.write(&bytes)?;
         Ok(log)
     }
 
@@ -266,10 +282,7 @@ impl LogWriter {
 
     /// Appends an entry, which survives a crash once this returns.
     pub(crate) fn append(&mut self, kind: FrameKind, payload: &[u8]) -> Result<(), StoreError> {
-        let Some(frame) = frame::encode(kind as u8, payload) else {
-            let error = io::Error::from(io::ErrorKind::FileTooLarge);
-            return Err(StoreError::write(&self.path)(error));
-        };
+        let frame = encoded(kind, payload).map_err(StoreError::write(&self.path))?;
         self.write(&frame)
     }
 

@@ -186,16 +186,15 @@ impl Files {
     fn begin(directory: &Directory, beginning: Beginning<'_>) -> Result<Self, StoreError> {
         directory.write_plan(beginning.plan, beginning.info_json)?;
         let events = directory.events()?;
-        let mut log = LogWriter::create(&directory.log())?;
-        let facts_at = log.whole();
-        log.append(FrameKind::Part, &beginning.info.encode())?;
-        let facts_end = log.whole();
-        log.append(FrameKind::Caller, beginning.caller.as_bytes())?;
+        let facts = beginning.info.encode();
+        let caller = beginning.caller.as_bytes();
+        let entries = [(FrameKind::Part, &*facts), (FrameKind::Caller, caller)];
+        let log = LogWriter::create(&directory.log(), &entries)?;
         directory.sync()?;
         Ok(Self {
             log,
             events,
-            facts: facts_at..facts_end,
+            facts: log::first_entry(facts.len()),
         })
     }
 }
