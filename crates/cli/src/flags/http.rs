@@ -3,7 +3,7 @@
 use super::ColorChoice;
 use super::DataFlags;
 use super::MeteringFlags;
-use super::number::{count, small_count};
+use super::number::{count, failures, small_count};
 use super::{FileFlags, IntervalFlags};
 use clap::{ArgAction, Args};
 use std::net::IpAddr;
@@ -311,7 +311,7 @@ pub(crate) struct OutputFlags {
     #[arg(long, value_name = "CONDITION")]
     pub(crate) abort_on: Vec<String>,
     /// End the run when more requests than this have failed
-    #[arg(long, value_name = "N", value_parser = count)]
+    #[arg(long, value_name = "N", value_parser = failures)]
     pub(crate) max_errors: Option<u64>,
     /// Length of an interval of the report, and of the live display [default: 1s]
     #[arg(long, value_name = "TIME")]

@@ -42,9 +42,30 @@ pub(crate) fn small_count(text: &str) -> Result<u32, String> {
         .map_err(|_| format!("{text} is more than there can be: at most {}", u32::MAX))
 }
 
+/// The most failures of `--max-errors`, which other tools take as a share.
+pub(crate) fn failures(text: &str) -> Result<u64, String> {
+    match text.strip_suffix('%').map(str::parse::<f64>) {
+        Some(Ok(share)) if (0.0..=100.0).contains(&share) => Err(format!(
+            "`{text}` is a share and not a number; write --abort-on 'failed>{text}'"
+        )),
+        _ => count(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failures_are_a_number() {
+        assert_eq!(failures("1k"), Ok(1_000));
+        for share in ["5%", "0.5%", "100%"] {
+            let message = failures(share).unwrap_err();
+            let instead = format!("write --abort-on 'failed>{share}'");
+            assert!(message.ends_with(&instead), "{message}");
+        }
+        assert!(!failures("500%").unwrap_err().contains("--abort-on"));
+    }
 
     #[test]
     fn counts_have_suffixes() {

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 94] = [
+const MISTAKES: [(&str, &[&str]); 95] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -183,6 +183,7 @@ const MISTAKES: [(&str, &[&str]); 94] = [
     // A number below 0 is none of a flag's.
     ("{url} -z -1s", &["-z: `-1s` is below 0"]),
     ("{url} --seed -1", &["--seed: `-1` is below 0"]),
+    ("{url} --max-errors 5%", &["write --abort-on 'failed>5%'"]),
     (
         "{url} --seed 99999999999999999999",
         &["at most 18446744073709551615"],
