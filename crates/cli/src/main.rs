@@ -14,6 +14,7 @@ mod habits;
 mod host;
 mod input;
 mod intervals;
+mod misread;
 mod names;
 mod output;
 mod output_folder;
@@ -89,10 +90,7 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
             let _closed = error.print();
             Ok(Exit::Usage)
         }
-        Err(error) if error.use_stderr() => Err(match negative_value(&error, &texts) {
-            Some(message) => Failure::usage(message),
-            None => misread(&error),
-        }),
+        Err(error) if error.use_stderr() => Err(misread::failure(&error, &texts)),
         Err(error) => {
             // Help and version are results and go to stdout.
             output::check_stdout()?;
@@ -202,38 +200,4 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
         )));
     }
     Ok(args)
-}
-
-/// What is wrong with a number below 0 behind a flag, which the parser takes for flags.
-fn negative_value(error: &clap::Error, args: &[String]) -> Option<String> {
-    let is_number = |arg: &str| {
-        let digits = arg.strip_prefix('-');
-        digits.is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let pair = args
-        .windows(2)
-        .find(|pair| pair[0].starts_with('-') && is_number(&pair[1]))?;
-    (error.kind() == ErrorKind::UnknownArgument && !is_number(&pair[0])).then(|| {
-        let (flag, value) = (pair[0].escape_default(), pair[1].escape_default());
-        format!("{flag}: `{value}` is below 0, and no value of it is")
-    })
-}
-
-/// A mistake that the parser of the command line found, as our own are printed.
-fn misread(error: &clap::Error) -> Failure {
-    let text = error.render().to_string();
-    // An unknown flag is no URL, which `-- --flag` would make of it.
-    let is_trap = |line: &str| line.trim_start().starts_with("tip: to pass '");
-    let lines = text.lines().filter(|line| !is_trap(line));
-    let text = lines
-        .collect::<Vec<_>>()
-        .join("\n")
-        .replace("\n\n\n", "\n\n");
-    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
-    let twice = text.contains("'--data <") && text.contains("multiple times");
-    let remedy = match twice {
-        true => "\n\n  tip: fields of a form are joined as -d 'a=1&b=2'",
-        false => "",
-    };
-    Failure::usage(text).with_remedy(remedy)
 }

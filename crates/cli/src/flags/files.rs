@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// Where the results of the whole run go.
 #[derive(Args, Debug)]
 pub(crate) struct FileFlags {
-    /// Write the summary as JSON; - is stdout, in place of the text
-    #[arg(long, value_name = "FILE")]
+    /// Write the summary as JSON; without a file or with - to stdout, in place of the text
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
     /// Write the histograms' buckets as CSV; - is stdout, in place of the text
     #[arg(long, value_name = "FILE")]

@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 95] = [
+const MISTAKES: [(&str, &[&str]); 98] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -217,6 +217,19 @@ const MISTAKES: [(&str, &[&str]); 95] = [
     // Other tools' names of forms.
     ("{url} -o csv", &["`csv` is a form of results"]),
     ("{url} -O json", &["`--json FILE`"]),
+    // A result without its file, and with the URL in its place.
+    (
+        "{url} --csv",
+        &["'--csv <FILE>'", "tip: --csv - writes to standard output"],
+    ),
+    (
+        "--json {url}",
+        &["has the URL; standard output is --json - {url}"],
+    ),
+    (
+        "-n 1 --html {host}",
+        &["standard output is --html - {host}"],
+    ),
     ("{url} --format=json", &["`--json FILE`"]),
 ];
 

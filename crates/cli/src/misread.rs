@@ -1,0 +1,80 @@
+//! Mistakes that the parser of the command line finds, in our own words and with our remedies.
+
+use crate::bare_url;
+use crate::exit::Failure;
+use clap::error::ErrorKind;
+
+/// Flags whose value is the file of a result, or `-` for standard output.
+const RESULTS: [&str; 9] = [
+    "--json",
+    "--csv",
+    "--html",
+    "--markdown",
+    "--junit",
+    "--hlog",
+    "--rows",
+    "--json-lines",
+    "--csv-intervals",
+];
+
+/// The mistake as a failure. The first argument is the command.
+pub(crate) fn failure(error: &clap::Error, args: &[String]) -> Failure {
+    if let Some(message) = negative_value(error, args) {
+        return Failure::usage(message);
+    }
+    let text = error.render().to_string();
+    // An unknown flag is no URL, which `-- --flag` would make of it.
+    let is_trap = |line: &str| line.trim_start().starts_with("tip: to pass '");
+    let lines = text.lines().filter(|line| !is_trap(line));
+    let text = lines
+        .collect::<Vec<_>>()
+        .join("\n")
+        .replace("\n\n\n", "\n\n");
+    let text = text.strip_prefix("error: ").unwrap_or(&text).trim_end();
+    let remedy = match tip(error, text, args) {
+        Some(tip) => format!("\n\n  tip: {tip}"),
+        None => String::new(),
+    };
+    Failure::usage(text).with_remedy(remedy)
+}
+
+/// What is wrong with a number below 0 behind a flag, which the parser takes for flags.
+fn negative_value(error: &clap::Error, args: &[String]) -> Option<String> {
+    let is_number = |arg: &str| {
+        let digits = arg.strip_prefix('-');
+        digits.is_some_and(|digits| digits.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let pair = args
+        .windows(2)
+        .find(|pair| pair[0].starts_with('-') && is_number(&pair[1]))?;
+    (error.kind() == ErrorKind::UnknownArgument && !is_number(&pair[0])).then(|| {
+        let (flag, value) = (pair[0].escape_default(), pair[1].escape_default());
+        format!("{flag}: `{value}` is below 0, and no value of it is")
+    })
+}
+
+/// What would be right.
+fn tip(error: &clap::Error, text: &str, args: &[String]) -> Option<String> {
+    if text.contains("'--data <") && text.contains("multiple times") {
+        return Some("fields of a form are joined as -d 'a=1&b=2'".to_owned());
+    }
+    match error.kind() {
+        ErrorKind::InvalidValue => {
+            let flag = RESULTS.iter().find(|flag| {
+                text.starts_with(&format!("a value is required for '{flag} <FILE>'"))
+            })?;
+            Some(format!("{flag} - writes to standard output"))
+        }
+        ErrorKind::MissingRequiredArgument => {
+            let is_url = |text: &str| text.contains("://") || bare_url::completed(text).is_some();
+            let pair = args
+                .windows(2)
+                .find(|pair| RESULTS.contains(&&*pair[0]) && is_url(&pair[1]))?;
+            let (flag, url) = (&pair[0], pair[1].escape_default());
+            Some(format!(
+                "{flag} takes the name of a file, and has the URL; standard output is {flag} - {url}"
+            ))
+        }
+        _ => None,
+    }
+}
