@@ -104,6 +104,7 @@ const CAPACITY_EXAMPLES: &str = "Examples:
   drumfire capacity --slo 'p99<50ms' localhost:8080
   drumfire capacity --slo 'p99<50ms' --slo 'failed<0.1%' @urls.txt
   drumfire capacity --slo 'p95<200ms' --from 100 --max 5k plan.yaml
+  drumfire capacity --slo 'p99<50ms' 'grpc --plaintext --call hello.Greeter/Hi localhost:8080'
   drumfire capacity --slo 'p99<50ms' --hold 10m localhost:8080
 The rate doubles until an objective is missed; the load is then held where it is
 just kept, and a rate just below is confirmed.

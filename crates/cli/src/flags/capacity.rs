@@ -4,7 +4,7 @@ use super::HttpFlags;
 use clap::Args;
 
 const URLS: &str = "URLs to send requests to, in turn; @FILE reads one a line, @- reads them from \
-                    stdin; or the file of a plan: YAML, JSON or TOML";
+                    stdin; or the file of a plan: YAML, JSON or TOML; or a line of `drumfire grpc`";
 const CONNECTIONS: &str =
     "Exactly N connections, opened ahead [default: as many as are needed, at most 1000]";
 const JSON: &str = "Write the answer as JSON; - is stdout, in place of the text";

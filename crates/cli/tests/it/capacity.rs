@@ -35,6 +35,42 @@ fn a_search_that_cannot_begin_leaves_no_folder() {
     assert!(folder.names().is_empty(), "{:?}", folder.names());
 }
 
+#[test]
+fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
+    let serve = Serve::new("--grpc");
+    let line = format!(
+        "grpc --plaintext --call helloworld.Greeter/SayHello -d '{{\"name\":\"a b\"}}' {}",
+        serve.address()
+    );
+    let flags = ["--slo", "p99<2s", "--from", "20", "--max", "40"];
+    let short = ["--step", "1s", "--hold", "10s", "--confirm", "1s", "--json"];
+    let found = run(&line, &[&flags[..], &short].concat());
+    assert_eq!(found.code, Some(0), "{} {}", found.stdout, found.stderr);
+    assert_eq!(json(&found.stdout)["answer"], "above", "{}", found.stdout);
+    assert!(serve.count("requests") >= 20, "{}", serve.count("requests"));
+    for (line, message) in [
+        (
+            "grpc --plaintext localhost:1",
+            "name the method with --call",
+        ),
+        ("grpc --cal x localhost:1", "unexpected argument '--cal'"),
+        (
+            "grpc --call x.Y/Z 'localhost:1",
+            "`grpc --call x.Y/Z 'localhost:1`",
+        ),
+        (
+            "grpc --plaintext --call x.Y/Z -u 5 localhost:1",
+            "a capacity is searched in the open model",
+        ),
+        ("grpc --call x.Y/Z --show localhost:1", "leave out --show"),
+        ("grpc -h", "`drumfire grpc --help` shows"),
+    ] {
+        let refused = run(line, &flags);
+        assert_eq!(refused.code, Some(2), "{line}: {}", refused.stderr);
+        assert!(refused.stderr.contains(message), "{}", refused.stderr);
+    }
+}
+
 /// Each request takes 5 ms, one at a time: 200/s are as many as there can be.
 #[test]
 fn a_server_with_one_place_has_the_capacity_of_its_queue() {
