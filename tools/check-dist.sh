@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Checks what `make dist` packs: the files of the archive and of both packages, that two runs in
-# different folders give the same bytes, and that what is unpacked runs. In the place of a release's
+# Checks what `make dist` packs: the files of the archive, of both packages and of the container image,
+# that two runs in different folders give the same bytes, that what is unpacked runs, and Homebrew's
+# formula. In the place of a release's
 # program stands a script that calls the debug binary, which `make unit` builds: to compress 60 MB
 # three times takes a minute.
 #
-# nfpm is installed when there is Go to build it; with CI=true it must be.
+# nfpm is installed when there is Go to build it; with CI=true it must be. skopeo and umoci read the image,
+# and ruby the formula, where they are there; it is said which are not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -31,13 +33,22 @@ for folder in one other/folder; do
       tools/make-dist.sh pack "$platform" "$work/drumfire" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
   done
 done
+certificates=$work/authorities
+printf 'authorities\n' >"$certificates"
+for folder in one other/folder; do
+  DRUMFIRE_DIST=$work/$folder SOURCE_DATE_EPOCH=1700000000 DRUMFIRE_CERTIFICATES=$certificates \
+    tools/make-dist.sh image x86_64-musl "$work/drumfire"
+done
 diff --recursive "$work/one" "$work/other/folder"
 
 cd "$work/one"
 expect() {
   diff --unified <(printf '%s\n' "$@" | sort) - || { echo "dist: the files above are wrong" >&2; exit 1; }
 }
-names=(drumfire-"$version"-x86_64-linux-{musl,glibc2.28}.tar.gz "drumfire_$version-1_amd64.deb" "drumfire-$version-1.x86_64.rpm")
+names=(
+  drumfire-"$version"-x86_64-linux-{musl,glibc2.28}.tar.gz
+  "drumfire_$version-1_amd64.deb" "drumfire-$version-1.x86_64.rpm" "drumfire-$version-x86_64-oci.tar"
+)
 find . -type f -printf '%f\n' | sort | expect "${names[@]}"
 
 # Without the pages of commands, of which each has one.
@@ -55,9 +66,43 @@ if command -v dpkg-deb >/dev/null; then
   dpkg-deb --extract "${names[2]}" deb
   (cd deb/usr && find . ! -type d -printf '%P\n') | without_pages | expect "${files[@]}"
   [ "$(dpkg-deb --field "${names[2]}" Version)" = "$version-1" ]
+  # Without somebody who publishes it, a package names no address.
+  [ "$(dpkg-deb --field "${names[2]}" Maintainer)" = "${DRUMFIRE_MAINTAINER:-The drumfire authors}" ]
 fi
 if command -v rpm >/dev/null; then
   rpm --query --list --package "${names[3]}" | sed 's|^/usr/||' | without_pages | expect "${files[@]}"
+fi
+
+# The image: a blob is named by its digest, what refers to one has its digest and size, and the layers
+# have the files.
+mkdir image layers
+tar --extract --directory image --file "${names[4]}"
+(cd image/blobs/sha256 && sha256sum ./* | sed 's|\./||' | awk '$1 != $2 { print "a blob is not " $2; exit 1 }')
+referred=$(cat image/index.json image/blobs/sha256/* 2>/dev/null | tr -d '\0' |
+  grep --text --only-matching '"digest":"sha256:[0-9a-f]*","size":[0-9]*' | sort -u)
+[ "$(wc -l <<<"$referred")" = 4 ]
+while IFS=: read -r _ _ digest size; do
+  [ "$(stat -c %s "image/blobs/sha256/${digest%%\"*}")" = "$size" ]
+done < <(sed 's/","size"/"/' <<<"$referred")
+for blob in image/blobs/sha256/*; do
+  if gzip --test "$blob" 2>/dev/null; then tar --extract --gzip --directory layers --file "$blob"; fi
+done
+(cd layers && find . ! -type d -printf '%P\n' | sort) |
+  expect bin/drumfire etc/ssl/certs/ca-certificates.crt usr/share/doc/drumfire/LICENSE-{APACHE,MIT}
+[ "$(stat -c %a layers/tmp)" = 1777 ]
+cmp layers/bin/drumfire "$work/drumfire"
+left=()
+if command -v skopeo >/dev/null; then
+  skopeo inspect --config "oci-archive:$PWD/${names[4]}" >config
+  grep -q '"User": "65532:65532"' config
+else
+  left+=("skopeo")
+fi
+if command -v umoci >/dev/null; then
+  umoci unpack --rootless --image "image:$version" bundle 2>/dev/null
+  cmp bundle/rootfs/bin/drumfire "$work/drumfire"
+else
+  left+=("umoci")
 fi
 
 tar --extract --gzip --file "${names[1]}"
@@ -68,4 +113,16 @@ gzip --test "$root"/share/man/man1/*.gz
 bash -n "$root/share/bash-completion/completions/drumfire"
 cd "$OLDPWD"
 tools/version.sh | grep -Eqx "$version( \([0-9a-f]{12}(-modified)? [0-9]{4}-[0-9]{2}-[0-9]{2}\))?"
-echo "dist: archives and packages are well"
+
+# The formula, of sources that stand in for those of a release.
+printf x | gzip -9n >"$work/one/drumfire-$version-source.tar.gz"
+DRUMFIRE_DIST=$work/one tools/make-dist.sh formula https://example.test/v1/
+grep -qx "  url \"https://example.test/v1/drumfire-$version-source.tar.gz\"" "$work/one/drumfire.rb"
+grep -q "^  sha256 \"$(sha256sum "$work/one/drumfire-$version-source.tar.gz" | cut -d ' ' -f 1)\"$" "$work/one/drumfire.rb"
+if grep '@[A-Z0-9]*@' "$work/one/drumfire.rb"; then
+  echo "dist: the formula has places that are not filled in" >&2
+  exit 1
+fi
+if command -v ruby >/dev/null; then ruby -c "$work/one/drumfire.rb" >/dev/null; else left+=("ruby"); fi
+
+echo "dist: archives, packages, the image and the formula are well${left:+, as far as without ${left[*]}}"

@@ -4,12 +4,16 @@
 #     tools/make-dist.sh                      builds the program for each platform and packs it
 #     tools/make-dist.sh build PLATFORM       builds it for one, and prints the program's path
 #     tools/make-dist.sh pack PLATFORM PROGRAM   packs a program that was built
+#     tools/make-dist.sh image PLATFORM PROGRAM   puts a static program into a container image
+#     tools/make-dist.sh source               packs the sources of this commit
+#     tools/make-dist.sh formula URL          writes Homebrew's formula for files below this URL
 #     tools/make-dist.sh sums                 writes the bill of materials and SHA256SUMS
 #
 # PLATFORM is ARCHITECTURE-musl, a static program, or ARCHITECTURE-glibc2.28, one for every Linux with
 # this glibc or a later one, of which a .deb and an .rpm are made too; ARCHITECTURE is x86_64 or aarch64.
 # DRUMFIRE_PLATFORMS names those to build, DRUMFIRE_DIST another folder, DRUMFIRE_PROFILE another profile
-# of cargo.
+# of cargo. DRUMFIRE_MAINTAINER, `Name <address>`, is who publishes the packages and answers for them; it
+# stands in the packages, which without it name no address.
 #
 # Two builds of one commit are to be the same bytes, wherever they are made: no path of this machine and
 # no time but that of the commit goes into them. cargo-zigbuild links and compiles C for each platform from any
@@ -29,6 +33,7 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/version.sh epoch)}
 export DRUMFIRE_VERSION SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 version=${DRUMFIRE_VERSION%% *}
+maintainer=${DRUMFIRE_MAINTAINER:-The drumfire authors}
 
 # The names that a program answers to in the place of another tool.
 dialects=(ghz go-wrk pandora slow_cooker)
@@ -120,7 +125,7 @@ version: $version
 release: "1"
 mtime: "$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)"
 section: net
-maintainer: The drumfire authors <drumfire@localhost>
+maintainer: "$maintainer"
 description: |
   Load generator for HTTP and gRPC services
   It keeps an exact load on a service and says what it saw, of the target and of itself.
@@ -160,6 +165,34 @@ pack() {
   trap - EXIT
 }
 
+image() {
+  local platform=$1 program=$2
+  case "$platform" in
+    *-musl) tools/make-image.sh "${platform%-*}" "$program" "$dist/drumfire-$version-${platform%-*}-oci.tar" ;;
+    *)
+      echo "dist: an image from scratch needs a static program, and $platform is none" >&2
+      return 1
+      ;;
+  esac
+}
+
+source_archive() {
+  echo "drumfire-$version-source.tar.gz"
+}
+
+# The files of this commit, without those that were changed since.
+source_of_commit() {
+  mkdir -p "$dist"
+  git archive --format=tar --prefix="drumfire-$version/" HEAD | gzip -9n >"$dist/$(source_archive)"
+}
+
+formula() {
+  local url=${1%/} sum
+  sum=$(sha256sum "$dist/$(source_archive)" | cut -d ' ' -f 1)
+  sed -e '1,2d' -e "s|@URL@|$url|; s|@VERSION@|$version|; s|@SHA256@|$sum|; s|@SOURCE@|$(source_archive)|" \
+    contrib/homebrew/drumfire.rb >"$dist/drumfire.rb"
+}
+
 # The bill of materials of the program for Linux, in CycloneDX's form, and the sums of all files.
 sums() {
   need cargo-cyclonedx
@@ -176,6 +209,9 @@ sums() {
 case "${1:-all}" in
   build) build "$2" ;;
   pack) pack "$2" "$3" ;;
+  image) image "$2" "$3" ;;
+  source) source_of_commit ;;
+  formula) formula "$2" ;;
   sums) sums ;;
   all)
     need cargo-zigbuild nfpm cargo-cyclonedx
@@ -184,12 +220,15 @@ case "${1:-all}" in
       program=$(build "$platform")
       case "$platform" in "$(uname -m)"-*) : "${DRUMFIRE_HOST:=$program}" ;; esac
       pack "$platform" "$program"
+      case "$platform" in *-musl) image "$platform" "$program" ;; esac
     done
+    # An archive of the sources has no commit, and is packed by others.
+    if git rev-parse --verify --quiet HEAD >/dev/null; then source_of_commit; fi
     sums
     ls -l "$dist"
     ;;
   *)
-    echo "dist: $1 is no part of making a release; build, pack and sums are" >&2
+    echo "dist: $1 is no part of making a release; build, pack, image, source, formula and sums are" >&2
     exit 1
     ;;
 esac
