@@ -4,7 +4,7 @@ macro_rules! case {
     ($name:literal) => {
         (
             $name,
-            include_str!(concat!("../../../conformance/http1/", $name, ".case")),
+            include_str!(concat!("../cases/", $name, ".case")),
         )
     };
 }

@@ -6,14 +6,14 @@ use crate::output::Output;
 use drumfire_document::form;
 
 /// The schema of a result.
-const SUMMARY: &str = include_str!("../../../../docs/schema/drumfire.summary.v1.json");
+const SUMMARY: &str = include_str!("../../schema/drumfire.summary.v1.json");
 /// The schema of a line of `--json-lines`.
-const INTERVAL: &str = include_str!("../../../../docs/schema/drumfire.interval.v1.json");
+const INTERVAL: &str = include_str!("../../schema/drumfire.interval.v1.json");
 
 /// The schema of what `compare` and `ab` write.
-const COMPARISON: &str = include_str!("../../../../docs/schema/drumfire.comparison.v1.json");
+const COMPARISON: &str = include_str!("../../schema/drumfire.comparison.v1.json");
 /// The schema of what `runs --trend` writes.
-const HISTORY: &str = include_str!("../../../../docs/schema/drumfire.history.v1.json");
+const HISTORY: &str = include_str!("../../schema/drumfire.history.v1.json");
 
 /// Prints the JSON Schema of a contract.
 pub(crate) fn run(contract: Contract, output: &Output) -> Result<Exit, Failure> {
