@@ -98,6 +98,7 @@ impl From<SessionError> for Failure {
             error @ (SessionError::Stream(_)
             | SessionError::Thread(_)
             | SessionError::Certificates(_)
+            | SessionError::Descriptors { .. }
             | SessionError::AddressSpace { .. }
             | SessionError::Run(_)) => Self::failed(error),
         }

@@ -265,10 +265,9 @@ struct Simulated {
     coordinator: Coordinator,
     agents: Vec<Agent>,
     now: Nanos,
-    /// The time that the coordinator has taken.
+    /// The CPU time that the coordinator has taken.
     taken: Nanos,
     journal: u64,
-    clock: Clock,
 }
 
 /// Runs a coordinator's machine with this many agents for this long.
@@ -298,7 +297,6 @@ fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
         now: Nanos::from_secs(1),
         taken: Nanos::ZERO,
         journal: 0,
-        clock: Clock::start(),
     };
     let info = info(series);
     while !world.coordinator.has_start() {
@@ -335,9 +333,9 @@ impl Simulated {
                 let agent = &mut self.agents[index];
                 match action {
                     AgentAction::Beat(bytes) => {
-                        let before = self.clock.now();
+                        let before = Clock::thread_cpu();
                         let answered = self.coordinator.handle_beat(&bytes, self.now);
-                        self.taken += self.clock.now() - before;
+                        self.taken += Clock::thread_cpu() - before;
                         let Ok((Some(reply), _)) = answered else {
                             continue;
                         };
@@ -360,10 +358,10 @@ impl Simulated {
                 let AgentAction::Publish(bytes) = action else {
                     continue;
                 };
-                let before = self.clock.now();
+                let before = Clock::thread_cpu();
                 let actions = self.coordinator.handle_report(&bytes).unwrap_or_default();
                 self.coordinator.journaled();
-                self.taken += self.clock.now() - before;
+                self.taken += Clock::thread_cpu() - before;
                 let written = actions.iter().map(|action| match action {
                     CoordinatorAction::Journal(bytes) => bytes.len() as u64,
                     _ => 0,

@@ -19,6 +19,7 @@
 //! The places are those of the agents that gathered, and behind them those of shares that were lost
 //! and offered to others ([`redistribution`]).
 
+mod losses;
 mod redistribution;
 mod replay;
 
@@ -32,13 +33,14 @@ use crate::lease::START_LEAD;
 use crate::merge::Merge;
 use crate::message::{Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
 use crate::offers::joined;
-use crate::on_loss::OnLoss;
 use crate::place::{Place, PlaceState};
+use crate::room::Room;
 use crate::setup::Setup;
 use crate::status::{AgentStatus, Status};
 use drumfire_measure::{Ending, Interval, RunEvent, RunInfo, decode_event, interval_of_event};
 use drumfire_plan::{Command, StopReason};
 use drumfire_units::Nanos;
+use std::collections::HashMap;
 
 /// A coordinator's side of the protocol.
 #[derive(Debug)]
@@ -46,13 +48,18 @@ pub struct Coordinator {
     setup: Setup,
     /// Its term: 1 for the first of a run.
     term: u64,
-    /// Agents that wait until there are enough, each with its newest beat and when that came.
+    /// Agents without a place, each with its newest beat and when that came: they wait until there are
+    /// enough, and behind the start for a share that is lost.
     waiting: Vec<(Beat, Nanos)>,
     places: Vec<Place>,
+    /// The place of each agent, by its name: each beat asks for it.
+    named: HashMap<String, usize>,
     merge: Merge,
     /// The memory that intervals are read into.
     read: Option<Interval>,
     contrast: Contrast,
+    /// The connections of shares, once an agent is lost.
+    room: Option<Room>,
     start: Option<Nanos>,
     commands: Vec<Command>,
     /// The changes of the load that were published.
@@ -74,9 +81,11 @@ impl Coordinator {
             term: 1,
             waiting: Vec::new(),
             places: Vec::new(),
+            named: HashMap::new(),
             merge: Merge::of(0),
             read: None,
             contrast: Contrast::default(),
+            room: None,
             start: None,
             commands: Vec::new(),
             changes: 0,
@@ -254,8 +263,15 @@ impl Coordinator {
             let reason = format!("the agent is drumfire {theirs}, the coordinator {ours}");
             return (Word::Leave(reason), Vec::new());
         }
-        let found = self.places.iter().position(|it| it.agent == beat.agent);
-        match found {
+        if !beat.run.is_empty() {
+            self.waiting.retain(|(it, _)| it.agent != beat.agent);
+        }
+        if !beat.run.is_empty() && beat.run != self.setup.run {
+            // An agent passes over the replies of a run that is not its own.
+            let reason = "the agent has a share of another run".to_owned();
+            return (Word::Leave(reason), Vec::new());
+        }
+        match self.named.get(&beat.agent).copied() {
             Some(index) => self.word_to_place(index, beat, now),
             None if beat.run.is_empty() => self.word_to_free(beat, now),
             None => {
@@ -265,9 +281,14 @@ impl Coordinator {
         }
     }
 
+    fn add_place(&mut self, place: Place) {
+        self.named.insert(place.agent.clone(), self.places.len());
+        self.places.push(place);
+    }
+
     /// The word to a free agent: with the last of those that are needed all places are dealt out.
     fn word_to_free(&mut self, beat: Beat, now: Nanos) -> (Word, Vec<CoordinatorAction>) {
-        if !self.places.is_empty() || self.is_over {
+        if self.is_over {
             return (Word::Wait, Vec::new());
         }
         let name = beat.agent.clone();
@@ -275,11 +296,12 @@ impl Coordinator {
             Some(known) => *known = (beat, now),
             None => self.waiting.push((beat, now)),
         }
-        if self.waiting.len() < self.setup.agents {
+        // Those beyond the number that is asked for wait for a share that is lost.
+        if !self.places.is_empty() || self.waiting.len() < self.setup.agents {
             return (Word::Wait, Vec::new());
         }
-        let mut waiting = std::mem::take(&mut self.waiting);
-        waiting.truncate(self.setup.agents);
+        let spare = self.waiting.split_off(self.setup.agents);
+        let waiting = std::mem::replace(&mut self.waiting, spare);
         let machines: Vec<MachineFacts> = waiting.iter().map(|(beat, _)| beat.machine).collect();
         let shares = match divide(&self.setup.plan, &machines) {
             Ok(shares) => shares,
@@ -290,9 +312,10 @@ impl Coordinator {
                 return (Word::Leave(error.to_string()), failed);
             }
         };
-        self.places = Place::all(&self.setup, waiting, &shares);
+        let places = Place::all(&self.setup, waiting, &shares);
+        places.into_iter().for_each(|place| self.add_place(place));
         self.merge = Merge::of(self.places.len());
-        let mine = self.places.iter().find(|it| it.agent == name);
+        let mine = self.named.get(&name).map(|index| &self.places[*index]);
         let word = mine.map_or(Word::Wait, |place| Word::Take(place.assignment.clone()));
         // The others wait for theirs, and beat seldom.
         (word, vec![CoordinatorAction::Nudge])
@@ -335,7 +358,7 @@ impl Coordinator {
             };
             return (word, actions);
         }
-        if beat.epoch != place.assignment.epoch || beat.run != self.setup.run {
+        if beat.epoch != place.assignment.epoch {
             let reason = "the share has another epoch".to_owned();
             return (Word::Leave(reason), actions);
         }
@@ -348,8 +371,7 @@ impl Coordinator {
         if let Phase::Failed(reason) = &beat.phase
             && place.goes_on()
         {
-            let reason = format!("{}: {reason}", beat.agent);
-            self.fail(index, reason, now, &mut actions);
+            self.fail(index, reason.clone(), now, &mut actions);
             if self.start.is_none() {
                 return (Word::Leave("the run has failed".to_owned()), actions);
             }
@@ -363,7 +385,10 @@ impl Coordinator {
             stored: place.inbox.stored(),
             start: self.start.filter(|_| place.has_begun()),
             begins: place.begins(),
-            joins: joined(&self.places, index as u32),
+            joins: match place.is_own(index as u32) {
+                true => joined(&self.places, index as u32),
+                false => 0,
+            },
             from: beat.commands,
             commands: self.commands.iter().skip(from).cloned().collect(),
             halt: self.halt,
@@ -496,80 +521,17 @@ impl Coordinator {
             return;
         }
         self.is_over = true;
-        for event in findings(&self.places, self.contrast.close(), self.term) {
+        for event in findings(
+            &self.places,
+            self.contrast.close(),
+            self.room.as_ref(),
+            self.term,
+        ) {
             actions.push(CoordinatorAction::Tell(event));
         }
         let endings = self.places.iter_mut().filter_map(|it| it.ending.take());
         let endings = endings.map(|ending| *ending).collect();
         actions.push(CoordinatorAction::Tell(ClusterEvent::Over(endings)));
-        actions.push(CoordinatorAction::Nudge);
-    }
-
-    /// Takes an agent for lost that was not heard of.
-    fn miss(&mut self, index: usize, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
-        let Some(start) = self.start else {
-            let reason = format!("agent {} is gone", self.places[index].agent);
-            return self.fail(index, reason, now, actions);
-        };
-        let at = now - start;
-        let entry = Entry::Lost(index as u32, at);
-        actions.push(CoordinatorAction::Journal(entry.frame()));
-        self.lose(index, at, actions);
-    }
-
-    /// An agent is lost at a run time: it has no lease any more, and is not there.
-    fn lose(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
-        let place = &mut self.places[index];
-        place.state = PlaceState::Lost;
-        self.merge.close(index);
-        // What has not begun leaves nothing out: its shares are still those of a lost agent.
-        if place.has_begun() {
-            self.lack(index, at, actions);
-        }
-        self.close_intervals(actions);
-        self.finish(actions);
-    }
-
-    /// From a run time on the load lacks an agent's share.
-    fn lack(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
-        let lost_at = &mut self.places[index].lost_at;
-        if lost_at.is_some() {
-            return;
-        }
-        *lost_at = Some(at);
-        // A load that would miss a share from its beginning is none: others may have begun it.
-        let is_early = at == Nanos::ZERO;
-        if (self.setup.on_loss == OnLoss::Abort || is_early) && self.halt.is_none() {
-            actions.push(CoordinatorAction::Tell(ClusterEvent::Aborted));
-            self.halt = Some((StopReason::Command, is_early));
-            actions.push(CoordinatorAction::Nudge);
-        }
-        let mut begun = self.places.iter().filter(|place| place.has_begun());
-        if begun.all(|place| place.lost_at.is_some()) {
-            self.stop(StopReason::Lost, actions);
-        }
-    }
-
-    /// Ends the run because of an agent: before its start is named as if it had not been, behind that
-    /// as by a loss.
-    fn fail(
-        &mut self,
-        index: usize,
-        reason: String,
-        now: Nanos,
-        actions: &mut Vec<CoordinatorAction>,
-    ) {
-        if self.start.is_some() {
-            return self.miss(index, now, actions);
-        }
-        if self.is_over {
-            return;
-        }
-        self.is_over = true;
-        for place in &mut self.places {
-            place.state = PlaceState::Lost;
-        }
-        actions.push(CoordinatorAction::Tell(ClusterEvent::Failed(reason)));
         actions.push(CoordinatorAction::Nudge);
     }
 }

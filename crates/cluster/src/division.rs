@@ -5,8 +5,10 @@
 //! each machine's beside the other's, so that their union is the whole.
 
 use crate::MachineFacts;
+use crate::room::Room;
+use crate::succession::evenly;
 use drumfire_engine::Shares;
-use drumfire_placement::{Machine, Placement, Unfit, fit};
+use drumfire_placement::{DESCRIPTORS_SPARE, Machine, Placement, Unfit, fit};
 use drumfire_plan::Plan;
 use std::fmt;
 
@@ -42,14 +44,19 @@ impl fmt::Display for DivisionError {
 
 impl std::error::Error for DivisionError {}
 
-/// The sum of machines. Descriptors are those of the machine that has the fewest, times their
-/// number: shares have about the same connections each.
+/// The sum of machines. Descriptors are those that the machine with the fewest has for connections,
+/// times their number, and once those of the program, which each of them has to spare: shares have
+/// about the same connections each.
 pub(crate) fn sum(machines: &[MachineFacts]) -> MachineFacts {
     let least = machines.iter().filter_map(|it| it.descriptors).min();
     let cores = machines.iter().map(|it| it.cores.max(1));
     MachineFacts {
         cores: cores.fold(0, u32::saturating_add),
-        descriptors: least.map(|least| least.saturating_mul(machines.len() as u64)),
+        descriptors: least.map(|least| {
+            let each = least.saturating_sub(DESCRIPTORS_SPARE);
+            let all = each.saturating_mul(machines.len() as u64);
+            all.saturating_add(DESCRIPTORS_SPARE)
+        }),
     }
 }
 
@@ -98,14 +105,41 @@ pub fn divide(plan: &Plan, machines: &[MachineFacts]) -> Result<Vec<Shares>, Div
     for count in counts.iter_mut().take(left) {
         *count += 1;
     }
+    let mut counts: Vec<u32> = counts.into_iter().map(|count| count as u32).collect();
+    within_room(plan, machines, &mut counts);
     let mut first = 0;
     let shares = counts.iter().map(|count| {
-        let count = *count as u32;
+        let count = *count;
         let shares = Shares { first, count, of };
         first += count;
         shares
     });
     Ok(shares.collect())
+}
+
+/// Takes shares off machines whose descriptors have no room for the connections of all of theirs,
+/// since they have many cores, and gives them to others. Where no machine has room each keeps its own,
+/// and opens what it can.
+fn within_room(plan: &Plan, machines: &[MachineFacts], counts: &mut [u32]) {
+    let room = Room::of(plan, sum(machines));
+    let most: Vec<u32> = machines.iter().map(|it| room.most(*it, &[])).collect();
+    let over = counts.iter_mut().zip(&most).map(|(count, most)| {
+        let over = count.saturating_sub((*most).max(1));
+        *count -= over;
+        over
+    });
+    let over: Vec<u32> = over.collect();
+    let left = counts.iter().zip(&most);
+    let left: Vec<u32> = left
+        .map(|(count, most)| most.saturating_sub(*count))
+        .collect();
+    let given = evenly(over.iter().sum(), &left);
+    let mut rest = over.iter().sum::<u32>() - given.iter().sum::<u32>();
+    for ((count, given), over) in counts.iter_mut().zip(given).zip(over) {
+        let kept = over.min(rest);
+        rest -= kept;
+        *count += given + kept;
+    }
 }
 
 #[cfg(test)]
@@ -135,5 +169,35 @@ mod tests {
             }
             assert_eq!(next, shares[0].of, "{cores:?}");
         }
+    }
+
+    #[test]
+    fn a_machine_with_many_cores_and_few_descriptors_has_fewer_shares() {
+        let plan = drumfire_testkit::open("const(100/s,2s)").connections(120);
+        let plan = plan.threads(12).plan().unwrap();
+        for (machines, expected) in [
+            // Ten connections a share, and 64 descriptors beside them.
+            ([(10, 124), (1, 124)], [6, 6]),
+            ([(10, 124), (1, 1_000)], [6, 6]),
+            ([(10, 1_000), (1, 1_000)], [11, 1]),
+        ] {
+            let machines = machines.map(|(cores, descriptors)| MachineFacts {
+                cores,
+                descriptors: Some(descriptors),
+            });
+            let shares = divide(&plan, &machines).unwrap();
+            let counts: Vec<u32> = shares.iter().map(|share| share.count).collect();
+            assert_eq!(counts, expected, "{machines:?}");
+        }
+    }
+
+    #[test]
+    fn each_machine_has_descriptors_to_spare() {
+        let facts = |descriptors| MachineFacts {
+            cores: 1,
+            descriptors: Some(descriptors),
+        };
+        assert_eq!(sum(&[facts(164), facts(200)]).descriptors, Some(264));
+        assert_eq!(sum(&[facts(10), facts(200)]).descriptors, Some(64));
     }
 }

@@ -5,6 +5,7 @@ use crate::event::{ClusterEvent, Lack, Loss};
 use crate::lease::LEASE;
 use crate::offers::heirs;
 use crate::place::Place;
+use crate::room::Room;
 use drumfire_measure::RunInfo;
 use drumfire_units::{Nanos, rounded};
 
@@ -30,7 +31,12 @@ const LATE_MIN: u32 = 2;
 
 /// The findings that a report has of a run's agents; `short` has the time for which each was short
 /// of connections while another was not.
-pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<ClusterEvent> {
+pub(crate) fn findings(
+    places: &[Place],
+    short: &[Nanos],
+    room: Option<&Room>,
+    term: u64,
+) -> Vec<ClusterEvent> {
     let gathered = || places.iter().filter(|place| place.succeeds.is_none());
     let starts = gathered().map(|place| (place.clock.map(|it| it.uncertainty), place.beat.clock));
     let starts: Vec<(Option<Nanos>, ClockFacts)> = starts.collect();
@@ -54,6 +60,8 @@ pub(crate) fn findings(places: &[Place], short: &[Nanos], term: u64) -> Vec<Clus
     }
     events.extend(of_connections(places, short).map(ClusterEvent::Suspect));
     events.extend(of_silence(places).map(ClusterEvent::Note));
+    let scarce = room.map(|room| of_descriptors(places, room));
+    events.extend(scarce.into_iter().flatten().map(ClusterEvent::Note));
     events
 }
 
@@ -88,13 +96,45 @@ fn went_on(places: &[Place], index: u32) -> String {
             format!("{} kept {count} of them from {from:.1} s on", heir.agent)
         })
         .collect();
-    match kept.is_empty() {
+    let mut text = match kept.is_empty() {
         true => String::new(),
         false => format!(
             "; {}, and what was due between is not sent",
             kept.join(", ")
         ),
+    };
+    // One that was offered them again has the same reason.
+    let mut reasons = Vec::new();
+    for heir in heirs(places, index).filter(|heir| !heir.has_begun()) {
+        if let Some(reason) = heir.refusal.as_ref().filter(|it| !reasons.contains(it)) {
+            let count = heir.assignment.shares.count;
+            text += &format!("; {} did not take {count} of them: {reason}", heir.agent);
+            reasons.push(reason);
+        }
     }
+    if let Some(unplaced) = &places[index as usize].unplaced {
+        text += &format!("; {unplaced}");
+    }
+    text
+}
+
+/// What is said of agents that kept lost shares, and whose descriptors may not do for all of their
+/// connections.
+fn of_descriptors(places: &[Place], room: &Room) -> Vec<String> {
+    let note = |(index, own): (u32, &Place)| {
+        let is_of = |it: &&Place| it.succeeds.is_some_and(|it| it.host == index) && it.has_begun();
+        let further = places.iter().filter(is_of);
+        let further = further.map(|it| it.assignment.shares.count);
+        let mut held: Vec<u32> = further.collect();
+        if held.is_empty() || !own.is_own(index) {
+            return None;
+        }
+        if own.succeeds.is_none() {
+            held.push(own.assignment.shares.count);
+        }
+        room.note(&own.agent, own.beat.machine, &held)
+    };
+    (0..).zip(places).filter_map(note).collect()
 }
 
 /// What speaks against an agent's part.

@@ -11,7 +11,7 @@
 
 use crate::attachments::Attachments;
 use crate::bytes::{Input, MessageError, put, put_bytes};
-use crate::message::{Assignment, Beat};
+use crate::message::{Assignment, Beat, MachineFacts};
 use crate::on_loss::OnLoss;
 use crate::succession::Offer;
 use drumfire_engine::Shares;
@@ -22,7 +22,7 @@ use drumfire_units::Nanos;
 use std::io::{self, Read};
 
 /// The number of the form that is written here.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 /// The largest frame that is read: a plan and its results are far smaller.
 const FRAME_BYTES_MAX: u32 = 256 << 20;
 
@@ -37,8 +37,8 @@ pub struct Head {
     pub text: String,
     /// The names and values that its setup took.
     pub taken: Vec<(String, String)>,
-    /// The number of its files.
-    pub files: u64,
+    /// What travels beside it.
+    pub attachments: Attachments,
     /// The number of agents.
     pub agents: u64,
     /// What the loss of one does.
@@ -107,6 +107,8 @@ pub(crate) enum Entry {
     Halt(StopReason, bool),
     /// The agent of this place was taken for lost at this run time.
     Lost(u32, Nanos),
+    /// The agent of this place failed at this run time, for this reason.
+    Failed(u32, Nanos, String),
     /// Shares of a lost place were offered, which makes the next place.
     Offered(Offer),
     /// The place with this number keeps its shares from this run time on; by this beat its agent was
@@ -153,6 +155,12 @@ impl Entry {
                 put(&mut out, (*place).into());
                 put(&mut out, at.0);
             }
+            Self::Failed(place, at, reason) => {
+                put(&mut out, 9);
+                put(&mut out, (*place).into());
+                put(&mut out, at.0);
+                put_bytes(&mut out, reason.as_bytes());
+            }
             Self::Offered(offer) => {
                 let Shares { first, count, of } = offer.shares;
                 put(&mut out, 7);
@@ -160,6 +168,7 @@ impl Entry {
                     put(&mut out, number.into());
                 }
                 put_bytes(&mut out, offer.agent.as_bytes());
+                offer.machine.encode(&mut out);
             }
             Self::Joined(place, from, beat) => {
                 put(&mut out, 8);
@@ -198,11 +207,13 @@ impl Entry {
                     of: input.small()?,
                 },
                 agent: input.text()?,
+                machine: MachineFacts::decode(input)?,
             }),
             8 => {
                 let (place, from) = (input.small()?, Nanos(input.number()?));
                 Self::Joined(place, from, Beat::decode(input.bytes()?)?)
             }
+            9 => Self::Failed(input.small()?, Nanos(input.number()?), input.text()?),
             _ => return Err(MessageError::Malformed("an unknown entry")),
         };
         input.end()?;
@@ -221,7 +232,7 @@ impl Head {
             put_bytes(out, name.as_bytes());
             put_bytes(out, value.as_bytes());
         }
-        put(out, self.files);
+        self.attachments.encode(out);
         put(out, self.agents);
         put(out, self.on_loss.number());
         for text in [&self.url, &self.group, &self.axis.boot] {
@@ -249,7 +260,7 @@ impl Head {
                 }
                 taken
             },
-            files: input.number()?,
+            attachments: Attachments::decode(input)?,
             agents: input.number()?,
             on_loss: OnLoss::of_number(input.number()?)?,
             url: input.text()?,

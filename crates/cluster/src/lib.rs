@@ -40,6 +40,7 @@ mod on_loss;
 mod outbox;
 mod place;
 mod relayed;
+mod room;
 mod setup;
 #[cfg(test)]
 mod simulation;

@@ -190,12 +190,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Input<'_>, MessageError> {
 }
 
 impl MachineFacts {
-    fn encode(self, out: &mut Vec<u8>) {
+    pub(crate) fn encode(self, out: &mut Vec<u8>) {
         put(out, self.cores.into());
         put_optional(out, self.descriptors);
     }
 
-    fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
+    pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
         Ok(Self {
             cores: input.small()?,
             descriptors: input.optional()?,

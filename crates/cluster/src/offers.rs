@@ -1,23 +1,42 @@
 //! The shares of a lost agent, and the agents that keep them from a later time of the run on.
 //!
-//! A lost agent has stopped for certain, so that its shares are nobody's. They are offered to the
-//! agents that are left, each of which takes some beside its own, in a place of its own with a
-//! number of its own. When it is ready for them, a time of the run ahead is named from which it keeps
-//! them. What was due between the stop of the one and that time is sent by nobody.
+//! A lost agent has stopped for certain, so that its shares are nobody's. They are offered to agents
+//! that wait without a share, each of which takes as many as its cores would have had; and what
+//! these leave to the agents that have some, each of which takes its part beside its own. Both get a
+//! place of its own for it, and none more than its file descriptors have room for. When an agent is
+//! ready for them, a time of the run ahead is named from which it keeps them. What was due between
+//! the stop of the one and that time is sent by nobody.
 //!
 //! An offer that comes to nothing, since its agent is lost before that time is named, is made to
 //! others, a few times.
 
+use crate::message::{Beat, MachineFacts};
 use crate::place::{Place, PlaceState};
-use crate::succession::{Offer, dealt, without};
+use crate::room::Room;
+use crate::succession::{Offer, evenly, in_order, parts, without};
+use drumfire_engine::Shares;
 
 /// The offers of one place's shares that may come to nothing. Beyond them the shares stay nobody's.
 const FAILED_MAX: usize = 3;
 
-/// The shares of lost agents that nobody has or is to have, dealt out among the agents that are
-/// left.
-pub(crate) fn offers(places: &[Place]) -> Vec<Offer> {
-    let mut offers: Vec<Offer> = Vec::new();
+/// The offers that are to be made.
+#[derive(Debug, Default)]
+pub(crate) struct Offers {
+    /// Each makes the next place.
+    pub(crate) made: Vec<Offer>,
+    /// The lost places of which shares are left that no agent has room for, with what is said of
+    /// them.
+    pub(crate) unplaced: Vec<(u32, String)>,
+}
+
+/// The shares of lost agents that nobody has or is to have, dealt out among the agents that wait and
+/// those that are left.
+pub(crate) fn offers<'a>(
+    places: &[Place],
+    idle: impl Iterator<Item = &'a Beat> + Clone,
+    room: &Room,
+) -> Offers {
+    let mut offers = Offers::default();
     for (of, lost) in (0..).zip(places) {
         if lost.lost_at.is_none() || !lost.has_begun() {
             continue;
@@ -30,16 +49,10 @@ pub(crate) fn offers(places: &[Place]) -> Vec<Offer> {
         let held = heirs().filter(|heir| heir.has_begun() || heir.goes_on());
         let held = held.map(|heir| heir.assignment.shares).collect();
         for free in without(lost.assignment.shares, held) {
-            let mut hosts = hosts(places, &offers);
-            hosts.truncate(free.count as usize);
-            for (host, shares) in hosts.iter().zip(dealt(free, hosts.len() as u32)) {
-                let number = 1 + joined(places, *host) + offered(&offers, *host);
-                offers.push(Offer {
-                    of,
-                    host: *host,
-                    agent: format!("{}+{number}", places[*host as usize].agent),
-                    shares,
-                });
+            let rest = offers.to_idle(of, free, places, idle.clone(), room);
+            let rest = offers.to_hosts(of, rest, places, room);
+            if let Some(lack) = offers.lack(rest, places, room) {
+                offers.unplaced.push((of, lack));
             }
         }
     }
@@ -54,21 +67,243 @@ pub(crate) fn heirs(places: &[Place], of: u32) -> impl Iterator<Item = &Place> {
 
 /// The number of places that an agent has beside its own.
 pub(crate) fn joined(places: &[Place], host: u32) -> u64 {
-    let of_host = |place: &&Place| place.succeeds.is_some_and(|it| it.host == host);
-    places.iter().filter(of_host).count() as u64
+    further(places, host).count() as u64
 }
 
-fn offered(offers: &[Offer], host: u32) -> u64 {
-    offers.iter().filter(|offer| offer.host == host).count() as u64
-}
-
-/// The agents whose own load goes on, those with the fewest further places first.
-fn hosts(places: &[Place], offers: &[Offer]) -> Vec<u32> {
-    let is_host = |place: &Place| {
-        place.succeeds.is_none() && place.state == PlaceState::Taken && !place.has_stopped
+/// The places that an agent has beside its own. They stand behind those of the agents that gathered,
+/// which are not looked at: there may be thousands, and each beat asks.
+fn further(places: &[Place], host: u32) -> impl Iterator<Item = &Place> {
+    let of_host = move |(index, place): &(usize, &Place)| {
+        *index != host as usize && place.succeeds.is_some_and(|it| it.host == host)
     };
-    let hosts = (0..).zip(places).filter(|(_, place)| is_host(place));
+    let behind = places.iter().enumerate().rev();
+    let behind = behind.take_while(|(_, place)| place.succeeds.is_some());
+    behind.filter(of_host).map(|(_, place)| place)
+}
+
+/// The numbers of shares in the places that an agent has, its own first.
+pub(crate) fn held(places: &[Place], host: u32) -> Vec<u32> {
+    let own = places.get(host as usize).into_iter();
+    let all = own.chain(further(places, host));
+    let held = all.filter(|place| place.goes_on());
+    held.map(|place| place.assignment.shares.count).collect()
+}
+
+/// The agents whose load goes on, each in its own place, those with the fewest further places first.
+fn hosts(places: &[Place], offers: &[Offer]) -> Vec<u32> {
+    let is_host = |(index, place): &(u32, &Place)| {
+        place.is_own(*index)
+            && place.has_begun()
+            && place.state == PlaceState::Taken
+            && !place.has_stopped
+    };
+    let hosts = (0..).zip(places).filter(is_host);
     let mut hosts: Vec<u32> = hosts.map(|(host, _)| host).collect();
-    hosts.sort_by_key(|host| joined(places, *host) + offered(offers, *host));
+    hosts.sort_by_key(|host| joined(places, *host) + offered(offers, *host).count() as u64);
     hosts
+}
+
+fn offered(offers: &[Offer], host: u32) -> impl Iterator<Item = &Offer> {
+    offers.iter().filter(move |offer| offer.host == host)
+}
+
+impl Offers {
+    /// Offers shares to agents that wait; gives what is left.
+    fn to_idle<'a>(
+        &mut self,
+        of: u32,
+        free: Shares,
+        places: &[Place],
+        idle: impl Iterator<Item = &'a Beat>,
+        room: &Room,
+    ) -> Shares {
+        let is_free = |beat: &&Beat| {
+            let is_named = |offer: &Offer| offer.agent == beat.agent;
+            !self.made.iter().any(is_named) && !places.iter().any(|it| it.agent == beat.agent)
+        };
+        let idle: Vec<&Beat> = idle.filter(is_free).collect();
+        let most = idle.iter().map(|beat| {
+            let machine = beat.machine;
+            room.most(machine, &[]).min(room.fair(machine))
+        });
+        let counts = in_order(free.count, most);
+        let (dealt, rest) = parts(free, &counts);
+        for (beat, shares) in idle.iter().zip(dealt) {
+            if shares.count > 0 {
+                self.made.push(Offer {
+                    of,
+                    host: (places.len() + self.made.len()) as u32,
+                    agent: beat.agent.clone(),
+                    machine: beat.machine,
+                    shares,
+                });
+            }
+        }
+        rest
+    }
+
+    /// Offers shares to agents that have some; gives what is left.
+    fn to_hosts(&mut self, of: u32, free: Shares, places: &[Place], room: &Room) -> Shares {
+        let hosts = hosts(places, &self.made);
+        let most: Vec<u32> = hosts
+            .iter()
+            .map(|host| room.most(machine(places, *host), &self.held(places, *host)))
+            .collect();
+        let counts = evenly(free.count, &most);
+        let (dealt, rest) = parts(free, &counts);
+        for (host, shares) in hosts.iter().zip(dealt) {
+            if shares.count > 0 {
+                let before = joined(places, *host) + offered(&self.made, *host).count() as u64;
+                self.made.push(Offer {
+                    of,
+                    host: *host,
+                    agent: format!("{}+{}", places[*host as usize].agent, before + 1),
+                    machine: machine(places, *host),
+                    shares,
+                });
+            }
+        }
+        rest
+    }
+
+    /// What is said of shares for which no agent has room; nothing where there is no agent.
+    fn lack(&self, rest: Shares, places: &[Place], room: &Room) -> Option<String> {
+        if rest.count == 0 {
+            return None;
+        }
+        let lacks = hosts(places, &self.made).into_iter().map(|host| {
+            let agent = &places[host as usize].agent;
+            room.lack(agent, machine(places, host), &self.held(places, host))
+        });
+        let (_, text) = lacks.min_by_key(|(lack, _)| *lack)?;
+        let (count, is) = (rest.count, if rest.count == 1 { "is" } else { "are" });
+        Some(format!("{count} of them {is} kept by nobody: {text}"))
+    }
+
+    /// The numbers of shares that an agent has and is to have.
+    fn held(&self, places: &[Place], host: u32) -> Vec<u32> {
+        let mut held = held(places, host);
+        held.extend(offered(&self.made, host).map(|offer| offer.shares.count));
+        held
+    }
+}
+
+fn machine(places: &[Place], host: u32) -> MachineFacts {
+    places[host as usize].beat.machine
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attachments::Attachments;
+    use crate::clock_facts::ClockFacts;
+    use crate::division::divide;
+    use crate::message::Phase;
+    use crate::on_loss::OnLoss;
+    use crate::setup::Setup;
+    use drumfire_units::Nanos;
+    use std::sync::Arc;
+
+    const MANY: u64 = 1_000;
+
+    fn beat(agent: &str, cores: u32, descriptors: u64) -> Beat {
+        Beat {
+            agent: agent.to_owned(),
+            program: "1".to_owned(),
+            sent: Nanos::ZERO,
+            machine: MachineFacts {
+                cores,
+                descriptors: Some(descriptors),
+            },
+            run: String::new(),
+            epoch: 0,
+            term: 0,
+            phase: Phase::Free,
+            made: 0,
+            commands: 0,
+            late: 0,
+            offset: None,
+            clock: ClockFacts::default(),
+        }
+    }
+
+    /// Eight shares of 8 connections each; of four agents with two of them each the first is lost.
+    fn offered(descriptors: [u64; 3], idle: &[Beat]) -> (Vec<(String, u32)>, Vec<String>) {
+        let plan = drumfire_testkit::open("const(100/s,3s)").connections(64);
+        let setup = Setup {
+            run: "r".to_owned(),
+            program: "1".to_owned(),
+            plan: Arc::new(plan.threads(8).plan().unwrap()),
+            text: String::new(),
+            attachments: Attachments::default(),
+            agents: 4,
+            on_loss: OnLoss::Redistribute,
+        };
+        let [b, c, d] = descriptors;
+        let agents = [("a", MANY), ("b", b), ("c", c), ("d", d)];
+        let agents = agents.map(|(agent, descriptors)| beat(agent, 2, descriptors));
+        let machines: Vec<MachineFacts> = agents.iter().map(|beat| beat.machine).collect();
+        let shares = divide(&setup.plan, &machines).unwrap();
+        let agents = agents.into_iter().map(|beat| (beat, Nanos::ZERO)).collect();
+        let mut places = Place::all(&setup, agents, &shares);
+        (places[0].state, places[0].lost_at) = (PlaceState::Lost, Some(Nanos(1)));
+        let room = Room::of(&setup.plan, places[0].assignment.machine);
+        let offers = offers(&places, idle.iter(), &room);
+        let mut next = places[0].assignment.shares.first;
+        for offer in &offers.made {
+            assert_eq!(offer.shares.first, next, "one beside the other");
+            next += offer.shares.count;
+        }
+        let made = offers.made.into_iter();
+        let made = made.map(|offer| (offer.agent, offer.shares.count));
+        let unplaced = offers.unplaced.into_iter();
+        (made.collect(), unplaced.map(|(_, text)| text).collect())
+    }
+
+    #[test]
+    fn shares_go_to_those_that_have_room_for_them() {
+        let full = 64 + 16;
+        for (descriptors, expected, unplaced) in [
+            ([MANY, MANY, MANY], &[("b+1", 1), ("c+1", 1)][..], ""),
+            ([full, MANY, full], &[("c+1", 2)], ""),
+            (
+                [full, full + 8, full],
+                &[("c+1", 1)],
+                "1 of them is kept by nobody: with one more, agent b needs 88 file descriptors, \
+                 and it may open 80 (ulimit -n 88)",
+            ),
+            (
+                [full, full, full + 1],
+                &[],
+                "2 of them are kept by nobody: with one more, agent d needs 88 file descriptors, \
+                 and it may open 81 (ulimit -n 88)",
+            ),
+        ] {
+            let (made, text) = offered(descriptors, &[]);
+            let made: Vec<(&str, u32)> = made.iter().map(|it| (&*it.0, it.1)).collect();
+            assert_eq!(made, expected, "{descriptors:?}");
+            assert_eq!(text.concat(), unplaced, "{descriptors:?}");
+        }
+    }
+
+    #[test]
+    fn agents_that_wait_come_first_with_as_many_as_their_cores_would_have_had() {
+        let many = [MANY, MANY, MANY];
+        for (idle, expected) in [
+            (&[beat("s", 2, MANY)][..], &[("s", 2)][..]),
+            (&[beat("s", 1, MANY)], &[("s", 1), ("b+1", 1)]),
+            (&[beat("s", 2, 72)], &[("s", 1), ("b+1", 1)]),
+            (
+                &[beat("s", 1, MANY), beat("t", 8, MANY)],
+                &[("s", 1), ("t", 1)],
+            ),
+            // A name that has a place is no other agent's.
+            (&[beat("b", 2, MANY)], &[("b+1", 1), ("c+1", 1)]),
+        ] {
+            let (made, text) = offered(many, idle);
+            let made: Vec<(&str, u32)> = made.iter().map(|it| (&*it.0, it.1)).collect();
+            assert_eq!(made, expected);
+            assert!(text.is_empty());
+        }
+    }
 }

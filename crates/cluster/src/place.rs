@@ -2,6 +2,7 @@
 
 use crate::Offset;
 use crate::attachments::Attachments;
+use crate::clock_facts::ClockFacts;
 use crate::division::sum;
 use crate::inbox::Inbox;
 use crate::lease::{LEASE, LEASE_MARGIN};
@@ -15,6 +16,9 @@ use drumfire_units::Nanos;
 
 /// Crystals of good clocks differ by as much within minutes, and no figure does by it.
 const CLOCK_MOVED_MIN: Nanos = Nanos::from_millis(1);
+
+/// The epoch of a place's share: each place has one agent.
+const EPOCH: u64 = 1;
 
 /// A share, and the agent that has it.
 #[derive(Debug)]
@@ -48,6 +52,10 @@ pub(crate) struct Place {
     pub(crate) silence: Nanos,
     /// Why its agent holds its own part for invalid, where it does.
     pub(crate) own_verdict: Option<String>,
+    /// The reason that its agent gave for its end, where it gave one.
+    pub(crate) refusal: Option<String>,
+    /// What is said of those of its shares that no agent has room for, once it is lost.
+    pub(crate) unplaced: Option<String>,
 }
 
 /// The state of a place.
@@ -73,7 +81,7 @@ impl Place {
             let assignment = Assignment {
                 run: setup.run.clone(),
                 share,
-                epoch: 1,
+                epoch: EPOCH,
                 shares: *shares,
                 machine: sum(&machines),
                 plan: setup.text.clone(),
@@ -103,29 +111,50 @@ impl Place {
             tally: Tally::default(),
             silence: Nanos::ZERO,
             own_verdict: None,
+            refusal: None,
+            unplaced: None,
         }
     }
 
-    /// The place of an offer, by the place of the agent to which it is made.
-    pub(crate) fn offered(offer: &Offer, share: u32, host: &Self, now: Nanos) -> Self {
-        // Its process has plan and files.
+    /// The place of an offer.
+    pub(crate) fn offered(
+        offer: &Offer,
+        share: u32,
+        setup: &Setup,
+        machine: MachineFacts,
+        now: Nanos,
+    ) -> Self {
+        // The process of an agent that has shares has plan and files.
+        let is_alone = offer.host == share;
         let assignment = Assignment {
+            run: setup.run.clone(),
             share,
+            epoch: EPOCH,
             shares: offer.shares,
-            plan: String::new(),
-            attachments: Attachments::default(),
-            ..host.assignment.clone()
+            machine,
+            plan: match is_alone {
+                true => setup.text.clone(),
+                false => String::new(),
+            },
+            attachments: match is_alone {
+                true => setup.attachments.clone(),
+                false => Attachments::default(),
+            },
         };
         let beat = Beat {
             agent: offer.agent.clone(),
+            program: setup.program.clone(),
             sent: Nanos::ZERO,
+            machine: offer.machine,
             run: String::new(),
+            epoch: 0,
+            term: 0,
             phase: Phase::Free,
             made: 0,
             commands: 0,
             late: 0,
             offset: None,
-            ..host.beat.clone()
+            clock: ClockFacts::default(),
         };
         Self {
             succeeds: Some(Succession {
@@ -135,6 +164,12 @@ impl Place {
             }),
             ..Self::new(assignment, beat, now)
         }
+    }
+
+    /// Whether it is the one of its agent beside which that may have further ones, where its number is
+    /// this.
+    pub(crate) fn is_own(&self, index: u32) -> bool {
+        self.succeeds.is_none_or(|it| it.host == index)
     }
 
     /// Whether the time from which it keeps its shares is named.
@@ -153,6 +188,15 @@ impl Place {
         self.goes_on() && now - self.heard > LEASE + LEASE_MARGIN
     }
 
+    /// The run time of its loss, if that is now: not before what it has reported, though a clock that
+    /// was set back while the machine was booted may say so.
+    pub(crate) fn lost_now(&self, now: Nanos) -> Nanos {
+        match self.tally.intervals {
+            0 => now,
+            _ => now.max(self.reported),
+        }
+    }
+
     /// Whether the run waits for it.
     pub(crate) const fn goes_on(&self) -> bool {
         matches!(self.state, PlaceState::Taken | PlaceState::Expiring)
@@ -168,12 +212,21 @@ impl Place {
         let at = self.lost_at.unwrap_or_default();
         let shares = self.assignment.shares;
         let lost = format!(
-            "agent {} ({} of {} shares) was lost at {:.1} s",
+            "agent {} ({} of {} shares) {} at {:.1} s",
             self.agent,
             shares.count,
             shares.of,
+            if self.refusal.is_some() {
+                "failed"
+            } else {
+                "was lost"
+            },
             at.as_secs_f64()
         );
+        let lost = match &self.refusal {
+            Some(reason) => format!("{lost} ({reason})"),
+            None => lost,
+        };
         let reported = self.reported.as_secs_f64();
         match self.ending {
             None => {

@@ -8,7 +8,7 @@
 mod conductor;
 
 use crate::coordinator::Coordinator;
-use crate::event::CoordinatorAction;
+use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::lease::{LEASE, LEASE_MARGIN};
 use crate::message::{Content, MachineFacts, Reply};
 use crate::on_loss::OnLoss;
@@ -136,6 +136,8 @@ struct World {
     mail: BTreeMap<(Nanos, u64), Mail>,
     posted: u64,
     on_loss: OnLoss,
+    /// The number of agents that the run is for; a further one waits.
+    wanted: usize,
     conductors: Vec<Conductor>,
     processes: Vec<Process>,
     lost_at: BTreeMap<usize, Nanos>,
@@ -175,7 +177,8 @@ impl World {
             1 => OnLoss::Abort,
             _ => OnLoss::Redistribute,
         };
-        let processes = (0..count).map(|n| {
+        let spare = usize::from(random.bits().is_multiple_of(3));
+        let processes = (0..count + spare).map(|n| {
             let epoch = Nanos(random.bits() % 1_000_000_000);
             Process::new(format!("agent-{n}"), epoch)
         });
@@ -186,16 +189,11 @@ impl World {
             mail: BTreeMap::new(),
             posted: 0,
             on_loss,
+            wanted: count,
             conductors: vec![Conductor::first(setup(count, on_loss))],
             processes,
             lost_at: BTreeMap::new(),
         }
-    }
-
-    /// The number of agents that gathered for the run.
-    fn gathered(&self) -> usize {
-        let hosts = self.processes.iter().filter(|it| it.host.is_none());
-        hosts.count()
     }
 
     /// The number of intervals of the whole run.
@@ -230,7 +228,7 @@ impl World {
     /// Lets another coordinator go on with the run; `false` where it has no start.
     fn attach(&mut self) -> bool {
         let term = self.conductors.len() as u64 + 1;
-        let setup = setup(self.gathered(), self.on_loss);
+        let setup = setup(self.wanted, self.on_loss);
         let next = self.last().after(setup, term, self.now);
         let has_begun = next.is_some();
         if let Some(next) = next {
@@ -536,8 +534,8 @@ impl World {
         }
         let merged: u64 = seen.merged.iter().map(|it| it.weight).sum();
         assert_eq!(merged, expected, "seed {seed}: each interval once");
-        let gathered = self.processes.iter().filter(|it| it.host.is_none());
-        let starts = gathered.filter_map(|it| it.started_at);
+        let gathered = 0..places.iter().filter(|it| it.succeeds.is_none()).count();
+        let starts = gathered.filter_map(|place| self.process_of(place)?.started_at);
         let (first, last) = (starts.clone().min(), starts.max());
         if calm {
             let apart = last.unwrap() - first.unwrap();
@@ -586,6 +584,26 @@ impl World {
                 assert_eq!(kept, count, "seed {seed}: what place {of} had goes on");
             }
         }
+    }
+
+    /// An agent that waited has the share of one that was lost, before any other has more of it.
+    fn check_spare(&self, seed: u64) -> bool {
+        let has_waited = |process: &Process| process.host.is_none() && process.left.is_none();
+        let waits = self
+            .processes
+            .iter()
+            .any(|process| has_waited(process) && !process.is_dead && process.run.is_none());
+        let heirs = || {
+            self.coordinator()
+                .places()
+                .iter()
+                .filter(|it| it.succeeds.is_some())
+        };
+        assert!(
+            !waits || heirs().count() == 0,
+            "seed {seed}: one waits, and a share went to others"
+        );
+        heirs().any(|heir| !heir.agent.contains('+'))
     }
 }
 
@@ -714,8 +732,17 @@ impl Drop for Named {
     }
 }
 
-/// A run of one seed, to its end; the number of shares that were lost and went on with others.
-fn simulate(seed: u64) -> usize {
+/// The shares of a run that were lost and went on elsewhere.
+#[derive(Clone, Copy, Default)]
+struct GoneOn {
+    /// The number of all of them.
+    all: usize,
+    /// Whether an agent that had waited took one.
+    with_spare: bool,
+}
+
+/// A run of one seed, to its end.
+fn simulate(seed: u64) -> GoneOn {
     let _named = Named(seed);
     let mut world = World::new(seed);
     let mut script = Script::of(&mut world);
@@ -746,8 +773,11 @@ fn simulate(seed: u64) -> usize {
             let actions = world.conductors[last].machine.command(command);
             world.conduct(last, actions);
         }
-        let gone =
-            |index: usize| world.process(index).is_dead || world.processes[index].left.is_some();
+        // One that got no share waits for the next run.
+        let gone = |index: usize| {
+            let process = &world.processes[index];
+            world.process(index).is_dead || process.left.is_some() || process.run.is_none()
+        };
         let is_over = world.last().seen.over.is_some() && script.attach_at.is_none();
         if is_over && (0..world.processes.len()).all(gone) {
             break;
@@ -755,9 +785,11 @@ fn simulate(seed: u64) -> usize {
     }
     let is_alone = world.conductors.len() == 1;
     world.check(seed, script.is_calm(is_alone));
+    let mut with_spare = false;
     let is_killed = script.fault == Fault::Killed && script.ordeal == Ordeal::None;
     if is_killed && world.on_loss == OnLoss::Redistribute {
         world.check_coverage(seed);
+        with_spare = world.check_spare(seed);
     }
     for process in &world.processes {
         assert!(
@@ -767,13 +799,22 @@ fn simulate(seed: u64) -> usize {
     }
     let places = world.coordinator().places().iter();
     let gone_on = places.filter(|place| place.succeeds.is_some() && place.has_begun());
-    gone_on.count()
+    GoneOn {
+        all: gone_on.count(),
+        with_spare,
+    }
 }
 
 #[test]
 fn every_interval_is_merged_once_or_stated() {
-    let gone_on: usize = (0..600).map(simulate).sum();
-    assert!(gone_on > 100, "{gone_on} shares went on with others");
+    let gone_on: Vec<GoneOn> = (0..600).map(simulate).collect();
+    let all: usize = gone_on.iter().map(|it| it.all).sum();
+    let with_spare = gone_on.iter().filter(|it| it.with_spare).count();
+    assert!(all > 100, "{all} shares went on with others");
+    assert!(
+        with_spare > 2,
+        "{with_spare} shares went on with one that waited"
+    );
 }
 
 #[test]
@@ -788,4 +829,32 @@ fn every_interval_is_merged_once_or_stated_in_many_seeds() {
 #[test]
 fn the_margin_is_positive() {
     assert!(LEASE_MARGIN > Nanos::ZERO && LEASE > LEASE_MARGIN);
+}
+
+/// A coordinator that goes on after the machine was booted has the wall clock alone, which may be
+/// behind: a loss is then not before the last report, and no loss of a share from its beginning on.
+#[test]
+fn a_clock_that_was_set_back_makes_no_early_loss() {
+    let (mut world, on_loss) = (World::new(1), OnLoss::Drop);
+    world.conductors = vec![Conductor::first(setup(world.wanted, on_loss))];
+    world.on_loss = on_loss;
+    while world.last().seen.merged.len() < 2 {
+        world.step();
+        assert!(world.now < Nanos::from_secs(30), "the run goes on");
+    }
+    let set_back = Nanos::from_secs(1);
+    let next = world
+        .last()
+        .after(setup(world.wanted, on_loss), 2, set_back);
+    let mut next = next.expect("the run had a start");
+    let actions = next
+        .machine
+        .handle_time(set_back + LEASE + LEASE + LEASE_MARGIN);
+    let aborts = |action: &CoordinatorAction| {
+        matches!(action, CoordinatorAction::Tell(ClusterEvent::Aborted))
+    };
+    assert!(!actions.iter().any(aborts));
+    for place in next.machine.places() {
+        assert!(place.is_lost() && place.lost_at >= Some(place.reported));
+    }
 }

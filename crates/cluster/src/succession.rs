@@ -1,5 +1,6 @@
 //! Shares that pass from one place to another during a run, and how they are divided.
 
+use crate::message::MachineFacts;
 use drumfire_engine::Shares;
 use drumfire_units::Nanos;
 
@@ -8,7 +9,7 @@ use drumfire_units::Nanos;
 pub(crate) struct Succession {
     /// The lost place that had them.
     pub(crate) of: u32,
-    /// The place of the agent that has them beside its own.
+    /// The place of the agent that has them beside its own; this place where it had none.
     pub(crate) host: u32,
     /// The time of the run from which they are kept, once it is named.
     pub(crate) from: Option<Nanos>,
@@ -18,9 +19,12 @@ pub(crate) struct Succession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
     pub(crate) of: u32,
+    /// The place of the agent that is to have them beside its own; the next place where it has none.
     pub(crate) host: u32,
     /// The name of the place's agent.
     pub(crate) agent: String,
+    /// What its machine brings along.
+    pub(crate) machine: MachineFacts,
     pub(crate) shares: Shares,
 }
 
@@ -47,19 +51,47 @@ pub(crate) fn without(shares: Shares, mut held: Vec<Shares>) -> Vec<Shares> {
     free
 }
 
-/// Shares in as many parts, none of which has two more than another.
-pub(crate) fn dealt(shares: Shares, parts: u32) -> impl Iterator<Item = Shares> {
-    let mut next = shares.first;
-    (0..parts).map(move |part| {
-        let first = next;
-        let count = shares.count / parts + u32::from(part < shares.count % parts);
-        next += count;
-        Shares {
-            first,
-            count,
-            of: shares.of,
+/// A number of shares dealt out one after the other, to each as many as it takes.
+pub(crate) fn in_order(mut shares: u32, most: impl Iterator<Item = u32>) -> Vec<u32> {
+    let counts = most.map(|most| {
+        let count = most.min(shares);
+        shares -= count;
+        count
+    });
+    counts.collect()
+}
+
+/// A number of shares dealt out in turn, to each at most as many as it takes.
+pub(crate) fn evenly(mut shares: u32, most: &[u32]) -> Vec<u32> {
+    let mut counts = vec![0; most.len()];
+    while shares > 0 {
+        let before = shares;
+        for (count, most) in counts.iter_mut().zip(most) {
+            if shares > 0 && *count < *most {
+                (*count, shares) = (*count + 1, shares - 1);
+            }
         }
-    })
+        if shares == before {
+            break;
+        }
+    }
+    counts
+}
+
+/// Shares in parts of these counts, one beside the other, and what is left of them.
+pub(crate) fn parts(shares: Shares, counts: &[u32]) -> (Vec<Shares>, Shares) {
+    let mut rest = shares;
+    let mut take = |count: &u32| {
+        let part = Shares {
+            count: (*count).min(rest.count),
+            ..rest
+        };
+        rest.first += part.count;
+        rest.count -= part.count;
+        part
+    };
+    let parts = counts.iter().map(&mut take).collect();
+    (parts, rest)
 }
 
 #[cfg(test)]
@@ -84,7 +116,21 @@ mod tests {
         ] {
             assert_eq!(without(shares(2, 7), held.clone()), free, "{held:?}");
         }
-        let parts: Vec<Shares> = dealt(shares(2, 7), 3).collect();
-        assert_eq!(parts, [shares(2, 3), shares(5, 2), shares(7, 2)]);
+        let (dealt, rest) = parts(shares(2, 7), &[3, 0, 2]);
+        assert_eq!(dealt, [shares(2, 3), shares(5, 0), shares(5, 2)]);
+        assert_eq!(rest, shares(7, 2));
+    }
+
+    #[test]
+    fn each_takes_as_many_as_it_can() {
+        for (most, in_turn, one_by_one) in [
+            (&[9, 9, 9][..], &[3, 2, 2][..], &[7, 0, 0][..]),
+            (&[1, 9, 2], &[1, 4, 2], &[1, 6, 0]),
+            (&[1, 0, 2], &[1, 0, 2], &[1, 0, 2]),
+            (&[], &[], &[]),
+        ] {
+            assert_eq!(evenly(7, most), in_turn);
+            assert_eq!(in_order(7, most.iter().copied()), one_by_one);
+        }
     }
 }

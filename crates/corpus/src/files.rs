@@ -2,10 +2,7 @@
 
 macro_rules! case {
     ($name:literal) => {
-        (
-            $name,
-            include_str!(concat!("../cases/", $name, ".case")),
-        )
+        ($name, include_str!(concat!("../cases/", $name, ".case")))
     };
 }
 

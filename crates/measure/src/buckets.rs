@@ -237,8 +237,8 @@ impl Buckets {
             self.spread();
         }
         if other.all.is_empty() {
-            for (place, theirs) in other.used(places) {
-                let mine = self.count_mut(place);
+            for (place, theirs) in other.few.within(places) {
+                let mine = &mut self.all[place];
                 *mine = change(*mine, theirs);
             }
             return;

@@ -34,8 +34,8 @@ pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
 pub use page_server::{Page, PageRequest, PageServer, Pages, host_and_port};
 pub use post::{PostAnswer, PostTarget};
 pub use process::{
-    StealTimes, address_space, address_space_limit, descriptor_limit, ephemeral_ports,
-    raise_descriptor_limit, resident_memory, steal_times, yield_to_others,
+    StealTimes, address_space, address_space_limit, descriptor_limit, descriptors_open,
+    ephemeral_ports, raise_descriptor_limit, resident_memory, steal_times, yield_to_others,
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;

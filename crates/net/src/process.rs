@@ -9,6 +9,15 @@ pub fn descriptor_limit() -> Option<u64> {
     getrlimit(Resource::Nofile).current
 }
 
+/// The number of file descriptors that this process has open; `None` where the kernel does not report
+/// it.
+#[must_use]
+pub fn descriptors_open() -> Option<u64> {
+    let entries = fs::read_dir("/proc/self/fd").ok()?;
+    // One of them is that of the listing itself.
+    Some((entries.count() as u64).saturating_sub(1))
+}
+
 /// The limit that macOS grants when it refuses one of its own naming (`OPEN_MAX` in
 /// `sys/syslimits.h`).
 const OPEN_MAX: u64 = 10_240;

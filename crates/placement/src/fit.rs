@@ -19,6 +19,7 @@
 //!   threads only leave gaps in the numbers, and a load that is too much for one thread has them.
 
 use crate::machine::DESCRIPTORS_SPARE;
+use crate::part::targets;
 use crate::{Clamp, Machine, Placement};
 use drumfire_plan::{Affinity, Growth, Law, Load, Plan, Pool, Threads};
 use drumfire_units::rounded;
@@ -174,8 +175,7 @@ struct Asked<'a> {
 
 impl<'a> Asked<'a> {
     fn of(pool: &'a Pool) -> Self {
-        let origins = pool.requests.iter().map(|request| &request.url.origin);
-        let targets = origins.collect::<HashSet<_>>().len() as u64;
+        let targets = targets(pool);
         Self { pool, targets }
     }
 

@@ -7,10 +7,12 @@ mod clamp;
 mod fit;
 mod late_begin;
 mod machine;
+mod part;
 mod placement;
 
 pub use clamp::Clamp;
 pub use fit::{Unfit, fit};
 pub use late_begin::{LateBegin, LateBeginReason, late_begin};
 pub use machine::{DESCRIPTORS_SPARE, Machine};
+pub use part::Part;
 pub use placement::Placement;

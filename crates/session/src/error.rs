@@ -5,6 +5,7 @@ use drumfire_engine::{PrepareError, RunError};
 use drumfire_placement::Unfit;
 use drumfire_store::StoreError;
 use drumfire_units::ByteSize;
+use drumfire_units::rounded::count;
 use std::fmt;
 use std::io;
 
@@ -19,6 +20,15 @@ pub enum SessionError {
     Prepare(PrepareError),
     /// The machine can't run the plan, for at least one reason.
     Unfit(Vec<Unfit>),
+    /// Connections that are opened ahead can't all have a descriptor beside those that are open.
+    Descriptors {
+        /// The number of connections.
+        connections: u64,
+        /// The descriptors that are open.
+        open: u64,
+        /// The descriptors that this process may open.
+        limit: u64,
+    },
     /// The process may use too few addresses (`ulimit -v`).
     AddressSpace {
         /// Its limit.
@@ -49,6 +59,22 @@ impl fmt::Display for SessionError {
             Self::Unfit(refused) => {
                 let reasons: Vec<String> = refused.iter().map(ToString::to_string).collect();
                 f.write_str(&reasons.join("; "))
+            }
+            Self::Descriptors {
+                connections,
+                open,
+                limit,
+            } => {
+                let needed = open.saturating_add(*connections);
+                write!(
+                    f,
+                    "{} connections need {} file descriptors with the {} that are open, and this \
+                     process may open {}; raise the limit (ulimit -n {needed})",
+                    count(*connections),
+                    count(needed),
+                    count(*open),
+                    count(*limit)
+                )
             }
             Self::AddressSpace { limit, needed } => write!(
                 f,

@@ -52,7 +52,7 @@ pub use end_requests::EndRequests;
 pub use error::SessionError;
 pub use intervals::{IntervalOutput, IntervalOutputs, IntervalShape};
 
-pub use limits::{prepare, prepare_placed, this_machine};
+pub use limits::{check_descriptors, prepare, prepare_placed, this_machine};
 pub use message::{Answer, Question};
 pub use metering::Meter;
 pub use metering_error::MeteringError;

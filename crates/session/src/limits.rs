@@ -6,7 +6,9 @@
 use crate::SessionError;
 use drumfire_engine::{Prepared, Resolver};
 use drumfire_measure::{Remedy, Summary};
-use drumfire_net::{address_space, address_space_limit, is_own_address, raise_descriptor_limit};
+use drumfire_net::{
+    address_space, address_space_limit, descriptors_open, is_own_address, raise_descriptor_limit,
+};
 use drumfire_placement::{DESCRIPTORS_SPARE, Machine, Placement, fit};
 use drumfire_plan::Plan;
 use drumfire_units::ByteSize;
@@ -44,6 +46,23 @@ pub fn prepare(plan: Plan, resolver: Arc<Resolver>) -> Result<Arc<Prepared>, Ses
         });
     }
     prepare_placed(plan, placement, resolver)
+}
+
+/// Checks that this process has file descriptors for this many connections beside those that it has
+/// open: a process that keeps several shares of a plan opens those of all.
+///
+/// # Errors
+/// When it has not.
+pub fn check_descriptors(connections: u64) -> Result<(), SessionError> {
+    let (limit, open) = (this_machine().descriptors, descriptors_open().unwrap_or(0));
+    match limit {
+        Some(limit) if open.saturating_add(connections) > limit => Err(SessionError::Descriptors {
+            connections,
+            open,
+            limit,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Prepares a plan by a placement that was made for it.

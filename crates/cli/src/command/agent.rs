@@ -20,12 +20,14 @@ use drumfire_cluster::{
 use drumfire_compile::{Host, compile_draft};
 use drumfire_document::form::Draft;
 use drumfire_document::{Document, Text};
-use drumfire_engine::Shares;
+use drumfire_engine::{Prepared, Shares};
 use drumfire_net::{Clock, is_own_address};
+use drumfire_placement::Part;
 use drumfire_plan::{Origin, Plan, Redirects};
 use drumfire_report::Naming;
 use drumfire_session::{
-    Console as _, Keeper, Session, SessionError, StorePlace, Storing, prepare_placed, this_machine,
+    Console as _, Keeper, Session, SessionError, StorePlace, Storing, check_descriptors,
+    prepare_placed, this_machine,
 };
 use drumfire_units::ByteSize;
 use std::fs;
@@ -52,7 +54,8 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     thread::scope(|scope| {
         let (own, further_output) = (&assignment, output.clone());
         let further = scope.spawn(move || further(joins, flags, own, &further_output));
-        let exit = take(driver, &assignment, flags, output).and_then(ended);
+        let exit = take(driver, &assignment, flags, output);
+        let exit = exit.and_then(|taken| ended(taken.left));
         let further = further.join();
         further.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         exit
@@ -108,7 +111,8 @@ fn further(
     })
 }
 
-/// Takes one share that another agent has lost. One that is not wanted any more is no failure.
+/// Takes one share that another agent has lost. One that is not wanted any more is no failure, nor is
+/// one for which this process has no room: the coordinator learns of it, and nothing was sent.
 fn take_further(
     name: &str,
     flags: &AgentFlags,
@@ -129,20 +133,34 @@ fn take_further(
         attachments: own.attachments.clone(),
         ..assignment
     };
-    take(driver, &assignment, flags, output)?.map_err(Failure::failed)
+    let taken = take(driver, &assignment, flags, output)?;
+    match taken.has_begun {
+        true => taken.left.map_err(Failure::failed),
+        false => Ok(()),
+    }
 }
 
-/// Runs a share to its end; how its agent has left.
+/// A share that was to be run, when its agent has left.
+struct TakenShare {
+    /// Whether its session was started.
+    has_begun: bool,
+    /// How its agent has left: whole, or for this reason.
+    left: Result<(), String>,
+}
+
+/// Runs a share to its end.
 fn take(
     driver: AgentDriver,
     assignment: &Assignment,
     flags: &AgentFlags,
     output: &Output,
-) -> Result<Result<(), String>, Failure> {
+) -> Result<TakenShare, Failure> {
     let files_max = flags.files_max.unwrap_or(ByteSize(FILES_BYTES_MAX));
+    let mut has_begun = false;
     let ran = ReceivedFiles::fetch(&driver, assignment, files_max).and_then(|files| {
-        let share = Share::new(flags, assignment, &files, output)?;
-        share.run(&driver, output)
+        let prepared = Share::new(flags, assignment, &files, output)?.prepared()?;
+        has_begun = true;
+        prepared.run(&driver, output)
     });
     let stored = match ran {
         Ok(stored) => stored,
@@ -166,7 +184,7 @@ fn take(
         // The coordinator has everything that is in it.
         let _kept = fs::remove_dir_all(path);
     }
-    Ok(left)
+    Ok(TakenShare { has_begun, left })
 }
 
 /// The exit of an agent: a share that is not complete is a failure, so that nothing that restarts
@@ -267,13 +285,41 @@ impl<'a> Share<'a> {
         })
     }
 
+    /// Fits the share to this machine.
+    fn prepared(self) -> Result<PreparedShare<'a>, Failure> {
+        let Self {
+            flags,
+            assignment,
+            draft,
+            plan,
+        } = self;
+        let placement = divide_placement(&plan, assignment.machine, is_own_address);
+        let placement = placement.map_err(SessionError::Unfit)?;
+        // The plan was fitted to all machines together, and this process may have further shares.
+        let part = Part::of(&plan, &placement, assignment.shares.count);
+        check_descriptors(part.ahead)?;
+        Ok(PreparedShare {
+            flags,
+            shares: assignment.shares,
+            draft,
+            prepared: prepare_placed(plan, placement, Arc::new(names::resolve))?,
+        })
+    }
+}
+
+/// A share that this machine can run.
+struct PreparedShare<'a> {
+    flags: &'a AgentFlags,
+    shares: Shares,
+    draft: Draft,
+    prepared: Arc<Prepared>,
+}
+
+impl PreparedShare<'_> {
     /// Runs the share; the directory in which its record is.
     fn run(self, driver: &AgentDriver, output: &Output) -> Result<Option<PathBuf>, Failure> {
-        let placement = divide_placement(&self.plan, self.assignment.machine, is_own_address);
-        let placement = placement.map_err(SessionError::Unfit)?;
-        let prepared = prepare_placed(self.plan, placement, Arc::new(names::resolve))?;
         let appointment = driver.appointment();
-        let session = Session::of_shares(prepared, self.assignment.shares, appointment.clone());
+        let session = Session::of_shares(self.prepared, self.shares, appointment.clone());
         let info = output.redactor().info(session.info()).encode();
         driver.tell(FromAgent::Prepared(info, appointment));
         let written = Written {

@@ -8,9 +8,11 @@ use super::Coordinator;
 use crate::event::CoordinatorAction;
 use crate::journal::Entry;
 use crate::lease::START_LEAD;
-use crate::offers::offers;
+use crate::message::MachineFacts;
+use crate::offers::{Offers, offers};
 use crate::on_loss::OnLoss;
 use crate::place::Place;
+use crate::room::Room;
 use crate::succession::Offer;
 use drumfire_units::Nanos;
 
@@ -27,12 +29,7 @@ impl Coordinator {
         if self.has_stopped || self.halt.is_some() {
             return self.withdraw(now, actions);
         }
-        for offer in offers(&self.places) {
-            let entry = Entry::Offered(offer.clone());
-            actions.push(CoordinatorAction::Journal(entry.frame()));
-            self.take_offer(&offer, now);
-            actions.push(CoordinatorAction::Nudge);
-        }
+        self.take_stock(now, actions);
         for index in 0..self.places.len() {
             let place = &self.places[index];
             if !place.has_begun() && place.goes_on() && place.is_ready() {
@@ -46,12 +43,48 @@ impl Coordinator {
         }
     }
 
+    /// Offers the shares that nobody has.
+    fn take_stock(&mut self, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        if self.places.iter().all(|place| place.lost_at.is_none()) {
+            return;
+        }
+        let Some(machine) = self.machine() else {
+            return;
+        };
+        let room = &*self
+            .room
+            .get_or_insert_with(|| Room::of(&self.setup.plan, machine));
+        let idle = self.waiting.iter().map(|(beat, _)| beat);
+        let Offers { made, unplaced } = offers(&self.places, idle, room);
+        for place in &mut self.places {
+            place.unplaced = None;
+        }
+        for (of, text) in unplaced {
+            self.places[of as usize].unplaced = Some(text);
+        }
+        for offer in made {
+            let entry = Entry::Offered(offer.clone());
+            actions.push(CoordinatorAction::Journal(entry.frame()));
+            self.take_offer(&offer, now);
+            actions.push(CoordinatorAction::Nudge);
+        }
+    }
+
+    /// The sum of the machines to which the plan is fitted.
+    fn machine(&self) -> Option<MachineFacts> {
+        let first = self.places.first();
+        first.map(|place| place.assignment.machine)
+    }
+
     /// Makes the place of an offer.
     pub(super) fn take_offer(&mut self, offer: &Offer, now: Nanos) {
+        let Some(machine) = self.machine() else {
+            return;
+        };
+        self.waiting.retain(|(beat, _)| beat.agent != offer.agent);
         let share = self.places.len() as u32;
-        let host = &self.places[offer.host as usize];
-        let place = Place::offered(offer, share, host, now);
-        self.places.push(place);
+        let place = Place::offered(offer, share, &self.setup, machine, now);
+        self.add_place(place);
         self.merge.join();
     }
 

@@ -38,8 +38,17 @@ impl Coordinator {
                 }
                 self.lose(index, at, &mut actions);
             }
+            Entry::Failed(place, at, reason) => {
+                let index = place as usize;
+                let place = self.places.get_mut(index);
+                let place = place.ok_or(MessageError::Malformed("a failure of no place"))?;
+                place.refusal = Some(reason);
+                self.lose(index, at, &mut actions);
+            }
             Entry::Offered(offer) => {
-                if self.places.len() <= offer.host.max(offer.of) as usize {
+                // That of an agent that had no share is the next place itself.
+                if self.places.len() < offer.host as usize || self.places.len() <= offer.of as usize
+                {
                     return Err(MessageError::Malformed("an offer of no place"));
                 }
                 self.take_offer(&offer, Nanos::ZERO);
@@ -79,7 +88,7 @@ impl Coordinator {
             let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
             let mut place = Place::new(assignment, beat, Nanos::ZERO);
             place.info = Some(Box::new(info));
-            self.places.push(place);
+            self.add_place(place);
         }
         self.merge = Merge::of(self.places.len());
         self.name_start(begun.start, actions);

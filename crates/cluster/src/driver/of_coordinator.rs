@@ -26,6 +26,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::mpsc as queue;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender};
+use tokio::time::Instant;
 
 /// The longest time between two looks at what is due: the loss of an agent, and the journal.
 const LOOK: Duration = Duration::from_millis(50);
@@ -36,6 +37,13 @@ const RENEWAL: Nanos = Nanos::from_millis(200);
 /// The most bytes of a run's stream; the oldest go first, and come again from their agents.
 const STREAM_BYTES_MAX: i64 = 256 << 20;
 
+/// The time from one look at the reports that have come to the next. Agents close their intervals at the
+/// same times: what comes within it is one write of the journal, whose sync costs as much as dozens of
+/// reports.
+const REPORTS_PAUSE: Duration = Duration::from_millis(20);
+/// The least time between two looks at what is due: there may be thousands of messages a second, and a
+/// look is at all agents.
+const TICK: Nanos = Nanos::from_millis(10);
 /// The reports that are written at once, beside one.
 const REPORTS_AT_ONCE: usize = 256;
 /// The time between two looks whether the journal is still this coordinator's.
@@ -107,7 +115,7 @@ impl CoordinatorDriver {
             program: setup.program.clone(),
             text: origin.plan,
             taken: origin.taken,
-            files: setup.attachments.files.len() as u64,
+            attachments: setup.attachments.clone(),
             agents: setup.agents as u64,
             on_loss: setup.on_loss,
             url: credentials.url.clone(),
@@ -162,7 +170,7 @@ impl CoordinatorDriver {
             clock,
             run: head.run,
             term,
-            files: usize::try_from(head.files).unwrap_or(usize::MAX),
+            files: head.attachments.files.len(),
             contents: Vec::new(),
             coordinator,
         };
@@ -202,6 +210,7 @@ impl CoordinatorDriver {
                 agents: counted,
                 over: None,
                 looked: Nanos::ZERO,
+                ticked: Nanos::ZERO,
                 refused: Vec::new(),
             };
             let driven = conducting.drive(&run, wished, refusals).await;
@@ -275,6 +284,15 @@ impl CoordinatorDriver {
     }
 }
 
+/// The next message of a stream, not before a time.
+async fn next_behind(
+    time: Instant,
+    reports: &mut consumer::pull::Stream,
+) -> Option<Result<jetstream::Message, consumer::pull::MessagesError>> {
+    tokio::time::sleep_until(time).await;
+    reports.next().await
+}
+
 /// A coordinator that is to be driven.
 struct Conducted {
     clock: Clock,
@@ -301,6 +319,8 @@ struct Conducting {
     over: Option<Nanos>,
     /// The time of the last look whether the journal is still its own.
     looked: Nanos,
+    /// The time of the last look at what is due.
+    ticked: Nanos,
     /// The rights that were found missing while the run goes on.
     refused: Vec<Refusal>,
 }
@@ -322,6 +342,7 @@ impl Conducting {
         let mut questions = self.credentials.subscribe(&self.client, "status").await?;
         let (mut holder_is_there, mut left) = (true, None);
         let mut lost_at: Option<Nanos> = None;
+        let mut taken = Instant::now();
         loop {
             let actions = tokio::select! {
                 Some(beat) = beats.next() => self.answer(beat).await?,
@@ -329,10 +350,11 @@ impl Conducting {
                     self.tell_status(question).await;
                     Vec::new()
                 }
-                report = reports.next(), if lost_at.is_none() => match report {
+                report = next_behind(taken + REPORTS_PAUSE, &mut reports), if lost_at.is_none() => match report {
                     Some(Ok(report)) => {
                         let (actions, goes_on) = self.take_reports(report, &mut reports);
                         lost_at = (!goes_on).then(|| self.clock.now());
+                        taken = Instant::now();
                         actions
                     }
                     Some(Err(_)) | None => {
@@ -365,7 +387,7 @@ impl Conducting {
                 };
             }
             let mut actions = actions;
-            actions.extend(self.coordinator.handle_time(self.clock.now()));
+            actions.extend(self.tick());
             self.act(actions).await?;
             self.look_at_fence()?;
             self.agents
@@ -381,6 +403,16 @@ impl Conducting {
         }
         let _gone_by_itself = context.delete_stream(&name).await;
         Ok(())
+    }
+
+    /// Looks for what is due, now and then.
+    fn tick(&mut self) -> Vec<CoordinatorAction> {
+        let now = self.clock.now();
+        if now - self.ticked < TICK {
+            return Vec::new();
+        }
+        self.ticked = now;
+        self.coordinator.handle_time(now)
     }
 
     /// Passes a command on. That it is kept is told when it is written, as all events are.

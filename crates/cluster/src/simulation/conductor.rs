@@ -105,7 +105,7 @@ impl Conductor {
             program: setup.program.clone(),
             text: setup.text.clone(),
             taken: Vec::new(),
-            files: 0,
+            attachments: crate::Attachments::default(),
             agents: setup.agents as u64,
             on_loss: setup.on_loss,
             url: "nats://here".to_owned(),

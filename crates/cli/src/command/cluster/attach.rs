@@ -2,7 +2,7 @@
 
 use super::journal::{JournalFile, Taken};
 use super::surroundings::Surroundings;
-use super::{Opening, carry_out};
+use super::{Opening, carry_out, text_of_load};
 use crate::command::agent::credentials;
 use crate::command::local::Local;
 use crate::command::phases::{self, Compiled};
@@ -11,7 +11,7 @@ use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
 use crate::flags::AttachFlags;
 use crate::output::Output;
-use drumfire_cluster::{Attachments, CoordinatorDriver, Credentials, Setup};
+use drumfire_cluster::{CoordinatorDriver, Credentials, Setup};
 use drumfire_compile::{Host, compile_draft};
 use drumfire_plan::Plan;
 use drumfire_report::Naming;
@@ -60,6 +60,7 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
         let attach = Attach {
             flags: &flags,
             taken,
+            text: text_of_load(&written.document),
         };
         carry_out(
             Opening::Attach(attach),
@@ -76,6 +77,8 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
 pub(super) struct Attach<'a> {
     flags: &'a AttachFlags,
     taken: Taken,
+    /// The plan as agents get it.
+    text: String,
 }
 
 impl Attach<'_> {
@@ -110,9 +113,9 @@ impl Attach<'_> {
             run: head.run.clone(),
             program: head.program.clone(),
             plan: Arc::clone(plan),
-            // Every agent has both.
-            text: String::new(),
-            attachments: Attachments::default(),
+            // Those that have a share have both; one that waits may yet get one.
+            text: self.text,
+            attachments: head.attachments.clone(),
             agents: usize::try_from(head.agents).unwrap_or(usize::MAX),
             on_loss: head.on_loss,
         };

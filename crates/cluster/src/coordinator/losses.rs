@@ -1,0 +1,84 @@
+//! Agents that are lost or fail: before the start is named they end the run, behind it their places.
+
+use super::Coordinator;
+use crate::event::{ClusterEvent, CoordinatorAction};
+use crate::journal::Entry;
+use crate::on_loss::OnLoss;
+use crate::place::PlaceState;
+use drumfire_plan::StopReason;
+use drumfire_units::Nanos;
+
+impl Coordinator {
+    /// Takes an agent for lost that was not heard of.
+    pub(super) fn miss(&mut self, index: usize, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        let Some(start) = self.start else {
+            let reason = "the agent is gone".to_owned();
+            return self.fail(index, reason, now, actions);
+        };
+        let at = self.places[index].lost_now(now - start);
+        let entry = Entry::Lost(index as u32, at);
+        actions.push(CoordinatorAction::Journal(entry.frame()));
+        self.lose(index, at, actions);
+    }
+
+    /// An agent is lost at a run time: it has no lease any more, and is not there.
+    pub(super) fn lose(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        let place = &mut self.places[index];
+        place.state = PlaceState::Lost;
+        self.merge.close(index);
+        // What has not begun leaves nothing out: its shares are still those of a lost agent.
+        if place.has_begun() {
+            self.lack(index, at, actions);
+        }
+        self.close_intervals(actions);
+        self.finish(actions);
+    }
+
+    /// From a run time on the load lacks an agent's share.
+    pub(super) fn lack(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
+        let lost_at = &mut self.places[index].lost_at;
+        if lost_at.is_some() {
+            return;
+        }
+        *lost_at = Some(at);
+        // A load that would miss a share from its beginning is none: others may have begun it.
+        let is_early = at == Nanos::ZERO;
+        if (self.setup.on_loss == OnLoss::Abort || is_early) && self.halt.is_none() {
+            actions.push(CoordinatorAction::Tell(ClusterEvent::Aborted));
+            self.halt = Some((StopReason::Command, is_early));
+            actions.push(CoordinatorAction::Nudge);
+        }
+        let mut begun = self.places.iter().filter(|place| place.has_begun());
+        if begun.all(|place| place.lost_at.is_some()) {
+            self.stop(StopReason::Lost, actions);
+        }
+    }
+
+    /// Ends the run because of an agent: before its start is named as if it had not been, behind that
+    /// as by a loss.
+    pub(super) fn fail(
+        &mut self,
+        index: usize,
+        reason: String,
+        now: Nanos,
+        actions: &mut Vec<CoordinatorAction>,
+    ) {
+        if let Some(start) = self.start {
+            let at = self.places[index].lost_now(now - start);
+            let entry = Entry::Failed(index as u32, at, reason.clone());
+            actions.push(CoordinatorAction::Journal(entry.frame()));
+            self.places[index].refusal = Some(reason);
+            return self.lose(index, at, actions);
+        }
+        if self.is_over {
+            return;
+        }
+        self.is_over = true;
+        let reason = format!("{}: {reason}", self.places[index].agent);
+        for place in &mut self.places {
+            place.state = PlaceState::Lost;
+        }
+        actions.push(CoordinatorAction::Tell(ClusterEvent::Failed(reason)));
+        actions.push(CoordinatorAction::Nudge);
+    }
+}

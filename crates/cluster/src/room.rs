@@ -1,0 +1,156 @@
+//! The connections of shares, and the file descriptors that agents have for them.
+//!
+//! The plan was fitted to all machines together, before the load. An agent that keeps more than its
+//! own part of it needs more descriptors than that asked for. Connections that are opened ahead
+//! must all have one, so that shares are taken only as far as there is room for theirs. Those that are
+//! opened as they are needed may come to fewer than their bound; where the bound of all is beyond the
+//! limit, a note has it.
+
+use crate::division::divide_placement;
+use crate::message::MachineFacts;
+use drumfire_placement::{DESCRIPTORS_SPARE, Part};
+use drumfire_plan::Plan;
+use drumfire_units::rounded::count;
+
+/// The connections of each number of shares.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Room {
+    /// By the number of shares, from 0.
+    parts: Vec<Part>,
+    /// The cores of all machines to which the plan was fitted.
+    cores: u32,
+}
+
+impl Room {
+    /// That of a plan which was fitted to this sum of machines.
+    pub(crate) fn of(plan: &Plan, machine: MachineFacts) -> Self {
+        // It was fitted before, so that there is no reason against it.
+        let parts = match divide_placement(plan, machine, |_| true) {
+            Ok(placement) => {
+                let parts = (0..=placement.threads()).map(|it| Part::of(plan, &placement, it));
+                parts.collect()
+            }
+            Err(_) => Vec::new(),
+        };
+        Self {
+            parts,
+            cores: machine.cores.max(1),
+        }
+    }
+
+    /// The shares that an agent with these cores had, if the plan were divided anew.
+    pub(crate) fn fair(&self, machine: MachineFacts) -> u32 {
+        let of = self.parts.len().saturating_sub(1) as u64;
+        let fair = (of * u64::from(machine.cores)).div_ceil(u64::from(self.cores));
+        u32::try_from(fair).unwrap_or(u32::MAX).max(1)
+    }
+
+    /// The most shares for which an agent has descriptors, beside parts of these numbers of shares.
+    pub(crate) fn most(&self, machine: MachineFacts, held: &[u32]) -> u32 {
+        let Some(limit) = machine.descriptors else {
+            return u32::MAX;
+        };
+        let left = limit.saturating_sub(self.ahead(held));
+        let fits = |part: &Part| part.ahead == 0 || part.ahead <= left;
+        let fitting = self.parts.partition_point(fits);
+        u32::try_from(fitting.saturating_sub(1)).unwrap_or(u32::MAX)
+    }
+
+    /// The descriptors that an agent lacks for one share more, and a sentence about it.
+    pub(crate) fn lack(&self, agent: &str, machine: MachineFacts, held: &[u32]) -> (u64, String) {
+        let limit = machine.descriptors.unwrap_or(u64::MAX);
+        let needed = self.ahead(&[held, &[1]].concat());
+        let (shown, most) = (count(needed), count(limit));
+        (
+            needed.saturating_sub(limit),
+            format!(
+                "with one more, agent {agent} needs {shown} file descriptors, and it may open {most} \
+                 (ulimit -n {needed})"
+            ),
+        )
+    }
+
+    /// What is said of an agent whose connections may come to more than its descriptors, where it
+    /// has these numbers of shares.
+    pub(crate) fn note(&self, agent: &str, machine: MachineFacts, held: &[u32]) -> Option<String> {
+        let limit = machine.descriptors?;
+        let parts = held.iter().map(|shares| self.part(*shares));
+        let most = parts.fold(DESCRIPTORS_SPARE, |sum, part| {
+            sum.saturating_add(part.ahead)
+                .saturating_add(part.as_needed)
+        });
+        (most > limit).then(|| {
+            format!(
+                "agent {agent} may open {} file descriptors, and kept shares whose connections, \
+                 which are opened as they are needed, may come to {}: those beyond fail as its own \
+                 (ulimit -n {most})",
+                count(limit),
+                count(most - DESCRIPTORS_SPARE),
+            )
+        })
+    }
+
+    /// The descriptors of these parts with those of the program.
+    fn ahead(&self, held: &[u32]) -> u64 {
+        let parts = held.iter().map(|shares| self.part(*shares).ahead);
+        parts.fold(DESCRIPTORS_SPARE, u64::saturating_add)
+    }
+
+    fn part(&self, shares: u32) -> Part {
+        let part = self.parts.get(shares as usize).or(self.parts.last());
+        part.copied().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Eight shares of 8 connections each, on machines with 8 cores in all.
+    fn room(connections: u32) -> Room {
+        let plan = drumfire_testkit::open("const(100/s,3s)").connections(connections);
+        let machine = MachineFacts {
+            cores: 8,
+            descriptors: None,
+        };
+        Room::of(&plan.threads(8).plan().unwrap(), machine)
+    }
+
+    fn machine(cores: u32, descriptors: u64) -> MachineFacts {
+        MachineFacts {
+            cores,
+            descriptors: Some(descriptors),
+        }
+    }
+
+    #[test]
+    fn shares_are_taken_as_far_as_there_are_descriptors() {
+        let room = room(64);
+        for (descriptors, held, most) in [
+            (64 + 64, &[][..], 8),
+            (64 + 63, &[], 7),
+            (64 + 16 + 15, &[2], 1),
+            (64 + 16 + 16, &[2], 2),
+            (64 + 16 + 8 + 8, &[2, 1], 1),
+            (64 + 16, &[2], 0),
+            (10, &[2], 0),
+        ] {
+            let found = room.most(machine(2, descriptors), held);
+            assert_eq!(found, most, "{descriptors} {held:?}");
+        }
+        let (lacks, text) = room.lack("a", machine(2, 85), &[2]);
+        assert_eq!(lacks, 3);
+        assert_eq!(
+            text,
+            "with one more, agent a needs 88 file descriptors, and it may open 85 (ulimit -n 88)"
+        );
+    }
+
+    #[test]
+    fn a_fair_part_is_that_of_the_cores() {
+        let room = room(64);
+        for (cores, fair) in [(1, 1), (2, 2), (8, 8), (0, 1)] {
+            assert_eq!(room.fair(machine(cores, 1)), fair, "{cores}");
+        }
+    }
+}

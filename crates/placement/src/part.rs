@@ -1,0 +1,43 @@
+//! The connections of a part of a plan's shares.
+
+use crate::Placement;
+use drumfire_plan::{Growth, Plan, Pool};
+use std::collections::HashSet;
+
+/// The connections that a part of a plan's shares has at most, to all targets of all pools.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// Those that are opened before the load begins.
+    pub ahead: u64,
+    /// The bound of those that are opened as they are needed.
+    pub as_needed: u64,
+}
+
+impl Part {
+    /// That of this many shares, whichever they are. A pool deals its connections out evenly to the
+    /// shares that have a part of it, so that the bound is above the truth by one connection for
+    /// each share and target at most.
+    #[must_use]
+    pub fn of(plan: &Plan, placement: &Placement, shares: u32) -> Self {
+        let mut part = Self::default();
+        for (number, pool) in plan.pools().iter().enumerate() {
+            let divided = placement.shares(number).min(placement.threads()).max(1);
+            let all = placement.connections(number);
+            let dealt = shares.min(divided);
+            let most = all.min(all.div_ceil(divided).saturating_mul(dealt));
+            let most = targets(pool).saturating_mul(u64::from(most));
+            let sum = match pool.connections.growth {
+                Growth::AsNeeded => &mut part.as_needed,
+                Growth::Ahead => &mut part.ahead,
+            };
+            *sum = sum.saturating_add(most);
+        }
+        part
+    }
+}
+
+/// The targets of a pool, each of which has connections of its own.
+pub(crate) fn targets(pool: &Pool) -> u64 {
+    let origins = pool.requests.iter().map(|request| &request.url.origin);
+    origins.collect::<HashSet<_>>().len() as u64
+}
