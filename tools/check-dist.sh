@@ -114,6 +114,12 @@ bash -n "$root/share/bash-completion/completions/drumfire"
 cd "$OLDPWD"
 tools/version.sh | grep -Eqx "$version( \([0-9a-f]{12}(-modified)? [0-9]{4}-[0-9]{2}-[0-9]{2}\))?"
 
+# A package of a crate has the files of other folders that the crate embeds.
+for embeds in drumfire=schema/drumfire.summary.v1.json drumfire-corpus=cases/00-control.case; do
+  cargo package --package "${embeds%%=*}" --list --locked --offline --allow-dirty 2>/dev/null >"$work/list"
+  grep -Fqx "${embeds#*=}" "$work/list" || { echo "dist: the package of ${embeds%%=*} lacks ${embeds#*=}" >&2; exit 1; }
+done
+
 # The formula, of sources that stand in for those of a release.
 printf x | gzip -9n >"$work/one/drumfire-$version-source.tar.gz"
 DRUMFIRE_DIST=$work/one tools/make-dist.sh formula https://example.test/v1/
