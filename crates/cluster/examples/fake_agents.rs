@@ -26,8 +26,8 @@ use drumfire_plan::StopReason;
 use drumfire_units::{ByteSize, Nanos};
 use futures::StreamExt as _;
 use std::io::{Error, Result, Write as _};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -44,6 +44,7 @@ struct Fleet {
     group: String,
     intervals: u64,
     info: RunInfo,
+    memory: Mutex<Interval>,
     published: AtomicU64,
     received: AtomicU64,
     reports: AtomicU64,
@@ -64,6 +65,7 @@ async fn main() -> Result<()> {
         clock: Clock::start(),
         group: group.clone(),
         intervals: number(seconds)?,
+        memory: Mutex::new(Interval::of_pools(&info(series).pools)),
         info: info(series),
         published: AtomicU64::new(0),
         received: AtomicU64::new(0),
@@ -101,9 +103,10 @@ fn info(series: u64) -> RunInfo {
     }
 }
 
-/// An interval of an agent, whose latencies are spread over some decades.
-fn interval(info: &RunInfo, index: u64, agent: u64) -> Interval {
-    let mut interval = Interval::of_pools(&info.pools);
+/// An interval of an agent, whose latencies are spread over some decades. It is recorded into memory that
+/// all agents use in turn: to clear new memory for each would take more than the coordinator does.
+fn interval(memory: &mut Interval, info: &RunInfo, index: u64, agent: u64) -> Interval {
+    let interval = memory;
     interval.reset(index, Nanos(INTERVAL.0 * index));
     interval.end = Nanos(INTERVAL.0 * (index + 1));
     let series = info.pools[0].steps.len() as u64;
@@ -128,7 +131,7 @@ fn interval(info: &RunInfo, index: u64, agent: u64) -> Interval {
         });
     }
     interval.sum_up();
-    interval
+    interval.clone()
 }
 
 /// An agent's life.
@@ -199,7 +202,13 @@ impl Fake {
         if self.edge().is_none_or(|edge| now < edge) {
             return Vec::new();
         }
-        let interval = Arc::new(interval(&self.fleet.info, self.closed, self.index));
+        let mut memory = self
+            .fleet
+            .memory
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let interval = interval(&mut memory, &self.fleet.info, self.closed, self.index);
+        let interval = Arc::new(interval);
         let mut contents = vec![event(&RunEvent::IntervalClosed(interval))];
         self.closed += 1;
         if self.closed == self.fleet.intervals {
@@ -265,6 +274,7 @@ struct Simulated {
     coordinator: Coordinator,
     agents: Vec<Agent>,
     now: Nanos,
+    memory: Interval,
     /// The CPU time that the coordinator has taken.
     taken: Nanos,
     journal: u64,
@@ -295,6 +305,7 @@ fn simulate(agents: u64, seconds: u64, series: u64) -> Result<()> {
             .map(|index| Agent::new(&format!("fake{index}"), "1", machine))
             .collect(),
         now: Nanos::from_secs(1),
+        memory: Interval::of_pools(&info(series).pools),
         taken: Nanos::ZERO,
         journal: 0,
     };
@@ -352,7 +363,7 @@ impl Simulated {
     /// Lets each agent report an interval.
     fn report(&mut self, info: &RunInfo, index: u64) {
         for agent in 0..self.agents.len() {
-            let interval = Arc::new(interval(info, index, agent as u64));
+            let interval = Arc::new(interval(&mut self.memory, info, index, agent as u64));
             let content = event(&RunEvent::IntervalClosed(interval));
             for action in self.agents[agent].report(&content, self.now) {
                 let AgentAction::Publish(bytes) = action else {

@@ -109,3 +109,21 @@ pub(crate) fn within_limits(summary: Arc<Summary>, limit: Option<u64>) -> Arc<Su
     }
     Arc::new(summary)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_need_descriptors_beside_those_that_are_open() {
+        check_descriptors(0).unwrap();
+        let Some(limit) = this_machine().descriptors else {
+            return;
+        };
+        let refused = check_descriptors(limit).unwrap_err().to_string();
+        assert!(
+            refused.contains("that are open, and this process may open"),
+            "{refused}"
+        );
+    }
+}

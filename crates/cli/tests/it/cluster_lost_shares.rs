@@ -4,6 +4,8 @@
 use crate::support::nats::Nats;
 use crate::support::program::{LIMIT, PATH, neutral};
 use crate::support::{Folder, Process, Run, Serve, drumfire, lab};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -134,5 +136,39 @@ fn an_agent_that_waits_takes_a_lost_share() {
     for agent in [other, spare] {
         assert_eq!(agent.finish(LIMIT).code, Some(0));
     }
+    drop(lost.finish(LIMIT));
+}
+
+/// A limit that was lowered since the agent came is seen by the agent alone: it refuses the share with the
+/// sums, and its own part goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_agent_counts_its_descriptors_again() {
+    let Some(lab) = Lab::new() else {
+        return;
+    };
+    let (other, lost) = (lab.agent("a", 1_000), lab.agent("c", 1_000));
+    let run = lab.run("2");
+    let open = fs::read_dir(format!("/proc/{}/fd", other.id())).unwrap();
+    // Enough for another connection to the server, and for none to the target.
+    let most = Some(open.count() as u64 + 12);
+    let limit = Rlimit {
+        current: most,
+        maximum: most,
+    };
+    let id = Pid::from_raw(other.id().cast_signed());
+    prlimit(id, Resource::Nofile, limit).unwrap();
+    kill(&lost);
+    let run = run.finish(LIMIT);
+    let words = words(&run);
+    for stated in [
+        "agent c (3 of 6 shares) was lost at",
+        "a+1 did not take 3 of them: 30 connections need",
+        "that are open, and this process may open",
+    ] {
+        assert!(words.contains(stated), "{stated}: {words}");
+    }
+    let other = other.finish(LIMIT);
+    assert_eq!(other.code, Some(0), "{}", other.stderr);
     drop(lost.finish(LIMIT));
 }

@@ -25,6 +25,15 @@ impl Coordinator {
     pub(super) fn lose(&mut self, index: usize, at: Nanos, actions: &mut Vec<CoordinatorAction>) {
         let place = &mut self.places[index];
         place.state = PlaceState::Lost;
+        if !place.has_begun() && place.refusal.is_none() {
+            let is_over = self.has_stopped || self.halt.is_some();
+            let reason = if is_over {
+                "the load was over"
+            } else {
+                "it did not come"
+            };
+            place.refusal = Some(reason.to_owned());
+        }
         self.merge.close(index);
         // What has not begun leaves nothing out: its shares are still those of a lost agent.
         if place.has_begun() {
