@@ -5,10 +5,11 @@
 //! each machine's beside the other's, so that their union is the whole.
 
 use crate::MachineFacts;
+use crate::fitting::divide_placement;
 use crate::room::Room;
 use crate::succession::evenly;
 use drumfire_engine::Shares;
-use drumfire_placement::{DESCRIPTORS_SPARE, Machine, Placement, Unfit, fit};
+use drumfire_placement::{DESCRIPTORS_SPARE, Unfit};
 use drumfire_plan::Plan;
 use std::fmt;
 
@@ -58,24 +59,6 @@ pub(crate) fn sum(machines: &[MachineFacts]) -> MachineFacts {
             all.saturating_add(DESCRIPTORS_SPARE)
         }),
     }
-}
-
-/// A plan's placement on this sum of machines; `has_address` is asked for the addresses to send
-/// from.
-///
-/// # Errors
-/// Everything that keeps them from running it.
-pub fn divide_placement(
-    plan: &Plan,
-    of: MachineFacts,
-    has_address: fn(std::net::IpAddr) -> bool,
-) -> Result<Placement, Vec<Unfit>> {
-    let machine = Machine {
-        cores: of.cores,
-        descriptors: of.descriptors,
-        has_address,
-    };
-    fit(plan, &machine)
 }
 
 /// The shares of each machine.

@@ -28,6 +28,7 @@ mod division;
 mod driver;
 mod event;
 mod findings;
+mod fitting;
 mod from_agent;
 mod inbox;
 mod journal;
@@ -55,12 +56,13 @@ pub use bytes::MessageError;
 pub use clock_facts::ClockFacts;
 pub use coordinator::Coordinator;
 pub use courier::Courier;
-pub use division::{DivisionError, divide, divide_placement};
+pub use division::{DivisionError, divide};
 pub use driver::{
     AgentDriver, AgentTask, CoordinatorDriver, Credentials, DriverError, FileContent, Journal,
     NatsTls, Origin, PastRun, Refusal, User, runs_under_way,
 };
 pub use event::{ClusterEvent, CoordinatorAction, Lack, Loss};
+pub use fitting::divide_placement;
 pub use from_agent::FromAgent;
 pub use journal::{Axis, Head, Outline};
 pub use lease::{BEAT, LEASE};

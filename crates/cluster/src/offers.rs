@@ -49,8 +49,8 @@ pub(crate) fn offers<'a>(
         let held = heirs().filter(|heir| heir.has_begun() || heir.goes_on());
         let held = held.map(|heir| heir.assignment.shares).collect();
         for free in without(lost.assignment.shares, held) {
-            let rest = offers.to_idle(of, free, places, idle.clone(), room);
-            let rest = offers.to_hosts(of, rest, places, room);
+            let rest = offers.offer_idle(of, free, places, idle.clone(), room);
+            let rest = offers.offer_hosts(of, rest, places, room);
             if let Some(lack) = offers.lack(rest, places, room) {
                 offers.unplaced.push((of, lack));
             }
@@ -109,7 +109,7 @@ fn offered(offers: &[Offer], host: u32) -> impl Iterator<Item = &Offer> {
 
 impl Offers {
     /// Offers shares to agents that wait; gives what is left.
-    fn to_idle<'a>(
+    fn offer_idle<'a>(
         &mut self,
         of: u32,
         free: Shares,
@@ -143,7 +143,7 @@ impl Offers {
     }
 
     /// Offers shares to agents that have some; gives what is left.
-    fn to_hosts(&mut self, of: u32, free: Shares, places: &[Place], room: &Room) -> Shares {
+    fn offer_hosts(&mut self, of: u32, free: Shares, places: &[Place], room: &Room) -> Shares {
         let hosts = hosts(places, &self.made);
         let most: Vec<u32> = hosts
             .iter()

@@ -6,7 +6,7 @@
 //! opened as they are needed may come to fewer than their bound; where the bound of all is beyond the
 //! limit, a note has it.
 
-use crate::division::divide_placement;
+use crate::fitting::divide_placement;
 use crate::message::MachineFacts;
 use drumfire_placement::{DESCRIPTORS_SPARE, Part};
 use drumfire_plan::Plan;
@@ -97,7 +97,10 @@ impl Room {
     }
 
     fn part(&self, shares: u32) -> Part {
-        let part = self.parts.get(shares as usize).or(self.parts.last());
+        let part = self
+            .parts
+            .get(shares as usize)
+            .or_else(|| self.parts.last());
         part.copied().unwrap_or_default()
     }
 }
