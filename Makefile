@@ -8,7 +8,7 @@ FUZZ_SECONDS ?= 600
 SEED ?= 1
 # How many tests of a program run side by side: more than there are cores, since those that take
 # long wait for servers, timeouts and schedules.
-TEST_THREADS ?= 8
+TEST_THREADS ?= 6
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Where man(1) and the completion of bash look beside a program of BIN_DIR.
 SHARE_DIR ?= $(BIN_DIR)/../share
@@ -83,7 +83,7 @@ manifests:
 	tools/check-manifests.sh
 
 unit:
-	PROPTEST_RNG_SEED=$(SEED) RUST_TEST_THREADS=$(TEST_THREADS) cargo test --workspace --locked --no-fail-fast
+	PROPTEST_RNG_SEED=$(SEED) TEST_THREADS=$(TEST_THREADS) tools/run-tests.sh
 
 # The page's program, and pages in a browser. `make unit` makes what they need: the debug binary and pages.
 web:

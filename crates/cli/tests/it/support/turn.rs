@@ -2,15 +2,28 @@
 //!
 //! Most tests wait for servers, timeouts and schedules, so many run side by side (`TEST_THREADS` in
 //! the Makefile). A test shares the machine from its first process on until its thread ends. A test
-//! whose measurement others would distort runs [`alone`].
+//! whose measurement others would distort runs [`alone`], in the end behind all that share: its thread
+//! waits until then. `tools/run-tests.sh` therefore gives more threads than may share the machine, and
+//! says how many may; and it holds the file that keeps the machine from its other stream of tests.
 
 use std::cell::RefCell;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::env;
+use std::fs::File;
+use std::sync::{Condvar, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+/// How many tests may share the machine: a number, or as many as there are threads.
+const SHARES: &str = "DRUMFIRE_TEST_SHARES";
+/// A file that is locked by whatever else loads the machine.
+const MACHINE_FILE: &str = "DRUMFIRE_TEST_MACHINE";
+
 /// The machine that all tests run on.
-static MACHINE: Machine = Machine::new();
+static MACHINE: LazyLock<Machine> = LazyLock::new(|| {
+    let shares = env::var(SHARES).ok();
+    let shares = shares.map(|text| text.parse().expect("a number of tests"));
+    Machine::new(shares.unwrap_or(usize::MAX))
+});
 
 thread_local! {
     /// The turn of the test that runs on this thread.
@@ -22,6 +35,8 @@ thread_local! {
 struct Machine {
     users: Mutex<Users>,
     changed: Condvar,
+    /// How many may share it.
+    shares: usize,
 }
 
 /// How many tests share a machine, and whether one has it alone.
@@ -32,13 +47,14 @@ struct Users {
 }
 
 impl Machine {
-    const fn new() -> Self {
+    const fn new(shares: usize) -> Self {
         Self {
             users: Mutex::new(Users {
                 sharing: 0,
                 is_taken: false,
             }),
             changed: Condvar::new(),
+            shares,
         }
     }
 
@@ -49,7 +65,7 @@ impl Machine {
     /// Waits until a test may run in this way.
     fn take(&'static self, way: Way) -> Turn {
         let is_blocked = |users: &mut Users| match way {
-            Way::Shared => users.is_taken,
+            Way::Shared => users.is_taken || users.sharing == self.shares,
             Way::Alone => users.is_taken || users.sharing > 0,
         };
         let waited = self.changed.wait_while(self.users(), is_blocked);
@@ -87,9 +103,11 @@ impl Drop for Turn {
     }
 }
 
-/// The machine for one test, until this is dropped.
+/// The machine for one test, until this is dropped; the file's lock ends with it.
 #[derive(Debug)]
-pub(crate) struct Alone(());
+pub(crate) struct Alone {
+    _file: Option<File>,
+}
 
 impl Drop for Alone {
     fn drop(&mut self) {
@@ -102,7 +120,12 @@ pub(crate) fn alone() -> Alone {
     // A test that waited with a share of its own would wait for itself.
     OWN.take();
     OWN.set(Some(MACHINE.take(Way::Alone)));
-    Alone(())
+    let file = env::var_os(MACHINE_FILE).map(|path| {
+        let file = File::open(path).expect("the file of the machine");
+        file.lock().expect("a lock of the machine");
+        file
+    });
+    Alone { _file: file }
 }
 
 /// Begins the share of the test on this thread, unless it has a turn already. Threads that a test
@@ -116,16 +139,17 @@ pub(crate) fn share() {
 
 #[test]
 fn tests_share_the_machine_or_have_it_alone() {
-    static OURS: Machine = Machine::new();
-    let seen = || {
-        let users = OURS.users();
+    static OURS: Machine = Machine::new(2);
+    static NARROW: Machine = Machine::new(1);
+    let seen = |machine: &Machine| {
+        let users = machine.users();
         (users.sharing, users.is_taken)
     };
     // The users that a later turn finds, after all of these have ended.
-    let after = |turns: Vec<Turn>, way: Way| {
+    let after = |machine: &'static Machine, turns: Vec<Turn>, way: Way| {
         let waiting = thread::spawn(move || {
-            let _turn = OURS.take(way);
-            seen()
+            let _turn = machine.take(way);
+            seen(machine)
         });
         // Time enough for a turn that is given too early; one that has to wait is never late.
         thread::sleep(Duration::from_millis(50));
@@ -134,10 +158,16 @@ fn tests_share_the_machine_or_have_it_alone() {
     };
     let shared = || OURS.take(Way::Shared);
     let two = [shared(), shared()];
-    assert_eq!(seen(), (2, false));
+    assert_eq!(seen(&OURS), (2, false));
     drop(two);
-    assert_eq!(after(vec![shared(), shared()], Way::Alone), (0, true));
-    assert_eq!(after(vec![OURS.take(Way::Alone)], Way::Alone), (0, true));
-    assert_eq!(after(vec![OURS.take(Way::Alone)], Way::Shared), (1, false));
-    assert_eq!(seen(), (0, false));
+    let alone = || OURS.take(Way::Alone);
+    assert_eq!(
+        after(&OURS, vec![shared(), shared()], Way::Alone),
+        (0, true)
+    );
+    assert_eq!(after(&OURS, vec![alone()], Way::Alone), (0, true));
+    assert_eq!(after(&OURS, vec![alone()], Way::Shared), (1, false));
+    assert_eq!(seen(&OURS), (0, false));
+    let all = vec![NARROW.take(Way::Shared)];
+    assert_eq!(after(&NARROW, all, Way::Shared), (1, false));
 }

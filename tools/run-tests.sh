@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Runs every test of the Rust code, in two streams side by side. The tests of programs named `it` wait
+# most of their time, for servers, timeouts and schedules; the others compute. One after the other they
+# leave a third of a machine with two cores idle.
+#
+# TEST_THREADS is how many tests of a stream run side by side: more than there are cores, since most of
+# them wait. The lines of the second stream come as they are printed, and those of the first at its end.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+threads=${TEST_THREADS:-6}
+# Always the whole workspace, whose features differ from those of a part of it.
+tests=(cargo test --workspace --locked --no-fail-fast)
+"${tests[@]}" --no-run
+
+# What the second stream holds; a test that needs the machine for itself waits for it.
+work=$(mktemp -d)
+: >"$work/machine"
+export DRUMFIRE_TEST_MACHINE=$work/machine
+
+# Beside those that run are threads for the tests that wait until they have the machine alone. The
+# stream has a group of processes of its own, so that all of it ends with this script.
+set -m
+DRUMFIRE_TEST_SHARES=$threads RUST_TEST_THREADS=$((threads + 8)) \
+  "${tests[@]}" --test it >"$work/waiting" 2>&1 </dev/null &
+waiting=$!
+set +m
+trap 'kill -INT -- "-$waiting" 2>/dev/null || true; rm -r "$work"' EXIT
+trap 'exit 130' INT TERM
+
+# All but those, by what cargo starts the programs with.
+cat >"$work/others" <<'SH'
+#!/bin/sh
+case ${1##*/} in it-????????????????) exit ;; esac
+exec "$@"
+SH
+chmod +x "$work/others"
+hold=()
+! command -v flock >/dev/null || hold=(flock --shared --close "$work/machine")
+status=0
+RUST_TEST_THREADS=$threads "${hold[@]}" "${tests[@]}" \
+  --config "target.'cfg(all())'.runner = '$work/others'" || status=$?
+wait "$waiting" || status=$?
+cat "$work/waiting"
+exit "$status"
