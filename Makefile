@@ -1,4 +1,4 @@
-# Everything that people run, one line each. `.ci/run` calls `make test` and nothing else.
+# Everything that people run, one line each. `.ci/run` calls `make test`, after a start that makes it shorter.
 
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)
 DEMO = $(TARGET_DIR)/demo/drumfire
