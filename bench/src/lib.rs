@@ -6,6 +6,7 @@
 
 pub mod answer;
 pub mod arrivals;
+pub mod capture;
 pub mod claim;
 pub mod cluster;
 pub mod floor;

@@ -214,6 +214,12 @@ impl Server {
         self.address.to_string()
     }
 
+    /// The port at which it listens.
+    #[must_use]
+    pub const fn port(&self) -> u16 {
+        self.address.port()
+    }
+
     /// A folder that lives as long as the server.
     #[must_use]
     pub fn folder(&self) -> &Path {

@@ -142,6 +142,8 @@ pub enum Tool {
     Drumfire,
     /// The same, with responses timed by the kernel's stamps.
     Stamped,
+    /// The same, with their requests too.
+    Wired,
     /// The same of an earlier time.
     Older,
     /// wrk, one thread.
@@ -183,6 +185,7 @@ impl Tool {
         match self {
             Self::Drumfire => "drumfire",
             Self::Stamped => "drumfire, `--clock receive`",
+            Self::Wired => "drumfire, `--clock wire`",
             Self::Older => OLDER,
             Self::Wrk => "wrk",
             Self::Floor => "floor",
@@ -195,7 +198,7 @@ impl Tool {
     #[must_use]
     pub fn is_installed(self, programs: &Programs) -> bool {
         match self {
-            Self::Drumfire | Self::Stamped | Self::Floor | Self::FloorNet => true,
+            Self::Drumfire | Self::Stamped | Self::Wired | Self::Floor | Self::FloorNet => true,
             Self::Older => programs.older.is_some(),
             Self::Wrk => programs.wrk.is_some(),
             Self::Oha => programs.oha.is_some(),
@@ -223,7 +226,7 @@ impl Tool {
     pub(crate) fn command(self, workload: &Workload, programs: &Programs) -> Result<Command> {
         let missing = || Error::other(format!("{} is not installed", self.name()));
         let program = match self {
-            Self::Drumfire | Self::Stamped => &programs.drumfire,
+            Self::Drumfire | Self::Stamped | Self::Wired => &programs.drumfire,
             Self::Older => programs.older.as_ref().ok_or_else(missing)?,
             Self::Floor | Self::FloorNet => &programs.floor,
             Self::Wrk => programs.wrk.as_ref().ok_or_else(missing)?,
@@ -234,11 +237,12 @@ impl Tool {
         let connections = workload.connections.to_string();
         let closing = workload.reuse == Reuse::Close;
         match self {
-            Self::Drumfire | Self::Stamped | Self::Older => {
+            Self::Drumfire | Self::Stamped | Self::Wired | Self::Older => {
                 command.args(["http", "--threads=1", "-k", "-q", "--json=-"]);
                 command.args(["-c", &connections, "-z", &format!("{seconds}s")]);
                 command.args(closing.then_some("--no-keepalive"));
                 command.args((self == Self::Stamped).then_some("--clock=receive"));
+                command.args((self == Self::Wired).then_some("--clock=wire"));
             }
             Self::Wrk => {
                 command.args(["-t1", "-c", &connections, "-d", &format!("{seconds}s")]);
@@ -264,7 +268,7 @@ impl Tool {
     pub(crate) fn claim(self, stdout: &str) -> Option<Claim> {
         match self {
             Self::Wrk => claim::wrk(stdout),
-            Self::Drumfire | Self::Stamped | Self::Older => claim::drumfire(stdout),
+            Self::Drumfire | Self::Stamped | Self::Wired | Self::Older => claim::drumfire(stdout),
             Self::Floor | Self::FloorNet => claim::floor(stdout),
             Self::Oha => claim::oha(stdout),
         }

@@ -10,6 +10,7 @@
 pub mod instrument;
 pub mod reading;
 
+use drumfire_units::Nanos;
 use reading::Reading;
 use serde_json::Value;
 use std::fmt;
@@ -32,6 +33,8 @@ pub enum Case {
     Tail,
     /// Its heads come at once, its bodies later.
     SlowBody,
+    /// It is so quick that a client's own waking is as long.
+    Quick,
 }
 
 /// The load of a case.
@@ -45,6 +48,8 @@ pub struct Load {
     pub seconds: u32,
     /// Seconds that a request may take.
     pub timeout: u32,
+    /// Whether a tool that can is to take its times from the wire.
+    pub is_on_wire: bool,
 }
 
 /// What the target knows of a run.
@@ -54,6 +59,8 @@ pub struct Witness {
     pub faults: u64,
     /// Requests of the load that it had answered when it froze.
     pub answered: u64,
+    /// The median time from request to response in a capture; 0 where there is none.
+    pub captured: Nanos,
 }
 
 impl Witness {
@@ -64,6 +71,7 @@ impl Witness {
         Some(Self {
             faults: counters["faults"].as_u64()?,
             answered: counters["responses"].as_u64()?,
+            captured: Nanos::ZERO,
         })
     }
 }
@@ -98,7 +106,7 @@ const COUNT_SLACK: f64 = 0.1;
 
 impl Case {
     /// All, in the order of the table.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Stall,
         Self::Freeze,
         Self::Capped,
@@ -106,6 +114,7 @@ impl Case {
         Self::Starved,
         Self::Tail,
         Self::SlowBody,
+        Self::Quick,
     ];
 
     /// The target in words.
@@ -119,6 +128,7 @@ impl Case {
             Self::Starved => "quick; the tool stopped for 12 % of the time",
             Self::Tail => "lognormal delays, median 5 ms, σ 1.5",
             Self::SlowBody => "heads at once, bodies 100 ms later",
+            Self::Quick => "answers in 50 µs",
         }
     }
 
@@ -133,6 +143,7 @@ impl Case {
             Self::Starved => "p99, 2 ms, or a warning",
             Self::Tail => "p99, 164 ms",
             Self::SlowBody => "p50, 100 ms",
+            Self::Quick => "p50, by a capture of the same run",
         }
     }
 
@@ -146,6 +157,7 @@ impl Case {
             Self::Failures => &["--reset", "0.1", "--hangup", "0.1", "--cut", "0.1"],
             Self::Tail => &["--delay", "lognormal:5ms,1.5", "--seed", "2"],
             Self::SlowBody => &["--size", "300", "--drip", "100B/50ms"],
+            Self::Quick => &["--delay", "const:50us"],
         }
     }
 
@@ -154,9 +166,14 @@ impl Case {
     pub fn load(self, url: &str) -> Load {
         Load {
             url: url.to_owned(),
-            rate: if self == Self::Tail { 500 } else { 200 },
+            rate: match self {
+                Self::Tail => 500,
+                Self::Quick => 1_000,
+                _ => 200,
+            },
             seconds: 6,
             timeout: if self == Self::Freeze { 2 } else { 20 },
+            is_on_wire: self.is_captured(),
         }
     }
 
@@ -180,7 +197,14 @@ impl Case {
             // 5 ms · exp(1.5 · 2.326).
             Self::Tail => time(reading.p99, 0.1638, TAIL_SLACK),
             Self::SlowBody => time(reading.p50, 0.1, SLACK),
+            Self::Quick => captured(reading.service.or(reading.p50), witness.captured),
         }
+    }
+
+    /// Whether its truth is that of a capture.
+    #[must_use]
+    pub fn is_captured(self) -> bool {
+        self == Self::Quick
     }
 }
 
@@ -203,6 +227,18 @@ fn time(figure: Option<f64>, truth: f64, slack: f64) -> Answer {
     given(
         (figure / truth - 1.0).abs() <= slack,
         format!("{:.0} ms", figure * 1e3),
+    )
+}
+
+/// A time in seconds beside the median of a capture, which must be there.
+fn captured(figure: Option<f64>, truth: Nanos) -> Answer {
+    let (Some(figure), true) = (figure, truth > Nanos::ZERO) else {
+        return Answer::None;
+    };
+    let truth = truth.as_secs_f64();
+    given(
+        (figure / truth - 1.0).abs() <= SLACK,
+        format!("{:.0} of {:.0} µs", figure * 1e6, truth * 1e6),
     )
 }
 
@@ -254,6 +290,26 @@ mod tests {
         assert_eq!(judge(Some(0.72)), Answer::True("720 ms".to_owned()));
         assert_eq!(judge(Some(0.002)), Answer::False("2 ms".to_owned()));
         assert_eq!(judge(None), Answer::None);
+    }
+
+    #[test]
+    fn a_service_is_that_of_the_capture() {
+        let witness = Witness {
+            captured: Nanos::from_micros(120),
+            ..Witness::default()
+        };
+        let reading = |p50, service| Reading {
+            p50,
+            service,
+            ..Reading::default()
+        };
+        let judge = |reading| Case::Quick.judge(&reading, witness, None);
+        let truth = Answer::True("121 of 120 µs".to_owned());
+        assert_eq!(judge(reading(Some(0.000_2), Some(0.000_121))), truth);
+        let more = Answer::False("200 of 120 µs".to_owned());
+        assert_eq!(judge(reading(Some(0.000_2), None)), more);
+        let uncaptured = Case::Quick.judge(&reading(Some(0.1), None), Witness::default(), None);
+        assert_eq!(uncaptured, Answer::None);
     }
 
     #[test]

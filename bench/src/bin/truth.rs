@@ -6,6 +6,7 @@
 //! decides, and a second run is due. Ends with 1 where a figure of drumfire's is not true.
 
 use clap::Parser;
+use drumfire_bench::capture::{Capture, Exchange, enter_namespace, exchanges};
 use drumfire_bench::machine;
 use drumfire_bench::process::Guarded;
 use drumfire_bench::server::Server;
@@ -71,9 +72,10 @@ fn main() -> Result<ExitCode> {
         };
         write!(out, "| {} |", tool.name())?;
         for case in Case::ALL {
-            // The greeter has no body that could be late.
-            let is_asked = (tool, case) != (Instrument::Ghz, Case::SlowBody);
+            // The greeter has no body that could be late, and its streams have no pairs of segments.
+            let is_asked = tool != Instrument::Ghz || !matches!(case, Case::SlowBody | Case::Quick);
             let answer = match is_asked {
+                true if case.is_captured() => apart(case, tool, &program, &programs)?,
                 true => judged(case, tool, &program, &programs)?,
                 false => Answer::None,
             };
@@ -84,6 +86,17 @@ fn main() -> Result<ExitCode> {
         writeln!(out)?;
     }
     Ok(ExitCode::from(u8::from(!is_true)))
+}
+
+/// The same in a network namespace of its own, where this system lets us have one.
+fn apart(case: Case, tool: Instrument, program: &Path, programs: &Programs) -> Result<Answer> {
+    let judged = || match enter_namespace()? {
+        true => judged(case, tool, program, programs),
+        false => Ok(Answer::None),
+    };
+    // The namespace is that of a thread, and of the processes that it starts.
+    thread::scope(|scope| scope.spawn(judged).join())
+        .unwrap_or_else(|_| Err(Error::other("the thread of a namespace panicked")))
 }
 
 /// One tool against one target; a tool that gives no report has no figure.
@@ -101,8 +114,12 @@ fn judged(case: Case, tool: Instrument, program: &Path, programs: &Programs) -> 
     let folder = server.folder().join("tool");
     fs::create_dir_all(&folder)?;
     let mut command = tool.command(program, &load, &folder)?;
+    let capture = case.is_captured().then(Capture::start).transpose()?;
     let running = Running::start(&mut command, &folder)?;
-    let witness = running.finish(case, &server)?;
+    let mut witness = running.finish(case, &server)?;
+    if let Some(capture) = capture {
+        witness.captured = median(&exchanges(&capture.finish()?, server.port()));
+    }
     let read = |name: &str| {
         let bytes = fs::read(folder.join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).into_owned()
@@ -114,6 +131,13 @@ fn judged(case: Case, tool: Instrument, program: &Path, programs: &Programs) -> 
             Ok(Answer::None)
         }
     }
+}
+
+/// The median time from request to response.
+fn median(exchanges: &[Exchange]) -> Nanos {
+    let mut times: Vec<Nanos> = exchanges.iter().map(|it| it.service()).collect();
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
 /// A tool under way, with the processes that it starts.

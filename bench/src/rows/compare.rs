@@ -59,9 +59,13 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "clock",
-        title: "keep-alive, 100 B, a server that does the least, by both clocks",
+        title: "keep-alive, 100 B, a server that does the least, by each clock",
         server: Kind::Answer,
-        against: &[(Tool::Stamped, None), (Tool::Wrk, None)],
+        against: &[
+            (Tool::Stamped, None),
+            (Tool::Wired, None),
+            (Tool::Wrk, None),
+        ],
         ..PLAIN
     },
     Case {

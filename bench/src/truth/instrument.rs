@@ -127,12 +127,14 @@ impl Instrument {
             rate,
             seconds,
             timeout,
+            is_on_wire,
         } = load;
         let shown = program.display();
         let address = url.trim_start_matches("http://").trim_end_matches('/');
         let words = match self {
             Self::Drumfire => format!(
-                "{shown} http -q --no-store --json - -r {rate}/s -z {seconds}s --timeout {timeout}s {url}"
+                "{shown} http -q --no-store --json - -r {rate}/s -z {seconds}s --timeout {timeout}s {} {url}",
+                if *is_on_wire { "--clock wire" } else { "" }
             ),
             Self::Oha => format!(
                 "{shown} --no-tui --output-format json --latency-correction -q {rate} -z {seconds}s -c {OPEN} \
@@ -226,6 +228,7 @@ fn k6_script(load: &Load) -> String {
         rate,
         seconds,
         timeout,
+        ..
     } = load;
     format!(
         "import http from 'k6/http';

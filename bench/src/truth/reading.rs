@@ -10,6 +10,8 @@ use serde_json::Value;
 pub struct Reading {
     /// The median latency: from the intended start where the tool knows one.
     pub p50: Option<f64>,
+    /// The median time of service, where the tool tells it apart.
+    pub service: Option<f64>,
     /// The ninetieth percentile.
     pub p90: Option<f64>,
     /// The ninety-ninth.
@@ -29,10 +31,12 @@ fn json(text: &str) -> Option<Value> {
 pub fn drumfire(text: &str) -> Option<Reading> {
     let summary = json(text)?;
     let quantiles = &summary["latency"]["response_time"]["quantiles"];
+    let service = &summary["latency"]["service_time"]["quantiles"];
     let time = |q: &str| Some(quantiles[q].as_f64()? / 1e9);
     let count = |name: &str| summary["requests"][name].as_u64().unwrap_or_default();
     Some(Reading {
         p50: time("0.5"),
+        service: service["0.5"].as_f64().map(|nanos| nanos / 1e9),
         p90: time("0.9"),
         p99: time("0.99"),
         without_answer: Some(
@@ -51,6 +55,7 @@ pub fn oha(text: &str) -> Option<Reading> {
     let errors = errors.map_or(0, |errors| errors.values().filter_map(Value::as_u64).sum());
     Some(Reading {
         p50: time("p50"),
+        service: None,
         p90: time("p90"),
         p99: time("p99"),
         without_answer: Some(errors),
@@ -67,6 +72,7 @@ pub fn vegeta(text: &str) -> Option<Reading> {
     let failed = codes.iter().filter(|(code, _)| !code.starts_with('2'));
     Some(Reading {
         p50: time("50th"),
+        service: None,
         p90: time("90th"),
         p99: time("99th"),
         without_answer: Some(failed.filter_map(|(_, count)| count.as_u64()).sum()),
@@ -88,6 +94,7 @@ pub fn k6(text: &str) -> Option<Reading> {
         .unwrap_or_default();
     Some(Reading {
         p50: time("med"),
+        service: None,
         p90: time("p(90)"),
         p99: time("p(99)"),
         without_answer: Some(failed + dropped),
@@ -111,6 +118,7 @@ pub fn fortio(text: &str) -> Option<Reading> {
     let failed = codes.iter().filter(|(code, _)| *code != "200");
     Some(Reading {
         p50: time(50.0),
+        service: None,
         p90: time(90.0),
         p99: time(99.0),
         without_answer: Some(failed.filter_map(|(_, count)| count.as_u64()).sum()),
@@ -133,6 +141,7 @@ pub fn ghz(text: &str) -> Option<Reading> {
     let failed = codes.iter().filter(|(code, _)| *code != "OK");
     Some(Reading {
         p50: time(50),
+        service: None,
         p90: time(90),
         p99: time(99),
         without_answer: Some(failed.filter_map(|(_, count)| count.as_u64()).sum()),
@@ -176,6 +185,7 @@ pub fn wrk(text: &str) -> Option<Reading> {
         .and_then(|words| words.first()?.parse::<u64>().ok());
     Some(Reading {
         p50: Some(quantile("50%")?),
+        service: None,
         p90: quantile("90%"),
         p99: quantile("99%"),
         without_answer: Some(sockets + statuses.unwrap_or_default()),
@@ -205,6 +215,7 @@ pub fn hey(text: &str) -> Option<Reading> {
     let errors: u64 = errors.map_or(0, |part| part.lines().filter_map(bracketed).sum());
     Some(Reading {
         p50: quantile("50"),
+        service: None,
         p90: quantile("90"),
         p99: quantile("99"),
         without_answer: Some(errors),
@@ -219,6 +230,7 @@ pub fn go_wrk(text: &str) -> Option<Reading> {
     let errors = line(text, "Number of Errors:")?.first()?.parse().ok()?;
     Some(Reading {
         p50: quantile("50%:"),
+        service: None,
         p90: None,
         p99: quantile("99%:"),
         without_answer: Some(errors),
@@ -254,6 +266,7 @@ pub fn slow_cooker(text: &str) -> Option<Reading> {
         .collect();
     Some(Reading {
         p50: times.first().copied(),
+        service: None,
         // p95 stands in its place.
         p90: None,
         p99: times.get(2).copied(),
@@ -297,6 +310,7 @@ pub fn phout(text: &str) -> Option<Reading> {
     };
     Some(Reading {
         p50: quantile(0.5),
+        service: None,
         p90: quantile(0.9),
         p99: quantile(0.99),
         without_answer: Some(failed),

@@ -406,6 +406,7 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
     let clocks = [
         ("program", ClockChoice::Program),
         ("receive", ClockChoice::Receive),
+        ("wire", ClockChoice::Wire),
     ];
     let clock = scope.word(written.clock.as_ref(), &clocks, "no clock");
     Generator {

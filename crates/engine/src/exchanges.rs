@@ -41,6 +41,7 @@ mod side;
 mod tools;
 mod transcript;
 
+pub(crate) use account::Leaving;
 pub(crate) use exchange::{Held, Task};
 pub(crate) use handler::ExchangeHandler;
 pub(crate) use lists::{End, Lists, Todo};
@@ -255,6 +256,13 @@ pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option
         account.note_received(0, now);
     }
     Some(end.at(now))
+}
+
+/// Makes the departure of a request the time at which it was sent, where the kernel has told it. It
+/// lies before its response, or is refused.
+pub(crate) fn depart(exchanges: &mut Exchanges, end: End) -> Leaving {
+    let account = &mut exchanges.entry_mut(end.id()).exchange.account;
+    account.depart(account.first_byte().min(end.now()))
 }
 
 /// Gives an entry the state of another kind, and keeps that of its own for another entry: a pool

@@ -108,6 +108,16 @@ impl<I: Io> Io for PoolIo<'_, I> {
     }
 
     #[inline(always)]
+    fn send_request(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
+        self.io.send_request(self.slots.slot(slot), bytes)
+    }
+
+    #[inline]
+    fn departure(&mut self, slot: Slot) -> Option<Nanos> {
+        self.io.departure(self.slots.slot(slot))
+    }
+
+    #[inline(always)]
     fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
         self.io.receive(self.slots.slot(slot), buffer)
     }

@@ -271,6 +271,11 @@ impl<S: Sink> Recorder<S> {
         health.stamps.taken += stamps.taken - before.taken;
         health.stamps.missing += stamps.missing - before.missing;
         health.stamps.refused += stamps.refused - before.refused;
+        let (departures, before) = (times.departures, self.times.departures);
+        health.departures.taken += departures.taken - before.taken;
+        health.departures.missing += departures.missing - before.missing;
+        health.departures.refused += departures.refused - before.refused;
+        health.departures.passed += departures.passed - before.passed;
         // Over a short rest the share is meaningless.
         if health.wall.0 * 2 >= self.length.0 {
             let share = (health.cpu.0 as f64 / health.wall.0.max(1) as f64).min(1.0);

@@ -241,6 +241,7 @@ fn run_natively(
         stamping: match plan.generator().clock {
             ClockChoice::Program => Stamping::Off,
             ClockChoice::Receive => Stamping::Receive,
+            ClockChoice::Wire => Stamping::Both,
         },
         tls: prepared.tls.clone(),
     };

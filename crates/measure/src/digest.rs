@@ -7,7 +7,7 @@
 
 use crate::asked::form;
 use crate::codec::put_text;
-use crate::{Asked, Histogram, Model, RunInfo, Summary, TargetState, Validity};
+use crate::{ArrivalClock, Asked, Histogram, Model, Summary, TargetState, Validity};
 use drumfire_units::Nanos;
 use twox_hash::XxHash3_64;
 
@@ -31,7 +31,7 @@ pub struct DigestLatency {
     pub p99: Option<DigestTime>,
 }
 
-/// A number that runs of one plan share: of the names, models and facts of its pools
+/// A number that runs of one plan share, timed by one clock: of the names, models and facts of its pools
 /// ([`crate::Asked`]), and so neither of its outputs and thresholds nor of its seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PlanKey(pub u64);
@@ -134,7 +134,7 @@ impl Digest {
             is_cut_short: summary.is_cut_short(),
             is_lost: summary.is_lost(),
             coverage,
-            plan: PlanKey::of_run(&summary.info),
+            plan: PlanKey::of_run(summary),
         }
     }
 
@@ -163,22 +163,30 @@ impl DigestLatency {
 }
 
 impl PlanKey {
-    /// The key of a plan with these pools: the name of each, its model and its facts.
-    pub fn of<'a>(pools: impl IntoIterator<Item = (&'a str, Model, &'a Asked)>) -> Self {
+    /// The key of a plan with these pools, by the name of each, its model and its facts, whose runs
+    /// were timed by this clock: a change of clock would look like one of the target.
+    pub fn of<'a>(
+        pools: impl IntoIterator<Item = (&'a str, Model, &'a Asked)>,
+        clock: ArrivalClock,
+    ) -> Self {
         let mut bytes = Vec::new();
         for (name, model, asked) in pools {
             put_text(&mut bytes, name);
             put_text(&mut bytes, model.name());
             form::encode(asked, &mut bytes);
         }
+        // Runs of before there were clocks have the program's, and the key that they had.
+        if clock != ArrivalClock::Program {
+            put_text(&mut bytes, clock.name());
+        }
         Self(XxHash3_64::oneshot(&bytes))
     }
 
     /// The key of a run's plan.
-    fn of_run(info: &RunInfo) -> Option<Self> {
-        let pools = info.pools.iter();
+    fn of_run(summary: &Summary) -> Option<Self> {
+        let pools = summary.info.pools.iter();
         let pools = pools.map(|pool| Some((&*pool.name, pool.model, pool.asked.as_ref()?)));
         let pools: Option<Vec<_>> = pools.collect();
-        pools.map(Self::of)
+        pools.map(|pools| Self::of(pools, summary.generator.clock))
     }
 }

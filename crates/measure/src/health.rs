@@ -30,6 +30,11 @@ pub struct WorkerHealth {
     pub handling: Histogram,
     /// The kernel's stamps of what was received.
     pub stamps: Stamps,
+    /// The time from the hand-over of a request to its departure, by the kernel's clock; nothing
+    /// where departures have no stamps.
+    pub leaving: Histogram,
+    /// The kernel's stamps of requests that left.
+    pub departures: Departures,
     /// The greatest CPU share of a worker, in millionths.
     pub busiest_share_ppm: u32,
     /// The most resident memory of the whole program, in bytes; 0 where it is not known.
@@ -46,6 +51,8 @@ impl WorkerHealth {
         self.wake_lateness.merge(&other.wake_lateness);
         self.handling.merge(&other.handling);
         self.stamps.merge(other.stamps);
+        self.leaving.merge(&other.leaving);
+        self.departures.merge(other.departures);
         self.busiest_share_ppm = self.busiest_share_ppm.max(other.busiest_share_ppm);
         self.memory = self.memory.max(other.memory);
     }
@@ -59,6 +66,8 @@ impl WorkerHealth {
         self.wake_lateness.reset();
         self.handling.reset();
         self.stamps = Stamps::default();
+        self.leaving.reset();
+        self.departures = Departures::default();
         self.busiest_share_ppm = 0;
         self.memory = 0;
     }
@@ -90,21 +99,60 @@ impl Stamps {
         self.missing + self.refused
     }
 
-    /// The clock by which responses were timed: the kernel's where most receives have its stamp.
-    #[must_use]
-    pub const fn clock(self) -> ArrivalClock {
-        if self.taken > self.lost() {
-            ArrivalClock::Kernel
-        } else {
-            ArrivalClock::Program
-        }
+    /// Whether most receives have a stamp.
+    const fn holds(self) -> bool {
+        self.taken > self.lost()
     }
 }
 
-/// The clock by which the times of responses were taken: first byte and end.
+/// The requests whose departures were to have the kernel's stamps. All are 0 where no departures
+/// were asked for, or where no socket gives them. Merges by addition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Departures {
+    /// With a stamp that was taken.
+    pub taken: u64,
+    /// Without one when their response came: the program's clock stood in.
+    pub missing: u64,
+    /// With one that can't be right, since it lies before the hand-over or behind the response: the
+    /// program's clock stood in.
+    pub refused: u64,
+    /// Passed over, where more requests were made than are asked for: they count from their
+    /// hand-over.
+    pub passed: u64,
+}
+
+impl Departures {
+    fn merge(&mut self, other: Self) {
+        self.taken += other.taken;
+        self.missing += other.missing;
+        self.refused += other.refused;
+        self.passed += other.passed;
+    }
+
+    /// The requests that were asked for, and for which the program's clock stood in.
+    #[must_use]
+    pub const fn lost(self) -> u64 {
+        self.missing + self.refused
+    }
+
+    /// The requests that were asked for.
+    #[must_use]
+    pub const fn asked(self) -> u64 {
+        self.taken + self.lost()
+    }
+
+    /// Whether most of those have a stamp.
+    const fn holds(self) -> bool {
+        self.taken > self.lost()
+    }
+}
+
+/// The clock by which the times of exchanges were taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ArrivalClock {
-    /// The kernel's: when their bytes arrived.
+    /// The kernel's for requests too: when their bytes left, and those of responses arrived.
+    Wire,
+    /// The kernel's for responses, first byte and end: when their bytes arrived.
     Kernel,
     /// The program's: when it had read them.
     #[default]
@@ -112,10 +160,30 @@ pub enum ArrivalClock {
 }
 
 impl ArrivalClock {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Wire, Self::Kernel, Self::Program];
+
+    /// The clock that held by the stamps of a run: the kernel's where most have one.
+    #[must_use]
+    pub const fn of(stamps: Stamps, departures: Departures) -> Self {
+        match (stamps.holds(), departures.holds()) {
+            (true, true) => Self::Wire,
+            (true, false) => Self::Kernel,
+            (false, _) => Self::Program,
+        }
+    }
+
+    /// Whether responses are timed by the kernel's clock.
+    #[must_use]
+    pub const fn is_kernel(self) -> bool {
+        matches!(self, Self::Wire | Self::Kernel)
+    }
+
     /// The word used in reports and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Wire => "wire",
             Self::Kernel => "kernel",
             Self::Program => "program",
         }
@@ -134,7 +202,7 @@ pub struct GeneratorHealth {
     pub loop_turn_p99: Nanos,
     /// The same of how late a wait returned.
     pub wake_lateness_p99: Nanos,
-    /// The clock by which responses were timed.
+    /// The clock by which exchanges were timed.
     pub clock: ArrivalClock,
     /// The median and the 99th percentile of the time from the end of a response by the kernel's
     /// clock to the hand of the worker, the latter as [`Self::loop_turn_p99`]; 0 by the program's.
@@ -143,6 +211,13 @@ pub struct GeneratorHealth {
     pub handling_p99: Nanos,
     /// The kernel's stamps.
     pub stamps: Stamps,
+    /// The median and the 99th percentile of the time from the hand-over of a request to its
+    /// departure, as [`Self::handling_p99`].
+    pub leaving_p50: Nanos,
+    /// See [`Self::leaving_p50`].
+    pub leaving_p99: Nanos,
+    /// The kernel's stamps of requests that left.
+    pub departures: Departures,
     /// Time that workers were ready to run and did not, summed.
     pub run_queue_delay: Nanos,
     /// The share of CPU time that the hypervisor took from this machine, 0 to 1.
@@ -168,10 +243,13 @@ impl GeneratorHealth {
             cpu_share_max: f64::from(health.busiest_share_ppm) / 1e6,
             loop_turn_p99: shown(&health.loop_turn),
             wake_lateness_p99: shown(&health.wake_lateness),
-            clock: health.stamps.clock(),
+            clock: ArrivalClock::of(health.stamps, health.departures),
             handling_p50: health.handling.quantile(0.5).unwrap_or_default(),
             handling_p99: shown(&health.handling),
             stamps: health.stamps,
+            leaving_p50: health.leaving.quantile(0.5).unwrap_or_default(),
+            leaving_p99: shown(&health.leaving),
+            departures: health.departures,
             run_queue_delay: health.run_queue_delay,
             steal_share: 0.0,
             memory_max: health.memory,

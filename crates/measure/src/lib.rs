@@ -99,7 +99,7 @@ pub use event::RunEvent;
 pub use event_stream::{EventReader, decode_event, encode_event, interval_of_event};
 pub use figure::Certainty;
 pub use figures::Figures;
-pub use health::{ArrivalClock, GeneratorHealth, Stamps, WorkerHealth};
+pub use health::{ArrivalClock, Departures, GeneratorHealth, Stamps, WorkerHealth};
 pub use held_back::HeldBack;
 pub use histogram::Histogram;
 pub use interval::Interval;

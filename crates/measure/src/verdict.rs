@@ -132,6 +132,7 @@ impl Verdict {
         evidence.judge_limits(&mut found);
         evidence.judge_pauses(&mut found);
         found.extend(evidence.lost_stamps());
+        found.extend(evidence.lost_departures());
         if evidence.span < SPAN_MIN {
             found.extend(evidence.too_short());
             return Self::of(found);
@@ -344,7 +345,7 @@ impl Evidence<'_> {
         };
         let effect = match self.generator.clock {
             ArrivalClock::Program => "times in that span are its own, not the target's",
-            ArrivalClock::Kernel => "what was due in that span left late",
+            ArrivalClock::Kernel | ArrivalClock::Wire => "what was due in that span left late",
         };
         let text = format!(
             "the generator stood still for {} at a time: {effect}",
@@ -370,6 +371,21 @@ impl Evidence<'_> {
         Some(Finding(Validity::Suspect, Reason::new(text, &[])))
     }
 
+    /// Finds requests that the program's clock timed where the kernel's timed the others.
+    fn lost_departures(&self) -> Option<Finding> {
+        let departures = self.generator.departures;
+        let share = departures.lost() as f64 / departures.asked().max(1) as f64;
+        if self.generator.clock != ArrivalClock::Wire || share <= LOST_STAMPS {
+            return None;
+        }
+        let text = format!(
+            "{} of the requests had no stamp of the kernel that can be right when they left: they \
+             count from when they were handed to it",
+            share_text(share)
+        );
+        Some(Finding(Validity::Suspect, Reason::new(text, &[])))
+    }
+
     /// Finds threads that were busy, turns that took long, and cores that others had.
     fn judge_threads(&self, found: &mut Vec<Finding>) {
         let generator = self.generator;
@@ -383,7 +399,7 @@ impl Evidence<'_> {
             );
             suspect(text, &[Remedy::AddThreads, self.less()]);
         }
-        if generator.clock == ArrivalClock::Kernel {
+        if generator.clock.is_kernel() {
             return self.judge_steal(found);
         }
         if let Some((name, turn)) = near_p99(&self.health.loop_turn)

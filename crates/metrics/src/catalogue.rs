@@ -193,6 +193,11 @@ pub(crate) const OWN_DISTRIBUTIONS: &[OwnTimes] = &[
         help: "Time from a response's end, by the kernel's stamp, until a worker had it in hand.",
         of: |health| &health.handling,
     },
+    OwnTimes {
+        name: "drumfire_generator_leaving_seconds",
+        help: "Time from the hand-over of a request to its departure, by the kernel's stamp.",
+        of: |health| &health.leaving,
+    },
 ];
 
 /// The rate at which requests or iterations became due in an interval, per second.

@@ -4,7 +4,7 @@
 //! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
 //! the test kit has a simulated one under virtual time.
 
-use crate::{Fault, IoError, Progress, Received, StampCounts, TlsConfig, Waker};
+use crate::{DepartureCounts, Fault, IoError, Progress, Received, StampCounts, TlsConfig, Waker};
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -60,6 +60,8 @@ pub struct ThreadTimes {
     pub run_queue_delay: Nanos,
     /// The kernel's stamps of what was received.
     pub stamps: StampCounts,
+    /// The kernel's stamps of requests that left.
+    pub departures: DepartureCounts,
 }
 
 /// A driver: sockets and time for one worker thread.
@@ -115,6 +117,17 @@ pub trait Io {
     /// # Errors
     /// When the connection is broken.
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError>;
+
+    /// Sends as [`Io::send`] does what begins one request, or several: the driver asks the kernel
+    /// when the first of these bytes leave, where it is to and can.
+    ///
+    /// # Errors
+    /// When the connection is broken.
+    fn send_request(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError>;
+
+    /// The time at which the bytes of the slot's last [`Io::send_request`] left, by the kernel's
+    /// stamp; `None` where it is not known. It is no earlier than the call, and is given once.
+    fn departure(&mut self, slot: Slot) -> Option<Nanos>;
 
     /// Receives into the buffer. Bytes come with the time of their arrival where the driver has
     /// that of the kernel.

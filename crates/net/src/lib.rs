@@ -39,7 +39,7 @@ pub use process::{
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
-pub use stamps::StampCounts;
+pub use stamps::{DepartureCounts, StampCounts};
 pub use standard_output::stdout_was_closed;
 pub use system_clock::SystemClock;
 pub use text_server::TextServer;

@@ -3,19 +3,21 @@
 //! A socket is registered once, for everything, and never again: a request costs one send and one
 //! receive, and a wait that it shares with all that became ready at the same time.
 
+mod line;
+
+use self::line::{Line, Plain};
 use crate::error::local;
-use crate::poller::Poller;
-use crate::stamps::{self, StampCounts, Stamps};
+use crate::poller::{Poller, Room};
+use crate::stamps::{self, Stamped, Stamps};
 use crate::thread_clock::ThreadClock;
 use crate::tls::{Carrier, TlsIo, TlsStream, Within};
 use crate::{
-    Address, Clock, Fault, Io, IoError, Progress, Readiness, Received, Slot, ThreadTimes,
-    TlsConfig, Waker, socket,
+    Address, Clock, DepartureCounts, Fault, Io, IoError, Progress, Readiness, Received, Slot,
+    StampCounts, ThreadTimes, TlsConfig, Waker, socket,
 };
 use drumfire_units::Nanos;
-use rustix::fd::OwnedFd;
-use rustix::io::{Errno, pread, retry_on_intr};
-use rustix::net::{RecvFlags, recv, send, sockopt};
+use rustix::io::pread;
+use rustix::net::sockopt;
 use std::fs::File;
 
 /// With [`Waiting::Spin`], how long before the due time sleeping ends: longer than waking takes.
@@ -30,7 +32,7 @@ pub enum Waiting {
     Spin,
 }
 
-/// Whose clock tells when bytes have come.
+/// Whose clock tells when bytes have come, and when they left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stamping {
     /// The program's: the time at which it has read them.
@@ -38,6 +40,8 @@ pub enum Stamping {
     Off,
     /// The kernel's, on sockets that give its stamps: the time at which they arrived.
     Receive,
+    /// The kernel's for both: requests left when the device got their first bytes.
+    Both,
 }
 
 /// The options of a driver.
@@ -47,7 +51,7 @@ pub struct NativeOptions {
     pub clock: Clock,
     /// How to wait.
     pub waiting: Waiting,
-    /// Whose clock tells when bytes have come.
+    /// Whose clock tells when bytes have come, and when they left.
     pub stamping: Stamping,
     /// TLS settings; [`Io::start_tls`] names one by its index.
     pub tls: Vec<TlsConfig>,
@@ -67,21 +71,19 @@ pub struct Native {
     /// Whether any socket may be received from in another way than plainly: over TLS, or with
     /// stamps.
     has_detours: bool,
+    /// Whether any socket may be sent to in another way than plainly: over TLS, or with stamps.
+    sends_apart: bool,
     schedstat: Option<File>,
 }
 
 /// One slot's connection.
 #[derive(Default)]
 struct Socket {
-    fd: Option<OwnedFd>,
+    line: Line,
     /// Counts the slot's connections, so that a late event of an earlier one is recognised.
     generation: u32,
     /// Whether an event reported that opening the connection failed.
     troubled: bool,
-    /// Whether an event reported the peer's end or an error, which comes behind the last bytes.
-    ending: bool,
-    /// Whether the kernel stamps what arrives.
-    is_stamped: bool,
     tls: Option<Box<TlsStream>>,
     /// The TLS connection to a proxy, within which that one is.
     outer: Option<Box<TlsStream>>,
@@ -109,15 +111,22 @@ impl Native {
             .first()
             .cloned()
             .map(|mut config| TlsStream::new(&mut config));
+        let stamped = match options.stamping {
+            Stamping::Off => None,
+            Stamping::Receive => Some(Stamped::Received),
+            Stamping::Both => Some(Stamped::Both),
+        };
+        let speaks_tls = !options.tls.is_empty();
         Ok(Self {
             clock: ThreadClock::new(options.clock),
             waiting: options.waiting,
             poller: Poller::new()?,
             sockets: Vec::new(),
             tls,
-            tls_io: (!options.tls.is_empty()).then(buffers),
-            stamps: (options.stamping == Stamping::Receive).then(|| Box::new(Stamps::new())),
-            has_detours: !options.tls.is_empty() || options.stamping == Stamping::Receive,
+            tls_io: speaks_tls.then(buffers),
+            stamps: stamped.map(|stamped| Box::new(Stamps::new(stamped))),
+            has_detours: speaks_tls || stamped.is_some(),
+            sends_apart: speaks_tls || stamped == Some(Stamped::Both),
             schedstat: File::open("/proc/thread-self/schedstat").ok(),
         })
     }
@@ -130,12 +139,16 @@ impl Native {
             let Some(socket) = self.sockets.get_mut(slot as usize) else {
                 continue;
             };
-            if socket.generation != generation || socket.fd.is_none() {
+            if socket.generation != generation || socket.line.fd.is_none() {
                 continue;
             }
+            let event = match event.error {
+                false => event,
+                true => socket.line.look_into(event, &mut self.stamps, &self.clock),
+            };
             if event.peer_closed {
                 socket.troubled |= event.broken;
-                socket.ending = true;
+                socket.line.ending = true;
             }
             ready.push(Readiness {
                 slot: Slot(slot),
@@ -164,65 +177,6 @@ impl Native {
     }
 }
 
-/// The socket as what carries bytes.
-struct Plain<'a> {
-    fd: &'a OwnedFd,
-    ending: bool,
-    /// The stamps of what it receives, and the clock on which they are placed.
-    stamps: Option<(&'a mut Stamps, &'a ThreadClock)>,
-}
-
-impl Carrier for Plain<'_> {
-    #[inline(always)]
-    fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
-        match retry_on_intr(|| send(self.fd, bytes, socket::SEND)) {
-            Ok(sent) => Ok(sent),
-            Err(Errno::AGAIN) => Ok(0),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    #[inline(always)]
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
-        if let Some((stamps, clock)) = &mut self.stamps {
-            return stamps.receive(self.fd, buffer, RecvFlags::empty(), clock);
-        }
-        let room = buffer.len();
-        let result = retry_on_intr(|| recv(self.fd, &mut *buffer, RecvFlags::empty()));
-        received(result.map(|(_, length)| length), room)
-    }
-
-    #[inline]
-    fn is_ending(&self) -> bool {
-        self.ending
-    }
-}
-
-impl Plain<'_> {
-    /// Receives bytes to discard.
-    fn discard(self, scratch: &mut [u8]) -> Result<Received, IoError> {
-        if let Some((stamps, clock)) = self.stamps {
-            return stamps.receive(self.fd, scratch, socket::DISCARD, clock);
-        }
-        let room = scratch.len();
-        let result = retry_on_intr(|| recv(self.fd, &mut *scratch, socket::DISCARD));
-        received(result.map(|(_, length)| length), room)
-    }
-}
-
-impl Socket {
-    /// The open socket as a carrier.
-    #[inline]
-    fn plain(&self) -> Option<Plain<'_>> {
-        let ending = self.ending;
-        self.fd.as_ref().map(|fd| Plain {
-            fd,
-            ending,
-            stamps: None,
-        })
-    }
-}
-
 impl Native {
     /// Does something with the TLS connection of a slot, over what carries it; `None` where there
     /// is none.
@@ -234,12 +188,8 @@ impl Native {
     ) -> Option<T> {
         let socket = self.sockets.get_mut(slot.0 as usize)?;
         let tls = socket.tls.as_deref_mut()?;
-        let stamps = self.stamps.as_deref_mut().filter(|_| socket.is_stamped);
-        let mut plain = Plain {
-            fd: socket.fd.as_ref()?,
-            ending: socket.ending,
-            stamps: stamps.map(|stamps| (stamps, &self.clock)),
-        };
+        let stamps = self.stamps.as_deref_mut();
+        let mut plain = socket.line.stamped(stamps, &self.clock)?;
         let [io, outer_io] = self.tls_io.as_deref_mut()?;
         Some(match socket.outer.as_deref_mut() {
             None => act(tls, &mut plain, io),
@@ -256,10 +206,43 @@ impl Native {
 }
 
 impl Native {
-    /// [`Io::send`] over TLS, apart from the way of plain bytes.
+    /// [`Io::send`] over TLS or with stamps, apart from the way of plain bytes.
     #[inline(never)]
-    fn send_sealed(&mut self, slot: Slot, bytes: &[u8]) -> Option<Result<usize, IoError>> {
-        self.sealed(slot, |tls, carrier, io| tls.send(carrier, io, bytes))
+    fn send_apart(&mut self, slot: Slot, bytes: &[u8]) -> Option<Result<usize, IoError>> {
+        let sent = self.sealed(slot, |tls, carrier, io| tls.send(carrier, io, bytes));
+        let sent = sent.or_else(|| self.stamped(slot).map(|mut plain| plain.send(bytes)));
+        self.heed_room(slot);
+        sent
+    }
+
+    /// Watches the room of a socket where a send has not found enough. One whose departures are
+    /// stamped is not watched otherwise.
+    fn heed_room(&mut self, slot: Slot) {
+        let socket = &mut self.sockets[slot.0 as usize];
+        if let (Some(fd), Some(sends)) = (&socket.line.fd, &mut socket.line.sends)
+            && sends.take_full()
+        {
+            let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
+            // What is watched already can be watched for more: a failure is the socket's own end.
+            let _ended = self.poller.watch_room(fd, token, Room::Watched);
+        }
+    }
+
+    /// Enables the stamps of departures on a connection that is open and has sent nothing.
+    #[cold]
+    fn enable_departures(&mut self, slot: Slot) -> Result<(), IoError> {
+        let socket = &mut self.sockets[slot.0 as usize];
+        let is_new = socket.line.is_stamped && socket.line.sends.is_none();
+        let Some(fd) = socket.line.fd.as_ref().filter(|_| is_new) else {
+            return Ok(());
+        };
+        let stamps = self.stamps.as_deref();
+        socket.line.sends = stamps.and_then(|stamps| stamps.enable_departures(fd));
+        if socket.line.sends.is_some() {
+            let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
+            self.poller.watch_room(fd, token, Room::Unwatched)?;
+        }
+        Ok(())
     }
 
     /// [`Io::receive`] over TLS or with stamps, apart from the way of plain bytes.
@@ -279,12 +262,11 @@ impl Native {
 
     /// The socket of a slot as a carrier with stamps; `None` where it has none.
     fn stamped(&mut self, slot: Slot) -> Option<Plain<'_>> {
-        let socket = &self.sockets[slot.0 as usize];
-        let stamps = self.stamps.as_deref_mut().filter(|_| socket.is_stamped)?;
-        Some(Plain {
-            stamps: Some((stamps, &self.clock)),
-            ..socket.plain()?
-        })
+        let line = &mut self.sockets[slot.0 as usize].line;
+        match line.is_stamped {
+            false => None,
+            true => line.stamped(self.stamps.as_deref_mut(), &self.clock),
+        }
     }
 }
 
@@ -309,27 +291,36 @@ impl Io for Native {
         }
         let (fd, progress) = socket::dial(address)?;
         let socket = &mut self.sockets[index];
-        debug_assert!(socket.fd.is_none(), "the slot holds a connection");
+        debug_assert!(socket.line.fd.is_none(), "the slot holds a connection");
         socket.generation = socket.generation.wrapping_add(1);
         socket.troubled = false;
-        socket.ending = false;
         let is_tcp = matches!(address, Address::Tcp { .. });
-        socket.is_stamped = self.stamps.is_some() && is_tcp && stamps::enable(&fd);
         let token = u64::from(socket.generation) << 32 | u64::from(slot.0);
         self.poller.add(&fd, token)?;
-        socket.fd = Some(fd);
+        socket.line = Line {
+            ending: false,
+            is_stamped: self.stamps.is_some() && is_tcp && stamps::enable(&fd),
+            fd: Some(fd),
+            sends: None,
+        };
+        if progress == Progress::Done && self.sends_apart {
+            self.enable_departures(slot)?;
+        }
         Ok(progress)
     }
 
     fn finish_dial(&mut self, slot: Slot) -> Result<Progress, IoError> {
         let socket = &mut self.sockets[slot.0 as usize];
-        let Some(fd) = &socket.fd else {
+        let Some(fd) = &socket.line.fd else {
             return Err(IoError::BrokenPipe);
         };
         // Writable and untroubled is connected; only trouble is worth a system call.
         if socket.troubled {
             sockopt::socket_error(fd).map_err(local("getsockopt"))??;
             socket.troubled = false;
+        }
+        if self.sends_apart {
+            self.enable_departures(slot)?;
         }
         Ok(Progress::Done)
     }
@@ -344,13 +335,15 @@ impl Io for Native {
     fn add_tls(&mut self, config: TlsConfig) -> usize {
         self.tls_io.get_or_insert_with(buffers);
         self.has_detours = true;
+        self.sends_apart = true;
         self.tls.push(config.for_worker());
         self.tls.len() - 1
     }
 
     fn handshake(&mut self, slot: Slot) -> Result<Progress, IoError> {
-        self.sealed(slot, |tls, carrier, io| tls.handshake(carrier, io))
-            .unwrap_or(Err(IoError::BrokenPipe))
+        let shaken = self.sealed(slot, |tls, carrier, io| tls.handshake(carrier, io));
+        self.heed_room(slot);
+        shaken.unwrap_or(Err(IoError::BrokenPipe))
     }
 
     fn agreed(&self, slot: Slot, protocol: &[u8]) -> bool {
@@ -367,14 +360,32 @@ impl Io for Native {
 
     #[inline(always)]
     fn send(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
-        if self.tls_io.is_some()
-            && let Some(sent) = self.send_sealed(slot, bytes)
+        if self.sends_apart
+            && let Some(sent) = self.send_apart(slot, bytes)
         {
             return sent;
         }
-        match self.sockets[slot.0 as usize].plain() {
+        match self.sockets[slot.0 as usize].line.plain() {
             Some(mut plain) => plain.send(bytes),
             None => Err(IoError::BrokenPipe),
+        }
+    }
+
+    #[inline(always)]
+    fn send_request(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
+        if self.sends_apart
+            && let Some(sends) = &mut self.sockets[slot.0 as usize].line.sends
+        {
+            sends.begin();
+        }
+        self.send(slot, bytes)
+    }
+
+    #[inline]
+    fn departure(&mut self, slot: Slot) -> Option<Nanos> {
+        match self.stamps {
+            None => None,
+            Some(_) => self.stamped(slot)?.departure(),
         }
     }
 
@@ -385,7 +396,7 @@ impl Io for Native {
         {
             return received;
         }
-        match self.sockets[slot.0 as usize].plain() {
+        match self.sockets[slot.0 as usize].line.plain() {
             Some(mut plain) => plain.receive(buffer),
             None => Err(IoError::BrokenPipe),
         }
@@ -401,9 +412,9 @@ impl Io for Native {
         {
             return received;
         }
-        let plain = match self.sockets[slot.0 as usize].is_stamped {
+        let plain = match self.sockets[slot.0 as usize].line.is_stamped {
             true => self.stamped(slot),
-            false => self.sockets[slot.0 as usize].plain(),
+            false => self.sockets[slot.0 as usize].line.plain(),
         };
         match plain {
             Some(plain) => plain.discard(&mut scratch[..room]),
@@ -416,7 +427,7 @@ impl Io for Native {
         if let Some(socket) = self.sockets.get_mut(slot.0 as usize) {
             socket.tls = None;
             socket.outer = None;
-            socket.fd = None;
+            socket.line = Line::default();
         }
     }
 
@@ -457,13 +468,12 @@ impl Io for Native {
             let text = std::str::from_utf8(&text[..length]).ok()?;
             text.split_whitespace().nth(1)?.parse().ok()
         });
+        let stamps = self.stamps.as_deref();
         ThreadTimes {
             cpu: Clock::thread_cpu(),
             run_queue_delay: Nanos(run_queue_delay.unwrap_or(0)),
-            stamps: self
-                .stamps
-                .as_deref()
-                .map_or_else(StampCounts::default, Stamps::counts),
+            stamps: stamps.map_or_else(StampCounts::default, Stamps::counts),
+            departures: stamps.map_or_else(DepartureCounts::default, Stamps::departures),
         }
     }
 }
@@ -472,15 +482,14 @@ impl Native {
     /// Sends encrypted bytes of a slot that waited for room: those of the outer connection first.
     fn flush(&mut self, slot: Slot) -> Result<(), IoError> {
         let socket = &mut self.sockets[slot.0 as usize];
-        if let (Some(fd), Some(outer)) = (&socket.fd, &mut socket.outer) {
-            outer.flush(&mut Plain {
-                fd,
-                ending: socket.ending,
-                stamps: None,
-            })?;
+        if let Some(outer) = &mut socket.outer
+            && let Some(mut plain) = socket.line.stamped(self.stamps.as_deref_mut(), &self.clock)
+        {
+            outer.flush(&mut plain)?;
         }
-        self.sealed(slot, |tls, carrier, _| tls.flush(carrier))
-            .unwrap_or(Ok(()))
+        let flushed = self.sealed(slot, |tls, carrier, _| tls.flush(carrier));
+        self.heed_room(slot);
+        flushed.unwrap_or(Ok(()))
     }
 
     /// Sends encrypted bytes that waited for room; the engine does not know of them.
@@ -495,21 +504,4 @@ impl Native {
 /// Buffers for TLS connections.
 fn buffers() -> Box<[TlsIo; 2]> {
     Box::new([TlsIo::new(), TlsIo::new()])
-}
-
-/// The result of a receive into `room` bytes. A short one has drained the socket for now (epoll(7),
-/// question 9; kqueue reports later bytes in the same way). An end or an error that an event has
-/// reported is not drained by it: no further event reports it.
-#[inline]
-fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoError> {
-    match result {
-        Ok(0) => Ok(Received::End),
-        Ok(length) => Ok(Received::Bytes {
-            length,
-            drained: length < room,
-            arrived: None,
-        }),
-        Err(Errno::AGAIN) => Ok(Received::Nothing),
-        Err(error) => Err(error.into()),
-    }
 }

@@ -24,7 +24,7 @@ const WAKE: u64 = u64::MAX;
 const BATCH: usize = 128;
 
 /// The readiness of one socket after one wait; no socket occurs twice.
-#[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
+#[expect(clippy::struct_excessive_bools, reason = "five independent facts")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Event {
     /// The token that the socket was added with.
@@ -35,8 +35,32 @@ pub(crate) struct Event {
     pub(crate) writable: bool,
     /// The peer sends no more.
     pub(crate) peer_closed: bool,
-    /// The socket has an error, or both directions are closed.
+    /// Both directions are closed.
     pub(crate) broken: bool,
+    /// The socket has an error, or a message in its error queue.
+    pub(crate) error: bool,
+}
+
+impl Event {
+    /// The event of a socket that has an error: all of its operations report that.
+    pub(crate) const fn failed(self) -> Self {
+        Self {
+            readable: true,
+            writable: true,
+            peer_closed: true,
+            broken: true,
+            ..self
+        }
+    }
+}
+
+/// Whether a socket is watched for room to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// It is.
+    Watched,
+    /// It is not: a send that finds too little has to ask for it.
+    Unwatched,
 }
 
 /// A span as the kernel takes it.

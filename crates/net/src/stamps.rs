@@ -1,4 +1,5 @@
-//! The kernel's stamps of received segments, on the run's clock.
+//! The kernel's stamps of segments, on the run's clock: of those that are received here, of those
+//! that leave in `departures`.
 //!
 //! A thread that wakes late, or has a hundred sockets to read, gets to a response after it has
 //! come. The kernel has noted when (`SO_TIMESTAMPING`, software receive stamps): a socket that asks
@@ -18,6 +19,13 @@
 //! it was taken on the other side of a step. A step backwards makes stamps too early; the engine
 //! finds those that lie before their request.
 
+mod departures;
+mod system;
+
+pub use departures::DepartureCounts;
+pub(crate) use departures::Sends;
+
+use self::departures::Asking;
 use crate::clock::{monotonic, real_time};
 use crate::thread_clock::ThreadClock;
 use crate::tsc::look;
@@ -26,6 +34,7 @@ use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
 use rustix::net::RecvFlags;
+use std::ops::Range;
 
 /// By how much a stamp may lie beyond the present: the error of the two clocks' distance, and of
 /// the counter between its anchors.
@@ -48,12 +57,27 @@ pub(crate) struct Stamps {
     /// The real-time clock's reading less the monotonic one's, modulo 2^64.
     distance: u64,
     counts: StampCounts,
+    /// The departures that are asked for, where any are.
+    asking: Option<Asking>,
+    departures: DepartureCounts,
+}
+
+/// The segments that the kernel is asked to stamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stamped {
+    /// Those that are received.
+    Received,
+    /// The first ones of requests too.
+    Both,
 }
 
 impl Stamps {
     /// With the clocks' present distance.
-    pub(crate) fn new() -> Self {
-        let mut stamps = Self::default();
+    pub(crate) fn new(stamped: Stamped) -> Self {
+        let mut stamps = Self {
+            asking: (stamped == Stamped::Both).then(Asking::default),
+            ..Self::default()
+        };
         stamps.follow();
         stamps
     }
@@ -97,157 +121,38 @@ impl Stamps {
             self.counts.missing += 1;
             return None;
         };
-        let now = clock.now();
-        let mut at = place(stamp, self.distance.wrapping_add(clock.epoch()), now);
-        if at.is_none() {
-            self.follow();
-            at = place(stamp, self.distance.wrapping_add(clock.epoch()), now);
-        }
+        let at = self.time_of(stamp, Nanos::ZERO, clock);
         match at {
             Some(_) => self.counts.taken += 1,
             None => self.counts.refused += 1,
         }
         at
     }
+
+    /// The time of a stamp that was taken between `from` and the present; `None` where it lies
+    /// elsewhere, also by the clocks' distance of now.
+    fn time_of(&mut self, stamp: u64, from: Nanos, clock: &ThreadClock) -> Option<Nanos> {
+        let span = from..clock.now();
+        let at = place(stamp, self.distance.wrapping_add(clock.epoch()), &span);
+        at.or_else(|| {
+            self.follow();
+            place(stamp, self.distance.wrapping_add(clock.epoch()), &span)
+        })
+    }
 }
 
-/// The time of a stamp since an epoch, whose real time this is; the epoch for what lies before it,
-/// as a server's greeting may, and `None` for what lies beyond `now`.
-fn place(stamp: u64, epoch: u64, now: Nanos) -> Option<Nanos> {
+/// The time of a stamp since an epoch, whose real time this is; `None` for what lies outside of the
+/// span. What lies before the epoch, as a server's greeting may, is at the epoch.
+fn place(stamp: u64, epoch: u64, span: &Range<Nanos>) -> Option<Nanos> {
     let since = stamp.wrapping_sub(epoch).cast_signed();
     let at = Nanos(since.max(0).cast_unsigned());
-    (at <= now + TOLERANCE).then_some(at.min(now))
+    let is_within = at + TOLERANCE >= span.start && at <= span.end + TOLERANCE;
+    is_within.then(|| at.max(span.start).min(span.end))
 }
 
 /// Asks for stamps of what a socket receives; whether the system has them.
 pub(crate) fn enable(fd: &OwnedFd) -> bool {
-    system::enable(fd)
-}
-
-/// The calls that the crate rustix does not know.
-#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
-#[expect(
-    unsafe_code,
-    reason = "rustix knows neither option nor control message"
-)]
-mod system {
-    use crate::error::last_errno;
-    use rustix::fd::{AsRawFd as _, OwnedFd};
-    use rustix::io::Errno;
-    use rustix::net::RecvFlags;
-
-    /// Room for one control message of three times, and for its header.
-    const CONTROL_BYTES: usize = 128;
-
-    /// A buffer for control messages, aligned as their headers are.
-    #[repr(C, align(8))]
-    struct Control([u8; CONTROL_BYTES]);
-
-    const _: () = assert!(align_of::<Control>() >= align_of::<libc::cmsghdr>());
-
-    /// The stamps of the kernel's own software, of what is received.
-    const WANTED: libc::c_uint =
-        libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
-
-    pub(super) fn enable(fd: &OwnedFd) -> bool {
-        let wanted = WANTED;
-        // SAFETY: the descriptor is open, and the option's value is one int of the size given.
-        let result = unsafe {
-            libc::setsockopt(
-                fd.as_raw_fd(),
-                libc::SOL_SOCKET,
-                libc::SO_TIMESTAMPING,
-                (&raw const wanted).cast(),
-                size_of::<libc::c_uint>() as libc::socklen_t,
-            )
-        };
-        result == 0
-    }
-
-    /// Receives bytes, and the stamp of the last segment in nanoseconds of the real-time clock.
-    pub(super) fn receive(
-        fd: &OwnedFd,
-        buffer: &mut [u8],
-        flags: RecvFlags,
-    ) -> Result<(usize, Option<u64>), Errno> {
-        let mut part = libc::iovec {
-            iov_base: buffer.as_mut_ptr().cast(),
-            iov_len: buffer.len(),
-        };
-        let mut control = Control([0; CONTROL_BYTES]);
-        // SAFETY: a msghdr is numbers and pointers, for which zeros are values.
-        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
-        message.msg_iov = &raw mut part;
-        message.msg_iovlen = 1;
-        message.msg_control = (&raw mut control.0).cast();
-        message.msg_controllen = fitting(CONTROL_BYTES);
-        // SAFETY: the descriptor is open; buffer, part and control outlive the call, which writes
-        // to no more of them than the lengths given.
-        let length = unsafe {
-            libc::recvmsg(
-                fd.as_raw_fd(),
-                &raw mut message,
-                flags.bits() as libc::c_int,
-            )
-        };
-        match usize::try_from(length) {
-            Ok(length) => Ok((length, stamp_of(&message))),
-            Err(_) => Err(last_errno()),
-        }
-    }
-
-    /// A length in the type that this system's headers have for it.
-    fn fitting<T: TryFrom<usize> + Default>(length: usize) -> T {
-        T::try_from(length).unwrap_or_default()
-    }
-
-    /// The stamp among the control messages of a received message.
-    fn stamp_of(message: &libc::msghdr) -> Option<u64> {
-        if message.msg_flags & libc::MSG_CTRUNC != 0 {
-            return None;
-        }
-        // SAFETY: the kernel has filled the control buffer and set its length; the macros stay
-        // within it.
-        let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
-        while !header.is_null() {
-            // SAFETY: the macros give aligned headers within the control buffer.
-            let found = unsafe { &*header };
-            if found.cmsg_level == libc::SOL_SOCKET && found.cmsg_type == libc::SCM_TIMESTAMPING {
-                // SAFETY: the data of this message are three times (socket(7)), none of which was
-                // cut off. They need not be aligned.
-                let time = unsafe {
-                    let data = libc::CMSG_DATA(header).cast::<libc::timespec>();
-                    data.read_unaligned()
-                };
-                let stamp = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-                // Zero is the kernel's word for none.
-                return (stamp > 0).then_some(stamp);
-            }
-            // SAFETY: as for the first.
-            header = unsafe { libc::CMSG_NXTHDR(message, header) };
-        }
-        None
-    }
-}
-
-/// Other systems have no stamps of streams.
-#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
-mod system {
-    use rustix::fd::OwnedFd;
-    use rustix::io::Errno;
-    use rustix::net::{RecvFlags, recv};
-
-    pub(super) const fn enable(_: &OwnedFd) -> bool {
-        false
-    }
-
-    pub(super) fn receive(
-        fd: &OwnedFd,
-        buffer: &mut [u8],
-        flags: RecvFlags,
-    ) -> Result<(usize, Option<u64>), Errno> {
-        recv(fd, buffer, flags).map(|(_, length)| (length, None))
-    }
+    system::enable(fd, Stamped::Received)
 }
 
 #[cfg(test)]
@@ -270,19 +175,36 @@ mod tests {
             (EPOCH + now.0 + 1_001, None),
             (EPOCH + 3_600_000_000_000, None),
         ] {
-            assert_eq!(place(stamp, EPOCH, now), at.map(Nanos), "{stamp}");
+            let placed = place(stamp, EPOCH, &(Nanos::ZERO..now));
+            assert_eq!(placed, at.map(Nanos), "{stamp}");
         }
     }
 
     #[test]
     fn an_epoch_may_lie_before_that_of_the_real_clock() {
         let epoch = 0_u64.wrapping_sub(1_000);
-        assert_eq!(place(500, epoch, Nanos(2_000)), Some(Nanos(1_500)));
+        let span = Nanos::ZERO..Nanos(2_000);
+        assert_eq!(place(500, epoch, &span), Some(Nanos(1_500)));
+    }
+
+    #[test]
+    fn bytes_leave_after_they_were_handed_over() {
+        let span = Nanos(3_000_000)..Nanos(3_004_000);
+        for (stamp, at) in [
+            (EPOCH + 3_002_000, Some(3_002_000)),
+            (EPOCH + 2_999_100, Some(3_000_000)),
+            // The clock was set back between the hand-over and the departure.
+            (EPOCH + 2_998_999, None),
+            (EPOCH - 5_000, None),
+            (EPOCH + 3_005_001, None),
+        ] {
+            assert_eq!(place(stamp, EPOCH, &span), at.map(Nanos), "{stamp}");
+        }
     }
 
     #[test]
     fn the_distance_is_that_of_the_clocks() {
-        let stamps = Stamps::new();
+        let stamps = Stamps::new(Stamped::Received);
         let (early, real, late) = (monotonic(), real_time(), monotonic());
         // A thread that is put aside between the readings makes the bounds wider, never wrong; a
         // clock that is set within this test is no matter of it.

@@ -36,7 +36,7 @@ pub struct Generator {
     pub threads: Threads,
     /// Whether a worker spins shortly before a request is due.
     pub spin: Spin,
-    /// Whose clock tells when responses arrive.
+    /// Whose clock tells when requests leave and responses arrive.
     pub clock: ClockChoice,
     /// Where every random number comes from.
     pub seed: u64,
@@ -109,14 +109,16 @@ pub enum Threads {
     Exactly(u32),
 }
 
-/// Whose clock tells when the bytes of responses arrive.
+/// Whose clock tells when the bytes of responses arrive, and those of requests leave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClockChoice {
     /// The program's: when it has read them.
     #[default]
     Program,
-    /// The kernel's, where it stamps what is received; else the program's.
+    /// The kernel's for responses, where it stamps what is received; else the program's.
     Receive,
+    /// The kernel's for both, where it stamps that; else as [`Self::Receive`].
+    Wire,
 }
 
 /// Whether a worker spins shortly before a request is due.

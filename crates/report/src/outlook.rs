@@ -115,8 +115,10 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     if generator.spin == Spin::Yes {
         facts.push("busy waiting".to_owned());
     }
-    if generator.clock == ClockChoice::Receive {
-        facts.push("timed by the kernel's stamps".to_owned());
+    match generator.clock {
+        ClockChoice::Program => {}
+        ClockChoice::Receive => facts.push("timed by the kernel's stamps".to_owned()),
+        ClockChoice::Wire => facts.push("timed on the wire, by the kernel's stamps".to_owned()),
     }
     if !plan.thresholds().is_empty() {
         facts.push(counted(plan.thresholds().len() as u64, "threshold"));

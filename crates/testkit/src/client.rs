@@ -23,6 +23,10 @@ pub(crate) struct KernelStamps {
     pub(crate) from: Nanos,
     /// By how much they are too early.
     pub(crate) back: Nanos,
+    /// Whether what leaves is stamped too.
+    pub(crate) departures: bool,
+    /// By how much the stamps of departures are too late.
+    pub(crate) ahead: Nanos,
 }
 
 /// A span in which the client does not run.
@@ -108,6 +112,27 @@ impl Client {
     #[must_use]
     pub fn stamps(mut self) -> Self {
         self.stamps = Some(KernelStamps::default());
+        self
+    }
+
+    /// The kernel stamps what leaves too.
+    #[must_use]
+    pub fn departs(mut self) -> Self {
+        let stamps = self.stamps.unwrap_or_default();
+        self.stamps = Some(KernelStamps {
+            departures: true,
+            ..stamps
+        });
+        self
+    }
+
+    /// The same with stamps of departures that are too late.
+    #[must_use]
+    pub fn departs_late(mut self, by: Nanos) -> Self {
+        self = self.departs();
+        if let Some(stamps) = &mut self.stamps {
+            stamps.ahead = by;
+        }
         self
     }
 

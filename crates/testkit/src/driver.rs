@@ -120,6 +120,23 @@ impl SimIo {
         Some(at - self.epoch - kernel.back)
     }
 
+    /// The stamp of what leaves now, by the kernel's clock.
+    fn departs(&mut self) -> Option<Nanos> {
+        let kernel = self.client.stamps.filter(|kernel| kernel.departures)?;
+        let departures = &mut self.times.departures;
+        if self.now < self.epoch + kernel.from {
+            departures.missing += 1;
+            return None;
+        }
+        // A driver refuses what was stamped before the hand-over.
+        if kernel.back > Nanos::ZERO {
+            departures.refused += 1;
+            return None;
+        }
+        departures.taken += 1;
+        Some(self.now - self.epoch + kernel.ahead)
+    }
+
     /// A call by the engine takes its time.
     fn spend(&mut self) {
         let call = self.client.call;

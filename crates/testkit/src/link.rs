@@ -56,6 +56,8 @@ pub(crate) struct Link {
     /// Whether a send has taken less than it was given.
     pub(crate) blocked: bool,
     pub(crate) up_last: Nanos,
+    /// When the last request left, by the kernel's stamp, until that is taken.
+    pub(crate) left: Option<Nanos>,
 
     /// The server's end.
     pub(crate) far: Far,
@@ -112,6 +114,7 @@ impl Link {
             held: 0,
             blocked: false,
             up_last: Nanos::ZERO,
+            left: None,
             far: Far::default(),
         }
     }
@@ -132,6 +135,7 @@ impl Link {
         self.held = 0;
         self.blocked = false;
         self.up_last = Nanos::ZERO;
+        self.left = None;
         let mut received = std::mem::take(&mut self.far.received);
         received.clear();
         self.far = Far {

@@ -6,6 +6,26 @@ use crate::support::{Folder, Process, Report, Serve, drumfire, load, load_of};
 use std::thread::sleep;
 use std::time::Duration;
 
+/// Whether the report says that the kernel has stamped all requests too.
+#[track_caller]
+fn is_of_the_wire(line: &str, report: &Report) {
+    if cfg!(not(target_os = "linux")) {
+        assert_eq!(report.at("generator.clock"), "program");
+        return;
+    }
+    let generator = report.at("generator");
+    assert_eq!(generator["clock"], "wire", "{line}: {generator:#}");
+    let of = |key: &str| report.n(&format!("generator.departures.{key}"));
+    let [taken, missing, refused, passed] = ["taken", "missing", "refused", "passed"].map(of);
+    assert!(taken > 0, "{line}: {generator:#}");
+    // Two flushes of a connection may be merged into one segment, which has one stamp.
+    assert!(missing <= taken / 50, "{line}: {generator:#}");
+    assert_eq!(refused, 0, "{line}: {generator:#}");
+    assert!(taken + missing + passed > 0);
+    let [p50, p99] = ["p50", "p99"].map(|q| report.n(&format!("generator.leaving_{q}_ns")));
+    assert!(0 < p50 && p50 <= p99, "{line}: {generator:#}");
+}
+
 /// Whether the report says that the kernel has stamped all responses.
 #[track_caller]
 fn is_stamped(line: &str, report: &Report) {
@@ -14,7 +34,8 @@ fn is_stamped(line: &str, report: &Report) {
         return;
     }
     let generator = report.at("generator");
-    assert_eq!(generator["clock"], "kernel", "{line}: {generator:#}");
+    let is_kernel = ["kernel", "wire"].map(|clock| generator["clock"] == clock);
+    assert!(is_kernel.contains(&true), "{line}: {generator:#}");
     assert_eq!(generator["stamps"]["refused"], 0, "{line}: {generator:#}");
     let [taken, missing] =
         ["taken", "missing"].map(|key| report.n(&format!("generator.stamps.{key}")));
@@ -47,10 +68,37 @@ fn the_kernel_stamps_what_arrives() {
             report.short()
         );
         is_stamped(&line, &report);
+        assert_eq!(report.at("generator.clock"), "kernel");
+        assert!(report.at("generator.departures").is_null());
+        let report = load(&format!("{line} --clock wire"));
+        let failed = report.n("requests.failed");
+        assert_eq!(failed, 0, "{line}: {:#}", report.short());
+        is_stamped(&line, &report);
+        is_of_the_wire(&line, &report);
         let report = load(&line);
         assert_eq!(report.at("generator.clock"), "program");
         assert!(report.at("generator.stamps").is_null());
         assert!(report.at("generator.handling_p99_ns").is_null());
+    }
+}
+
+/// A body that the socket does not take at once: the rest follows when there is room, of which a socket
+/// with stamps is watched only then.
+#[test]
+fn a_long_body_leaves_with_its_beginning() {
+    let folder = Folder::new();
+    let body = folder.at("body");
+    std::fs::write(&body, vec![b'x'; 8_000_000]).unwrap();
+    let ca = folder.at("ca.pem");
+    let (plain, sealed) = (Serve::new(""), Serve::new(&format!("--tls --tls-ca {ca}")));
+    for line in [
+        format!("-c 2 -n 20 -d @{body} {}", plain.url),
+        format!("-c 2 -n 20 -d @{body} --cacert {ca} {}", sealed.url),
+        format!("-c 1 -n 20 -d @{body} --http2 --streams 4 {}", plain.url),
+    ] {
+        let report = load(&format!("{line} --clock wire"));
+        assert_eq!(report.n("requests.ok"), 20, "{line}: {:#}", report.short());
+        is_of_the_wire(&line, &report);
     }
 }
 
@@ -60,7 +108,7 @@ fn a_unix_socket_gives_no_stamps() {
     let path = folder.at("socket");
     let _serve = Serve::new(&format!("-l unix:{path}"));
     let report = load(&format!(
-        "-c 2 -n 20 --clock receive --unix-socket {path} http://localhost/"
+        "-c 2 -n 20 --clock wire --unix-socket {path} http://localhost/"
     ));
     assert_eq!(report.n("requests.ok"), 20, "{:#}", report.short());
     assert_eq!(report.at("generator.clock"), "program");
@@ -114,12 +162,19 @@ fn the_report_and_the_plan_name_the_clock() {
     }
     let (_, stdout, _) = run(&[]);
     assert!(!stdout.contains("kernel"), "{stdout}");
+    if cfg!(target_os = "linux") {
+        let (code, stdout, _) = run(&["--clock", "wire"]);
+        assert_eq!(code, Some(0), "{stdout}");
+        assert!(stdout.contains("after the hand-over"), "{stdout}");
+    }
+    let (_, plan, _) = run(&["--clock", "wire", "--print-plan"]);
+    assert!(plan.contains("clock: wire"), "{plan}");
     let (_, plan, _) = run(&["--clock", "receive", "--print-plan"]);
     assert!(plan.contains("clock: receive"), "{plan}");
-    let (code, _, stderr) = run(&["--clock", "wire"]);
+    let (code, _, stderr) = run(&["--clock", "kernel"]);
     assert_eq!(code, Some(2));
     assert!(
-        stderr.contains("--clock: `wire` is no clock; write program or receive"),
+        stderr.contains("--clock: `kernel` is no clock; write program, receive or wire"),
         "{stderr}"
     );
 }

@@ -117,3 +117,30 @@ fn a_request_costs_two_system_calls_and_a_bit() {
 fn the_kernel_s_stamps_cost_no_system_call() {
     costs_two_and_a_bit("--clock receive");
 }
+
+/// A departure costs the call that takes it from the error queue. It ends no wait: such a wake would be
+/// a second one.
+#[test]
+fn a_departure_costs_one_system_call() {
+    if !lab::has("strace") {
+        return;
+    }
+    let _turn = alone();
+    let (folder, serve) = (Folder::new(), Serve::new(""));
+    let (few, many) = (200, 1_200);
+    let mut measured = Vec::new();
+    // What waits share depends on the machine, and its noise is larger than a call at times.
+    while measured.len() < 5 && !measured.iter().any(|more| (0.8..=1.3).contains(more)) {
+        let [program, wire] = ["program", "wire"].map(|clock| {
+            let line = format!("-r 500/s --clock {clock} {}", serve.url);
+            let calls = [few, many].map(|requests| calls(&folder, &line, requests));
+            (calls[1] - calls[0]) / (many - few) as f64
+        });
+        measured.push(wire - program);
+    }
+    let last = measured.last().unwrap();
+    assert!(
+        (0.8..=1.3).contains(last),
+        "{measured:?} more calls a request"
+    );
+}

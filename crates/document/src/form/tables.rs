@@ -96,7 +96,7 @@ fields!(Generator {
     "spin" / "--spin" => spin:
         "Whether threads spin before a request is due, for times below 50 µs",
     "clock" / "--clock" => clock:
-        "Whose clock times responses: program, when they were read; receive, when they arrived, by the kernel's stamps",
+        "Whose clock times exchanges: program, its own; receive, responses when they arrived, by the kernel's stamps; wire, requests when they left too",
     "interval" / "--interval" => interval: "The length of a window of figures, such as 1s",
     "i_own_this_target" / "--i-own-this-target" => i_own_this_target:
         "Whether more than a modest load may go to public addresses",

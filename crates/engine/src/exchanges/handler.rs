@@ -133,6 +133,11 @@ impl Handler for ExchangeHandler<'_> {
         }
     }
 
+    #[cold]
+    fn left(&mut self, id: ExchangeId, at: Nanos) {
+        self.exchanges.entry_mut(id).exchange.account.note_left(at);
+    }
+
     #[inline(always)]
     fn received(&mut self, id: ExchangeId, bytes: usize, now: Nanos) {
         let account = &mut self.exchanges.entry_mut(id).exchange.account;

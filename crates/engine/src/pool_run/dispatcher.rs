@@ -20,7 +20,9 @@
 //! its belongings until the next `begin`.
 
 use crate::blame::Failure;
-use crate::exchanges::{Due, End, ExchangeHandler, Exchanges, Held, Lists, Task, Todo, correct};
+use crate::exchanges::{
+    Due, End, ExchangeHandler, Exchanges, Held, Leaving, Lists, Task, Todo, correct, depart,
+};
 use crate::freed::Freed;
 use crate::id::{ExchangeId, Generation, LaneId, PoolId, ShareId, UserId};
 use crate::lifecycle::Milestone;
@@ -408,7 +410,8 @@ impl Dispatcher {
 }
 
 /// Takes an exchange in hand that has ended by the kernel's clock: records how long its end has waited
-/// for that, unless it was ended from here. Gives the end with times that are in order, and the
+/// for that, unless it was ended from here, and how long its request took to leave. Gives the end with
+/// times that are in order, and the
 /// present.
 #[cold]
 pub(super) fn take_in_hand<I: Io>(
@@ -417,14 +420,19 @@ pub(super) fn take_in_hand<I: Io>(
     end: End,
 ) -> (End, Nanos) {
     let now = cx.io.now().max(end.now());
-    if end.outcome().is_cut_off() {
-        return (end, now);
-    }
-    let corrected = correct(&mut dispatcher.exchanges, end, now);
+    let is_cut_off = end.outcome().is_cut_off();
     let health = cx.recorder.health();
-    match corrected {
-        Some(_) => health.stamps.refused += 1,
-        None => health.handling.record(now - end.now()),
+    if !is_cut_off {
+        if let Some(corrected) = correct(&mut dispatcher.exchanges, end, now) {
+            health.stamps.refused += 1;
+            return (corrected, now);
+        }
+        health.handling.record(now - end.now());
     }
-    (corrected.unwrap_or(end), now)
+    match depart(&mut dispatcher.exchanges, end) {
+        Leaving::Unknown => {}
+        Leaving::Took(time) => health.leaving.record(time),
+        Leaving::Refused => health.departures.refused += 1,
+    }
+    (end, now)
 }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   begin ─► message or opening ─► sent ─► (body ─► body_taken)* … written
-//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, `whole`, or
+//!         ─► left? ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, `whole`, or
 //!                                                                         Failed, is the last
 //! ```
 //!
@@ -369,6 +369,10 @@ pub(crate) trait Handler {
 
     /// Notes that its first bytes are handed to the kernel now.
     fn sent(&mut self, _id: ExchangeId, _now: Nanos) {}
+
+    /// Notes when the bytes left that it was noted as sent with, by the kernel's stamp; before the
+    /// bytes of its response.
+    fn left(&mut self, _id: ExchangeId, _at: Nanos) {}
 
     /// Notes bytes of its response, before the events that they bring.
     fn received(&mut self, _id: ExchangeId, _bytes: usize, _now: Nanos) {}

@@ -295,13 +295,34 @@ impl Http1 {
                 drained,
                 arrived,
             }) => {
-                let now = port.time_of(arrived);
+                let now = match arrived {
+                    None => port.now(),
+                    Some(at) => {
+                        self.note_departure(port, handler, id);
+                        at
+                    }
+                };
                 self.answered = true;
                 handler.received(id, length, now);
                 let flow = self.feed(port, input, terms, handler, now);
                 read(flow, drained, terms)
             }
             other => Some(self.stopped(port, other, terms, handler)),
+        }
+    }
+
+    /// Notes when the request left whose response begins, where the kernel tells.
+    #[cold]
+    fn note_departure<I: Io, H: Handler>(
+        &self,
+        port: &mut Port<'_, I>,
+        handler: &mut H,
+        id: ExchangeId,
+    ) {
+        if !self.answered
+            && let Some(left) = port.departure()
+        {
+            handler.left(id, left);
         }
     }
 

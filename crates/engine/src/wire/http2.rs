@@ -229,13 +229,11 @@ impl WireProtocol for Http2 {
         if self.machine.output().is_empty() {
             return Flushed::Written;
         }
-        if !self.unsent.is_empty() {
-            let now = port.now();
-            for id in self.unsent.drain(..) {
-                handler.sent(id, now);
-            }
-        }
-        match port.send(self.machine.output()) {
+        let sent = match self.unsent.is_empty() {
+            true => port.send(self.machine.output()),
+            false => self.send_requests(port, handler),
+        };
+        match sent {
             Ok(sent) => self.machine.output_sent(sent),
             Err(error) => return self.note_failed_send(error),
         }
@@ -303,6 +301,27 @@ impl WireProtocol for Http2 {
 }
 
 impl Http2 {
+    /// Writes output that opens streams. All have left when its first bytes have.
+    #[inline]
+    fn send_requests<I: Io, H: Handler>(
+        &mut self,
+        port: &mut Port<'_, I>,
+        handler: &mut H,
+    ) -> Result<usize, IoError> {
+        let now = port.now();
+        for id in &self.unsent {
+            handler.sent(*id, now);
+        }
+        let sent = port.send_request(self.machine.output());
+        if let Some(left) = port.departure() {
+            for id in &self.unsent {
+                handler.left(*id, left);
+            }
+        }
+        self.unsent.clear();
+        sent
+    }
+
     /// Hands to a stream as much of its exchange's body as it takes. `false` when the exchange
     /// fails by that: its stream is reset.
     fn pump<H: Handler>(

@@ -38,6 +38,18 @@ impl<'a, I: Io> Port<'a, I> {
         self.io.send(self.slot, bytes)
     }
 
+    /// Sends what begins one request, or several.
+    #[inline]
+    pub(crate) fn send_request(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
+        self.io.send_request(self.slot, bytes)
+    }
+
+    /// The time at which what was sent so last has left, by the kernel's stamp; once.
+    #[inline]
+    pub(crate) fn departure(&mut self) -> Option<Nanos> {
+        self.io.departure(self.slot)
+    }
+
     #[inline(always)]
     fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
         self.io.receive(self.slot, buffer)

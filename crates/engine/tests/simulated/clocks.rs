@@ -5,7 +5,7 @@
 
 use crate::{ms, run, secs, us};
 use drumfire_measure::{ArrivalClock, Latency, Validity};
-use drumfire_plan::ClockChoice;
+use drumfire_plan::{ClockChoice, Redirects};
 use drumfire_testkit::{
     Answer, Client, Draft, Http2, Law, Network, Server, Simulated, World, closed, open,
 };
@@ -130,6 +130,111 @@ fn service_times_do_not_depend_on_pauses() {
         assert!(paused.lag.max() > still.lag.max(), "seed {seed}");
         is_balanced(paused);
     }
+}
+
+/// A program that loses its core within a send: by the kernel's clock of departures that is lag, by its
+/// own it would be service.
+#[test]
+fn what_a_send_takes_is_in_no_service_time() {
+    for (plan, server) in open_loads(100) {
+        let slow = |pauses: Client| pauses.stamps().call_takes(us(300));
+        let wire = plan.clone().clock(ClockChoice::Wire);
+        let result = run(wire, world(server.clone(), slow(halting()).departs()));
+        let summary = &result.summary;
+        assert_eq!(summary.total.counts.ok, 10_000);
+        has_one_service_time(&result);
+        is_balanced(&summary.total.latency);
+        assert_eq!(summary.generator.clock, ArrivalClock::Wire);
+        let leaving = &summary.health.leaving;
+        assert_eq!(leaving.count(), 10_000);
+        assert_eq!(leaving.min(), us(300));
+        assert!(leaving.max() > ms(55), "{:?}", leaving.max());
+        assert!(summary.total.latency.lag.min() >= us(300));
+        // With stamps of what arrives alone it counts from the hand-over.
+        let plan = plan.clock(ClockChoice::Receive);
+        let result = run(plan, world(server, slow(halting())));
+        let service = &result.summary.total.latency.service_time;
+        assert_eq!(service.min(), SERVICE + us(300));
+        assert!(service.max() > ms(55), "{:?}", service.max());
+        assert_eq!(result.summary.generator.clock, ArrivalClock::Kernel);
+    }
+}
+
+/// Any pauses whatever, within calls too: service times are those of the network and the server.
+#[test]
+fn service_times_do_not_depend_on_calls() {
+    for seed in 0..12 {
+        let plan = open("const(400/s,5s)").connections(400).poisson();
+        let plan = plan.seed(seed).clock(ClockChoice::Wire);
+        let mut client = Client::ideal().call_takes(us(40 + seed * 11));
+        let (mut at, mut state) = (ms(40), seed * 2 + 1);
+        while at < secs(5) {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            let length = us(state >> 49);
+            client = client.stopped(at, length);
+            at = at + length + us(state >> 42 & 0xffff);
+        }
+        let result = run(plan, world(Server::new(), client.stamps().departs()));
+        has_one_service_time(&result);
+        is_balanced(&result.summary.total.latency);
+        let departures = result.summary.health.departures;
+        let sent = result.summary.total.counts.sent;
+        assert_eq!(
+            (departures.taken, departures.lost()),
+            (sent, 0),
+            "seed {seed}"
+        );
+    }
+}
+
+/// Requests whose departure is not known count from their hand-over, and are counted.
+#[test]
+fn departures_that_are_missing_or_refused_fall_back() {
+    for (plan, server) in open_loads(100) {
+        let slow = || halting().call_takes(us(100));
+        let receive = plan.clone().clock(ClockChoice::Receive);
+        let wire = plan.clone().clock(ClockChoice::Wire);
+        let kernel = run(receive, world(server.clone(), slow().stamps()));
+        let late = slow().stamps().departs_late(secs(1));
+        let refused = run(wire.clone(), world(server.clone(), late));
+        let (kernel, refused) = (&kernel.summary, &refused.summary);
+        assert_eq!(refused.health.departures.refused, 10_000);
+        assert_eq!(refused.health.leaving.count(), 0);
+        assert_eq!(refused.generator.clock, ArrivalClock::Kernel);
+        assert_eq!(
+            kernel.total.latency.service_time,
+            refused.total.latency.service_time
+        );
+        let missing = slow().stamps_from(secs(9)).departs();
+        let missing = run(wire, world(server, missing)).summary;
+        let departures = missing.health.departures;
+        assert!(departures.missing > 8_900, "{departures:?}");
+        assert_eq!(departures.missing + departures.taken, 10_000);
+        assert_eq!(missing.generator.clock, ArrivalClock::Program);
+    }
+}
+
+/// The request that was sent is that of which redirects led to others.
+#[test]
+fn the_departure_is_that_of_the_first_request() {
+    let plan = open("const(100/s,1s)").connections(100);
+    let plan = plan.to(&["http://sut/3"]).clock(ClockChoice::Wire);
+    let plan = plan.with(|pool| pool.http.redirects = Redirects::Follow(3));
+    let server = Server::new().answers(|request| match request.target() {
+        "/3" => Answer::redirect(302, "/2"),
+        "/2" => Answer::redirect(302, "/1"),
+        _ => Answer::ok(),
+    });
+    let client = Client::ideal().stamps().departs().call_takes(us(100));
+    let result = run(plan, world(server, client));
+    let latency = &result.summary.total.latency;
+    is_balanced(latency);
+    // Three ways, and what the program takes between them.
+    assert!(latency.service_time.min() > Nanos(SERVICE.0 * 3));
+    assert_eq!(result.summary.health.leaving.count(), 100);
+    assert_eq!(result.summary.health.leaving.max(), us(100));
 }
 
 /// Responses on one connection that are read at once have the time of the newest: later than their

@@ -3,7 +3,8 @@
 //! The number and the span come first, so that a log can be sorted and made coarser without
 //! decoding the rest ([`span`]). The sums are not part of the form: they are made again. Version 1
 //! had the counts of histograms in another form, which is read and not written any more; version 2
-//! counted the connections of the warm-up with the others; version 3 had none of the kernel's stamps.
+//! counted the connections of the warm-up with the others; version 3 had none of the kernel's
+//! stamps, version 4 none of departures.
 
 use crate::codec::{CodecError, CountsForm, Input, put};
 use crate::figures::form::{self as figures, ConnectionsForm};
@@ -13,7 +14,7 @@ use drumfire_units::Nanos;
 use std::ops::Range;
 
 /// The version of the form that is written here.
-pub(crate) const VERSION: u64 = 4;
+pub(crate) const VERSION: u64 = 5;
 
 /// The bytes of an interval that is summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
@@ -45,6 +46,9 @@ pub(crate) fn read(
     if form.has_stamps {
         read_stamps(&mut interval.health, &mut input)?;
     }
+    if form.has_departures {
+        read_departures(&mut interval.health, &mut input)?;
+    }
     if input.length()? != pools.len() {
         return Err(CodecError::Malformed("an interval of other pools"));
     }
@@ -60,6 +64,8 @@ struct Form {
     connections: ConnectionsForm,
     /// Whether the health has the kernel's stamps; where it lacks them the program's clock held.
     has_stamps: bool,
+    /// Whether it has those of departures.
+    has_departures: bool,
 }
 
 /// Reads the version, and with it how the rest is to be read.
@@ -68,13 +74,14 @@ fn read_version(input: &mut Input<'_>) -> Result<Form, CodecError> {
     let (counts, connections) = match version {
         1 => (CountsForm::Pairs, ConnectionsForm::Whole),
         2 => (CountsForm::Marked, ConnectionsForm::Whole),
-        3 | VERSION => (CountsForm::Marked, ConnectionsForm::Measured),
+        3..=VERSION => (CountsForm::Marked, ConnectionsForm::Measured),
         other => return Err(CodecError::Version(other)),
     };
     input.counts = counts;
     Ok(Form {
         connections,
-        has_stamps: version == VERSION,
+        has_stamps: version >= 4,
+        has_departures: version >= 5,
     })
 }
 
@@ -99,6 +106,11 @@ fn encode_health(health: &WorkerHealth, out: &mut Vec<u8>) {
     put(out, health.stamps.missing);
     put(out, health.stamps.refused);
     encode_histogram(&health.handling, out);
+    put(out, health.departures.taken);
+    put(out, health.departures.missing);
+    put(out, health.departures.refused);
+    put(out, health.departures.passed);
+    encode_histogram(&health.leaving, out);
 }
 
 fn read_health(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), CodecError> {
@@ -116,4 +128,12 @@ fn read_stamps(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), C
     health.stamps.missing = input.number()?;
     health.stamps.refused = input.number()?;
     read_histogram(&mut health.handling, input)
+}
+
+fn read_departures(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), CodecError> {
+    health.departures.taken = input.number()?;
+    health.departures.missing = input.number()?;
+    health.departures.refused = input.number()?;
+    health.departures.passed = input.number()?;
+    read_histogram(&mut health.leaving, input)
 }

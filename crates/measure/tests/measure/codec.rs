@@ -291,24 +291,27 @@ fn an_interval_of_ten_thousand_steps_is_as_small_as_what_it_saw() {
     assert_eq!(Interval::decode(&bytes, &[pool]), Ok(interval));
 }
 
-/// An interval of the version before the kernel's stamps is the same without them.
+/// An interval of a version before stamps, or before departures, is the same without them.
 #[test]
 fn an_interval_without_stamps_is_read() {
     let pools = pools();
     let whole = interval(&pools, &[]);
     let now = whole.encode();
-    let earlier = |at: usize, length: usize| {
+    let earlier = |version: u8, at: usize, length: usize| {
         let mut bytes = now.clone();
         bytes.drain(at..at + length);
-        bytes[0] = 3;
+        bytes[0] = version;
         bytes
     };
-    // The stamps are three numbers and an empty histogram, behind another of the same form.
-    let found = (4..16).any(|length| {
-        (1..now.len() - length).any(|at| {
-            let read = Interval::decode(&earlier(at, length), &pools);
-            read.as_ref() == Ok(&whole)
-        })
-    });
-    assert!(found);
+    // Stamps are three numbers and an empty histogram, departures four and another, behind more
+    // histograms of the same form.
+    for (version, lengths) in [(3, 9..32), (4, 5..17)] {
+        let found = lengths.into_iter().any(|length| {
+            (1..now.len() - length).any(|at| {
+                let read = Interval::decode(&earlier(version, at, length), &pools);
+                read.as_ref() == Ok(&whole)
+            })
+        });
+        assert!(found, "version {version}");
+    }
 }

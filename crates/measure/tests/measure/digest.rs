@@ -1,10 +1,10 @@
 //! Runs of one plan share its key, whatever else they have.
 
 use crate::asked;
-use drumfire_measure::{Asked, AskedStop, Model, PlanKey};
+use drumfire_measure::{ArrivalClock, Asked, AskedStop, Model, PlanKey};
 
 fn key(name: &str, model: Model, asked: &Asked) -> PlanKey {
-    PlanKey::of([(name, model, asked)])
+    PlanKey::of([(name, model, asked)], ArrivalClock::Program)
 }
 
 #[test]
@@ -22,7 +22,12 @@ fn a_key_differs_with_each_fact_of_a_plan() {
         key("main", Model::Open, &asked::of(0x1234_5678_9abc_def1)),
         key("other", Model::Open, &facts),
         key("main", Model::Closed, &facts),
-        PlanKey::of([("main", Model::Open, &facts), ("main", Model::Open, &facts)]),
+        PlanKey::of(
+            [("main", Model::Open, &facts), ("main", Model::Open, &facts)],
+            ArrivalClock::Program,
+        ),
+        PlanKey::of([("main", Model::Open, &facts)], ArrivalClock::Kernel),
+        PlanKey::of([("main", Model::Open, &facts)], ArrivalClock::Wire),
     ];
     for (number, other) in others.into_iter().enumerate() {
         assert_ne!(one, other, "{number}");

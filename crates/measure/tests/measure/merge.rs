@@ -43,6 +43,11 @@ pub(crate) fn record(interval: &mut Interval, seen: &Seen) {
     interval.health.stamps.taken += extra;
     interval.health.stamps.missing += extra % 3;
     interval.health.stamps.refused += extra % 2;
+    interval.health.leaving.record(Nanos(extra * 5));
+    interval.health.departures.taken += extra / 3;
+    interval.health.departures.missing += extra % 4;
+    interval.health.departures.refused += extra % 5;
+    interval.health.departures.passed += extra / 5;
     let share = extra as u32; // below a million
     interval.health.busiest_share_ppm = interval.health.busiest_share_ppm.max(share);
     interval.health.memory = interval.health.memory.max(extra << 12);

@@ -2,7 +2,8 @@
 
 use crate::samples::{self, healthy};
 use drumfire_measure::{
-    GeneratorHealth, Interval, Model, Outcome, Reading, Remedy, RunInfo, Stamps, Validity, Verdict,
+    ArrivalClock, Departures, GeneratorHealth, Interval, Model, Outcome, Reading, Remedy, RunInfo,
+    Stamps, Validity, Verdict,
 };
 use drumfire_units::Nanos;
 use std::sync::Arc;
@@ -508,7 +509,17 @@ fn stamped(generator: &mut GeneratorHealth, missing: u64) {
         missing,
         refused: 0,
     };
-    generator.clock = generator.stamps.clock();
+    generator.clock = ArrivalClock::of(generator.stamps, generator.departures);
+}
+
+/// The same, with this many of a thousand requests and more without a stamp when they left.
+fn departed(generator: &mut GeneratorHealth, missing: u64) {
+    generator.departures = Departures {
+        taken: 1_000,
+        missing,
+        ..Departures::default()
+    };
+    stamped(generator, 0);
 }
 
 /// By the kernel's clock what the threads do late is in no time of the target.
@@ -561,6 +572,42 @@ fn turns_and_queues_reach_no_stamped_time() {
                 },
                 Validity::Suspect,
                 "the hypervisor took 6.00 %",
+            ),
+        ],
+    );
+}
+
+#[test]
+fn requests_without_a_stamp_count_where_they_are_many() {
+    check(
+        Model::Open,
+        &[
+            case(
+                "few stamps are missing",
+                |_, generator| departed(generator, 9),
+                Validity::Valid,
+                "",
+            ),
+            case(
+                "many stamps are missing",
+                |_, generator| departed(generator, 100),
+                Validity::Suspect,
+                "9.09 % of the requests had no stamp of the kernel",
+            ),
+            case(
+                "most stamps are missing: they count from the hand-over",
+                |_, generator| departed(generator, 1_001),
+                Validity::Valid,
+                "",
+            ),
+            case(
+                "slow turns",
+                |run, generator| {
+                    departed(generator, 0);
+                    (0..20).for_each(|_| run.health.loop_turn.record(ms(2)));
+                },
+                Validity::Valid,
+                "",
             ),
         ],
     );

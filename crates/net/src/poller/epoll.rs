@@ -6,7 +6,7 @@
 //! which takes nanoseconds: nothing is later than it would be, and only a short wait that finds
 //! something costs one more call.
 
-use super::{BATCH, Event, WAKE, timespec};
+use super::{BATCH, Event, Room, WAKE, timespec};
 use crate::error::{fault, last_errno, local};
 use crate::{Fault, IoError, Waker};
 use drumfire_units::Nanos;
@@ -93,6 +93,19 @@ impl Poller {
         }
     }
 
+    /// Watches a socket's room or watches it no more. A socket that is watched for room is reported
+    /// with any other news of it, and so for each message that comes to its error queue, whether or
+    /// not that has been taken.
+    pub(crate) fn watch_room(&self, fd: &OwnedFd, token: u64, room: Room) -> Result<(), IoError> {
+        let input = EventFlags::IN | EventFlags::RDHUP | EventFlags::ET;
+        let watched = match room {
+            Room::Watched => input | EventFlags::OUT,
+            Room::Unwatched => input,
+        };
+        epoll::modify(&self.epoll, fd, EventData::new_u64(token), watched)
+            .map_err(local("epoll_ctl"))
+    }
+
     /// A way for other threads to end this queue's waits, by an event whose token is [`WAKE`].
     pub(crate) fn waker(&self) -> Result<Waker, Fault> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
@@ -123,13 +136,14 @@ impl Poller {
         }
         Ok(self.events.iter().map(|event| {
             let (flags, data) = (event.flags, event.data);
-            let broken = flags.intersects(EventFlags::ERR | EventFlags::HUP);
+            let broken = flags.contains(EventFlags::HUP);
             Event {
                 token: data.u64(),
                 readable: broken || flags.intersects(EventFlags::IN | EventFlags::RDHUP),
                 writable: broken || flags.contains(EventFlags::OUT),
                 peer_closed: broken || flags.contains(EventFlags::RDHUP),
                 broken,
+                error: flags.contains(EventFlags::ERR),
             }
         }))
     }

@@ -4,7 +4,7 @@
 //! socket; they are made one here, for the second could otherwise reach a connection that the
 //! first one's handling has put in the place of the old.
 
-use super::{BATCH, Event, WAKE, timespec};
+use super::{BATCH, Event, Room, WAKE, timespec};
 use crate::error::{fault, local};
 use crate::{Fault, IoError, Waker};
 use drumfire_units::Nanos;
@@ -61,6 +61,11 @@ impl Poller {
         // SAFETY: the descriptor is open now, and the kernel forgets its filters when it is closed.
         let added = unsafe { kevent_timespec(&self.kqueue, &changes, none, None) };
         added.map(|_| ()).map_err(local("kevent"))
+    }
+
+    /// The same of every socket here: room is always watched.
+    pub(crate) const fn watch_room(&self, _: &OwnedFd, _: u64, _: Room) -> Result<(), IoError> {
+        Ok(())
     }
 
     /// A way for other threads to end this queue's waits, by an event whose token is [`WAKE`].
@@ -145,6 +150,7 @@ fn event(event: &kqueue::Event) -> Event {
         writable: broken || writable,
         peer_closed: broken || ended,
         broken,
+        error: false,
     }
 }
 
@@ -156,5 +162,6 @@ fn both(one: Event, other: Event) -> Event {
         writable: one.writable || other.writable,
         peer_closed: one.peer_closed || other.peer_closed,
         broken: one.broken || other.broken,
+        error: false,
     }
 }

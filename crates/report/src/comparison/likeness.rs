@@ -12,7 +12,7 @@
 use super::Compared;
 use crate::secret;
 use crate::untrusted::Untrusted;
-use drumfire_measure::{PoolInfo, Summary, Validity};
+use drumfire_measure::{ArrivalClock, PoolInfo, Summary, Validity};
 use drumfire_stats::RUNS_MAX;
 
 /// Refuses sides that can't be compared.
@@ -85,9 +85,9 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
     let [one, other] = [first, run].map(|run| run.summary().generator.clock);
     if one != other {
         return refused(&format!(
-            "responses are timed by the {}'s clock in one and by the {}'s in the other",
-            one.name(),
-            other.name()
+            "exchanges are timed {} in one and {} in the other",
+            timed(one),
+            timed(other)
         ));
     }
     let is_read = first.is_read() || run.is_read();
@@ -101,6 +101,15 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
         return refused("the loads that were asked for differ");
     }
     Ok(())
+}
+
+/// How exchanges are timed by a clock.
+const fn timed(clock: ArrivalClock) -> &'static str {
+    match clock {
+        ArrivalClock::Program => "by the program's clock",
+        ArrivalClock::Kernel => "by the kernel's clock",
+        ArrivalClock::Wire => "on the wire",
+    }
 }
 
 /// The first facts of a pool that differ; of a run that was read its load is no fact.

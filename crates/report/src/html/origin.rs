@@ -90,6 +90,9 @@ fn environment(out: &mut Markup, summary: &Summary) {
             match generator.clock {
                 ArrivalClock::Program => None,
                 ArrivalClock::Kernel => Some("by the kernel's stamps".to_owned()),
+                ArrivalClock::Wire => {
+                    Some("by the kernel's stamps, as their requests are".to_owned())
+                }
             },
         ),
         (

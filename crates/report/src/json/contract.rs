@@ -424,6 +424,9 @@ struct Generator {
     handling_p50_ns: Option<u64>,
     handling_p99_ns: Option<u64>,
     stamps: Option<Stamps>,
+    leaving_p50_ns: Option<u64>,
+    leaving_p99_ns: Option<u64>,
+    departures: Option<Departures>,
     run_queue_delay_ns: u64,
     steal_share: f64,
     memory_max: Option<u64>,
@@ -439,6 +442,15 @@ struct Stamps {
     taken: u64,
     missing: u64,
     refused: u64,
+}
+
+/// The requests of whose departures the kernel's stamps were asked for, and those passed over.
+#[derive(Serialize)]
+struct Departures {
+    taken: u64,
+    missing: u64,
+    refused: u64,
+    passed: u64,
 }
 
 impl<'a> Document<'a> {
@@ -853,6 +865,8 @@ impl Generator {
     /// kernel's clock shows where its stamps were not asked for.
     fn of(health: &GeneratorHealth, info: &RunInfo) -> Self {
         let stamps = Some(health.stamps).filter(|stamps| stamps.taken + stamps.lost() > 0);
+        let departures = Some(health.departures);
+        let departures = departures.filter(|departures| departures.asked() > 0);
         Self {
             threads: health.threads,
             cpu_share_max: finite(health.cpu_share_max),
@@ -865,6 +879,14 @@ impl Generator {
                 taken: stamps.taken,
                 missing: stamps.missing,
                 refused: stamps.refused,
+            }),
+            leaving_p50_ns: departures.map(|_| health.leaving_p50.0),
+            leaving_p99_ns: departures.map(|_| health.leaving_p99.0),
+            departures: departures.map(|departures| Departures {
+                taken: departures.taken,
+                missing: departures.missing,
+                refused: departures.refused,
+                passed: departures.passed,
             }),
             run_queue_delay_ns: health.run_queue_delay.0,
             steal_share: finite(health.steal_share),

@@ -18,10 +18,11 @@ use super::foreign;
 use crate::connection_facts::{closings, opened, protocol, spread};
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
-use crate::quantity::{busy, count, counted, latency, span, throughput};
+use crate::quantity::{busy, count, counted, latency, share, span, throughput};
 use crate::style::Unicode;
 use drumfire_measure::{
-    ArrivalClock, Figures, LoadOrders, Model, PoolInfo, Settling, Summary, Validity,
+    ArrivalClock, Figures, GeneratorHealth, LoadOrders, Model, PoolInfo, Settling, Summary,
+    Validity,
 };
 use drumfire_plan::Growth;
 use drumfire_units::{ByteSize, Nanos};
@@ -230,7 +231,7 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
         format!("busiest thread {share}{spinning}"),
         format!("woke {} late (p99)", text(generator.wake_lateness_p99)),
     ];
-    if generator.clock == ArrivalClock::Kernel {
+    if generator.clock.is_kernel() {
         items.push(format!(
             "read {} (p50), {} (p99) after the kernel's stamp",
             text(generator.handling_p50),
@@ -241,6 +242,7 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     if lost > 0 {
         items.push(format!("no stamp of the kernel for {lost} receives"));
     }
+    items.extend(departures(generator, page));
     // What is behind these two matters where something is wrong with them.
     if page.explains() || summary.verdict.validity != Validity::Valid {
         items.push(format!("loop turn {} (p99)", text(generator.loop_turn_p99)));
@@ -256,6 +258,33 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
         }
     }
     page.items("Generator", items.into_iter().map(Line::plain).collect());
+}
+
+/// The words for the departures of requests by the kernel's stamps; none where these were not asked
+/// for.
+fn departures(generator: &GeneratorHealth, page: &Page<'_>) -> Vec<String> {
+    let departures = generator.departures;
+    let text = |nanos| latency(nanos, page.style.unicode);
+    let mut items = Vec::new();
+    if generator.clock == ArrivalClock::Wire {
+        let of = match departures.passed {
+            0 => String::new(),
+            passed => format!(
+                " of {} requests stamped",
+                share(departures.asked(), departures.asked() + passed)
+            ),
+        };
+        items.push(format!(
+            "left {} (p50), {} (p99) after the hand-over{of}",
+            text(generator.leaving_p50),
+            text(generator.leaving_p99)
+        ));
+    }
+    if departures.lost() > 0 {
+        let lost = departures.lost();
+        items.push(format!("no stamp of the kernel for {lost} requests"));
+    }
+    items
 }
 
 /// Prints the notes that qualify the numbers, each behind a bullet, in the order in which they came

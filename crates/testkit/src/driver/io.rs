@@ -135,6 +135,17 @@ impl Io for SimIo {
         Ok(count)
     }
 
+    fn send_request(&mut self, slot: Slot, bytes: &[u8]) -> Result<usize, IoError> {
+        let sent = self.send(slot, bytes)?;
+        let left = if sent > 0 { self.departs() } else { None };
+        self.links[slot.0 as usize].left = left;
+        Ok(sent)
+    }
+
+    fn departure(&mut self, slot: Slot) -> Option<Nanos> {
+        self.links[slot.0 as usize].left.take()
+    }
+
     fn receive(&mut self, slot: Slot, buffer: &mut [u8]) -> Result<Received, IoError> {
         self.receive_into(slot, buffer.len(), Some(buffer))
     }

@@ -8,7 +8,8 @@ use crate::output::{Destination, Output};
 use crate::stored_run::{began, listed_of};
 use crate::{runs_folder, terminal};
 use drumfire_compile::compile_draft;
-use drumfire_measure::{Asked, Model, PlanKey};
+use drumfire_measure::{ArrivalClock, Asked, Model, PlanKey};
+use drumfire_plan::ClockChoice;
 use drumfire_report::history::{History, RUNS_MAX};
 use drumfire_store::RunRow;
 use std::path::Path;
@@ -22,9 +23,14 @@ pub(super) fn run(given: &str, flags: &ListFlags, output: &Output) -> Result<(),
     let to = to
         .map(|file| Destination::check("--json", file))
         .transpose()?;
-    let key = key(given, output)?;
+    let keys = keys(given, output)?;
     let mut rows = rows(output)?;
-    rows.retain(|row| plan_of(row) == Some(key));
+    // By the clock of the newest run of the plan: figures of two clocks are no series.
+    let key = rows
+        .iter()
+        .filter_map(plan_of)
+        .find(|key| keys.contains(key));
+    rows.retain(|row| key.is_some() && plan_of(row) == key);
     if rows.is_empty() {
         let shown = given.escape_default();
         return Err(Failure::usage(format!(
@@ -54,16 +60,16 @@ fn plan_of(row: &RunRow) -> Option<PlanKey> {
     row.run.as_ref().ok().and_then(|run| run.plan)
 }
 
-/// The key of the plan that the user names: of a run, or of a file.
-fn key(given: &str, output: &Output) -> Result<PlanKey, Failure> {
+/// The keys that runs of the plan may have that the user names: of a run, or of a file.
+fn keys(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
     if Path::new(given).is_file() {
-        return key_of_file(given, output);
+        return keys_of_file(given, output);
     }
     let path = runs_folder::find(given)?;
     let row = RunRow::read(given, &path);
     match row.run {
         Err(error) => Err(Failure::usage(error)),
-        Ok(run) => run.plan.ok_or_else(|| {
+        Ok(run) => run.plan.map(|key| vec![key]).ok_or_else(|| {
             Failure::usage(format!(
                 "{} was stored by a version that kept no facts of its plan; name a newer run",
                 path.display()
@@ -72,8 +78,9 @@ fn key(given: &str, output: &Output) -> Result<PlanKey, Failure> {
     }
 }
 
-/// The key of a plan in a file, as its runs have it: with the same secrets masked.
-fn key_of_file(given: &str, output: &Output) -> Result<PlanKey, Failure> {
+/// The keys of a plan in a file, as its runs have them: with the same secrets masked, and by the clock
+/// that it asks for or one that takes its place.
+fn keys_of_file(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
     let file = PlanFile::read(given)?;
     let host = file.host(output);
     let draft = file.draft(&[], &host, output);
@@ -87,9 +94,16 @@ fn key_of_file(given: &str, output: &Output) -> Result<PlanKey, Failure> {
         (&*pool.name, model, Asked::of(pool).with_texts(&masked))
     });
     let pools: Vec<_> = pools.collect();
-    Ok(PlanKey::of(
+    let facts = || {
         pools
             .iter()
-            .map(|(name, model, asked)| (*name, *model, asked)),
-    ))
+            .map(|(name, model, asked)| (*name, *model, asked))
+    };
+    let clocks: &[ArrivalClock] = match plan.generator().clock {
+        ClockChoice::Wire => &ArrivalClock::ALL,
+        ClockChoice::Receive => &[ArrivalClock::Kernel, ArrivalClock::Program],
+        ClockChoice::Program => &[ArrivalClock::Program],
+    };
+    let keys = clocks.iter().map(|clock| PlanKey::of(facts(), *clock));
+    Ok(keys.collect())
 }

@@ -134,7 +134,7 @@ impl Sending {
         FirstWrite {
             wanted: piece.len(),
             end,
-            sent: port.send(piece),
+            sent: port.send_request(piece),
         }
     }
 

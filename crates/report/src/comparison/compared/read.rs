@@ -252,8 +252,11 @@ impl Document {
         latency.service_time = histogram("service_time", &self.latency.service_time)?;
         self.put_answers(&mut summary)?;
         // Versions that did not write it had the program's alone.
-        let clocks = [ArrivalClock::Kernel, ArrivalClock::Program];
-        let clock = named(&self.generator.clock, &clocks, ArrivalClock::name);
+        let clock = named(
+            &self.generator.clock,
+            &ArrivalClock::ALL,
+            ArrivalClock::name,
+        );
         summary.generator.clock = clock.unwrap_or_default();
         let at_least = match model {
             Model::Open => self.latency.response_time.at_least,

@@ -1,0 +1,217 @@
+//! Service times as drumfire reports them, by each of its clocks, beside a capture of the same run.
+//!
+//! Server, client and capture are in a network namespace of their own. The load is open, at a rate;
+//! client and server have a core each, and in half of the runs a loop that does nothing has the
+//! client's core as well. Prints a table, or an object of JSON for each run. Ends with 3 where this
+//! system lets nobody make a namespace or see packets.
+
+use clap::Parser;
+use drumfire_bench::capture::{Capture, Exchange, enter_namespace, exchanges};
+use drumfire_bench::floor::Scheme;
+use drumfire_bench::machine;
+use drumfire_bench::process::{self, CLIENT_CORE, Guarded, Watch, pinned};
+use drumfire_bench::server::{Kind, Server};
+use drumfire_bench::tool::Programs;
+use drumfire_units::Nanos;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::{Error, Result, Write};
+use std::path::PathBuf;
+use std::process::{ExitCode, Stdio};
+
+/// This system lets nobody do what is needed.
+const REFUSED: u8 = 3;
+
+/// Compare service times with a capture of the same run
+#[derive(Debug, Parser)]
+struct Flags {
+    /// Requests per second
+    #[arg(long, default_value_t = 5_000)]
+    rate: u32,
+    /// Seconds of each run
+    #[arg(long, default_value_t = 3)]
+    seconds: u32,
+    /// Runs of each kind
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
+    /// Print an object of JSON for each run in place of the table
+    #[arg(long)]
+    json: bool,
+    /// The program to judge [default: the one beside this program]
+    #[arg(long, value_name = "FILE")]
+    drumfire: Option<PathBuf>,
+}
+
+fn main() -> Result<ExitCode> {
+    let flags = Flags::parse();
+    let programs = Programs::find(flags.drumfire.clone(), None)?;
+    let mut err = std::io::stderr();
+    match enter_namespace() {
+        Ok(true) => {}
+        Ok(false) => {
+            writeln!(err, "this system lets nobody make a network namespace")?;
+            return Ok(ExitCode::from(REFUSED));
+        }
+        Err(error) => {
+            writeln!(err, "the namespace has no loopback interface: {error}")?;
+            return Ok(ExitCode::from(REFUSED));
+        }
+    }
+    if let Err(error) = Capture::start().and_then(Capture::finish) {
+        writeln!(err, "this system lets nobody see packets: {error}")?;
+        return Ok(ExitCode::from(REFUSED));
+    }
+    let mut out = std::io::stdout();
+    if !flags.json {
+        writeln!(out, "{}\n", machine::describe())?;
+        writeln!(
+            out,
+            "| beside | `--clock` | p50 | captured | p99 | captured | apart, p50 | apart, p99 |\n\
+             |---|---|---|---|---|---|---|---|"
+        )?;
+    }
+    for _ in 0..flags.rounds {
+        for is_busy in [false, true] {
+            for clock in ["program", "receive", "wire"] {
+                let run = run(clock, is_busy, &flags, &programs)?;
+                match flags.json {
+                    true => writeln!(out, "{run}")?,
+                    false => writeln!(out, "{}", row(&run))?,
+                }
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// One run by a clock, and what the capture of it says.
+fn run(clock: &str, is_busy: bool, flags: &Flags, programs: &Programs) -> Result<Value> {
+    let server = Server::start(Kind::Answer, Scheme::Plain, programs)?;
+    let rows = server.folder().join("rows.csv");
+    let limit = Nanos::from_secs(u64::from(flags.seconds) + 30);
+    let mut command = pinned(CLIENT_CORE, &programs.drumfire);
+    command.args([
+        "http",
+        "--threads=1",
+        "-q",
+        "--no-store",
+        "--json=-",
+        "-c",
+        "32",
+    ]);
+    command.args(["--clock", clock, "-r", &flags.rate.to_string(), "--rows"]);
+    command.arg(&rows);
+    command.args(["-z", &format!("{}s", flags.seconds), &server.url("/")]);
+    let busy = is_busy.then(busy_loop).transpose()?;
+    let capture = Capture::start()?;
+    let finished = process::run(&mut command, limit, Watch::Nothing)?;
+    let segments = capture.finish()?;
+    drop(busy);
+    let summary: Value = serde_json::from_str(&finished.stdout).map_err(Error::other)?;
+    let captured: Vec<Nanos> = exchanges(&segments, server.port())
+        .into_iter()
+        .map(Exchange::service)
+        .collect();
+    let reported = reported(&fs::read_to_string(&rows)?)
+        .ok_or_else(|| Error::other("the rows have another form"))?;
+    // Both are in the order in which requests left, of which one thread has one.
+    let pairs = reported.iter().zip(&captured);
+    let differences = pairs.map(|(one, other)| one.0.cast_signed() - other.0.cast_signed());
+    let differences = Sorted::of(differences);
+    let generator = &summary["generator"];
+    let [reported, captured] =
+        [&reported, &captured].map(|of| Sorted::of(of.iter().map(|time| time.0.cast_signed())));
+    Ok(json!({
+        "asked": clock,
+        "busy": is_busy,
+        "clock": generator["clock"],
+        "requests": summary["requests"]["sent"],
+        "captured": captured.0.len(),
+        "reported_ns": reported.quantiles(),
+        "captured_ns": captured.quantiles(),
+        "difference_ns": differences.quantiles(),
+        "departures": generator["departures"],
+        "cpu_ns": finished.cpu().0,
+    }))
+}
+
+/// The service times of a file of rows, in the order in which requests were sent; `None` where it has
+/// another form.
+fn reported(rows: &str) -> Option<Vec<Nanos>> {
+    let mut lines = rows.lines();
+    let names: Vec<&str> = lines.next()?.split(',').collect();
+    let place = |name: &str| names.iter().position(|other| *other == name);
+    let wanted = [
+        "intended_unix_ns",
+        "waiting_ns",
+        "lag_ns",
+        "service_time_ns",
+    ];
+    let [intended, waiting, lag, service] = wanted.map(place);
+    let mut times: Vec<(u64, u64)> = Vec::new();
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |place: Option<usize>| cells.get(place?)?.parse::<u64>().ok();
+        let sent = number(intended)? + number(waiting)? + number(lag)?;
+        times.push((sent, number(service)?));
+    }
+    times.sort_by_key(|(sent, _)| *sent);
+    Some(
+        times
+            .into_iter()
+            .map(|(_, service)| Nanos(service))
+            .collect(),
+    )
+}
+
+/// Numbers in order.
+struct Sorted(Vec<i64>);
+
+impl Sorted {
+    fn of(numbers: impl Iterator<Item = i64>) -> Self {
+        let mut numbers: Vec<i64> = numbers.collect();
+        numbers.sort_unstable();
+        Self(numbers)
+    }
+
+    /// The nearest rank.
+    fn quantile(&self, q: f64) -> Option<i64> {
+        let rank = (q * self.0.len() as f64).ceil() as usize;
+        self.0.get(rank.max(1) - 1).copied()
+    }
+
+    fn quantiles(&self) -> Value {
+        let [p1, p50, p99] = [0.01, 0.5, 0.99].map(|q| self.quantile(q));
+        json!({ "p1": p1, "p50": p50, "p99": p99, "max": self.0.last() })
+    }
+}
+
+/// A loop that does nothing, on the client's core.
+fn busy_loop() -> Result<Guarded> {
+    let mut command = pinned(CLIENT_CORE, "timeout");
+    command.args(["60", "sh", "-c", "while :; do :; done"]);
+    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.spawn().map(Guarded)
+}
+
+/// A run as a row of the table.
+fn row(run: &Value) -> String {
+    let micros = |value: &Value| match value.as_f64() {
+        Some(nanos) => format!("{:.1} µs", nanos / 1e3),
+        None => "–".to_owned(),
+    };
+    let times = |of: &str| ["p50", "p99"].map(|q| micros(&run[of][q]));
+    let [
+        [p50, p99],
+        [p50_captured, p99_captured],
+        [p50_apart, p99_apart],
+    ] = ["reported_ns", "captured_ns", "difference_ns"].map(times);
+    let beside = match run["busy"].as_bool() {
+        Some(true) => "a busy loop",
+        _ => "nothing",
+    };
+    format!(
+        "| {beside} | `{}` | {p50} | {p50_captured} | {p99} | {p99_captured} | {p50_apart} | {p99_apart} |",
+        run["asked"].as_str().unwrap_or_default(),
+    )
+}

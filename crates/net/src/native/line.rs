@@ -1,0 +1,160 @@
+//! The socket of a slot, as what carries bytes.
+
+use crate::poller::Event;
+use crate::stamps::{Sends, Stamps};
+use crate::thread_clock::ThreadClock;
+use crate::tls::Carrier;
+use crate::{IoError, Received, socket};
+use drumfire_units::Nanos;
+use rustix::fd::OwnedFd;
+use rustix::io::{Errno, retry_on_intr};
+use rustix::net::{RecvFlags, recv, send};
+
+/// A slot's socket.
+#[derive(Default)]
+pub(super) struct Line {
+    pub(super) fd: Option<OwnedFd>,
+    /// Whether an event reported the peer's end or an error, which comes behind the last bytes.
+    pub(super) ending: bool,
+    /// Whether the kernel stamps what arrives.
+    pub(super) is_stamped: bool,
+    /// Its sends, where the kernel stamps departures.
+    pub(super) sends: Option<Box<Sends>>,
+}
+
+impl Line {
+    /// The open socket as a carrier, without stamps.
+    #[inline]
+    pub(super) fn plain(&self) -> Option<Plain<'_>> {
+        let ending = self.ending;
+        self.fd.as_ref().map(|fd| Plain {
+            fd,
+            ending,
+            stamping: None,
+        })
+    }
+
+    /// The same with the stamps that it has.
+    pub(super) fn stamped<'a>(
+        &'a mut self,
+        stamps: Option<&'a mut Stamps>,
+        clock: &'a ThreadClock,
+    ) -> Option<Plain<'a>> {
+        let (is_stamped, sends) = (self.is_stamped, self.sends.as_deref_mut());
+        let stamps = stamps.filter(|_| is_stamped);
+        Some(Plain {
+            fd: self.fd.as_ref()?,
+            ending: self.ending,
+            stamping: stamps.map(|stamps| Stamping {
+                stamps,
+                sends,
+                clock,
+            }),
+        })
+    }
+
+    /// The event of a socket that reports an error, which may be no more than a message in its error
+    /// queue.
+    #[cold]
+    pub(super) fn look_into(
+        &mut self,
+        event: Event,
+        stamps: &mut Option<Box<Stamps>>,
+        clock: &ThreadClock,
+    ) -> Event {
+        match (&self.fd, &mut self.sends, stamps) {
+            (Some(fd), Some(sends), Some(stamps)) if !event.broken && !event.peer_closed => {
+                stamps.empty(fd, sends, clock);
+                event
+            }
+            _ => event.failed(),
+        }
+    }
+}
+
+/// A socket as what carries bytes.
+pub(super) struct Plain<'a> {
+    fd: &'a OwnedFd,
+    ending: bool,
+    stamping: Option<Stamping<'a>>,
+}
+
+/// The stamps of a socket.
+struct Stamping<'a> {
+    stamps: &'a mut Stamps,
+    /// What it sends, where departures are stamped.
+    sends: Option<&'a mut Sends>,
+    /// The clock on which stamps are placed.
+    clock: &'a ThreadClock,
+}
+
+impl Carrier for Plain<'_> {
+    #[inline(always)]
+    fn send(&mut self, bytes: &[u8]) -> Result<usize, IoError> {
+        if let Some(stamping) = &mut self.stamping
+            && let Some(sends) = &mut stamping.sends
+        {
+            return stamping.stamps.send(self.fd, sends, bytes, stamping.clock);
+        }
+        match retry_on_intr(|| send(self.fd, bytes, socket::SEND)) {
+            Ok(sent) => Ok(sent),
+            Err(Errno::AGAIN) => Ok(0),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    #[inline(always)]
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<Received, IoError> {
+        if let Some(stamping) = &mut self.stamping {
+            let (stamps, clock) = (&mut *stamping.stamps, stamping.clock);
+            return stamps.receive(self.fd, buffer, RecvFlags::empty(), clock);
+        }
+        let room = buffer.len();
+        let result = retry_on_intr(|| recv(self.fd, &mut *buffer, RecvFlags::empty()));
+        received(result.map(|(_, length)| length), room)
+    }
+
+    #[inline]
+    fn is_ending(&self) -> bool {
+        self.ending
+    }
+}
+
+impl Plain<'_> {
+    /// Receives bytes to discard.
+    pub(super) fn discard(self, scratch: &mut [u8]) -> Result<Received, IoError> {
+        if let Some(Stamping { stamps, clock, .. }) = self.stamping {
+            return stamps.receive(self.fd, scratch, socket::DISCARD, clock);
+        }
+        let room = scratch.len();
+        let result = retry_on_intr(|| recv(self.fd, &mut *scratch, socket::DISCARD));
+        received(result.map(|(_, length)| length), room)
+    }
+
+    /// The departure of the last request that was begun.
+    pub(super) fn departure(self) -> Option<Nanos> {
+        let Stamping {
+            stamps,
+            sends,
+            clock,
+        } = self.stamping?;
+        stamps.departure(self.fd, sends?, clock)
+    }
+}
+
+/// The result of a receive into `room` bytes. A short one has drained the socket for now (epoll(7),
+/// question 9; kqueue reports later bytes in the same way). An end or an error that an event has
+/// reported is not drained by it: no further event reports it.
+#[inline]
+fn received(result: Result<usize, Errno>, room: usize) -> Result<Received, IoError> {
+    match result {
+        Ok(0) => Ok(Received::End),
+        Ok(length) => Ok(Received::Bytes {
+            length,
+            drained: length < room,
+            arrived: None,
+        }),
+        Err(Errno::AGAIN) => Ok(Received::Nothing),
+        Err(error) => Err(error.into()),
+    }
+}
