@@ -21,7 +21,7 @@ for _ in $(seq 100); do
   sleep 0.1
 done
 [ -n "$url" ] || { echo "pictures: the server does not listen" >&2; exit 1; }
-taskset -c 0 timeout 60 sh -c 'while :; do :; done' &
+taskset -c 0 sh -c 'ulimit -t 60; while :; do :; done' &
 loop=$!
 
 mkdir -p "$folder"

@@ -12,7 +12,7 @@
 use drumfire_units::Nanos;
 use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::socket::sockopt::{RcvBuf, ReceiveTimeout, ReceiveTimestampns};
+use nix::sys::socket::sockopt::{RcvBuf, RcvBufForce, ReceiveTimeout, ReceiveTimestampns};
 use nix::sys::socket::{
     AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockProtocol, SockType, recvmsg,
     setsockopt, socket,
@@ -191,7 +191,9 @@ impl Capture {
         )?;
         setsockopt(&socket, ReceiveTimestampns, &true)?;
         setsockopt(&socket, ReceiveTimeout, &LOOK)?;
-        setsockopt(&socket, RcvBuf, &WAITING_BYTES)?;
+        // Beyond the system's limit with the rights for it, else up to that.
+        setsockopt(&socket, RcvBufForce, &WAITING_BYTES)
+            .or_else(|_| setsockopt(&socket, RcvBuf, &WAITING_BYTES))?;
         let ends = Arc::new(AtomicBool::new(false));
         let is_over = Arc::clone(&ends);
         let reader = thread::spawn(move || read(&socket, &is_over));

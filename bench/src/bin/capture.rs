@@ -188,8 +188,9 @@ impl Sorted {
 
 /// A loop that does nothing, on the client's core.
 fn busy_loop() -> Result<Guarded> {
-    let mut command = pinned(CLIENT_CORE, "timeout");
-    command.args(["60", "sh", "-c", "while :; do :; done"]);
+    let mut command = pinned(CLIENT_CORE, "sh");
+    // The guard ends it; the limit is for a guard that was killed.
+    command.args(["-c", "ulimit -t 60; while :; do :; done"]);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.spawn().map(Guarded)
 }

@@ -208,7 +208,7 @@ pub struct Generator {
     pub warmup: Option<Text>,
     /// Whether workers busy-wait shortly before a request is due.
     pub spin: Option<Switch>,
-    /// `program` or `receive`: the clock by which responses are timed.
+    /// `program`, `receive` or `wire`: the clock by which exchanges are timed.
     pub clock: Option<Text>,
     /// The length of an interval.
     pub interval: Option<Text>,

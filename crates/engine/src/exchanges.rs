@@ -262,7 +262,8 @@ pub(crate) fn correct(exchanges: &mut Exchanges, end: End, now: Nanos) -> Option
 /// lies before its response, or is refused.
 pub(crate) fn depart(exchanges: &mut Exchanges, end: End) -> Leaving {
     let account = &mut exchanges.entry_mut(end.id()).exchange.account;
-    account.depart(account.first_byte().min(end.now()))
+    let earliest = account.first_byte().min(end.now());
+    account.times.depart(earliest)
 }
 
 /// Gives an entry the state of another kind, and keeps that of its own for another entry: a pool

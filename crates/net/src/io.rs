@@ -4,7 +4,7 @@
 //! connection, reports readiness by slot, and moves bytes. [`crate::Native`] is the real driver;
 //! the test kit has a simulated one under virtual time.
 
-use crate::{DepartureCounts, Fault, IoError, Progress, Received, StampCounts, TlsConfig, Waker};
+use crate::{Fault, IoError, Progress, Received, TlsConfig, Waker};
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -62,6 +62,30 @@ pub struct ThreadTimes {
     pub stamps: StampCounts,
     /// The kernel's stamps of requests that left.
     pub departures: DepartureCounts,
+}
+
+/// The number of receives that brought bytes to sockets of which stamps were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StampCounts {
+    /// With a stamp that was taken.
+    pub taken: u64,
+    /// Without one.
+    pub missing: u64,
+    /// With one that can't be right.
+    pub refused: u64,
+}
+
+/// The number of requests whose departures were asked for, and of those that were passed over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct DepartureCounts {
+    /// With a stamp that was taken.
+    pub taken: u64,
+    /// Without one when the response came, or the connection was used again.
+    pub missing: u64,
+    /// With one that can't be right.
+    pub refused: u64,
+    /// Not asked for, since there were too many.
+    pub passed: u64,
 }
 
 /// A driver: sockets and time for one worker thread.

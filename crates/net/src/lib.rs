@@ -29,7 +29,7 @@ pub use child::end_with_this;
 pub use clock::Clock;
 pub use dns::{NameServers, in_hosts};
 pub use error::{Fault, IoError};
-pub use io::{Address, Io, Readiness, Slot, ThreadTimes};
+pub use io::{Address, DepartureCounts, Io, Readiness, Slot, StampCounts, ThreadTimes};
 pub use native::{Native, NativeOptions, Stamping, Waiting, waits_in_one_call};
 pub use page_server::{Page, PageRequest, PageServer, Pages, host_and_port};
 pub use post::{PostAnswer, PostTarget};
@@ -39,7 +39,6 @@ pub use process::{
 };
 pub use resolve::{ResolveError, Resolved, resolve};
 pub use socket::is_own_address;
-pub use stamps::{DepartureCounts, StampCounts};
 pub use standard_output::stdout_was_closed;
 pub use system_clock::SystemClock;
 pub use text_server::TextServer;

@@ -22,14 +22,13 @@
 mod departures;
 mod system;
 
-pub use departures::DepartureCounts;
 pub(crate) use departures::Sends;
 
 use self::departures::Asking;
 use crate::clock::{monotonic, real_time};
 use crate::thread_clock::ThreadClock;
 use crate::tsc::look;
-use crate::{IoError, Received};
+use crate::{DepartureCounts, IoError, Received, StampCounts};
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
@@ -39,17 +38,6 @@ use std::ops::Range;
 /// By how much a stamp may lie beyond the present: the error of the two clocks' distance, and of
 /// the counter between its anchors.
 const TOLERANCE: Nanos = Nanos::from_micros(1);
-
-/// The number of receives that brought bytes to sockets of which stamps were asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct StampCounts {
-    /// With a stamp that was taken.
-    pub taken: u64,
-    /// Without one.
-    pub missing: u64,
-    /// With one that can't be right.
-    pub refused: u64,
-}
 
 /// A thread's way from stamps to the run's time.
 #[derive(Debug, Default)]

@@ -148,7 +148,7 @@ pub(crate) struct LoadFlags {
     #[arg(long)]
     pub(crate) spin: bool,
     /// Time responses by when they were read (program), or by when they arrived, as the kernel
-    /// stamped them (receive) [default: program]
+    /// stamped them (receive), and requests by when they left (wire) [default: program]
     #[arg(long, value_name = "CLOCK")]
     pub(crate) clock: Option<String>,
     /// Send more than 100 requests/s, or 1,000 in all, to public addresses

@@ -110,3 +110,33 @@ fn a_plan_without_runs_is_named() {
         assert!(found.stderr.contains(why), "{line}: {}", found.stderr);
     }
 }
+
+/// A change of clock would look like one of the target.
+#[test]
+fn runs_by_two_clocks_are_two_series() {
+    if cfg!(not(target_os = "linux")) {
+        return;
+    }
+    let (folder, serve) = (Folder::new(), Serve::new("--delay const:2ms"));
+    for (clock, count) in [("program", 2), ("receive", 3), ("wire", 4)] {
+        let plan = folder.at(&format!("{clock}.yaml"));
+        let line = format!(
+            "http -n 12 -r 400 --clock {clock} {} --print-plan",
+            serve.url
+        );
+        let printed = run(&folder, &line);
+        assert_eq!(printed.code, Some(0), "{}", printed.stderr);
+        fs::write(&plan, printed.stdout).unwrap();
+        fire(&folder, &plan, count);
+        for given in [plan.as_str(), "last"] {
+            let json = run(&folder, &format!("runs --trend {given} --json"));
+            let json: serde_json::Value = serde_json::from_str(&json.stdout).unwrap();
+            let lists = ["runs", "left_out"].map(|key| json[key].as_array().unwrap().len());
+            assert_eq!(
+                lists.iter().sum::<usize>(),
+                count as usize,
+                "{clock}: {json}"
+            );
+        }
+    }
+}

@@ -20,6 +20,22 @@ use crate::wire::Seen;
 use drumfire_measure::{Leniencies, Outcome, STATUS_ZERO, Sample};
 use drumfire_units::Nanos;
 
+/// The departure of an exchange's first write has not been told.
+const LEAVING_UNKNOWN: u32 = 0;
+/// It never will be: that write was one of an attempt before.
+const LEAVING_LOST: u32 = u32::MAX;
+
+/// The time from an exchange's first write to the departure of its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaving {
+    /// Not known: the first write is when it was sent.
+    Unknown,
+    /// This long; the departure is when it was sent.
+    Took(Nanos),
+    /// Known, and behind the response: the first write stands.
+    Refused,
+}
+
 /// The times of an exchange's events, from the run's start; [`Nanos::MAX`] before an event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Times {
@@ -37,6 +53,9 @@ pub(super) struct Times {
     deadline: Nanos,
     /// The end of the time that the whole exchange may take.
     ends_by: Nanos,
+    /// Nanoseconds from the first write to the departure of its bytes, and one; or one of
+    /// [`LEAVING_UNKNOWN`] and [`LEAVING_LOST`].
+    leaving: u32,
 }
 
 impl Times {
@@ -52,30 +71,46 @@ impl Times {
             first_byte: Nanos::MAX,
             deadline: ends_by,
             ends_by,
+            leaving: LEAVING_UNKNOWN,
         }
     }
-}
 
-/// The departure of an exchange's first write has not been told.
-const LEAVING_UNKNOWN: u32 = 0;
-/// It never will be: that write was one of an attempt before.
-const LEAVING_LOST: u32 = u32::MAX;
+    /// Notes the departure of the bytes of the first write, unless that is known or was one of an
+    /// attempt before.
+    pub(super) fn note_left(&mut self, at: Nanos) {
+        if self.leaving == LEAVING_UNKNOWN && self.sent != Nanos::MAX {
+            let leaving = (at - self.sent).0.saturating_add(1);
+            self.leaving = u32::try_from(leaving).unwrap_or(LEAVING_LOST);
+        }
+    }
 
-/// The time from an exchange's first write to the departure of its bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Leaving {
-    /// Not known: the first write is when it was sent.
-    Unknown,
-    /// This long; the departure is when it was sent.
-    Took(Nanos),
-    /// Known, and behind the response: the first write stands.
-    Refused,
+    /// Makes the departure the time at which it was sent, unless that lies behind `earliest`, at
+    /// which its response had begun. Called once, at its end.
+    pub(super) fn depart(&mut self, earliest: Nanos) -> Leaving {
+        let leaving = match self.leaving {
+            LEAVING_UNKNOWN | LEAVING_LOST => return Leaving::Unknown,
+            leaving => Nanos(u64::from(leaving - 1)),
+        };
+        let left = self.sent + leaving;
+        if left > earliest {
+            return Leaving::Refused;
+        }
+        self.sent = left;
+        Leaving::Took(leaving)
+    }
+
+    /// Notes that further writes are those of another attempt.
+    const fn end_attempt(&mut self) {
+        if self.leaving == LEAVING_UNKNOWN {
+            self.leaving = LEAVING_LOST;
+        }
+    }
 }
 
 /// The account of an exchange on the wire.
 #[derive(Debug)]
 pub(super) struct Account {
-    times: Times,
+    pub(super) times: Times,
     /// Whether the response's head has come in this attempt.
     has_head: bool,
     /// Whether the whole request of this attempt is written, or its rest given up.
@@ -87,9 +122,6 @@ pub(super) struct Account {
     /// Interim responses (1xx) of this attempt.
     interim: u16,
     leniencies: Leniencies,
-    /// Nanoseconds from the first write to the departure of its bytes, and one; or one of
-    /// [`LEAVING_UNKNOWN`] and [`LEAVING_LOST`].
-    leaving: u32,
     /// Bytes written in all, redirects included.
     bytes_sent: u32,
     /// Bytes read in all, as the wire counts them.
@@ -108,7 +140,6 @@ impl Account {
             status: 0,
             interim: 0,
             leniencies: Leniencies(0),
-            leaving: LEAVING_UNKNOWN,
             bytes_sent: 0,
             bytes_received: 0,
         }
@@ -122,9 +153,7 @@ impl Account {
         self.leniencies = Leniencies(0);
         self.has_head = false;
         self.is_written = false;
-        if self.leaving == LEAVING_UNKNOWN {
-            self.leaving = LEAVING_LOST;
-        }
+        self.times.end_attempt();
     }
 
     /// The response's status; 0 before there is one.
@@ -179,30 +208,6 @@ impl Account {
     #[inline(always)]
     pub(super) fn note_sent(&mut self, now: Nanos) {
         self.times.sent = self.times.sent.min(now);
-    }
-
-    /// Notes the departure of the bytes of the first write, unless that is known or was one of an
-    /// attempt before.
-    pub(super) fn note_left(&mut self, at: Nanos) {
-        if self.leaving == LEAVING_UNKNOWN && self.times.sent != Nanos::MAX {
-            let leaving = (at - self.times.sent).0.saturating_add(1);
-            self.leaving = u32::try_from(leaving).unwrap_or(LEAVING_LOST);
-        }
-    }
-
-    /// Makes the departure the time at which it was sent, unless that lies behind `earliest`, at
-    /// which its response had begun. Called once, at its end.
-    pub(super) fn depart(&mut self, earliest: Nanos) -> Leaving {
-        let leaving = match self.leaving {
-            LEAVING_UNKNOWN | LEAVING_LOST => return Leaving::Unknown,
-            leaving => Nanos(u64::from(leaving - 1)),
-        };
-        let left = self.times.sent + leaving;
-        if left > earliest {
-            return Leaving::Refused;
-        }
-        self.times.sent = left;
-        Leaving::Took(leaving)
     }
 
     /// Sets the deadline of a head with a limit of its own, once the request is both written (to the

@@ -135,7 +135,12 @@ impl Handler for ExchangeHandler<'_> {
 
     #[cold]
     fn left(&mut self, id: ExchangeId, at: Nanos) {
-        self.exchanges.entry_mut(id).exchange.account.note_left(at);
+        self.exchanges
+            .entry_mut(id)
+            .exchange
+            .account
+            .times
+            .note_left(at);
     }
 
     #[inline(always)]

@@ -17,7 +17,7 @@
 
 mod sending;
 
-use self::sending::Sending;
+use self::sending::{Sending, note_departure};
 use super::answers::{Broken, Dropped, Expiry, Flow, Outgoing, Read, Submitted};
 use super::contract::WireProtocol;
 use super::fields::Fields;
@@ -295,34 +295,16 @@ impl Http1 {
                 drained,
                 arrived,
             }) => {
-                let now = match arrived {
-                    None => port.now(),
-                    Some(at) => {
-                        self.note_departure(port, handler, id);
-                        at
-                    }
-                };
+                let now = port.time_of(arrived);
+                if arrived.is_some() && !self.answered {
+                    note_departure(port, id, handler);
+                }
                 self.answered = true;
                 handler.received(id, length, now);
                 let flow = self.feed(port, input, terms, handler, now);
                 read(flow, drained, terms)
             }
             other => Some(self.stopped(port, other, terms, handler)),
-        }
-    }
-
-    /// Notes when the request left whose response begins, where the kernel tells.
-    #[cold]
-    fn note_departure<I: Io, H: Handler>(
-        &self,
-        port: &mut Port<'_, I>,
-        handler: &mut H,
-        id: ExchangeId,
-    ) {
-        if !self.answered
-            && let Some(left) = port.departure()
-        {
-            handler.left(id, left);
         }
     }
 

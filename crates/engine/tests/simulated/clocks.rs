@@ -137,7 +137,7 @@ fn service_times_do_not_depend_on_pauses() {
 #[test]
 fn what_a_send_takes_is_in_no_service_time() {
     for (plan, server) in open_loads(100) {
-        let slow = |pauses: Client| pauses.stamps().call_takes(us(300));
+        let slow = |pauses: Client| pauses.stamps().call_takes(us(50));
         let wire = plan.clone().clock(ClockChoice::Wire);
         let result = run(wire, world(server.clone(), slow(halting()).departs()));
         let summary = &result.summary;
@@ -147,14 +147,14 @@ fn what_a_send_takes_is_in_no_service_time() {
         assert_eq!(summary.generator.clock, ArrivalClock::Wire);
         let leaving = &summary.health.leaving;
         assert_eq!(leaving.count(), 10_000);
-        assert_eq!(leaving.min(), us(300));
+        assert_eq!(leaving.min(), us(50));
         assert!(leaving.max() > ms(55), "{:?}", leaving.max());
-        assert!(summary.total.latency.lag.min() >= us(300));
+        assert!(summary.total.latency.lag.min() >= us(50));
         // With stamps of what arrives alone it counts from the hand-over.
         let plan = plan.clock(ClockChoice::Receive);
         let result = run(plan, world(server, slow(halting())));
         let service = &result.summary.total.latency.service_time;
-        assert_eq!(service.min(), SERVICE + us(300));
+        assert_eq!(service.min(), SERVICE + us(50));
         assert!(service.max() > ms(55), "{:?}", service.max());
         assert_eq!(result.summary.generator.clock, ArrivalClock::Kernel);
     }

@@ -239,7 +239,7 @@ fn info_comes_back(decoded: &RunInfo, bytes: &[u8]) {
 fn comes_back(decoded: &Interval, bytes: &[u8], pools: &[PoolInfo]) {
     let again = decoded.encode();
     match bytes[0] {
-        1..=3 => assert_eq!(Interval::decode(&again, pools).as_ref(), Ok(decoded)),
+        1..=4 => assert_eq!(Interval::decode(&again, pools).as_ref(), Ok(decoded)),
         _ => assert_eq!(again, bytes),
     }
 }
@@ -254,10 +254,10 @@ fn other_versions_pools_and_steps_are_refused() {
     assert_eq!(fewer, Err(other));
     bytes.push(0);
     assert_eq!(Interval::decode(&bytes, &pools), Err(CodecError::Excess));
-    bytes[0] = 5;
+    bytes[0] = 6;
     assert_eq!(
         Interval::decode(&bytes, &pools),
-        Err(CodecError::Version(5))
+        Err(CodecError::Version(6))
     );
     assert_eq!(Interval::decode(&[], &pools), Err(CodecError::Short));
     let mut one = empty(&[PoolInfo {

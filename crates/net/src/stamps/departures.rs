@@ -19,9 +19,9 @@
 //! [`WINDOW`].
 
 use super::{Stamps, system};
-use crate::IoError;
 use crate::socket::SEND;
 use crate::thread_clock::ThreadClock;
+use crate::{DepartureCounts, IoError};
 use drumfire_units::Nanos;
 use rustix::fd::OwnedFd;
 use rustix::io::{Errno, retry_on_intr};
@@ -39,19 +39,6 @@ const WINDOW: Nanos = Nanos::from_millis(100);
 
 /// The messages that are taken from an error queue at a time: it has one for each send.
 const LOOKS: usize = 64;
-
-/// The number of requests whose departures were asked for, and of those that were passed over.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DepartureCounts {
-    /// With a stamp that was taken.
-    pub taken: u64,
-    /// Without one when the response came, or the connection was used again.
-    pub missing: u64,
-    /// With one that can't be right.
-    pub refused: u64,
-    /// Not asked for, since there were too many.
-    pub passed: u64,
-}
 
 /// The choice of the requests whose departures are asked for: one in N.
 #[derive(Debug)]
@@ -291,7 +278,7 @@ mod tests {
             asked_at(&mut asking, from, rate);
             let asked = asked_at(&mut asking, from + Nanos::from_secs(1), rate);
             assert!((rate / one_in).abs_diff(asked) <= 2, "{asked} of {rate}");
-            from = from + Nanos::from_secs(2);
+            from += Nanos::from_secs(2);
         }
     }
 

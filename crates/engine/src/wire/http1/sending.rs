@@ -210,3 +210,15 @@ impl Sending {
         }
     }
 }
+
+/// Notes when the request left whose response begins, where the kernel tells.
+#[cold]
+pub(super) fn note_departure<I: Io, H: Handler>(
+    port: &mut Port<'_, I>,
+    id: ExchangeId,
+    handler: &mut H,
+) {
+    if let Some(left) = port.departure() {
+        handler.left(id, left);
+    }
+}
