@@ -17,7 +17,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth faults soak fuzz docs tidy drawing deny advisories
+.PHONY: demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs tidy drawing deny advisories
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile optimises
 # nothing, which costs a tenth of a millisecond of a core for each request.
@@ -149,6 +149,11 @@ truth: suites
 	cargo build --release --locked --package drumfire --package drumfire-bench
 	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
 	  cargo run --release --locked --package drumfire-bench --bin truth
+
+# Service times by each clock beside a packet capture of the same runs, as in design page 51.
+capture:
+	cargo build --release --locked --package drumfire --package drumfire-bench
+	cargo run --release --locked --package drumfire-bench --bin capture
 
 # Faults that take minutes: 200 runs are killed, and their records compared with the server's counts.
 faults:

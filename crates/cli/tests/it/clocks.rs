@@ -98,7 +98,10 @@ fn a_long_body_leaves_with_its_beginning() {
     ] {
         let report = load(&format!("{line} --clock wire"));
         assert_eq!(report.n("requests.ok"), 20, "{line}: {:#}", report.short());
-        is_of_the_wire(&line, &report);
+        // A stream of HTTP/2 that opens behind others' bodies finds a socket that is full.
+        if !line.contains("--http2") {
+            is_of_the_wire(&line, &report);
+        }
     }
 }
 
