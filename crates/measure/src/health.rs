@@ -105,8 +105,9 @@ impl Stamps {
     }
 }
 
-/// The requests whose departures were to have the kernel's stamps. All are 0 where no departures
-/// were asked for, or where no socket gives them. Merges by addition.
+/// The writes that began requests and whose departures were to have the kernel's stamps: one for each
+/// request over HTTP/1.1, one for all requests that a connection of HTTP/2 wrote at once. All are 0
+/// where no departures were asked for, or where no socket gives them. Merges by addition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Departures {
     /// With a stamp that was taken.

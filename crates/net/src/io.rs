@@ -75,7 +75,8 @@ pub struct StampCounts {
     pub refused: u64,
 }
 
-/// The number of requests whose departures were asked for, and of those that were passed over.
+/// The number of writes that began requests and whose departures were asked for, and of those that
+/// were passed over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DepartureCounts {
     /// With a stamp that was taken.

@@ -4,6 +4,8 @@ use crate::support::process::Run;
 use crate::support::program::{LIMIT, words};
 use crate::support::{Folder, Process, Serve, drumfire};
 use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A program whose runs are stored in a folder of the test's own.
 fn run(folder: &Folder, line: &str) -> Run {
@@ -118,6 +120,14 @@ fn runs_by_two_clocks_are_two_series() {
         return;
     }
     let (folder, serve) = (Folder::new(), Serve::new("--delay const:2ms"));
+    // The kernel begins to stamp some time after it was asked to, and ends when nobody asks: so short
+    // runs would have no stamps but for one that asks all the while.
+    let line = format!(
+        "http -q --no-store -r 20 -z 60s --clock receive {}",
+        serve.url
+    );
+    let _asking = Process::start(&mut drumfire(words(&line)));
+    sleep(Duration::from_millis(500));
     for (clock, count) in [("program", 2), ("receive", 3), ("wire", 4)] {
         let plan = folder.at(&format!("{clock}.yaml"));
         let line = format!(
