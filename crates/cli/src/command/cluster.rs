@@ -228,7 +228,7 @@ enum Opening<'a> {
     /// It gathers agents for a new one.
     Gather(Gather<'a>),
     /// It goes on with one that another has begun.
-    Attach(Attach<'a>),
+    Attach(Box<Attach<'a>>),
 }
 
 /// A run that is to be begun.

@@ -63,7 +63,7 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
             text: text_of_load(&written.document),
         };
         carry_out(
-            Opening::Attach(attach),
+            Opening::Attach(Box::new(attach)),
             compiled.plan,
             &written,
             &flags.output,
