@@ -116,7 +116,6 @@ pictures:
 	cargo build --locked --package drumfire
 	tools/test-web.sh pictures
 	tools/make-guide-pictures.sh $(TARGET_DIR)/debug/drumfire
-	tools/make-clock-pictures.sh $(TARGET_DIR)/debug/drumfire
 
 # drumfire beside the tools that it stands in for. ghz comes from Go's module proxy. GO_WRK is the
 # path of a go-wrk program, commit 806f06b, PANDORA that of a pandora program, v0.5.29, built from its
