@@ -6,6 +6,19 @@ use crate::support::{Folder, Process, Report, Serve, drumfire, load, load_of};
 use std::thread::sleep;
 use std::time::Duration;
 
+/// A run that has its responses stamped all the while. The kernel begins to stamp some time after it
+/// was asked to, from a queue of work that a busy machine leaves waiting, and ends when nobody asks: a
+/// short run on an idle network would have no stamps.
+fn asking(serve: &Serve) -> Process {
+    let line = format!(
+        "http -q --no-store -r 20 -z 300s --clock receive {}",
+        serve.url
+    );
+    let process = Process::start(&mut drumfire(line.split_whitespace()));
+    sleep(Duration::from_millis(500));
+    process
+}
+
 /// Whether the report says that the kernel has stamped all requests too.
 #[track_caller]
 fn is_of_the_wire(line: &str, report: &Report) {
@@ -52,6 +65,7 @@ fn the_kernel_stamps_what_arrives() {
     let folder = Folder::new();
     let ca = folder.at("ca.pem");
     let (plain, sealed) = (Serve::new(""), Serve::new(&format!("--tls --tls-ca {ca}")));
+    let _asking = asking(&plain);
     for line in [
         format!("-r 500 -z 1s {}", plain.url),
         format!("-c 4 -n 2000 {}", plain.url),
@@ -91,6 +105,7 @@ fn a_long_body_leaves_with_its_beginning() {
     std::fs::write(&body, vec![b'x'; 8_000_000]).unwrap();
     let ca = folder.at("ca.pem");
     let (plain, sealed) = (Serve::new(""), Serve::new(&format!("--tls --tls-ca {ca}")));
+    let _asking = asking(&plain);
     for line in [
         format!("-c 2 -n 20 -d @{body} {}", plain.url),
         format!("-c 2 -n 20 -d @{body} --cacert {ca} {}", sealed.url),
@@ -126,6 +141,7 @@ fn a_stopped_generator_is_in_no_service_time() {
         return;
     }
     let serve = Serve::new("--delay 50ms");
+    let _asking = asking(&serve);
     let line = format!("-r 400/s -c 300 -n 2000 --clock receive {}", serve.url);
     let process = Process::start(drumfire(["http", "--json", "-"]).args(line.split_whitespace()));
     for _ in 0..5 {
@@ -153,6 +169,7 @@ fn a_stopped_generator_is_in_no_service_time() {
 #[test]
 fn the_report_and_the_plan_name_the_clock() {
     let serve = Serve::new("");
+    let _asking = asking(&serve);
     let run = |args: &[&str]| {
         let mut command = drumfire(["http", "--no-tui", "-c", "2", "-n", "400"]);
         let run = Process::start(command.args(args).arg(&serve.url)).finish(LIMIT);

@@ -123,7 +123,7 @@ fn runs_by_two_clocks_are_two_series() {
     // The kernel begins to stamp some time after it was asked to, and ends when nobody asks: so short
     // runs would have no stamps but for one that asks all the while.
     let line = format!(
-        "http -q --no-store -r 20 -z 60s --clock receive {}",
+        "http -q --no-store -r 20 -z 300s --clock receive {}",
         serve.url
     );
     let _asking = Process::start(&mut drumfire(words(&line)));

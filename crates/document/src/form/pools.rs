@@ -12,15 +12,9 @@ impl Entry for Vec<Pool> {
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let entries = entries(node, "`pools`", found).iter();
         entries
-            .map(|(name, node)| {
-                if name.value.trim().is_empty() {
-                    let message = "the name of the pool is empty; reports and thresholds need one";
-                    found.add(&name.place, message);
-                }
-                Pool {
-                    name: name.clone(),
-                    ..read_fields(node, "a pool", found)
-                }
+            .map(|(name, node)| Pool {
+                name: name.clone(),
+                ..read_fields(node, "a pool", found)
             })
             .collect()
     }
