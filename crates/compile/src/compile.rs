@@ -185,6 +185,10 @@ fn pools_of(document: &Document, scope: &mut Scope<'_>) -> Vec<Pool> {
         pools.truncate(POOLS_MAX);
     }
     for pool in &mut pools {
+        if pool.name.value.trim().is_empty() {
+            let message = "the name of the pool is empty; reports and thresholds need one";
+            scope.found.add(&pool.name.place, message);
+        }
         pool.settings.fill(&document.defaults);
         pool.stop.fill(&document.stop);
     }

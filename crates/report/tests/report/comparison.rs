@@ -231,9 +231,13 @@ fn what_can_t_be_compared_is_refused_by_name() {
     other_clock.generator.clock = ArrivalClock::Kernel;
     assert_eq!(
         refused(&base, &other_clock, TERMS),
-        "runs run-0 and run-60 can't be compared: responses are timed by the program's clock in one \
-         and by the kernel's in the other"
+        "runs run-0 and run-60 can't be compared: exchanges are timed by the program's clock in one \
+         and by the kernel's clock in the other"
     );
+    other_clock.generator.clock = ArrivalClock::Wire;
+    assert!(refused(&base, &other_clock, TERMS).ends_with(
+        "exchanges are timed by the program's clock in one and on the wire in the other"
+    ));
     assert_eq!(
         refused(&base, &base, TERMS),
         "run run-0 would be compared with itself"
