@@ -31,7 +31,7 @@ fn wrong(run: &Value) -> Option<String> {
     if run["captured"] != run["requests"] {
         return Some(format!("the capture lacks requests: {run}"));
     }
-    let asked = run["asked"].as_str().unwrap();
+    let asked = run["asked"].as_str().expect("a clock");
     let clock = match asked {
         "receive" => "kernel",
         asked => asked,
@@ -40,7 +40,7 @@ fn wrong(run: &Value) -> Option<String> {
         return Some(format!("another clock: {run}"));
     }
     for q in ["p50", "p99"] {
-        let of = |what: &str| run[what][q].as_i64().unwrap();
+        let of = |what: &str| run[what][q].as_i64().expect("a time");
         let (more, captured) = (of("reported_ns") - of("captured_ns"), of("captured_ns"));
         let slack = SLACK_NS + captured / PART;
         // A clock that counts more, the hand-over or the program's own waking, shows more and
