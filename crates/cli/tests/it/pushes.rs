@@ -35,11 +35,12 @@ impl Stub {
         thread::spawn(move || {
             for (number, mut stream) in listener.incoming().flatten().enumerate() {
                 let text = take(&mut stream);
-                let came = Instant::now();
-                let _gone = write!(stream, "HTTP/1.1 {}\r\n\r\n", answer(number, &text));
-                if sender.send((came, text)).is_err() {
+                let answer = answer(number, &text);
+                // A program whose last request is answered may have ended before this thread goes on.
+                if sender.send((Instant::now(), text)).is_err() {
                     return;
                 }
+                let _gone = write!(stream, "HTTP/1.1 {answer}\r\n\r\n");
             }
         });
         Self { address, requests }
