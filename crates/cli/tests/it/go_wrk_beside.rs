@@ -96,6 +96,9 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             "closes-second" => {
                 peer.send(bare(OK.to_owned()));
                 if count == 2 {
+                    // The next request is on its way by then: whether the end overtakes it would else
+                    // depend on which of both has a core.
+                    sleep(Duration::from_millis(5));
                     return peer.end();
                 }
             }
