@@ -11,8 +11,17 @@ fn search(url: &str, flags: &[&str]) -> Process {
     Process::start(&mut drumfire(args))
 }
 
+/// A search to its end. On a machine that other tests use the generator may be the limit, which is no
+/// answer: it is then searched again, three times in all.
 fn run(url: &str, flags: &[&str]) -> Run {
-    search(url, flags).finish(LIMIT)
+    let mut found = search(url, flags).finish(LIMIT);
+    for _ in 0..2 {
+        if !found.stdout.contains("the generator was the limit") {
+            break;
+        }
+        found = search(url, flags).finish(LIMIT);
+    }
+    found
 }
 
 fn json(text: &str) -> serde_json::Value {
