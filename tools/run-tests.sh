@@ -38,7 +38,8 @@ chmod +x "$work/others"
 hold=()
 ! command -v flock >/dev/null || hold=(flock --shared --close "$work/machine")
 status=0
-RUST_TEST_THREADS=$threads "${hold[@]}" "${tests[@]}" \
+# They compute, and leave the cores to tests whose bounds are times.
+RUST_TEST_THREADS=$threads nice -n 5 "${hold[@]}" "${tests[@]}" \
   --config "target.'cfg(all())'.runner = '$work/others'" || status=$?
 wait "$waiting" || status=$?
 cat "$work/waiting"
