@@ -4,6 +4,7 @@
 //! those of `drumfire http`, or there is a command line of `drumfire grpc` in place of the URLs, or a
 //! plan, of which one pool's rate is searched.
 
+mod calls;
 mod progress;
 mod terms;
 
@@ -15,7 +16,7 @@ use super::results::{
 use crate::display::Display;
 use crate::document::{self, Written};
 use crate::exit::{Exit, Failure};
-use crate::flags::{CapacityFlags, GrpcFlags};
+use crate::flags::CapacityFlags;
 use crate::github::Stdout;
 use crate::host::Machine;
 use crate::output::{Destination, Output};
@@ -23,7 +24,6 @@ use crate::signals::Signals;
 use crate::{session, store_place};
 use drumfire_capacity::{Answer, Search, Terms};
 use drumfire_compile::{Host, compile, compile_draft};
-use drumfire_import::shell_words;
 use drumfire_measure::{Objective, Summary};
 use drumfire_plan::{Plan, Threshold};
 use drumfire_report::Naming;
@@ -54,34 +54,14 @@ fn plan_file(urls: &[String]) -> Option<&str> {
     (is_plan && Path::new(only).is_file()).then_some(only)
 }
 
-/// A command line of `drumfire grpc`, where that is the only argument.
-fn call_line(urls: &[String]) -> Option<&str> {
-    let [only] = urls else {
-        return None;
-    };
-    let line = only.strip_prefix("drumfire ").unwrap_or(only);
-    line.strip_prefix("grpc ")
-}
-
-/// The load of the arguments of `drumfire grpc`, with what the search's own flags say above it.
-fn of_call(line: &str, flags: &CapacityFlags) -> Result<Written, Failure> {
-    let wrong = |message: String| Failure::usage(format!("`grpc {line}`: {message}"));
-    let words = shell_words(line).map_err(wrong)?;
-    let calls = GrpcFlags::of_words(&words).map_err(|failure| wrong(failure.message))?;
-    let mut document = document::of_grpc(&calls)?;
-    document = document::with_outputs(document, &flags.http.output)?;
-    document::put_load(&mut document, &flags.http.load)?;
-    Ok(document.into())
-}
-
 fn of_flags(flags: &CapacityFlags, wanted: &Wanted, output: &Output) -> Result<Exit, Failure> {
     if flags.pool.is_some() {
         return Err(Failure::usage(
             "--pool names a pool of a plan, and there is none here; leave it out",
         ));
     }
-    let mut written = match call_line(&flags.http.urls) {
-        Some(line) => of_call(line, flags)?,
+    let mut written = match calls::line(&flags.http.urls) {
+        Some(line) => calls::of_line(line, flags)?,
         None => document::of_http(&flags.http)?,
     };
     wanted.put(&mut written.document, 0)?;

@@ -1,10 +1,7 @@
 //! Flags of `drumfire grpc`, named as those of `drumfire http` where they mean the same.
 
 use super::{DataFlags, LoadFlags, OutputFlags, TransportFlags};
-use crate::exit::Failure;
-use crate::misread;
-use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches as _};
+use clap::Args;
 
 /// The arguments of `drumfire grpc`.
 #[derive(Args, Debug)]
@@ -132,32 +129,4 @@ pub(crate) struct GrpcFlags {
     /// Print the plan that the flags make, for `drumfire run`, and end
     #[arg(long, help_heading = "Output", conflicts_with_all = ["list", "describe"])]
     pub(crate) print_plan: bool,
-}
-
-impl GrpcFlags {
-    /// The flags of a load, from the arguments of `drumfire grpc`.
-    ///
-    /// # Errors
-    /// When they are none of that command, or make no load but show something.
-    pub(crate) fn of_words(words: &[String]) -> Result<Self, Failure> {
-        let command = Self::augment_args(clap::Command::new("drumfire grpc"));
-        let line = std::iter::once("drumfire grpc").chain(words.iter().map(String::as_str));
-        let parsed = command.try_get_matches_from(line);
-        let parsed = parsed.and_then(|matches| Self::from_arg_matches(&matches));
-        let flags = parsed.map_err(|error| match error.kind() {
-            ErrorKind::DisplayHelp => {
-                Failure::usage("the flags are those that `drumfire grpc --help` shows")
-            }
-            _ => misread::failure(&error, words),
-        })?;
-        if flags.output.show || flags.print_plan {
-            return Err(Failure::usage("leave out --show and --print-plan"));
-        }
-        match flags.call {
-            Some(_) => Ok(flags),
-            None => Err(Failure::usage(
-                "name the method with --call package.Service/Method",
-            )),
-        }
-    }
 }

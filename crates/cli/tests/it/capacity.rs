@@ -65,7 +65,11 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
         ("grpc --cal x localhost:1", "unexpected argument '--cal'"),
         (
             "grpc --call x.Y/Z 'localhost:1",
-            "`grpc --call x.Y/Z 'localhost:1`",
+            "the line of `drumfire grpc`: a quote is not closed",
+        ),
+        (
+            "grpc -H 'authorization: Bearer s3cr3t' --cal x localhost:1",
+            "tip: a similar argument exists: '--call'",
         ),
         (
             "grpc --plaintext --call x.Y/Z -u 5 localhost:1",
@@ -77,6 +81,7 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
         let refused = run(line, &flags);
         assert_eq!(refused.code, Some(2), "{line}: {}", refused.stderr);
         assert!(refused.stderr.contains(message), "{}", refused.stderr);
+        assert!(!refused.stderr.contains("s3cr3t"), "{}", refused.stderr);
     }
 }
 
