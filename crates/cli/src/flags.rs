@@ -22,7 +22,7 @@ pub(crate) use cluster::{
 };
 pub(crate) use compare::CompareFlags;
 pub(crate) use data::DataFlags;
-pub(crate) use files::FileFlags;
+pub(crate) use files::{FileFlags, RESULTS};
 pub(crate) use grpc::GrpcFlags;
 pub(crate) use http::{HttpFlags, LoadFlags, OutputFlags, TransportFlags};
 pub(crate) use intervals::IntervalFlags;
@@ -559,6 +559,15 @@ pub(crate) struct DemoFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn results_are_flags_of_a_load() {
+        for command in ["http", "grpc", "run"] {
+            let longs = longs(command);
+            let is_flag = |flag: &&str| longs.iter().any(|long| flag[2..] == **long);
+            assert!(RESULTS.iter().all(is_flag), "{command}");
+        }
+    }
 
     #[test]
     fn a_command_alone_has_the_arguments_that_it_has_in_the_program() {

@@ -2,20 +2,8 @@
 
 use crate::bare_url;
 use crate::exit::Failure;
+use crate::flags::RESULTS;
 use clap::error::ErrorKind;
-
-/// Flags whose value is the file of a result, or `-` for standard output.
-const RESULTS: [&str; 9] = [
-    "--json",
-    "--csv",
-    "--html",
-    "--markdown",
-    "--junit",
-    "--hlog",
-    "--rows",
-    "--json-lines",
-    "--csv-intervals",
-];
 
 /// The mistake as a failure. The first argument is the command.
 pub(crate) fn failure(error: &clap::Error, args: &[String]) -> Failure {

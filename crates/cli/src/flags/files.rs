@@ -3,6 +3,19 @@
 use clap::Args;
 use std::path::PathBuf;
 
+/// Flags of a load whose value is the file of a result, or `-` for standard output.
+pub(crate) const RESULTS: [&str; 9] = [
+    "--json",
+    "--csv",
+    "--html",
+    "--markdown",
+    "--junit",
+    "--hlog",
+    "--rows",
+    "--json-lines",
+    "--csv-intervals",
+];
+
 /// Where the results of the whole run go.
 #[derive(Args, Debug)]
 pub(crate) struct FileFlags {

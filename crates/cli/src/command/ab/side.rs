@@ -2,30 +2,23 @@
 
 use super::process::RunProcess;
 use crate::exit::Failure;
+use crate::flags::RESULTS;
 use drumfire_import::shell_words;
 use std::ffi::OsString;
 use std::path::Path;
 
 /// The commands that run a load.
 const COMMANDS: [&str; 3] = ["http", "grpc", "run"];
-/// Flags that the experiment gives each run, or that each run would write anew.
-const OWN: [&str; 16] = [
+/// Flags that the experiment gives each run, or that each run would write anew, beside those of
+/// [`RESULTS`].
+const OWN: [&str; 7] = [
     "-o",
     "--store",
     "--no-store",
     "--show",
     "--print-plan",
-    "--json",
-    "--csv",
-    "--html",
-    "--markdown",
-    "--junit",
-    "--hlog",
     "--svg",
     "--baseline",
-    "--rows",
-    "--json-lines",
-    "--csv-intervals",
 ];
 
 /// A side.
@@ -68,7 +61,7 @@ impl Side {
         }
         let is_own = |word: &&String| {
             let name = word.split_once('=').map_or(&***word, |(name, _)| name);
-            OWN.contains(&name)
+            OWN.contains(&name) || RESULTS.contains(&name)
         };
         if let Some(own) = words.iter().find(is_own) {
             let own = own.split_once('=').map_or(&**own, |(name, _)| name);
