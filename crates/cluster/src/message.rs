@@ -235,6 +235,25 @@ impl Phase {
 }
 
 impl Beat {
+    /// The first beat of an agent that is free: it has said and made nothing yet.
+    pub(crate) fn free(agent: String, program: String, machine: MachineFacts) -> Self {
+        Self {
+            agent,
+            program,
+            sent: Nanos::ZERO,
+            machine,
+            run: String::new(),
+            epoch: 0,
+            term: 0,
+            phase: Phase::Free,
+            made: 0,
+            commands: 0,
+            late: 0,
+            offset: None,
+            clock: ClockFacts::default(),
+        }
+    }
+
     /// The bytes of the beat.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {

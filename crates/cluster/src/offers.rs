@@ -196,9 +196,7 @@ fn machine(places: &[Place], host: u32) -> MachineFacts {
 mod tests {
     use super::*;
     use crate::attachments::Attachments;
-    use crate::clock_facts::ClockFacts;
     use crate::division::divide;
-    use crate::message::Phase;
     use crate::on_loss::OnLoss;
     use crate::setup::Setup;
     use drumfire_units::Nanos;
@@ -207,24 +205,11 @@ mod tests {
     const MANY: u64 = 1_000;
 
     fn beat(agent: &str, cores: u32, descriptors: u64) -> Beat {
-        Beat {
-            agent: agent.to_owned(),
-            program: "1".to_owned(),
-            sent: Nanos::ZERO,
-            machine: MachineFacts {
-                cores,
-                descriptors: Some(descriptors),
-            },
-            run: String::new(),
-            epoch: 0,
-            term: 0,
-            phase: Phase::Free,
-            made: 0,
-            commands: 0,
-            late: 0,
-            offset: None,
-            clock: ClockFacts::default(),
-        }
+        let machine = MachineFacts {
+            cores,
+            descriptors: Some(descriptors),
+        };
+        Beat::free(agent.to_owned(), "1".to_owned(), machine)
     }
 
     /// Eight shares of 8 connections each; of four agents with two of them each the first is lost.

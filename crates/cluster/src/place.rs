@@ -2,7 +2,6 @@
 
 use crate::Offset;
 use crate::attachments::Attachments;
-use crate::clock_facts::ClockFacts;
 use crate::division::sum;
 use crate::inbox::Inbox;
 use crate::lease::{LEASE, LEASE_MARGIN};
@@ -52,7 +51,8 @@ pub(crate) struct Place {
     pub(crate) silence: Nanos,
     /// Why its agent holds its own part for invalid, where it does.
     pub(crate) own_verdict: Option<String>,
-    /// The reason that its agent gave for its end, where it gave one.
+    /// The reason that its agent gave for its end, where it gave one; of an offer that came to nothing
+    /// without one, what became of it.
     pub(crate) refusal: Option<String>,
     /// What is said of those of its shares that no agent has room for, once it is lost.
     pub(crate) unplaced: Option<String>,
@@ -141,21 +141,7 @@ impl Place {
                 false => Attachments::default(),
             },
         };
-        let beat = Beat {
-            agent: offer.agent.clone(),
-            program: setup.program.clone(),
-            sent: Nanos::ZERO,
-            machine: offer.machine,
-            run: String::new(),
-            epoch: 0,
-            term: 0,
-            phase: Phase::Free,
-            made: 0,
-            commands: 0,
-            late: 0,
-            offset: None,
-            clock: ClockFacts::default(),
-        };
+        let beat = Beat::free(offer.agent.clone(), setup.program.clone(), offer.machine);
         Self {
             succeeds: Some(Succession {
                 of: offer.of,
