@@ -99,6 +99,12 @@ pub(crate) struct Evidence<'a> {
     pub(crate) span: Nanos,
 }
 
+/// The share of stamps that are lost, where it is more than may be passed over.
+fn lost_share(lost: u64, all: u64) -> Option<f64> {
+    let share = lost as f64 / all.max(1) as f64;
+    (share > LOST_STAMPS).then_some(share)
+}
+
 /// Whether lag made a quantile of the response time greater by more than `limit`. Where most of the
 /// time before sending was waiting, lag can't be told apart in it, and counts as showing.
 fn lag_shows(latency: &Latency, limit: Nanos) -> bool {
@@ -358,11 +364,8 @@ impl Evidence<'_> {
     /// generator did late is in theirs.
     fn lost_stamps(&self) -> Option<Finding> {
         let stamps = self.generator.stamps;
-        let (lost, all) = (stamps.lost(), stamps.taken + stamps.lost());
-        let share = lost as f64 / all.max(1) as f64;
-        if self.generator.clock == ArrivalClock::Program || share <= LOST_STAMPS {
-            return None;
-        }
+        let all = stamps.taken + stamps.lost();
+        let share = lost_share(stamps.lost(), all).filter(|_| self.generator.clock.is_kernel())?;
         let text = format!(
             "{} of what was received had no stamp of the kernel that can be right: those times are \
              of when it was read",
@@ -374,10 +377,8 @@ impl Evidence<'_> {
     /// Finds requests that the program's clock timed where the kernel's timed the others.
     fn lost_departures(&self) -> Option<Finding> {
         let departures = self.generator.departures;
-        let share = departures.lost() as f64 / departures.asked().max(1) as f64;
-        if self.generator.clock != ArrivalClock::Wire || share <= LOST_STAMPS {
-            return None;
-        }
+        let share = lost_share(departures.lost(), departures.asked());
+        let share = share.filter(|_| self.generator.clock == ArrivalClock::Wire)?;
         let text = format!(
             "{} of the requests had no stamp of the kernel that can be right when they left: they \
              count from when they were handed to it",

@@ -411,8 +411,7 @@ impl Dispatcher {
 
 /// Takes an exchange in hand that has ended by the kernel's clock: records how long its end has waited
 /// for that, unless it was ended from here, and how long its request took to leave. Gives the end with
-/// times that are in order, and the
-/// present.
+/// times that are in order, and the present.
 #[cold]
 pub(super) fn take_in_hand<I: Io>(
     dispatcher: &mut Dispatcher,

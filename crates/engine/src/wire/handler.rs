@@ -3,8 +3,8 @@
 //! A wire calls back through [`Handler`], in this order for each exchange:
 //!
 //! ```text
-//!   begin ─► message or opening ─► sent ─► (body ─► body_taken)* … written
-//!         ─► left? ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, `whole`, or
+//!   begin ─► message or opening ─► sent ─► (body ─► body_taken)* … written ─► left?
+//!         ─► received ─► Interim* ─► Head ─► Data* ─► End or Trailers     one of these, `whole`, or
 //!                                                                         Failed, is the last
 //! ```
 //!

@@ -85,10 +85,9 @@ mod linux {
         };
         let wanted = libc::SOF_TIMESTAMPING_TX_SOFTWARE;
         let mut control = Control([0; CONTROL_BYTES]);
-        let mut message = empty();
+        let mut message = message(&mut control);
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
-        message.msg_control = (&raw mut control.0).cast();
         // SAFETY: the macros compute, and stay within the control buffer, which has room for one
         // message of an int.
         unsafe {
@@ -116,9 +115,7 @@ mod linux {
     /// Takes the next message of a socket's error queue; `None` for one that is no departure.
     pub(crate) fn departure(fd: &OwnedFd) -> Result<Option<Left>, Errno> {
         let mut control = Control([0; CONTROL_BYTES]);
-        let mut message = empty();
-        message.msg_control = (&raw mut control.0).cast();
-        message.msg_controllen = fitting(CONTROL_BYTES);
+        let mut message = message(&mut control);
         // SAFETY: as of `receive`; the message takes no bytes.
         let length = unsafe {
             libc::recvmsg(
@@ -136,10 +133,13 @@ mod linux {
             .map(|(last, at)| Left { last, at }))
     }
 
-    /// A message of nothing.
-    fn empty() -> libc::msghdr {
+    /// A message of no bytes with this room for control messages.
+    fn message(control: &mut Control) -> libc::msghdr {
         // SAFETY: a msghdr is numbers and pointers, for which zeros are values.
-        unsafe { std::mem::zeroed() }
+        let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+        message.msg_control = (&raw mut control.0).cast();
+        message.msg_controllen = fitting(CONTROL_BYTES);
+        message
     }
 
     /// Receives bytes, and the stamp of the last segment in nanoseconds of the real-time clock.
@@ -153,11 +153,9 @@ mod linux {
             iov_len: buffer.len(),
         };
         let mut control = Control([0; CONTROL_BYTES]);
-        let mut message = empty();
+        let mut message = message(&mut control);
         message.msg_iov = &raw mut part;
         message.msg_iovlen = 1;
-        message.msg_control = (&raw mut control.0).cast();
-        message.msg_controllen = fitting(CONTROL_BYTES);
         // SAFETY: the descriptor is open; buffer, part and control outlive the call, which writes
         // to no more of them than the lengths given.
         let length = unsafe {
