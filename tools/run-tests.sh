@@ -3,8 +3,9 @@
 # most of their time, for servers, timeouts and schedules; the others compute. One after the other they
 # leave a third of a machine with two cores idle.
 #
-# TEST_THREADS is how many tests of a stream run side by side: more than there are cores, since most of
-# them wait. The lines of the second stream come as they are printed, and those of the first at its end.
+# TEST_THREADS is how many of the tests that wait run side by side: more than there are cores. Of those
+# that compute, one more than there are cores: others would only stand in each other's way. The lines of
+# the second stream come as they are printed, and those of the first at its end.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,8 +39,8 @@ chmod +x "$work/others"
 hold=()
 ! command -v flock >/dev/null || hold=(flock --shared --close "$work/machine")
 status=0
-# They compute, and leave the cores to tests whose bounds are times.
-RUST_TEST_THREADS=$threads nice -n 5 "${hold[@]}" "${tests[@]}" \
+# They leave the cores to tests whose bounds are times.
+RUST_TEST_THREADS=$(($(getconf _NPROCESSORS_ONLN) + 1)) nice -n 5 "${hold[@]}" "${tests[@]}" \
   --config "target.'cfg(all())'.runner = '$work/others'" || status=$?
 wait "$waiting" || status=$?
 cat "$work/waiting"

@@ -5,7 +5,8 @@ use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::Nginx;
 use crate::support::program::{LIMIT, words};
 use crate::support::{
-    Authority, Folder, Process, Report, Serve, Signal, drumfire, http, lab, script, wait_until,
+    Authority, Folder, Process, Report, Serve, Signal, alone, drumfire, http, lab, script,
+    wait_until,
 };
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -267,6 +268,8 @@ fn values(texts: &[String], series: &str) -> Vec<f64> {
 
 #[test]
 fn each_second_of_a_run_has_a_snapshot_and_each_kind_of_failure_a_beginning() {
+    // An interval that ends a second late has the snapshot of two seconds.
+    let _turn = alone();
     for interval in ["1s", "100ms"] {
         let stub = Stub::new(&["204 No Content"]);
         let folder = Folder::new();
