@@ -753,25 +753,18 @@ fn victoria_metrics_takes_all_forms() {
         let id = report.at("run")["id"].as_str().unwrap();
         let series = |name: &str, labels: &str| format!("{name}{suffix}{{run=\"{id}\"{labels}}}");
         let ok = series("drumfire_requests_total", ",outcome=\"ok\"");
-        wait_until("the last figures in a query", || {
-            victoria.value(&ok).is_some()
-        });
-        assert_eq!(
-            victoria.value(&ok).unwrap() as u64,
-            report.n("requests.ok"),
-            "{flag}"
-        );
         let count = series("drumfire_response_time_seconds_count", "");
-        let count = victoria.value(&count).map(|count| count as u64);
-        assert_eq!(
-            count,
-            Some(report.n("latency.response_time.count")),
-            "{flag}"
-        );
+        let value = |series: &str| victoria.value(series).map(|value| value as u64);
+        // Each series comes into sight by itself, with the figures of its own last push.
+        wait_until(&format!("the last figures of {flag} in a query"), || {
+            value(&ok) == Some(report.n("requests.ok"))
+                && value(&count) == Some(report.n("latency.response_time.count"))
+        });
         let within = series("drumfire_response_time_seconds_bucket", ",le=\"60\"");
         let other = series("drumfire_response_time_seconds_bucket", ",le=\"60.0\"");
-        let within = victoria.value(&within).or_else(|| victoria.value(&other));
-        assert_eq!(within.map(|within| within as u64), count, "{flag}");
+        wait_until(&format!("the last bucket of {flag} in a query"), || {
+            value(&within).or_else(|| value(&other)) == value(&count)
+        });
     }
 }
 
