@@ -32,6 +32,7 @@ mod stored_run;
 mod stream_names;
 mod streams;
 mod terminal;
+mod tool_output;
 mod trust;
 
 use clap::error::ErrorKind;

@@ -85,11 +85,6 @@ impl Output {
         print_as_it_is(&self.redactor.bytes(bytes))
     }
 
-    /// Writes text to standard output as another tool does, without secrets.
-    pub(crate) fn print_as_tool(&self, bytes: &[u8]) -> Result<Reader, Failure> {
-        stream_as_tool(&mut |out| out.write_all(&self.redactor.bytes(bytes)))
-    }
-
     /// Writes lines of foreign text to standard output.
     pub(crate) fn print_foreign(&self, lines: &[String]) -> Result<(), Failure> {
         let unicode = terminal::stdout_style(ColorChoice::Never).unicode;

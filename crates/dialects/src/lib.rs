@@ -55,6 +55,26 @@ impl Dialect {
         }
     }
 
+    /// Whether the tool fails where its text on standard output or standard error can't be written:
+    /// ghz looks at that error, the others drop it.
+    #[must_use]
+    pub const fn heeds_lost_text(self) -> bool {
+        match self {
+            Self::Ghz => true,
+            Self::GoWrk | Self::Pandora | Self::SlowCooker => false,
+        }
+    }
+
+    /// The code to exit with where the file of a result can't be written after the run. slow_cooker
+    /// panics then.
+    #[must_use]
+    pub const fn lost_file_exit(self) -> u8 {
+        match self {
+            Self::Ghz | Self::GoWrk | Self::Pandora => 1,
+            Self::SlowCooker => 2,
+        }
+    }
+
     /// The name of the tool's program, which is also the subcommand's.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -2,9 +2,10 @@
 
 use crate::exit::{Exit, Failure};
 use crate::host::Machine;
-use crate::output::{self, Destination, Output, Reader};
+use crate::output::{Destination, Output, Reader};
 use crate::signals::{self, Signals};
-use crate::{session, spool, streams};
+use crate::tool_output::ToolOutput;
+use crate::{session, spool};
 use drumfire_dialects::{Dialect, Outcome, Presentation, Stream, parse};
 use drumfire_document::form;
 use drumfire_engine::Control;
@@ -35,7 +36,7 @@ pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<
             stderr,
             exit,
         } => {
-            end_unread(output.print_as_tool(stdout.as_bytes())?);
+            end_unread(ToolOutput::of(dialect, output).print(&stdout)?);
             output.remark(&stderr);
             Ok(Exit::from_dialect(exit))
         }
@@ -47,7 +48,7 @@ pub(crate) fn run(dialect: Dialect, args: &[String], output: &Output) -> Result<
             signals::quit_as_go()
                 .map_err(|error| Failure::failed(format!("can't watch for signals: {error}")))?;
             let mut presentation = run.presentation;
-            let shown = show(run.plan, &mut *presentation, output);
+            let shown = show(dialect, run.plan, &mut *presentation, output);
             shown.map_err(|failure| in_terms_of(dialect, failure))
         }
     }
@@ -73,7 +74,13 @@ fn end_unread(reader: Reader) {
 }
 
 /// Runs the plan and writes the tool's output.
-fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Result<Exit, Failure> {
+fn show(
+    dialect: Dialect,
+    plan: Plan,
+    presentation: &mut dyn Presentation,
+    output: &Output,
+) -> Result<Exit, Failure> {
+    let text = ToolOutput::of(dialect, output);
     for note in presentation.notes() {
         output.remark(&format!("{note}\n"));
     }
@@ -88,7 +95,7 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
         presentation.set_spool(Box::new(spool::unlinked()?));
     }
     let opened = presentation.streams();
-    let opened = opened.iter().map(streams::open);
+    let opened = opened.iter().map(|place| text.open(place));
     let streams = Streams::start(opened.collect::<Result<_, _>>()?)?;
     let writers = streams.writers().into_iter();
     presentation.set_streams(
@@ -97,7 +104,7 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
             .collect(),
     );
     let mut end_requests = EndRequests::default();
-    let showing = Showing::of(presentation, &streams, &mut end_requests, output)?;
+    let showing = Showing::of(presentation, &streams, &mut end_requests, &text)?;
     let outcome = session::of_dialect(plan, &[], &Signals::default(), output)?
         .observed_by(showing)
         .run()?;
@@ -120,8 +127,11 @@ fn show(plan: Plan, presentation: &mut dyn Presentation, output: &Output) -> Res
         // One that can't be written takes no other with it.
         let mut write = |out: &mut dyn Write| presentation.write(place, summary, out);
         let one = match destination {
-            Destination::File(_) => destination.stream(&mut write),
-            Destination::Stdout => output::stream_as_tool(&mut write).map(|there| {
+            Destination::File(_) => destination.stream(&mut write).map_err(|failure| Failure {
+                exit: Exit::from_dialect(dialect.lost_file_exit()),
+                ..failure
+            }),
+            Destination::Stdout => text.stream(&mut write).map(|there| {
                 if there == Reader::Gone {
                     reader = there;
                 }
@@ -141,7 +151,7 @@ struct Showing<'a> {
     /// Those of the run, once it has begun.
     end_requests: &'a mut EndRequests,
     counters: Option<TextServer>,
-    output: &'a Output,
+    text: &'a ToolOutput,
     control: Option<Control>,
     /// Why the first lines could not be printed.
     closed: Option<Failure>,
@@ -153,7 +163,7 @@ impl<'a> Showing<'a> {
         presentation: &'a mut dyn Presentation,
         streams: &'a Streams,
         end_requests: &'a mut EndRequests,
-        output: &'a Output,
+        text: &'a ToolOutput,
     ) -> Result<Self, Failure> {
         let counters = match presentation.counters_page() {
             None => None,
@@ -169,7 +179,7 @@ impl<'a> Showing<'a> {
             streams,
             end_requests,
             counters,
-            output,
+            text,
             control: None,
             closed: None,
         })
@@ -179,7 +189,7 @@ impl<'a> Showing<'a> {
 impl Observer for Showing<'_> {
     fn open(&mut self, info: &mut RunInfo) -> Result<(), SessionError> {
         let start = self.presentation.render_start(info);
-        match self.output.print_as_tool(start.as_bytes()) {
+        match self.text.print(&start) {
             Ok(reader) => end_unread(reader),
             Err(failure) => self.closed = Some(failure),
         }
@@ -210,7 +220,7 @@ impl Observer for Showing<'_> {
         {
             let text = self.presentation.render_interrupted();
             // A closed stdout shows itself when the result is written.
-            let _shown = self.output.print_as_tool(text.as_bytes());
+            let _shown = self.text.print(text);
         }
         if let Some(counters) = &self.counters {
             counters.set(self.presentation.counters());

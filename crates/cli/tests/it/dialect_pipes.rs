@@ -1,5 +1,6 @@
 //! Standard output that nobody reads: dialects end as their tools do, whose runtime dies of SIGPIPE
-//! where a pipe's reader has gone, and opens `/dev/null` where standard output is closed.
+//! where a pipe's reader has gone, and opens `/dev/null` where standard output is closed. On a full
+//! disk most tools drop the error.
 
 use crate::support::program::{LIMIT, PATH, neutral};
 use crate::support::{Folder, Process, Run, Serve};
@@ -91,4 +92,70 @@ fn a_closed_stdout_costs_a_tool_nothing() {
     }
     let rows = fs::read_to_string(tools.folder.at("phout.log")).unwrap();
     assert_eq!(rows.lines().count(), 6, "{rows}");
+}
+
+/// The codes are those that the tools of the originals' versions ended with.
+#[test]
+fn a_full_disk_ends_a_tool_as_the_original() {
+    let tools = Tools::new();
+    let (url, call) = (&tools.serve.url, tools.calls.address());
+    let slow_cooker = "slow_cooker -qps 20 -concurrency 1 -interval 100ms -totalRequests 8";
+    let stdout = "can't write to stdout: No space left";
+    for (line, redirection, code, said) in [
+        (format!("{slow_cooker} {url}"), ">/dev/full", 0, stdout),
+        (format!("{slow_cooker} {url}"), "2>/dev/full", 0, ""),
+        (
+            format!("{slow_cooker} http://127.0.0.1:1/"),
+            "2>/dev/full",
+            0,
+            "",
+        ),
+        (
+            format!("{slow_cooker} -reportLatenciesCSV /dev/full {url}"),
+            "",
+            2,
+            "can't write /dev/full: No space left",
+        ),
+        (format!("go-wrk -c 1 -d 1 {url}"), ">/dev/full", 0, stdout),
+        (format!("go-wrk -c 0 -d 1 {url}"), ">/dev/full", 0, stdout),
+        ("go-wrk -help".to_owned(), ">/dev/full", 0, stdout),
+        ("go-wrk -v".to_owned(), ">/dev/full", 0, stdout),
+        ("pandora load.yaml".to_owned(), ">/dev/full", 0, stdout),
+        (
+            format!("ghz --insecure --call helloworld.Greeter/SayHello -d {{}} -n 9 -c 1 {call}"),
+            ">/dev/full",
+            1,
+            stdout,
+        ),
+    ] {
+        let run = tools.run(&line, redirection, Stdio::null());
+        assert_eq!(run.code, Some(code), "{line} {redirection}: {}", run.stderr);
+        assert!(run.stderr.contains(said), "{line}: {}", run.stderr);
+        let lost = run.stderr.matches("can't write").count();
+        assert_eq!(
+            lost,
+            usize::from(!said.is_empty()),
+            "{line}: {}",
+            run.stderr
+        );
+    }
+    let rows = fs::read_to_string(tools.folder.at("phout.log")).unwrap();
+    assert_eq!(rows.lines().count(), 6, "{rows}");
+}
+
+/// The file of latencies is written, whatever becomes of the text.
+#[test]
+fn lost_text_takes_no_file_with_it() {
+    let tools = Tools::new();
+    let line = format!(
+        "slow_cooker -qps 20 -concurrency 1 -interval 100ms -totalRequests 8 \
+         -reportLatenciesCSV times.csv {}",
+        tools.serve.url
+    );
+    let run = tools.run(&line, ">/dev/full", Stdio::null());
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    let rows = fs::read_to_string(tools.folder.at("times.csv")).unwrap();
+    let counts = rows.lines().map(|row| row.rsplit(", ").next().unwrap());
+    let counts = counts.map(|count| count.parse::<u64>().unwrap());
+    assert_eq!(counts.sum::<u64>(), 8, "{rows}");
 }
