@@ -175,6 +175,8 @@ impl Observer for Meter {
         } = under_way;
         // Without a queue nothing more can come.
         drop(outlets);
+        // All of them send at once, and then each is waited for.
+        let pushers: Vec<_> = pushers.into_iter().map(Pusher::end).collect();
         let before = end_requests.count();
         let is_given_up = || end_requests.count() > before;
         let clock = Clock::start();

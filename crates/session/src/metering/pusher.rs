@@ -3,10 +3,13 @@
 //!
 //! The observer gives snapshots by a [`Queue`], which never blocks. The thread sends what waits, in
 //! batches, with the pauses of its [`Pace`]; a request's snapshots are copied out of the lock, so
-//! that the observer never waits for a receiver. [`Pusher::finish`] waits for the last figures, for
+//! that the observer never waits for a receiver. [`LastPusher::finish`] waits for the last figures, for
 //! a time.
 //!
-//! The thread ends when nothing waits and nothing will come: every [`Queue`] was dropped, or gave
+//! While the run goes on the thread takes no time that others need, which on a busy machine is next to
+//! none. It ends with the run, and a thread of usual weight sends what still waits.
+//!
+//! That thread ends when nothing waits and nothing will come: every [`Queue`] was dropped, or gave
 //! its last. A thread that hangs in a request when the run gives up on it ends with that request's
 //! own limit, or with the process.
 
@@ -28,7 +31,8 @@ const LAST_PATIENCE: Nanos = Nanos(10_000_000_000);
 /// The way to a receiver while a run goes on.
 pub(super) struct Pusher {
     shared: Arc<Shared>,
-    thread: JoinHandle<()>,
+    /// Sends while the run goes on, and gives its pace at the end.
+    thread: JoinHandle<Pace>,
 }
 
 /// The state that the thread shares with the observer.
@@ -62,6 +66,13 @@ struct Losses {
     refusal: Option<String>,
 }
 
+/// The way to a receiver when the run is over.
+pub(super) struct LastPusher {
+    shared: Arc<Shared>,
+    /// `None` where it could not be started.
+    thread: Option<JoinHandle<()>>,
+}
+
 impl Pusher {
     /// Starts a thread that sends the snapshots of its queue to a receiver.
     pub(super) fn start(receiver: Receiver) -> io::Result<Self> {
@@ -73,7 +84,7 @@ impl Pusher {
         });
         let body = {
             let shared = Arc::clone(&shared);
-            move || shared.work()
+            move || shared.work_beside()
         };
         let thread = thread::Builder::new().name("push".to_owned());
         let thread = thread.spawn(body)?;
@@ -85,12 +96,32 @@ impl Pusher {
         Queue(Arc::clone(&self.shared))
     }
 
+    /// Goes on behind the run. Every queue was dropped, or gave its last.
+    pub(super) fn end(self) -> LastPusher {
+        let Self { shared, thread } = self;
+        let body = {
+            let shared = Arc::clone(&shared);
+            // Where it panicked nothing is known of its failures.
+            move || shared.work_behind(thread.join().unwrap_or_default())
+        };
+        let started = thread::Builder::new().name("push".to_owned()).spawn(body);
+        let thread = started.map_err(|error| {
+            let why = format!("can't start a thread: {error}");
+            let _said_in_the_note = shared.lock().losses.fail(why);
+        });
+        let thread = thread.ok();
+        LastPusher { shared, thread }
+    }
+}
+
+impl LastPusher {
     /// Waits until everything was sent, or for as long as the end of a run waits from `since` on,
     /// but for no receiver that wants to be left alone for longer. Gives a note where something was
     /// not taken.
     pub(super) fn finish(self, since: &Clock, is_given_up: &dyn Fn() -> bool) -> Option<String> {
         let clock = &self.shared.clock;
-        while !self.thread.is_finished() && !is_given_up() {
+        let is_done = || self.thread.as_ref().is_none_or(JoinHandle::is_finished);
+        while !is_done() && !is_given_up() {
             let left = LAST_PATIENCE - since.now();
             if left == Nanos::ZERO || self.shared.lock().not_before > clock.now() + left {
                 break;
@@ -178,23 +209,33 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends until nothing is left and nothing will come.
-    fn work(&self) {
+    /// Sends what gathers until the run is over, in time that no other thread needs.
+    fn work_beside(&self) -> Pace {
         yield_to_others();
         let mut pace = Pace::default();
+        self.work(&mut pace, Backlog::is_over);
+        pace
+    }
+
+    /// Sends what still waits when the run is over.
+    fn work_behind(&self, mut pace: Pace) {
+        self.work(&mut pace, |backlog| backlog.is_over() && backlog.len() == 0);
+    }
+
+    /// Sends until the backlog is one that ends this.
+    fn work(&self, pace: &mut Pace, is_end: fn(&Backlog) -> bool) {
         loop {
             let batch = {
-                let state = self.rest(&pace);
-                let batch = state.backlog.batch();
-                if state.is_given_up || batch.is_none() && state.backlog.is_over() {
+                let state = self.rest(pace);
+                if state.is_given_up || is_end(&state.backlog) {
                     return;
                 }
-                batch
+                state.backlog.batch()
             };
             match batch {
                 Some(batch) => {
                     let sent = self.receiver.send(&batch.snapshots, batch.series);
-                    self.settle(sent, &batch, &mut pace);
+                    self.settle(sent, &batch, pace);
                 }
                 None => pace.settle(false),
             }
