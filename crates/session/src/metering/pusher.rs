@@ -31,8 +31,8 @@ const LAST_PATIENCE: Nanos = Nanos(10_000_000_000);
 /// The way to a receiver while a run goes on.
 pub(super) struct Pusher {
     shared: Arc<Shared>,
-    /// Sends while the run goes on, and gives its pace at the end.
-    thread: JoinHandle<Pace>,
+    /// Sends while the run goes on.
+    thread: JoinHandle<()>,
 }
 
 /// The state that the thread shares with the observer.
@@ -49,6 +49,9 @@ struct Shared {
 struct State {
     backlog: Backlog,
     losses: Losses,
+    pace: Pace,
+    /// The time of the last answer, from which the pause before the next request counts.
+    answered: Nanos,
     /// The time before which the receiver does not want to be asked again.
     not_before: Nanos,
     /// Whether the end of the run waits no longer.
@@ -84,7 +87,10 @@ impl Pusher {
         });
         let body = {
             let shared = Arc::clone(&shared);
-            move || shared.work_beside()
+            move || {
+                yield_to_others();
+                shared.work(Backlog::is_over);
+            }
         };
         let thread = thread::Builder::new().name("push".to_owned());
         let thread = thread.spawn(body)?;
@@ -101,8 +107,11 @@ impl Pusher {
         let Self { shared, thread } = self;
         let body = {
             let shared = Arc::clone(&shared);
-            // Where it panicked nothing is known of its failures.
-            move || shared.work_behind(thread.join().unwrap_or_default())
+            move || {
+                // One that panicked has sent what it could.
+                let _panicked = thread.join();
+                shared.work(|backlog| backlog.is_over() && backlog.len() == 0);
+            }
         };
         let started = thread::Builder::new().name("push".to_owned()).spawn(body);
         let thread = started.map_err(|error| {
@@ -209,24 +218,11 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what gathers until the run is over, in time that no other thread needs.
-    fn work_beside(&self) -> Pace {
-        yield_to_others();
-        let mut pace = Pace::default();
-        self.work(&mut pace, Backlog::is_over);
-        pace
-    }
-
-    /// Sends what still waits when the run is over.
-    fn work_behind(&self, mut pace: Pace) {
-        self.work(&mut pace, |backlog| backlog.is_over() && backlog.len() == 0);
-    }
-
     /// Sends until the backlog is one that ends this.
-    fn work(&self, pace: &mut Pace, is_end: fn(&Backlog) -> bool) {
+    fn work(&self, is_end: fn(&Backlog) -> bool) {
         loop {
             let batch = {
-                let state = self.rest(pace);
+                let state = self.rest(is_end);
                 if state.is_given_up || is_end(&state.backlog) {
                     return;
                 }
@@ -235,21 +231,22 @@ impl Shared {
             match batch {
                 Some(batch) => {
                     let sent = self.receiver.send(&batch.snapshots, batch.series);
-                    self.settle(sent, &batch, pace);
+                    self.settle(sent, &batch);
                 }
-                None => pace.settle(false),
+                None => self.lock().pace.settle(false),
             }
+            self.lock().answered = self.clock.now();
         }
     }
 
-    /// Waits for the pause before the next request; the end of the run shortens it.
-    fn rest(&self, pace: &Pace) -> MutexGuard<'_, State> {
-        let since = Clock::start();
+    /// Waits for the pause before the next request, unless the backlog ends the sending; the end of
+    /// the run shortens it.
+    fn rest(&self, is_end: fn(&Backlog) -> bool) -> MutexGuard<'_, State> {
         let mut state = self.lock();
         loop {
-            let pause = Nanos::from(pace.pause(state.backlog.is_over()));
-            let left = pause - since.now();
-            if left == Nanos::ZERO || state.is_given_up {
+            let pause = Nanos::from(state.pace.pause(state.backlog.is_over()));
+            let left = state.answered + pause - self.clock.now();
+            if left == Nanos::ZERO || state.is_given_up || is_end(&state.backlog) {
                 return state;
             }
             let waited = self
@@ -261,10 +258,13 @@ impl Shared {
 
     /// Takes the settled snapshots from the queue, and shows a complaint after the lock is
     /// released.
-    fn settle(&self, sent: Sent, batch: &Batch, pace: &mut Pace) {
+    fn settle(&self, sent: Sent, batch: &Batch) {
         let mut state = self.lock();
         let State {
-            backlog, losses, ..
+            backlog,
+            losses,
+            pace,
+            ..
         } = &mut *state;
         let complaint = match sent {
             Sent::Failed { why, retry_after } => {
