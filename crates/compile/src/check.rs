@@ -74,7 +74,8 @@ fn of_key<'a>(key: &str, document: &'a Document, pool: &'a Pool) -> Option<&'a P
 /// plan.
 fn threshold(k: usize, document: &Document) -> Option<&Place> {
     let written = document.thresholds.iter();
-    let mut rules = written.filter(|text| text.value.parse::<Threshold>().is_ok());
+    let pools = document.pool_names();
+    let mut rules = written.filter(|text| Threshold::rule_of(&text.value, &pools).is_ok());
     rules.nth(k).map(|text| &text.place)
 }
 

@@ -45,7 +45,7 @@ use drumfire_document::{
 };
 use drumfire_plan::{
     ClockChoice, Cookies, Expect, Generator, Guard, HttpRequest, HttpVersion, Inquiry, POOLS_MAX,
-    Plan, PlanParts, Program, Samples, Spin, Threads, Threshold, ThresholdError, Url, is_modest,
+    Plan, PlanParts, Program, Samples, Spin, Threads, Threshold, Url, is_modest,
 };
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::Wanted;
@@ -438,16 +438,16 @@ fn thresholds(document: &Document, scope: &mut Scope<'_>) -> Vec<Threshold> {
     let Stop {
         abort, max_errors, ..
     } = &document.stop;
+    let pools = document.pool_names();
     let rules = document
         .thresholds
         .iter()
-        .map(|text| (text, text.value.parse()));
+        .map(|text| (text, Threshold::rule_of(&text.value, &pools)));
     let conditions = abort
         .iter()
-        .map(|text| (text, Threshold::abort_on(&text.value)));
+        .map(|text| (text, Threshold::abort_on_of(&text.value, &pools)));
     let mut thresholds = Vec::new();
     for (text, parsed) in rules.chain(conditions) {
-        let parsed: Result<Threshold, ThresholdError> = parsed;
         match parsed {
             Ok(threshold) => thresholds.push(threshold),
             Err(error) => scope.found.mark(text, error.at, &error.message),

@@ -67,6 +67,15 @@ pub struct Document {
     pub generator: Generator,
 }
 
+impl Document {
+    /// The names of the pools, in their order.
+    #[must_use]
+    pub fn pool_names(&self) -> Vec<&str> {
+        let names = self.pools.iter().map(|pool| &*pool.name.value);
+        names.collect()
+    }
+}
+
 /// Requests that share a load, connections and settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pool {

@@ -5,7 +5,7 @@ mod text;
 use drumfire_units::Nanos;
 use std::cmp::Ordering;
 use std::fmt;
-use text::{condition, share};
+use text::{condition, rule, share};
 
 /// The figure that a threshold compares. Times are nanoseconds, rates per second, shares from 0 to
 /// 1.
@@ -168,7 +168,24 @@ impl Threshold {
     /// # Errors
     /// As of a rule's text; and where it says `abort`, which a condition does in any case.
     pub fn abort_on(text: &str) -> Result<Self, ThresholdError> {
-        condition(text)
+        condition(text, &[])
+    }
+
+    /// Parses a rule of a plan with these pools, whose names may have slashes and colons: `a/b:` is
+    /// the pool `a/b` where there is one, else the step `b` of the pool `a`.
+    ///
+    /// # Errors
+    /// As [`Threshold::from_str`](std::str::FromStr::from_str). The pool needs not be one of these.
+    pub fn rule_of(text: &str, pools: &[&str]) -> Result<Self, ThresholdError> {
+        rule(text, pools)
+    }
+
+    /// Parses a condition of a plan with these pools, as [`Threshold::rule_of`] does a rule.
+    ///
+    /// # Errors
+    /// As [`Threshold::abort_on`].
+    pub fn abort_on_of(text: &str, pools: &[&str]) -> Result<Self, ThresholdError> {
+        condition(text, pools)
     }
 
     /// The condition that more requests than this have failed.

@@ -151,6 +151,27 @@ on this machine
 }
 
 /// The requests of a step are those that the weights, or the scenario, give it.
+/// Rules of the plan, and conditions that end it, find the pool whose name has a slash.
+#[test]
+fn rules_of_pools_with_slashes_are_of_the_pools() {
+    let plan = "\
+drumfire: 1
+defaults: { target: \"http://127.0.0.1:9\" }
+pools:
+  eu/read: { rate: 50/s, requests: [ get: / ] }
+  eu: { rate: 50/s, requests: [ { get: /w, name: write } ] }
+stop: { after: 10s, abort: [ 'eu/read: failed>50%' ] }
+thresholds: [ 'eu/read: dropped<1%', 'eu/write: failed<1%' ]
+";
+    let folder = Folder::new();
+    let right = check(&folder, plan, &[]);
+    assert_eq!((right.code, &*right.stderr), (Some(0), ""));
+    let wrong = check(&folder, &plan.replace("eu/write:", "eu/red:"), &[]);
+    assert_eq!(wrong.code, Some(2));
+    let says = "plan.yaml:7:38: thresholds: no step of `eu` is named `red`; the steps are write";
+    assert!(wrong.stderr.contains(says), "{}", wrong.stderr);
+}
+
 #[test]
 fn rules_of_steps_count_what_their_weights_give() {
     let plan = "\

@@ -60,18 +60,24 @@ impl FromStr for Threshold {
     /// percentage or a share below 1; `failures`, `status(500)` and `status(5xx)` against a count. `lag.`,
     /// `first_byte.`, `connect.`, `service.` and `response.` before a time look at those times;
     /// `iteration.` at iterations in place of requests; `step(NAME).` before any of them at one step, `POOL:` at one pool and `POOL/NAME:`
-    /// at a step of it.
+    /// at a step of it. A pool whose name has a slash is read only where the pools are known
+    /// ([`Threshold::rule_of`]).
     ///
     /// # Errors
     /// When a word is unknown, a bound is not of its metric's kind, or something is left over.
     fn from_str(text: &str) -> Result<Self, ThresholdError> {
-        parse(text, Is::Rule)
+        parse(text, Is::Rule, &[])
     }
 }
 
-/// A condition that ends a run.
-pub(crate) fn condition(text: &str) -> Result<Threshold, ThresholdError> {
-    parse(text, Is::Condition)
+/// A rule about these pools.
+pub(super) fn rule(text: &str, pools: &[&str]) -> Result<Threshold, ThresholdError> {
+    parse(text, Is::Rule, pools)
+}
+
+/// A condition that ends a run of these pools.
+pub(super) fn condition(text: &str, pools: &[&str]) -> Result<Threshold, ThresholdError> {
+    parse(text, Is::Condition, pools)
 }
 
 /// What a text is to be.
@@ -81,7 +87,7 @@ enum Is {
     Condition,
 }
 
-fn parse(text: &str, is: Is) -> Result<Threshold, ThresholdError> {
+fn parse(text: &str, is: Is, pools: &[&str]) -> Result<Threshold, ThresholdError> {
     if text.len() > LENGTH_MAX {
         return fail(
             text.floor_char_boundary(LENGTH_MAX),
@@ -89,7 +95,7 @@ fn parse(text: &str, is: Is) -> Result<Threshold, ThresholdError> {
         );
     }
     let mut scan = Scan::new(text);
-    let metric = match pool_prefix(text) {
+    let metric = match pool_prefix(text, pools) {
         None => metric(&mut scan)?,
         Some(prefix) => {
             scan.eat(&text[..prefix.length]);
@@ -161,11 +167,10 @@ impl PoolPrefix<'_> {
 }
 
 /// `POOL:` or `POOL/NAME:`. A step's name may hold anything, colons too, so that the prefix ends at
-/// the last colon behind which a metric and a comparison stand.
-fn pool_prefix(text: &str) -> Option<PoolPrefix<'_>> {
-    if text.trim_start().starts_with("step") {
-        return None;
-    }
+/// the last colon behind which a metric and a comparison stand. A pool's name may hold anything as
+/// well: of the known pools, the one with the longest name is meant; else the name ends at the
+/// first slash.
+fn pool_prefix<'a>(text: &'a str, pools: &[&str]) -> Option<PoolPrefix<'a>> {
     let colons = text.rmatch_indices(':').map(|(at, _)| at);
     let mut ends = colons.filter(|at| {
         let mut scan = Scan::new(&text[at + 1..]);
@@ -173,9 +178,13 @@ fn pool_prefix(text: &str) -> Option<PoolPrefix<'_>> {
     });
     let end = ends.next()?;
     let name = text[..end].trim();
-    let (pool, step) = match name.split_once('/') {
-        Some((pool, step)) => (pool.trim(), Some(step.trim())),
-        None => (name, None),
+    let (pool, step) = match known(name, pools) {
+        Some(found) => found,
+        None if is_step(name) => return None,
+        None => match name.split_once('/') {
+            Some((pool, step)) => (pool.trim(), Some(step.trim())),
+            None => (name, None),
+        },
     };
     let named = !pool.is_empty() && step.is_none_or(|step| !step.is_empty());
     named.then_some(PoolPrefix {
@@ -183,6 +192,26 @@ fn pool_prefix(text: &str) -> Option<PoolPrefix<'_>> {
         step,
         length: end + 1,
     })
+}
+
+/// The pool of these whose name a prefix is, or begins with before a slash and a step's name.
+fn known<'a>(name: &'a str, pools: &[&str]) -> Option<(&'a str, Option<&'a str>)> {
+    let split = |pool: &&str| {
+        let rest = name.strip_prefix(*pool)?;
+        let pool = &name[..pool.len()];
+        match rest.strip_prefix('/') {
+            Some(step) => Some((pool, Some(step.trim()))),
+            None => rest.is_empty().then_some((pool, None)),
+        }
+    };
+    let found = pools.iter().filter_map(split);
+    found.max_by_key(|(pool, _)| pool.len())
+}
+
+/// Whether a text begins as the metric of a step, `step(NAME)`.
+fn is_step(text: &str) -> bool {
+    let behind = text.strip_prefix("step").map(str::trim_start);
+    behind.is_some_and(|behind| behind.starts_with('('))
 }
 
 fn is_letter(c: char) -> bool {

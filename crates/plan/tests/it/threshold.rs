@@ -316,6 +316,48 @@ fn any_metric() -> impl Strategy<Value = (Metric, BoxedStrategy<f64>)> {
 }
 
 #[test]
+fn names_of_pools_may_have_slashes_and_begin_as_steps() {
+    let of = |pool: &str, step: Option<&str>, inner: Metric| {
+        let inner = match step {
+            Some(step) => Metric::Step(step.to_owned(), Box::new(inner)),
+            None => inner,
+        };
+        Metric::Pool(pool.to_owned(), Box::new(inner))
+    };
+    let pools = ["a", "a/b", "a/b/c", "step(x)", "other"];
+    for (text, pool, step) in [
+        ("a: failed<1%", "a", None),
+        ("a/b: failed<1%", "a/b", None),
+        ("a/b/c: failed<1%", "a/b/c", None),
+        ("a/b/d: failed<1%", "a/b", Some("d")),
+        ("a/d/c: failed<1%", "a", Some("d/c")),
+        ("a/http://h:1/: failed<1%", "a", Some("http://h:1/")),
+        ("ab/c: failed<1%", "ab", Some("c")),
+        ("step(x): failed<1%", "step(x)", None),
+        ("step(x)/y: failed<1%", "step(x)", Some("y")),
+        ("step one: failed<1%", "step one", None),
+        ("steps/y: failed<1%", "steps", Some("y")),
+    ] {
+        let rule = Threshold::rule_of(text, &pools).expect(text);
+        assert_eq!(rule.metric, of(pool, step, Metric::Failed), "{text}");
+        let condition = Threshold::abort_on_of(text, &pools).expect(text);
+        assert_eq!(condition.metric, rule.metric, "{text}");
+    }
+    // What only a pool has is asked of a pool whose name has a slash.
+    let dropped = Threshold::rule_of("a/b: dropped<1%", &pools).expect("a rule of a pool");
+    assert_eq!(dropped.metric, of("a/b", None, Metric::Dropped));
+    let step = Threshold::rule_of("a/d: dropped<1%", &pools).expect_err("a step");
+    assert!(
+        step.message.contains("of a pool and not of a step"),
+        "{step}"
+    );
+    let of_step = Metric::Step("x".to_owned(), Box::new(Metric::Failed));
+    assert_eq!(parse("step(x).failed<1%").metric, of_step);
+    let rule = Threshold::rule_of("step(x).failed<1%", &pools).expect("of the step");
+    assert_eq!(rule.metric, of_step);
+}
+
+#[test]
 fn a_rule_that_aborts_and_a_condition_differ_in_what_passes() {
     let ms = |n: u64| n as f64 * 1e6;
     let rule = parse("p99<1s over 30s abort after 1m");

@@ -141,14 +141,16 @@ impl Wanted {
     }
 }
 
-/// The rule on the searched pool, where the run has several and it names none.
+/// The rule on the searched pool, where the run has several and it names none. One that names a
+/// pool was read before the pools were known, and is read again: their names may have slashes.
 pub(super) fn of_pool(rule: &Threshold, info: &RunInfo, pool: usize) -> Threshold {
-    let mut rule = rule.clone();
-    if info.pools.len() > 1
+    let names: Vec<&str> = info.pools.iter().map(|pool| &*pool.name).collect();
+    let mut rule = Threshold::rule_of(&rule.expression, &names).unwrap_or_else(|_| rule.clone());
+    if names.len() > 1
         && !matches!(rule.metric, Metric::Pool(..))
-        && let Some(pool) = info.pools.get(pool)
+        && let Some(name) = names.get(pool)
     {
-        rule.metric = Metric::Pool(pool.name.clone(), Box::new(rule.metric));
+        rule.metric = Metric::Pool((*name).to_owned(), Box::new(rule.metric));
     }
     rule
 }
