@@ -7,7 +7,7 @@
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::{Place, Reach};
-use drumfire_plan::{Host as UrlHost, Proxy, Scheme, Tunnels, Url};
+use drumfire_plan::{Header, Host as UrlHost, Proxy, Scheme, Tunnels, Url};
 
 /// The word that stands for no proxy, in spite of the environment.
 const NONE: &str = "none";
@@ -17,6 +17,11 @@ pub(crate) fn proxy(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Optio
     let mut proxy = named(reach, urls, scope)?;
     if is_on(&reach.proxy_tunnel) {
         proxy.tunnels = Tunnels::All;
+    }
+    if let Some(agent) = &reach.proxy_agent {
+        let field = Header::new("User-Agent", agent.value.as_bytes());
+        let field = field.map_err(|error| error.to_string());
+        proxy.agent = scope.found.ok(&agent.place, field);
     }
     Some(proxy)
 }
@@ -70,6 +75,7 @@ fn parse(text: &str, bypass: Vec<String>) -> Result<Proxy, String> {
     Ok(Proxy {
         url,
         tunnels: Tunnels::default(),
+        agent: None,
         bypass,
     })
 }

@@ -2,12 +2,14 @@
 
 use crate::support::certificates::VALID;
 use crate::support::peers::Nginx;
+use crate::support::program::LIMIT;
 use crate::support::script::{Peer, field};
 use crate::support::{Authority, Folder, Process, Report, Script, Serve, drumfire, load, load_of};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, TcpStream, ToSocketAddrs as _};
 use std::sync::{Arc, Mutex};
 
+const REFUSED: &str = "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n";
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 /// Answers every request with 200.
@@ -403,11 +405,80 @@ fn proxies_get_whole_urls_and_make_tunnels() {
     assert_eq!(tunnel.n("requests.ok"), 3, "{:#}", tunnel.short());
     let connect = proxy.heads().pop().unwrap();
     assert!(
-        connect.starts_with(&format!("CONNECT localhost:{port} HTTP/1.1\r\n")),
+        connect.starts_with(&format!(
+            "CONNECT localhost:{port} HTTP/1.1\r\nHost: localhost:{port}\r\nUser-Agent: drumfire/"
+        )),
         "{connect}"
     );
     let farewell = serve.stop().stderr;
     assert!(farewell.starts_with("3 requests on "), "{farewell}");
+}
+
+/// A request for a tunnel bears the name that the plan, or the tool whose command line it is, has
+/// for it, and not that of the requests within.
+#[test]
+fn requests_for_tunnels_name_their_client() {
+    let refuse = || {
+        Script::new(|peer| {
+            let _sent = peer.request().is_some() && peer.send(REFUSED);
+        })
+    };
+    let folder = Folder::new();
+    let plan = |settings: &str, proxy: &Script| {
+        let port = proxy.port();
+        let text = format!(
+            "drumfire: 1\ndefaults: {{ proxy: '127.0.0.1:{port}'{settings} }}\npools:\n  p:\n    \
+             users: 1\n    stop: {{ requests: 1 }}\n    requests:\n    \
+             - get: https://api.test/\n      headers: {{ User-Agent: mine }}\n"
+        );
+        vec!["run".to_owned(), folder.write("plan.yaml", text)]
+    };
+    let pandora = |proxy: &Script| {
+        let ammo = folder.write("ammo.uri", "[Host: api.test:443]\n[User-Agent: mine]\n/\n");
+        let text = format!(
+            "pools:\n- gun: {{ type: connect, target: '127.0.0.1:{}' }}\n  \
+             ammo: {{ type: uri, file: {ammo} }}\n  result: {{ type: discard }}\n  \
+             rps: [{{ type: once, times: 1 }}]\n  startup: [{{ type: once, times: 1 }}]\n",
+            proxy.port()
+        );
+        vec!["pandora".to_owned(), folder.write("load.yaml", text)]
+    };
+    let cooker = |_: &Script| {
+        let line = "slow_cooker -totalRequests 1 -header User-Agent:mine https://api.test/";
+        line.split(' ').map(str::to_owned).collect()
+    };
+    type Line<'a> = &'a dyn Fn(&Script) -> Vec<String>;
+    let rows: [(Line<'_>, Option<&str>); 5] = [
+        (&|proxy| plan("", proxy), Some("drumfire/")),
+        (
+            &|proxy| plan(", proxy_agent: tunnel 1", proxy),
+            Some("tunnel 1"),
+        ),
+        (&|proxy| plan(", proxy_agent: ''", proxy), None),
+        (&pandora, Some("Go-http-client/1.1")),
+        (&cooker, Some("Go-http-client/1.1")),
+    ];
+    for (line, named) in rows {
+        let proxy = refuse();
+        let line = line(&proxy);
+        let mut command = drumfire(&line);
+        command.env("https_proxy", format!("http://127.0.0.1:{}", proxy.port()));
+        let run = Process::start(&mut command).finish(LIMIT);
+        let heads = proxy.heads();
+        let head = heads.first().expect(&run.stderr);
+        assert!(
+            head.starts_with("CONNECT api.test:443 HTTP/1.1\r\n"),
+            "{head}"
+        );
+        let agent = head
+            .lines()
+            .find_map(|line| line.strip_prefix("User-Agent: "));
+        let is_right = match (agent, named) {
+            (Some(agent), Some(named)) => agent.starts_with(named),
+            (agent, named) => agent.is_none() && named.is_none(),
+        };
+        assert!(is_right, "{line:?}: {head}");
+    }
 }
 
 /// The head of a refusal decides: the worker does not read a body without an end.

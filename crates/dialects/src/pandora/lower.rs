@@ -272,6 +272,7 @@ fn http_settings(configured: &Configured, gun: &HttpGun) -> Settings {
                 false => TOOL.text("", &"none"),
             }),
             proxy_tunnel: tunnels.then(|| TOOL.switch("type", true)),
+            proxy_agent: tunnels.then(|| TOOL.text("type", &shot::USER_AGENT)),
             unresolved: Some(TOOL.text("", &"fail")),
             addresses: Some(TOOL.text("", &"first")),
             ..Reach::default()

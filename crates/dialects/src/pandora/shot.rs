@@ -21,7 +21,7 @@ use std::sync::Arc;
 pub(super) const NO_TAG: &str = "__EMPTY__";
 
 /// The name by which Go's client calls itself.
-const USER_AGENT: &str = "Go-http-client/1.1";
+pub(super) const USER_AGENT: &str = "Go-http-client/1.1";
 /// The same over HTTP/2.
 const USER_AGENT_HTTP2: &str = "Go-http-client/2.0";
 

@@ -328,6 +328,7 @@ fn settings(
         reach: Reach {
             // A name without an address is an error of each request.
             unresolved: Some(TOOL.text("", &"fail")),
+            proxy_agent: Some(TOOL.text("", &USER_AGENT)),
             ..Reach::default()
         },
         http: Http {

@@ -103,6 +103,8 @@ pub struct Reach {
     pub proxy: Option<Text>,
     /// Whether the proxy makes a tunnel to every target, to those of http too.
     pub proxy_tunnel: Option<Switch>,
+    /// The User-Agent of the request for a tunnel; empty for none.
+    pub proxy_agent: Option<Text>,
     /// Hosts that are reached without the proxy.
     pub no_proxy: Vec<Text>,
     /// A Unix socket in place of the target's host.

@@ -121,6 +121,8 @@ fields!(Reach {
     "proxy" / "-x" => proxy: "The proxy's URL, or none",
     "proxy_tunnel" => proxy_tunnel:
         "Whether the proxy makes a tunnel to every target, also to those of http",
+    "proxy_agent" => proxy_agent:
+        "The User-Agent of the request for a tunnel; empty for none",
     "no_proxy" => no_proxy: "Hosts that are reached without the proxy",
     "unix_socket" / "--unix-socket" => unix_socket: "The path of a Unix socket to connect to",
 });

@@ -122,11 +122,11 @@ prop_compose! {
 prop_compose! {
     fn reach()(target in some(), plaintext in switch(), resolve in texts(), addresses in some(),
                unresolved in some(), lookup in some(), name_server in some(), source_ip in texts(), proxy in some(),
-               proxy_tunnel in switch(), no_proxy in texts(),
+               proxy_tunnel in switch(), proxy_agent in some(), no_proxy in texts(),
                unix_socket in some())
         -> Reach {
             Reach { target, plaintext, resolve, addresses, unresolved, lookup, name_server, source_ip, proxy,
-                    proxy_tunnel, no_proxy,
+                    proxy_tunnel, proxy_agent, no_proxy,
                     unix_socket }
         }
 }

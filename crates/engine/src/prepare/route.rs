@@ -14,14 +14,15 @@
 //! as a [`TlsMaterial`], which can be renewed for connections to come.
 
 use super::render::TargetForm;
-use super::{PrepareError, Resolver, basic_credentials};
+use super::{PrepareError, Resolver, USER_AGENT, basic_credentials};
 use crate::protocol::Protocol;
 use drumfire_measure::Outcome;
 use drumfire_net::{
     Address, Resolved, TlsConfig, TlsIdentity, TlsMaterial, TlsOptions, TlsTexts, TlsVerify,
 };
 use drumfire_plan::{
-    Host, Origin, Pem, Pool, Proxy, Renewal, Scheme, Spread, Tls, Tunnels, Unresolved, Verify,
+    Header, Host, Origin, Pem, Pool, Proxy, Renewal, Scheme, Spread, Tls, Tunnels, Unresolved,
+    Verify,
 };
 use drumfire_units::Nanos;
 use std::net::{IpAddr, SocketAddr};
@@ -328,18 +329,24 @@ fn bypasses(proxy: &Proxy, origin: &Origin) -> bool {
     })
 }
 
-/// The head that asks a proxy for a tunnel (RFC 9110 section 9.3.6).
+/// The head that asks a proxy for a tunnel (RFC 9110 section 9.3.6). It names its client as each
+/// request should (section 10.1.5), unless the plan's name is empty.
 fn connect_request(proxy: &Proxy, origin: &Origin) -> Box<[u8]> {
     let authority = match &origin.host {
         Host::Address(IpAddr::V6(address)) => format!("[{address}]:{}", origin.port),
         host => format!("{}:{}", bare(host), origin.port),
     };
-    let mut head = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
-    if let Some(credentials) = basic_credentials(&proxy.url) {
-        head.push_str(&format!("Proxy-Authorization: {credentials}\r\n"));
+    let mut head = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n").into_bytes();
+    let agent = proxy.agent.as_ref().map(Header::value);
+    let agent = agent.unwrap_or(USER_AGENT.as_bytes()).trim_ascii();
+    if !agent.is_empty() {
+        head.extend([b"User-Agent: ", agent, b"\r\n"].concat());
     }
-    head.push_str("\r\n");
-    head.into_bytes().into_boxed_slice()
+    if let Some(credentials) = basic_credentials(&proxy.url) {
+        head.extend(format!("Proxy-Authorization: {credentials}\r\n").into_bytes());
+    }
+    head.extend(b"\r\n");
+    head.into_boxed_slice()
 }
 
 /// The peers of an origin, and the name that was looked up for it.

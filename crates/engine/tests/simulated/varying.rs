@@ -435,6 +435,7 @@ fn a_proxy_is_told_the_whole_url() {
     let proxy = Proxy {
         url: Url::parse("http://sut/").expect("a URL"),
         tunnels: Tunnels::Sealed,
+        agent: None,
         bypass: Vec::new(),
     };
     let (_, arrivals) = twenty(Server::new(), |pool| {
