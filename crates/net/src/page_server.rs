@@ -4,6 +4,7 @@
 //! and size, its answer a bound in time, and the clients at a time are limited.
 
 use crate::process::yield_to_others;
+use rustix::event::{PollFd, PollFlags, poll};
 use std::fmt;
 use std::io::{self, Read as _, Write as _};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs as _};
@@ -45,9 +46,14 @@ pub struct Page {
 pub type Pages = dyn Fn(&PageRequest<'_>) -> Option<Page> + Send + Sync;
 
 /// A server of pages, whose threads do nothing else and end with the program.
+///
+/// Its threads yield to the run's: on a machine that others keep busy they may get no time for
+/// seconds. Behind the run [`PageServer::hasten`] puts threads of usual weight in their place.
 #[derive(Clone, Debug)]
 pub struct PageServer {
+    listeners: Vec<Arc<TcpListener>>,
     addresses: Vec<SocketAddr>,
+    shared: Shared,
 }
 
 /// State that the threads of a server share.
@@ -55,6 +61,8 @@ pub struct PageServer {
 struct Shared {
     pages: Arc<Pages>,
     clients: Arc<AtomicUsize>,
+    /// Whether the threads have the usual weight from now on.
+    is_hasty: Arc<AtomicBool>,
 }
 
 impl fmt::Debug for Shared {
@@ -85,23 +93,43 @@ impl PageServer {
         let listeners = listen(address)?;
         let addresses = listeners.iter().map(TcpListener::local_addr);
         let addresses = addresses.collect::<io::Result<_>>()?;
-        let shared = Shared {
-            pages,
-            clients: Arc::default(),
+        let server = Self {
+            listeners: listeners.into_iter().map(Arc::new).collect(),
+            addresses,
+            shared: Shared {
+                pages,
+                clients: Arc::default(),
+                is_hasty: Arc::default(),
+            },
         };
-        for listener in listeners {
-            let shared = shared.clone();
-            spawn(move || {
-                for stream in listener.incoming() {
-                    match stream {
-                        Ok(stream) => shared.take(stream),
-                        // No descriptor is left: others need time to give some back.
-                        Err(_) => thread::sleep(Duration::from_millis(50)),
-                    }
-                }
-            })?;
+        server.listen(false)?;
+        Ok(server)
+    }
+
+    /// Answers from now on with threads of usual weight: for when no load is left to be disturbed.
+    ///
+    /// # Errors
+    /// When no thread can be started; the server stays as it was.
+    pub fn hasten(&self) -> io::Result<()> {
+        self.listen(true)?;
+        self.shared.is_hasty.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Starts a thread for each listener. Clients that a thread without time still has to answer
+    /// must not keep out those of the hasty ones.
+    fn listen(&self, is_hasty: bool) -> io::Result<()> {
+        let shared = Shared {
+            clients: Arc::default(),
+            ..self.shared.clone()
+        };
+        for listener in &self.listeners {
+            // Where several threads wait for a client, only one of them gets it.
+            listener.set_nonblocking(true)?;
+            let (listener, shared) = (Arc::clone(listener), shared.clone());
+            spawn(is_hasty, move || shared.listen(&listener, is_hasty))?;
         }
-        Ok(Self { addresses })
+        Ok(())
     }
 
     /// Where it listens.
@@ -111,12 +139,15 @@ impl PageServer {
     }
 }
 
-/// A thread that takes no time which others need.
-fn spawn(body: impl FnOnce() + Send + 'static) -> io::Result<()> {
+/// Starts a thread, which takes no time that others need unless it is a hasty one. A thread has the
+/// policy of the one that starts it, so that a hasty one must be started by such a one.
+fn spawn(is_hasty: bool, body: impl FnOnce() + Send + 'static) -> io::Result<()> {
     let thread = thread::Builder::new().name("pages".to_owned());
     thread
         .spawn(move || {
-            yield_to_others();
+            if !is_hasty {
+                yield_to_others();
+            }
             body();
         })
         .map(drop)
@@ -166,8 +197,28 @@ fn listen(address: &str) -> io::Result<Vec<TcpListener>> {
 }
 
 impl Shared {
+    /// Takes clients until the program ends, or hasty threads are there in the place of this one.
+    fn listen(&self, listener: &TcpListener, is_hasty: bool) {
+        loop {
+            let waited = poll(&mut [PollFd::new(listener, PollFlags::IN)], None);
+            if !is_hasty && self.is_hasty.load(Ordering::Acquire) {
+                return;
+            }
+            match waited
+                .map_err(io::Error::from)
+                .and_then(|_| listener.accept())
+            {
+                Ok((stream, _)) => self.take(stream, is_hasty),
+                // Another thread has taken it, or it has gone.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                // No descriptor is left: others need time to give some back.
+                Err(_) => thread::sleep(Duration::from_millis(50)),
+            }
+        }
+    }
+
     /// Answers a client, on a thread of its own.
-    fn take(&self, stream: TcpStream) {
+    fn take(&self, stream: TcpStream, is_hasty: bool) {
         let before = self.clients.fetch_add(1, Ordering::Relaxed);
         let client = Client(Arc::clone(&self.clients));
         if before >= CLIENTS_MAX {
@@ -176,7 +227,9 @@ impl Shared {
         }
         let pages = Arc::clone(&self.pages);
         // A client that goes away is no one's loss, nor is one for which there is no thread.
-        let _refused = spawn(move || {
+        let _refused = spawn(is_hasty, move || {
+            // Elsewhere than on Linux it is as its listener.
+            let _gone = stream.set_nonblocking(false);
             let _gone = answer(stream, &*pages);
             drop(client);
         });
@@ -369,6 +422,26 @@ mod tests {
         }
         let long = format!("GET /m HTTP/1.1\r\nx: {}", "y".repeat(HEAD_BYTES_MAX));
         assert!(ask(&server, &[&long]).contains(" 431 "));
+    }
+
+    /// The policy of the thread that makes a page.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn pages_behind_a_run_have_threads_of_usual_weight() {
+        let pages = |_: &PageRequest<'_>| {
+            // SAFETY: a call without pointers; thread 0 is the calling one.
+            #[expect(unsafe_code, reason = "no crate in use has this call")]
+            let policy = unsafe { libc::sched_getscheduler(0) };
+            Some(Page::text(&format!("policy {policy}")))
+        };
+        let server = PageServer::start("127.0.0.1:0", Arc::new(pages)).unwrap();
+        let policy = || ask(&server, &["GET /m HTTP/1.1\r\n\r\n"]);
+        let says = |policy: i32| format!("\r\n\r\npolicy {policy}\n");
+        assert!(policy().ends_with(&says(libc::SCHED_IDLE)));
+        server.hasten().unwrap();
+        for _ in 0..20 {
+            assert!(policy().ends_with(&says(libc::SCHED_OTHER)));
+        }
     }
 
     #[test]

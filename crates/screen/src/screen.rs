@@ -132,11 +132,12 @@ impl Observer for Screen {
         Ok(())
     }
 
+    /// Closing the books on a worker's core would make its requests late.
+    fn yields(&self) -> bool {
+        true
+    }
+
     fn observe(&mut self, event: &RunEvent) {
-        if matches!(event, RunEvent::Started(_)) {
-            // Closing the books on a worker's core would make its requests late.
-            yield_to_others();
-        }
         lock(&self.shared).observe(event);
     }
 

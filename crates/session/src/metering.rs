@@ -27,7 +27,7 @@ use crate::{
 use drumfire_document::{Outputs, Text};
 use drumfire_measure::{RunEvent, Summary};
 use drumfire_metrics::{Books, Push, Snapshot, negotiate};
-use drumfire_net::{Clock, Page, PageRequest, PageServer, yield_to_others};
+use drumfire_net::{Clock, Page, PageRequest, PageServer};
 use drumfire_units::Nanos;
 use pusher::{Pusher, Queue};
 use receiver::Receiver;
@@ -46,6 +46,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// each, and the state of the run from there on.
 pub struct Meter {
     latest: Arc<Latest>,
+    page: Option<PageServer>,
     /// The time for which the page stays for a last scrape.
     linger: Nanos,
     redactor: Redactor,
@@ -98,13 +99,14 @@ impl Meter {
         };
         let receivers = receivers(outputs, &voice)?;
         let latest = Arc::new(Latest::default());
-        match &outputs.monitoring.metrics {
-            Some(address) => serve(address, &latest, &voice)?,
+        let page = match &outputs.monitoring.metrics {
+            Some(address) => Some(serve(address, &latest, &voice)?),
             None if receivers.is_empty() => return Ok(None),
-            None => {}
-        }
+            None => None,
+        };
         Ok(Some(Self {
             latest,
+            page,
             linger,
             redactor: redactor.clone(),
             receivers,
@@ -135,13 +137,17 @@ impl Observer for Meter {
         Ok(())
     }
 
+    /// A snapshot on a worker's core would make its requests late.
+    fn yields(&self) -> bool {
+        true
+    }
+
     /// Sums up the run, and has a snapshot after each interval.
     fn observe(&mut self, event: &RunEvent) {
         let Some(under_way) = &mut self.under_way else {
             return;
         };
         if let RunEvent::Started(info) = event {
-            yield_to_others();
             // Nothing was counted before, and its times count from now.
             under_way.books = Books::new(Arc::new(self.redactor.info(info)));
         }
@@ -179,6 +185,10 @@ impl Observer for Meter {
         let pushers: Vec<_> = pushers.into_iter().map(Pusher::end).collect();
         let before = end_requests.count();
         let is_given_up = || end_requests.count() > before;
+        if let Some(page) = &self.page {
+            // Where there is no thread the page goes on as before.
+            let _as_before = page.hasten();
+        }
         let clock = Clock::start();
         while clock.now() < self.linger && !self.latest.is_taken() && !is_given_up() {
             thread::sleep(LOOK_EVERY);
@@ -207,7 +217,7 @@ impl Voice {
 }
 
 /// Serves the page at an address.
-fn serve(address: &Text, latest: &Arc<Latest>, voice: &Voice) -> Result<(), MeteringError> {
+fn serve(address: &Text, latest: &Arc<Latest>, voice: &Voice) -> Result<PageServer, MeteringError> {
     let shared = Arc::clone(latest);
     let pages = move |request: &PageRequest<'_>| shared.page(request);
     let server = PageServer::start(&address.value, Arc::new(pages));
@@ -218,7 +228,7 @@ fn serve(address: &Text, latest: &Arc<Latest>, voice: &Voice) -> Result<(), Mete
     for address in server.addresses() {
         voice.note(&format!("metrics are at http://{address}{PATH}"));
     }
-    Ok(())
+    Ok(server)
 }
 
 /// The receivers that the outputs name.

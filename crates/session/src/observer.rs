@@ -43,7 +43,14 @@ pub trait Observer {
         Ok(())
     }
 
-    /// Takes note of an event.
+    /// Whether its thread lets those of the load run before it wherever they want to: for an
+    /// observer that computes, and can be late. It has no effect on one in the caller's thread.
+    fn yields(&self) -> bool {
+        false
+    }
+
+    /// Takes note of an event: in its own thread while the run goes on, and in the caller's thread
+    /// of those that are left when it is over.
     fn observe(&mut self, _event: &RunEvent) {}
 
     /// Ends its work, in the caller's thread, and may wait for it. The summary has the notes of the

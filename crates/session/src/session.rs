@@ -8,8 +8,10 @@
 //! the notes of every other one.
 //!
 //! Each observer beside has its queue before the run's first event could be missed, whatever time
-//! others take to begin. A panic of an observer's thread is the session's, when that thread is
-//! joined.
+//! others take to begin. Behind the run the caller's thread takes each of them over, with the events
+//! that still wait: a thread that yields ([`Observer::yields`]) may get no time for long where other
+//! programs keep the machine busy, and there is no load left that it could disturb. A panic of an
+//! observer's thread is the session's, when it is taken over.
 //!
 //! Where an observer can't begin, the load has begun: the run is ended and joined, and so are the
 //! threads of observers that have begun, before the error is returned.
@@ -20,9 +22,11 @@ use crate::limits::{connections_max, within_limits};
 use crate::{EndRequests, Note, Observer, RunContext, SessionError};
 use drumfire_engine::{Appointment, Events, Prepared, Run, RunError, Shares};
 use drumfire_measure::{RunInfo, Summary};
+use drumfire_net::yield_to_others;
 use drumfire_plan::StopReason;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
 /// A run that is being put together.
@@ -61,7 +65,21 @@ struct Beside {
 }
 
 /// The same while the run goes on.
-struct Observing(JoinHandle<Box<dyn Observer + Send>>);
+struct Observing {
+    desk: Arc<Desk>,
+    thread: JoinHandle<()>,
+}
+
+/// An observer and its queue, between its own thread and the caller's, which takes it over when the
+/// run is over.
+struct Desk {
+    events: Events,
+    /// `None` once it was taken over. Each event is taken and observed under the lock, so that all
+    /// are observed in their order.
+    observer: Mutex<Option<Box<dyn Observer + Send>>>,
+    /// Whether the observer is about to be taken over: its thread must not lock it again.
+    is_taken: AtomicBool,
+}
 
 impl<'a> Session<'a> {
     /// A session of a prepared plan, without observers.
@@ -197,7 +215,7 @@ impl<'a> Session<'a> {
         }
         outcome.finish(history);
         for observing in observing.into_iter().rev() {
-            outcome.finish(observing.join());
+            outcome.finish(observing.take_over());
         }
         outcome.failures.reverse();
         Ok(outcome)
@@ -216,13 +234,13 @@ fn begin_all(
     Ok(())
 }
 
-/// Ends a run that an observer can't follow, and waits until nothing of it goes on.
+/// Ends a run that an observer can't follow, and waits until nothing of it is observed any more.
 fn give_up(run: Run, observing: Vec<Observing>) {
     run.control().end(StopReason::Command);
     // The observer's error is the session's, whatever the run makes of its end.
     let _unfinished = run.join();
     for observing in observing {
-        drop(observing.join());
+        drop(observing.take_over());
     }
 }
 
@@ -230,24 +248,61 @@ impl Beside {
     /// Begins the observer in the caller's thread, and moves it to its own.
     fn begin(mut self, context: &RunContext, events: Events) -> Result<Observing, SessionError> {
         self.observer.begin(context)?;
-        let mut observer = self.observer;
-        let body = move || {
-            for event in events {
-                observer.observe(&event);
+        let yields = self.observer.yields();
+        let desk = Arc::new(Desk {
+            events,
+            observer: Mutex::new(Some(self.observer)),
+            is_taken: AtomicBool::new(false),
+        });
+        let body = {
+            let desk = Arc::clone(&desk);
+            move || {
+                if yields {
+                    yield_to_others();
+                }
+                desk.follow();
             }
-            observer
         };
         let thread = thread::Builder::new().name(self.name.to_owned());
         let thread = thread.spawn(body).map_err(SessionError::Thread)?;
-        Ok(Observing(thread))
+        Ok(Observing { desk, thread })
+    }
+}
+
+impl Desk {
+    /// Lets the observer see the events as they come, until none comes any more or it is taken over.
+    fn follow(&self) {
+        while self.events.wait() && !self.is_taken.load(Ordering::Acquire) {
+            // Nothing else panics under the lock than the observer, in the caller's thread by then.
+            let Ok(mut observer) = self.observer.lock() else {
+                return;
+            };
+            if let Some(observer) = &mut *observer
+                && let Some(event) = self.events.try_next()
+            {
+                observer.observe(&event);
+            }
+        }
     }
 }
 
 impl Observing {
-    /// Waits until the observer has seen the last event.
-    fn join(self) -> Box<dyn Observer + Send> {
-        let ended = self.0.join();
-        ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    /// Takes the observer over from its thread, which may be in the middle of an event, and lets it
+    /// see all that are left. The run is over.
+    fn take_over(self) -> Box<dyn Observer + Send> {
+        let Self { desk, thread } = self;
+        desk.is_taken.store(true, Ordering::Release);
+        let observer = desk.observer.lock().map(|mut observer| observer.take());
+        let Ok(Some(mut observer)) = observer else {
+            // Only a panic keeps it from being there.
+            let panicked = thread.join();
+            panicked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            unreachable!("an observer is taken over once");
+        };
+        while let Some(event) = desk.events.try_next() {
+            observer.observe(&event);
+        }
+        observer
     }
 }
 

@@ -3,16 +3,19 @@
 
 use drumfire_measure::{RunEvent, RunInfo, Summary};
 use drumfire_net::{Clock, ResolveError, Resolved};
-use drumfire_plan::Reach;
+use drumfire_plan::{Plan, Reach};
 use drumfire_session::{
     Note, Observer, Outcome, RunContext, Session, SessionError, StreamError, prepare,
 };
-use drumfire_target::{Listen, Options, Server};
+use drumfire_target::{Listen, Options, Running, Server};
 use drumfire_testkit::closed;
 use drumfire_units::Nanos;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
+use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
 
 /// What happened, in the order in which it did.
 type Log = Arc<Mutex<Vec<String>>>;
@@ -87,6 +90,22 @@ fn never(_: &Reach, host: &str, _: u16, timeout: Nanos) -> Result<Resolved, Reso
     drumfire_net::resolve(host, 0, timeout)
 }
 
+/// A target.
+fn server() -> Running {
+    let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let options = Options {
+        listen: vec![any],
+        ..Options::default()
+    };
+    Server::start(options).unwrap()
+}
+
+/// The plan of a number of requests to a target.
+fn requests_to(server: &Running, requests: u64) -> Plan {
+    let url = format!("http://{}/", server.tcp().unwrap());
+    closed(1).to(&[&url]).requests(requests).plan().unwrap()
+}
+
 /// A session of ten requests to a target, with these observers beside it and in this thread.
 fn run(beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> {
     run_of(10, beside, here)
@@ -94,14 +113,8 @@ fn run(beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> 
 
 /// The same of a number of requests.
 fn run_of(requests: u64, beside: Vec<Scribe>, here: Vec<Scribe>) -> Result<Outcome, SessionError> {
-    let any = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], 0)));
-    let options = Options {
-        listen: vec![any],
-        ..Options::default()
-    };
-    let server = Server::start(options).unwrap();
-    let url = format!("http://{}/", server.tcp().unwrap());
-    let plan = closed(1).to(&[&url]).requests(requests).plan().unwrap();
+    let server = server();
+    let plan = requests_to(&server, requests);
     let prepared = prepare(plan, Arc::new(never)).unwrap();
     let mut session = Session::of(prepared).noted(&["first".to_owned()]);
     for scribe in beside {
@@ -152,6 +165,60 @@ fn observers_end_in_the_opposite_order_of_their_attachment() {
         outcome.failures,
         names.map(|name| format!("{name} lacks its result"))
     );
+}
+
+/// An observer whose thread is slow, and which notes the threads that it sees events in.
+struct Sluggard(Arc<Mutex<Vec<ThreadId>>>);
+
+impl Observer for Sluggard {
+    fn yields(&self) -> bool {
+        true
+    }
+
+    fn observe(&mut self, event: &RunEvent) {
+        self.0.lock().unwrap().push(thread::current().id());
+        if let RunEvent::Started(_) = event {
+            thread::sleep(Duration::from_millis(300));
+        }
+    }
+}
+
+/// The run is over long before its first event was seen.
+#[test]
+fn events_that_wait_behind_a_run_are_seen_in_the_callers_thread() {
+    let log = Log::default();
+    let threads = Arc::default();
+    let server = server();
+    let prepared = prepare(requests_to(&server, 10), Arc::new(never)).unwrap();
+    let session = Session::of(prepared)
+        .observed_beside("sluggard", Sluggard(Arc::clone(&threads)))
+        .observed_beside("store", Scribe::of("store", &log));
+    session.run().unwrap();
+    let threads = threads.lock().unwrap();
+    let (first, rest) = threads.split_first().unwrap();
+    let here = thread::current().id();
+    assert_ne!(*first, here);
+    assert!(!rest.is_empty() && rest.iter().all(|thread| *thread == here));
+    assert!(log.lock().unwrap().contains(&"store finished".to_owned()));
+}
+
+/// An observer with a defect.
+struct Broken;
+
+impl Observer for Broken {
+    fn observe(&mut self, event: &RunEvent) {
+        assert!(!matches!(event, RunEvent::Started(_)), "a defect");
+    }
+}
+
+#[test]
+fn a_panic_of_an_observers_thread_is_the_sessions() {
+    let server = server();
+    let prepared = prepare(requests_to(&server, 10), Arc::new(never)).unwrap();
+    let session = Session::of(prepared).observed_beside("broken", Broken);
+    let panicked = std::panic::catch_unwind(AssertUnwindSafe(|| session.run().map(drop)));
+    let panic = panicked.expect_err("the observer's panic");
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"a defect"));
 }
 
 /// An observer that looks at the wall clock when the run starts.

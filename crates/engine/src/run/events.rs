@@ -156,24 +156,29 @@ impl Iterator for Events {
 
     /// The next event; waits for it. `None` when the run is over.
     fn next(&mut self) -> Option<RunEvent> {
-        let mut state = lock(&self.queue.state);
-        loop {
-            if let Some(event) = state.take() {
-                return Some(event);
-            }
-            if state.is_closed {
-                return None;
-            }
-            let changed = self.queue.changed.wait(state);
-            state = changed.unwrap_or_else(PoisonError::into_inner);
-        }
+        self.waited().take()
     }
 }
 
 impl Events {
     /// The next event, if one waits.
-    pub fn try_next(&mut self) -> Option<RunEvent> {
+    pub fn try_next(&self) -> Option<RunEvent> {
         lock(&self.queue.state).take()
+    }
+
+    /// Waits until there is a next event; `false` when the run is over and none waits any more.
+    pub fn wait(&self) -> bool {
+        !self.waited().events.is_empty()
+    }
+
+    /// The state when an event waits, or none will come.
+    fn waited(&self) -> MutexGuard<'_, State> {
+        let mut state = lock(&self.queue.state);
+        while state.events.is_empty() && !state.is_closed {
+            let changed = self.queue.changed.wait(state);
+            state = changed.unwrap_or_else(PoisonError::into_inner);
+        }
+        state
     }
 }
 
