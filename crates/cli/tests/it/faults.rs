@@ -200,7 +200,9 @@ fn exhausted_ports_are_our_own_fault() {
     let set = "echo 40000 40015 > /proc/sys/net/ipv4/ip_local_port_range";
     assert!(lab::run(command.args(["-c", set])));
     let _serve = serve_in(&namespace);
-    for line in ["-c 32 -n 200 --threads 1", "-c 4 -n 200 --no-keepalive"] {
+    // Of fewer connections it would depend on which side closes first whether a port rests.
+    for more in ["", " --no-keepalive"] {
+        let line = format!("-c 32 -n 200 --threads 1{more}");
         let report = load_of(start_in(
             &namespace,
             &format!("{line} http://127.0.0.1:9000/"),
