@@ -29,8 +29,11 @@ use tokio::time::sleep;
 
 /// The time between two looks at the version, at least.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// A look that took some time is not repeated before this multiple of it.
-const REST: u32 = 4;
+/// A look that took some time is not repeated before this multiple of it: a request in two hundred
+/// may leave while one goes on, so that the lag's p99 does not know of it.
+const REST: u32 = 200;
+/// No more than this lies between two looks, whatever a look takes.
+const REST_MAX: Duration = Duration::from_secs(5);
 /// The time after which a silent viewer is sent a comment, which finds out whether it is there.
 const SIGN_EVERY: Duration = Duration::from_secs(15);
 /// Events that may wait for a viewer: those of two pages.
@@ -115,7 +118,7 @@ impl Feeds {
                 let is_over = look.as_ref().is_some_and(|look| !look.is_live);
                 viewers.retain_mut(|viewer| viewer.is_sent(events.as_ref(), is_over));
                 spoke = clock.now();
-                rest = rest.max(Duration::from_nanos((spoke - began).0) * REST);
+                rest = rest_after(Duration::from_nanos((spoke - began).0));
                 // Of a run that can't be read any more nothing follows either.
                 if is_ending || is_over || look.is_none() {
                     self.lock().remove(&name);
@@ -164,6 +167,11 @@ impl Feeds {
 async fn look(run: Run) -> Option<Look> {
     let looked = task::spawn_blocking(move || run.look()).await;
     looked.ok()?.ok()
+}
+
+/// The time until the next look, behind one that took this long.
+fn rest_after(took: Duration) -> Duration {
+    took.saturating_mul(REST).clamp(LOOK_EVERY, REST_MAX)
 }
 
 /// The events of all parts, each with its part's id and digest.
@@ -227,4 +235,19 @@ fn digest(html: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     html.hash(&mut hasher);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_takes_a_two_hundredth_of_the_time_and_stays_alive() {
+        let ms = Duration::from_millis;
+        assert_eq!(rest_after(Duration::ZERO), ms(250));
+        assert_eq!(rest_after(ms(1)), ms(250));
+        assert_eq!(rest_after(ms(4)), ms(800));
+        assert_eq!(rest_after(ms(30)), ms(5_000));
+        assert_eq!(rest_after(Duration::MAX), ms(5_000));
+    }
 }
