@@ -258,7 +258,7 @@ impl Fake {
             AgentAction::Start(at, _) => self.start = Some(at),
             AgentAction::Leave(left) => {
                 self.client.flush().await.map_err(Error::other)?;
-                return left.map(|()| true).map_err(Error::other);
+                return left.map(|_| true).map_err(Error::other);
             }
             AgentAction::Lease(_)
             | AgentAction::Join(_)

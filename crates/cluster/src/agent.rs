@@ -21,7 +21,9 @@
 use crate::bytes::MessageError;
 use crate::clock_facts::ClockFacts;
 use crate::lease::{BEAT, BEAT_FREE, BEAT_SOON, LEASE, STAY};
-use crate::message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Word};
+use crate::message::{
+    Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Word,
+};
 use crate::offset::RoundTrips;
 use crate::outbox::Outbox;
 use drumfire_plan::{Command, StopReason};
@@ -31,6 +33,8 @@ use drumfire_units::Nanos;
 const ROUND_TRIPS_MIN: usize = 8;
 /// The reason for which an agent leaves whose lease has passed.
 const LOST: &str = "the coordinator did not answer for as long as the lease lasts";
+/// The reason for which an agent leaves whose shares are not wanted any more, though it has begun.
+const NOT_WANTED: &str = "its shares are not wanted any more, and it has sent a part of them";
 
 /// What the holder of an agent is to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,8 +57,17 @@ pub enum AgentAction {
     Command(Command),
     /// Stop the load; with `true` give up what is in flight.
     Halt(StopReason, bool),
-    /// Go: everything is stored, or the reason for which it is not.
-    Leave(Result<(), String>),
+    /// Go: nothing of the agent is lacking, or something is, for this reason.
+    Leave(Result<Left, String>),
+}
+
+/// How an agent has left of which nothing is lacking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// Everything that it has made is stored.
+    Stored,
+    /// Its shares are not wanted any more, and it has sent nothing.
+    NotWanted,
 }
 
 /// An agent's side of the protocol; the head of this file has its life.
@@ -167,7 +180,11 @@ impl Agent {
             Word::Wait => Vec::new(),
             Word::Take(assignment) => self.take(assignment, (reply.term, reply.sent), now),
             Word::Hold(hold) => self.hold(hold, reply.sent, now),
-            Word::Leave(reason) => self.leave(Err(reason)),
+            Word::Leave(Dismissal::Refused(reason)) => self.leave(Err(reason)),
+            Word::Leave(Dismissal::NotWanted) => {
+                let left = self.unwanted();
+                self.leave(left)
+            }
         });
         Ok(actions)
     }
@@ -295,8 +312,8 @@ impl Agent {
         let is_expired = held.expired_at.is_some();
         if hold.is_over {
             let ended = match hold.is_lost || is_expired {
-                true => Err(LOST.to_owned()),
-                false => Ok(()),
+                true => Err(self.lost()),
+                false => Ok(Left::Stored),
             };
             return self.leave(ended);
         }
@@ -351,12 +368,8 @@ impl Agent {
         if let Some(at) = held.expired_at {
             let is_delivered =
                 self.outbox.is_empty() && matches!(self.phase, Phase::Ended | Phase::Failed(_));
-            let reason = match &self.phase {
-                Phase::Failed(reason) => reason.clone(),
-                _ => LOST.to_owned(),
-            };
             return match is_delivered || now - at > STAY {
-                true => self.leave(Err(reason)),
+                true => self.leave(Err(self.lost())),
                 false => Vec::new(),
             };
         }
@@ -369,7 +382,7 @@ impl Agent {
             return Vec::new();
         }
         let Some(start) = held.start else {
-            return self.leave(Err(LOST.to_owned()));
+            return self.leave(Err(self.lost()));
         };
         held.expired_at = Some(now);
         if self.phase != Phase::Running {
@@ -383,11 +396,110 @@ impl Agent {
             .collect()
     }
 
-    fn leave(&mut self, ended: Result<(), String>) -> Vec<AgentAction> {
+    /// The reason for which the agent has no lease any more.
+    fn lost(&self) -> String {
+        match &self.phase {
+            Phase::Failed(reason) => reason.clone(),
+            _ => LOST.to_owned(),
+        }
+    }
+
+    /// The end of an agent whose shares are not wanted any more.
+    fn unwanted(&self) -> Result<Left, String> {
+        let has_begun = self.held.as_ref().is_some_and(|held| held.start.is_some());
+        match &self.phase {
+            Phase::Failed(reason) => Err(reason.clone()),
+            _ if has_begun => Err(NOT_WANTED.to_owned()),
+            _ => Ok(Left::NotWanted),
+        }
+    }
+
+    fn leave(&mut self, ended: Result<Left, String>) -> Vec<AgentAction> {
         self.has_left = true;
-        let halt = (ended.is_err() && self.held.is_some())
+        // What has ended has nothing left to halt.
+        let halt = (ended != Ok(Left::Stored) && self.held.is_some())
             .then_some(AgentAction::Halt(StopReason::Command, true));
         let leave = AgentAction::Leave(ended);
         halt.into_iter().chain([leave]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attachments::Attachments;
+    use drumfire_engine::Shares;
+
+    const MACHINE: MachineFacts = MachineFacts {
+        cores: 1,
+        descriptors: None,
+    };
+
+    fn assignment() -> Assignment {
+        Assignment {
+            run: "r".to_owned(),
+            share: 2,
+            epoch: 1,
+            shares: Shares {
+                first: 0,
+                count: 1,
+                of: 1,
+            },
+            machine: MACHINE,
+            plan: String::new(),
+            attachments: Attachments::default(),
+        }
+    }
+
+    /// The actions that follow from a reply a second later.
+    fn hear(agent: &mut Agent, now: &mut Nanos, word: Word) -> Vec<AgentAction> {
+        let sent = *now;
+        *now = *now + Nanos::from_secs(1);
+        let reply = Reply {
+            run: "r".to_owned(),
+            term: 1,
+            sent,
+            at: sent,
+            word,
+        };
+        agent.handle_reply(&reply.encode(), *now).unwrap()
+    }
+
+    /// An agent whose shares are not wanted any more has failed only if something of it is lacking.
+    #[test]
+    fn one_that_is_not_wanted_any_more_has_not_failed() {
+        let start = Hold {
+            epoch: 1,
+            stored: 0,
+            start: Some(Nanos::from_secs(5)),
+            begins: Nanos::ZERO,
+            joins: 0,
+            from: 0,
+            commands: Vec::new(),
+            halt: None,
+            is_lost: false,
+            is_over: false,
+        };
+        let failed = Err("it broke".to_owned());
+        for (start, fails, expected) in [
+            (None, false, Ok(Left::NotWanted)),
+            (None, true, failed),
+            (Some(start), false, Err(NOT_WANTED.to_owned())),
+        ] {
+            let (mut agent, mut now) = (Agent::new("a", "1", MACHINE), Nanos::ZERO);
+            hear(&mut agent, &mut now, Word::Take(assignment()));
+            agent.ready(Vec::new());
+            if let Some(start) = start {
+                let actions = hear(&mut agent, &mut now, Word::Hold(start));
+                let begins = |action: &AgentAction| matches!(action, AgentAction::Start(..));
+                assert!(actions.iter().any(begins), "{actions:?}");
+            }
+            if fails {
+                agent.fail("it broke", now);
+            }
+            let actions = hear(&mut agent, &mut now, Word::Leave(Dismissal::NotWanted));
+            let halt = AgentAction::Halt(StopReason::Command, true);
+            assert_eq!(actions, [halt, AgentAction::Leave(expected)]);
+        }
     }
 }

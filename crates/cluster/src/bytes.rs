@@ -7,7 +7,7 @@
 use std::fmt;
 
 /// The number of the protocol that is spoken here.
-pub(crate) const VERSION: u64 = 3;
+pub(crate) const VERSION: u64 = 4;
 
 /// Why bytes are no message.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -31,7 +31,7 @@ use crate::findings::{facts, findings};
 use crate::journal::{Begun, Entry};
 use crate::lease::START_LEAD;
 use crate::merge::Merge;
-use crate::message::{Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
+use crate::message::{Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Report, Word};
 use crate::offers::joined;
 use crate::place::{Place, PlaceState};
 use crate::room::Room;
@@ -261,22 +261,22 @@ impl Coordinator {
         if beat.program != self.setup.program {
             let (theirs, ours) = (&beat.program, &self.setup.program);
             let reason = format!("the agent is drumfire {theirs}, the coordinator {ours}");
-            return (Word::Leave(reason), Vec::new());
+            return (Word::Leave(Dismissal::Refused(reason)), Vec::new());
         }
         if !beat.run.is_empty() {
             self.waiting.retain(|(it, _)| it.agent != beat.agent);
         }
         if !beat.run.is_empty() && beat.run != self.setup.run {
             // An agent passes over the replies of a run that is not its own.
-            let reason = "the agent has a share of another run".to_owned();
-            return (Word::Leave(reason), Vec::new());
+            let other = Dismissal::refused("the agent has a share of another run");
+            return (Word::Leave(other), Vec::new());
         }
         match self.named.get(&beat.agent).copied() {
             Some(index) => self.word_to_place(index, beat, now),
             None if beat.run.is_empty() => self.word_to_free(beat, now),
             None => {
-                let reason = "the run has no place for this agent".to_owned();
-                (Word::Leave(reason), Vec::new())
+                let unknown = Dismissal::refused("the run has no place for this agent");
+                (Word::Leave(unknown), Vec::new())
             }
         }
     }
@@ -309,7 +309,7 @@ impl Coordinator {
                 self.is_over = true;
                 let event = ClusterEvent::Failed(error.to_string());
                 let failed = vec![CoordinatorAction::Tell(event)];
-                return (Word::Leave(error.to_string()), failed);
+                return (Word::Leave(Dismissal::Refused(error.to_string())), failed);
             }
         };
         let places = Place::all(&self.setup, waiting, &shares);
@@ -334,11 +334,7 @@ impl Coordinator {
         if place.state == PlaceState::Lost
             && (self.start.is_none() || beat.run.is_empty() || !has_begun)
         {
-            let reason = match has_begun {
-                true => "the coordinator took it for lost",
-                false => "its further shares are not wanted any more",
-            };
-            return (Word::Leave(reason.to_owned()), actions);
+            return (Word::Leave(self.dismissal(has_begun)), actions);
         }
         // The beats of one agent may overtake each other.
         if beat.sent >= place.beat.sent {
@@ -354,18 +350,21 @@ impl Coordinator {
         if beat.run.is_empty() {
             let word = match self.start.filter(|_| has_begun) {
                 None => Word::Take(place.assignment.clone()),
-                Some(_) => Word::Leave("its share was that of another process".to_owned()),
+                Some(_) => Word::Leave(Dismissal::refused("its share was that of another process")),
             };
             return (word, actions);
         }
         if beat.epoch != place.assignment.epoch {
-            let reason = "the share has another epoch".to_owned();
-            return (Word::Leave(reason), actions);
+            let other = Dismissal::refused("the share has another epoch");
+            return (Word::Leave(other), actions);
         }
         if let (Phase::Ready(info), None) = (&beat.phase, &place.info) {
             match RunInfo::decode(info) {
                 Ok(info) => place.info = Some(Box::new(info)),
-                Err(error) => return (Word::Leave(error.to_string()), actions),
+                Err(error) => {
+                    let unread = Dismissal::Refused(error.to_string());
+                    return (Word::Leave(unread), actions);
+                }
             }
         }
         if let Phase::Failed(reason) = &beat.phase
@@ -373,7 +372,7 @@ impl Coordinator {
         {
             self.fail(index, reason.clone(), now, &mut actions);
             if self.start.is_none() {
-                return (Word::Leave("the run has failed".to_owned()), actions);
+                return (Word::Leave(self.dismissal(true)), actions);
             }
         }
         self.begin(now, &mut actions);
@@ -396,6 +395,15 @@ impl Coordinator {
             is_over: is_over && (is_lost || place.state == PlaceState::Ended),
         };
         (Word::Hold(hold), actions)
+    }
+
+    /// Why the agent of a place that is lost has to leave.
+    fn dismissal(&self, has_begun: bool) -> Dismissal {
+        match self.start {
+            _ if !has_begun => Dismissal::NotWanted,
+            None => Dismissal::refused("the run has failed before its load"),
+            Some(_) => Dismissal::refused("the coordinator took it for lost"),
+        }
     }
 
     /// Names the start when all agents are ready for it.

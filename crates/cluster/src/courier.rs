@@ -2,7 +2,9 @@
 
 use crate::from_agent::FromAgent;
 use crate::message::Content;
+use drumfire_engine::Appointment;
 use drumfire_measure::{Ending, Interval, RunEvent, Summary, Validity, encode_event};
+use drumfire_plan::StopReason;
 use drumfire_session::{Observer, Redactor, RunContext, SessionError};
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedSender;
@@ -15,6 +17,8 @@ use tokio::sync::mpsc::UnboundedSender;
 pub struct Courier {
     pub(crate) sender: UnboundedSender<FromAgent>,
     pub(crate) redactor: Redactor,
+    /// The one that the run's workers keep.
+    pub(crate) appointment: Appointment,
 }
 
 impl Courier {
@@ -28,7 +32,7 @@ impl Courier {
     }
 
     fn send(&self, message: FromAgent) {
-        // The send fails only if the driver has left, which ends the run.
+        // The send fails only if the driver has left, which has ended the run.
         let _left = self.sender.send(message);
     }
 }
@@ -42,7 +46,12 @@ fn invalid(summary: &Summary) -> Option<String> {
 
 impl Observer for Courier {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
-        self.send(FromAgent::Control(run.control.clone()));
+        let given = self.sender.send(FromAgent::Control(run.control.clone()));
+        if given.is_err() {
+            // The driver has left while the share was prepared: nobody will name the start.
+            run.control.end(StopReason::Command);
+            self.appointment.call_off();
+        }
         Ok(())
     }
 

@@ -22,7 +22,7 @@ use drumfire_units::Nanos;
 use std::io::{self, Read};
 
 /// The number of the form that is written here.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 /// The largest frame that is read: a plan and its results are far smaller.
 const FRAME_BYTES_MAX: u32 = 256 << 20;
 

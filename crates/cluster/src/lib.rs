@@ -50,7 +50,7 @@ mod succession;
 mod tally;
 mod told;
 
-pub use agent::{Agent, AgentAction};
+pub use agent::{Agent, AgentAction, Left};
 pub use attachments::{Attachments, FileError, SentFile};
 pub use bytes::MessageError;
 pub use clock_facts::ClockFacts;
@@ -67,7 +67,9 @@ pub use from_agent::FromAgent;
 pub use journal::{Axis, Head, Outline};
 pub use lease::{BEAT, LEASE};
 pub use merge::Merge;
-pub use message::{Assignment, Beat, Content, Hold, MachineFacts, Phase, Reply, Report, Word};
+pub use message::{
+    Assignment, Beat, Content, Dismissal, Hold, MachineFacts, Phase, Reply, Report, Word,
+};
 pub use offset::Offset;
 pub use on_loss::OnLoss;
 pub use relayed::{Wish, relayed};

@@ -126,8 +126,24 @@ pub enum Word {
     Take(Assignment),
     /// Its lease goes on.
     Hold(Hold),
-    /// It has no place, for this reason.
-    Leave(String),
+    /// It has no place.
+    Leave(Dismissal),
+}
+
+/// Why an agent has no place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Dismissal {
+    /// The load goes on or has ended without the shares that the agent was offered during it. The time
+    /// from which it was to keep them was not named.
+    NotWanted,
+    /// It is refused, for this reason.
+    Refused(String),
+}
+
+impl Dismissal {
+    pub(crate) fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused(reason.into())
+    }
 }
 
 /// The answer to a beat.
@@ -417,10 +433,11 @@ impl Reply {
                 put(&mut out, 2);
                 hold.encode(&mut out);
             }
-            Word::Leave(reason) => {
+            Word::Leave(Dismissal::Refused(reason)) => {
                 put(&mut out, 3);
                 put_bytes(&mut out, reason.as_bytes());
             }
+            Word::Leave(Dismissal::NotWanted) => put(&mut out, 4),
         }
         out
     }
@@ -440,7 +457,8 @@ impl Reply {
                 0 => Word::Wait,
                 1 => Word::Take(Assignment::decode(&mut input)?),
                 2 => Word::Hold(Hold::decode(&mut input)?),
-                3 => Word::Leave(input.text()?),
+                3 => Word::Leave(Dismissal::Refused(input.text()?)),
+                4 => Word::Leave(Dismissal::NotWanted),
                 _ => return Err(MessageError::Malformed("an unknown word")),
             },
         };
@@ -565,7 +583,8 @@ mod tests {
     fn messages_come_back_and_cut_off_ones_are_refused() {
         let words = [
             Word::Wait,
-            Word::Leave("é".to_owned()),
+            Word::Leave(Dismissal::refused("é")),
+            Word::Leave(Dismissal::NotWanted),
             Word::Take(Assignment {
                 run: "r".to_owned(),
                 share: 1,

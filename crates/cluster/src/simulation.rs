@@ -13,7 +13,7 @@ use crate::lease::{LEASE, LEASE_MARGIN};
 use crate::message::{Content, MachineFacts, Reply};
 use crate::on_loss::OnLoss;
 use crate::place::PlaceState;
-use crate::{Agent, AgentAction};
+use crate::{Agent, AgentAction, Left};
 use conductor::{Conductor, Life, setup};
 use drumfire_measure::{Ending, Interval, PoolInfo, RunEvent, RunInfo, encode_event};
 use drumfire_plan::{Change, Command, Plan, StopReason};
@@ -98,7 +98,7 @@ struct Process {
     is_dead: bool,
     still_until: Nanos,
     cut_off_until: Nanos,
-    left: Option<Result<(), String>>,
+    left: Option<Result<Left, String>>,
     /// The world's time of its last send.
     sent_at: Nanos,
     started_at: Option<Nanos>,
@@ -529,7 +529,11 @@ impl World {
                 );
             }
             if calm {
-                assert_eq!(process.left, Some(Ok(())), "seed {seed}: it went in peace");
+                assert_eq!(
+                    process.left,
+                    Some(Ok(Left::Stored)),
+                    "seed {seed}: it went in peace"
+                );
             }
         }
         let merged: u64 = seen.merged.iter().map(|it| it.weight).sum();

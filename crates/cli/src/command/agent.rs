@@ -14,8 +14,8 @@ use crate::host::Received;
 use crate::output::Output;
 use crate::{names, runs_folder};
 use drumfire_cluster::{
-    AgentDriver, AgentTask, Assignment, Credentials, DriverError, FromAgent, MachineFacts, NatsTls,
-    User, divide_placement,
+    AgentDriver, AgentTask, Assignment, Credentials, DriverError, FromAgent, Left, MachineFacts,
+    NatsTls, User, divide_placement,
 };
 use drumfire_compile::{Host, compile_draft};
 use drumfire_document::form::Draft;
@@ -48,14 +48,14 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     })?;
     let assignment = match task {
         AgentTask::Prepare(assignment) => assignment,
-        AgentTask::Leave(left) => return ended(left),
+        AgentTask::Leave(left) => return ended(&name, left, output),
         AgentTask::Wait => return Err(Failure::failed("an agent waits once")),
     };
     thread::scope(|scope| {
         let (own, further_output) = (&assignment, output.clone());
         let further = scope.spawn(move || further(joins, flags, own, &further_output));
         let exit = take(driver, &assignment, flags, output);
-        let exit = exit.and_then(|taken| ended(taken.left));
+        let exit = exit.and_then(|taken| ended(&name, taken.left, output));
         let further = further.join();
         further.unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
         exit
@@ -135,7 +135,7 @@ fn take_further(
     };
     let taken = take(driver, &assignment, flags, output)?;
     match taken.has_begun {
-        true => taken.left.map_err(Failure::failed),
+        true => ended(name, taken.left, output).map(|_done| ()),
         false => Ok(()),
     }
 }
@@ -144,8 +144,8 @@ fn take_further(
 struct TakenShare {
     /// Whether its session was started.
     has_begun: bool,
-    /// How its agent has left: whole, or for this reason.
-    left: Result<(), String>,
+    /// How its agent has left: with nothing lacking, or with something for this reason.
+    left: Result<Left, String>,
 }
 
 /// Runs a share to its end.
@@ -188,12 +188,16 @@ fn take(
 }
 
 /// The exit of an agent: a share that is not complete is a failure, so that nothing that restarts
-/// what has failed takes it for done.
-fn ended(left: Result<(), String>) -> Result<Exit, Failure> {
+/// what has failed takes it for done. One that is not wanted any more lacks nothing.
+fn ended(name: &str, left: Result<Left, String>, output: &Output) -> Result<Exit, Failure> {
     match left {
-        Ok(()) => Ok(Exit::Done),
-        Err(reason) => Err(Failure::failed(reason)),
+        Ok(Left::Stored) => {}
+        Ok(Left::NotWanted) => output.note(&format!(
+            "the shares that agent {name} was offered are not wanted any more; it has sent nothing"
+        )),
+        Err(reason) => return Err(Failure::failed(reason)),
     }
+    Ok(Exit::Done)
 }
 
 /// The way to a server. A name and a password come from the environment, since others see the
@@ -321,6 +325,7 @@ impl PreparedShare<'_> {
         let appointment = driver.appointment();
         let session = Session::of_shares(self.prepared, self.shares, appointment.clone());
         let info = output.redactor().info(session.info()).encode();
+        let courier = driver.courier(output.redactor(), appointment.clone());
         driver.tell(FromAgent::Prepared(info, appointment));
         let written = Written {
             naming: Naming::Keys,
@@ -330,7 +335,7 @@ impl PreparedShare<'_> {
             let place = StorePlace::Among(folder);
             Storing::of(place, &written.document, Path::new(""), written.naming)
         });
-        let mut session = session.observed_beside("courier", driver.courier(output.redactor()));
+        let mut session = session.observed_beside("courier", courier);
         if let Some(storing) = storing {
             let keeper = Keeper::new(storing, output.redactor(), output.console());
             session = session.observed_beside("store", keeper);

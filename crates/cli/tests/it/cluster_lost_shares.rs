@@ -33,15 +33,36 @@ impl Lab {
         Process::start(neutral(Command::new("sh")).args(["-c", &line]))
     }
 
+    /// An agent with a folder of secrets.
+    fn agent_with_secrets(&self, name: &str, secrets: &str) -> Process {
+        let url = self.nats.url();
+        let args = [
+            "agent",
+            "--nats",
+            &url,
+            "--name",
+            name,
+            "--secrets",
+            secrets,
+        ];
+        Process::start(&mut drumfire(args))
+    }
+
     /// A run of 300 requests a second with 60 connections, in six shares, whose lost ones go on.
     fn run(&self, agents: &str) -> Process {
+        self.run_of(14, "{}", agents)
+    }
+
+    /// The same that lasts this many seconds and has these headers.
+    fn run_of(&self, seconds: u32, headers: &str, agents: &str) -> Process {
         let text = format!(
             "drumfire: 1
 pools:
   p:
     target: {}
-    rate: const(300/s,14s)
+    rate: const(300/s,{seconds}s)
     connections: 60
+    headers: {headers}
     requests: [ {{ get: / }} ]
 generator: {{ interval: 1s, threads: 6 }}
 ",
@@ -170,5 +191,45 @@ fn an_agent_counts_its_descriptors_again() {
     }
     let other = other.finish(LIMIT);
     assert_eq!(other.code, Some(0), "{}", other.stderr);
+    drop(lost.finish(LIMIT));
+}
+
+/// The load is over while an agent still prepares the share that it was offered: it has sent nothing,
+/// and has not failed.
+#[test]
+fn an_offer_that_is_taken_back_is_no_failure() {
+    let Some(lab) = Lab::new() else {
+        return;
+    };
+    lab.folder.write("token", "the-token");
+    let secrets = lab.folder.at("");
+    let other = lab.agent_with_secrets("a", &secrets);
+    let lost = lab.agent_with_secrets("c", &secrets);
+    let headers = "{ X-Token: \"${secret:file:token}\" }";
+    let run = lab.run_of(9, headers, "2");
+    // The secret of this one is a pipe, which it reads until there is something in it.
+    let own = lab.folder.at("own");
+    fs::create_dir(&own).unwrap();
+    let pipe = format!("{own}/token");
+    let made = Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let spare = lab.agent_with_secrets("s", &own);
+    kill(&lost);
+    let run = run.finish(LIMIT);
+    let words = words(&run);
+    assert!(
+        words.contains("s did not take 3 of them: the load was over"),
+        "{words}"
+    );
+    assert_eq!(other.finish(LIMIT).code, Some(0));
+    // Whatever else it reads there is a file.
+    let read = format!("{pipe}-read");
+    fs::rename(&pipe, &read).unwrap();
+    fs::write(&pipe, "the-token").unwrap();
+    fs::write(&read, "the-token").unwrap();
+    let spare = spare.finish(LIMIT);
+    assert_eq!(spare.code, Some(0), "{}", spare.stderr);
+    let stated = "the shares that agent s was offered are not wanted any more";
+    assert!(spare.stderr.contains(stated), "{}", spare.stderr);
     drop(lost.finish(LIMIT));
 }

@@ -2,7 +2,7 @@
 
 use super::access::{Refusal, Refusals, Role};
 use super::{Credentials, DriverError, LOOK, files, spawn};
-use crate::agent::{Agent, AgentAction};
+use crate::agent::{Agent, AgentAction, Left};
 use crate::attachments::FileError;
 use crate::clock_facts::ClockFacts;
 use crate::courier::Courier;
@@ -12,7 +12,7 @@ use async_nats::jetstream;
 use async_nats::{Client, Request};
 use drumfire_engine::{Appointment, Control, ControlError};
 use drumfire_net::{Clock, SystemClock};
-use drumfire_plan::Command;
+use drumfire_plan::{Command, StopReason};
 use drumfire_session::Redactor;
 use drumfire_units::Nanos;
 use futures::StreamExt as _;
@@ -36,8 +36,8 @@ pub enum AgentTask {
     Wait,
     /// Prepare this share and start its session.
     Prepare(Assignment),
-    /// The agent has left, whole or for this reason.
-    Leave(Result<(), String>),
+    /// The agent has left, with nothing lacking, or with something for this reason.
+    Leave(Result<Left, String>),
 }
 
 /// An agent over NATS.
@@ -119,12 +119,14 @@ impl AgentDriver {
         Appointment::new(self.clock)
     }
 
-    /// The observer that reports the run, without these secrets.
+    /// The observer that reports the run, without these secrets, and lets the driver command it. The
+    /// run's workers keep this appointment.
     #[must_use]
-    pub fn courier(&self, redactor: &Redactor) -> Courier {
+    pub fn courier(&self, redactor: &Redactor, appointment: Appointment) -> Courier {
         Courier {
             sender: self.sender.clone(),
             redactor: redactor.clone(),
+            appointment,
         }
     }
 
@@ -234,6 +236,7 @@ impl Driving {
                         Some(refusal) => refusal.to_string(),
                         None => reason,
                     });
+                    self.call_off_late(&mut inputs);
                     // The last beat says that nothing is left, and goes out with the rest.
                     let _gone = self.client.flush().await;
                     let _gone = self.tasks.send(AgentTask::Leave(left));
@@ -297,7 +300,7 @@ impl Driving {
     }
 
     /// Does what the agent wants; the end of it where it leaves.
-    async fn act(&mut self, action: AgentAction) -> Option<Result<(), String>> {
+    async fn act(&mut self, action: AgentAction) -> Option<Result<Left, String>> {
         match action {
             AgentAction::Beat(bytes) => self.beat(bytes),
             AgentAction::Publish(bytes) => self.publish(bytes).await,
@@ -325,27 +328,43 @@ impl Driving {
                 let _unwanted = self.joining.send(name);
             }
             AgentAction::Command(command) => self.command(command),
-            AgentAction::Halt(reason, ends) => {
-                let Some(control) = &self.run.control else {
-                    return None;
-                };
-                match ends {
-                    true => control.end(reason),
-                    false => control.stop(reason),
-                }
-                if self.run.start.is_none()
-                    && let Some(appointment) = self.run.appointment.clone().or_else(|| {
-                        let prepared = self.run.prepared.as_ref();
-                        prepared.map(|(_, appointment)| appointment.clone())
-                    })
-                {
-                    control.end(reason);
-                    appointment.call_off();
-                }
-            }
+            AgentAction::Halt(reason, ends) => self.halt(reason, ends),
             AgentAction::Leave(left) => return Some(left),
         }
         None
+    }
+
+    /// Stops the run, if there is one; one that waits for its start ends at once.
+    fn halt(&self, reason: StopReason, ends: bool) {
+        let Some(control) = &self.run.control else {
+            return;
+        };
+        match ends {
+            true => control.end(reason),
+            false => control.stop(reason),
+        }
+        if self.run.start.is_none()
+            && let Some(appointment) = self.run.appointment.clone().or_else(|| {
+                let prepared = self.run.prepared.as_ref();
+                prepared.map(|(_, appointment)| appointment.clone())
+            })
+        {
+            control.end(reason);
+            appointment.call_off();
+        }
+    }
+
+    /// Ends a run that the holder has begun while the agent was leaving: its start will not be named.
+    /// One that begins later finds the queue closed.
+    fn call_off_late(&mut self, inputs: &mut UnboundedReceiver<FromAgent>) {
+        inputs.close();
+        while let Ok(input) = inputs.try_recv() {
+            // The agent has left, and does nothing more.
+            let _nothing = self.take(input);
+        }
+        if self.run.start.is_none() {
+            self.halt(StopReason::Command, true);
+        }
     }
 
     /// Gives a command to the run, as soon as there is one.
