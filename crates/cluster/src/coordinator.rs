@@ -64,9 +64,21 @@ pub struct Coordinator {
     commands: Vec<Command>,
     /// The changes of the load that were published.
     changes: usize,
-    halt: Option<(StopReason, bool)>,
+    halt: Option<Halt>,
     has_stopped: bool,
     is_over: bool,
+}
+
+/// A stop of the load before its own end.
+#[derive(Clone, Copy, Debug)]
+struct Halt {
+    reason: StopReason,
+    /// Whether what is in flight is given up too.
+    ends: bool,
+    /// The run time of the first order to stop.
+    at: Nanos,
+    /// Whether the loss of an agent was the cause of that, and nobody's order.
+    by_loss: bool,
 }
 
 /// Agents that wait are forgotten when they have not beaten for this long.
@@ -207,9 +219,20 @@ impl Coordinator {
     }
 
     /// Stops the load of all agents; with `true` they give up what is in flight.
-    pub fn halt(&mut self, reason: StopReason, ends: bool) -> Vec<CoordinatorAction> {
-        let entry = Entry::Halt(reason, ends);
-        self.halt = Some((reason, ends));
+    pub fn halt(&mut self, reason: StopReason, ends: bool, now: Nanos) -> Vec<CoordinatorAction> {
+        let at = self.start.map_or(Nanos::ZERO, |start| now - start);
+        self.halt_at(reason, ends, at)
+    }
+
+    fn halt_at(&mut self, reason: StopReason, ends: bool, at: Nanos) -> Vec<CoordinatorAction> {
+        let entry = Entry::Halt(reason, ends, at);
+        let before = self.halt;
+        self.halt = Some(Halt {
+            reason,
+            ends,
+            at: before.map_or(at, |before| before.at),
+            by_loss: before.is_some_and(|before| before.by_loss),
+        });
         vec![
             CoordinatorAction::Journal(entry.frame()),
             CoordinatorAction::Nudge,
@@ -390,7 +413,7 @@ impl Coordinator {
             },
             from: beat.commands,
             commands: self.commands.iter().skip(from).cloned().collect(),
-            halt: self.halt,
+            halt: self.halt.map(|halt| (halt.reason, halt.ends)),
             is_lost,
             is_over: is_over && (is_lost || place.state == PlaceState::Ended),
         };
@@ -509,8 +532,13 @@ impl Coordinator {
     fn stop(&mut self, reason: StopReason, actions: &mut Vec<CoordinatorAction>) {
         let goes_on = |place: &Place| place.state == PlaceState::Taken && !place.has_stopped;
         let waits = reason == StopReason::Counted && self.places.iter().any(goes_on);
-        // A halt was published where it was asked for.
-        if !waits && !self.has_stopped && self.halt.is_none() {
+        // A halt was published where it was asked for. One that the loss of an agent has caused nobody
+        // has carried out, once all are lost.
+        let is_published = match &self.halt {
+            Some(halt) => !(halt.by_loss && reason == StopReason::Lost),
+            None => false,
+        };
+        if !waits && !self.has_stopped && !is_published {
             self.has_stopped = true;
             tell(RunEvent::Stopping { reason }, actions);
         }
@@ -539,11 +567,14 @@ impl Coordinator {
         }
         let endings = self.places.iter_mut().filter_map(|it| it.ending.take());
         let endings = endings.map(|ending| *ending).collect();
-        actions.push(CoordinatorAction::Tell(ClusterEvent::Over(endings)));
+        let lost_at = self.all_lost_at();
+        let over = ClusterEvent::Over { endings, lost_at };
+        actions.push(CoordinatorAction::Tell(over));
         actions.push(CoordinatorAction::Nudge);
     }
 }
 
+/// Tells the run's observers an event.
 fn tell(event: RunEvent, actions: &mut Vec<CoordinatorAction>) {
     actions.push(CoordinatorAction::Tell(ClusterEvent::Run(event)));
 }

@@ -20,8 +20,14 @@ pub enum ClusterEvent {
     Kept,
     /// The load was stopped since an agent is lost.
     Aborted,
-    /// The run is over, with the endings of all agents that have brought theirs.
-    Over(Vec<Ending>),
+    /// The run is over.
+    Over {
+        /// The endings of all agents that have brought theirs.
+        endings: Vec<Ending>,
+        /// Where all agents are lost, the run time at which the last of them was, or at which the load
+        /// was stopped before. Otherwise the endings have the end of the load.
+        lost_at: Option<Nanos>,
+    },
     /// There is no run, for this reason.
     Failed(String),
 }
@@ -31,8 +37,6 @@ pub enum ClusterEvent {
 pub struct Loss {
     /// The sentence about it.
     pub text: String,
-    /// The run time at which it was lost.
-    pub at: Nanos,
     /// The parts of the load without an account by that.
     pub lacks: Vec<Lack>,
 }
@@ -102,7 +106,6 @@ mod tests {
             };
             let loss = Loss {
                 text: String::new(),
-                at: Nanos::from_secs(reported + 3),
                 lacks: vec![lack],
             };
             let unknown = loss.over(Nanos::from_secs(span)).unknown;

@@ -51,10 +51,10 @@ pub(crate) fn findings(
         )));
     }
     for (index, place) in (0..).zip(places) {
-        if let Some(at) = place.lost_at {
+        if place.lost_at.is_some() {
             let text = place.loss_text() + &went_on(places, index);
             let lacks = lacks(places, index, place);
-            events.push(ClusterEvent::Lost(Loss { text, at, lacks }));
+            events.push(ClusterEvent::Lost(Loss { text, lacks }));
         }
         events.extend(of_agent(place).into_iter().map(ClusterEvent::Suspect));
     }

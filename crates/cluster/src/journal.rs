@@ -103,8 +103,8 @@ pub(crate) enum Entry {
     /// A report, as it came.
     Report(Vec<u8>),
     Command(Command),
-    /// The load stops because an observer asked for it.
-    Halt(StopReason, bool),
+    /// The load stops because an observer asked for it, at this run time.
+    Halt(StopReason, bool, Nanos),
     /// The agent of this place was taken for lost at this run time.
     Lost(u32, Nanos),
     /// The agent of this place failed at this run time, for this reason.
@@ -145,10 +145,11 @@ impl Entry {
                 put(&mut out, 4);
                 put_bytes(&mut out, &encode_command(command));
             }
-            Self::Halt(reason, ends) => {
+            Self::Halt(reason, ends, at) => {
                 put(&mut out, 5);
                 put(&mut out, stop_number(*reason));
                 put(&mut out, (*ends).into());
+                put(&mut out, at.0);
             }
             Self::Lost(place, at) => {
                 put(&mut out, 6);
@@ -195,7 +196,7 @@ impl Entry {
             5 => {
                 let reason = stop_of_number(input.number()?);
                 let reason = reason.ok_or(MessageError::Malformed("an unknown reason"))?;
-                Self::Halt(reason, input.flag()?)
+                Self::Halt(reason, input.flag()?, Nanos(input.number()?))
             }
             6 => Self::Lost(input.small()?, Nanos(input.number()?)),
             7 => Self::Offered(Offer {

@@ -72,7 +72,7 @@ pub fn relayed(
             wish(Wish::Halt(reason, ends));
         }
         match events.next(LOOK) {
-            Ok(ClusterEvent::Over(endings)) => return Ok(books.close(endings)),
+            Ok(ClusterEvent::Over { endings, lost_at }) => return Ok(books.close(endings, lost_at)),
             Ok(ClusterEvent::Failed(reason)) => return Err(RunError::Elsewhere(reason)),
             Ok(event) => books.take(event),
             Err(RecvTimeoutError::Timeout) => {}
@@ -105,7 +105,7 @@ impl Books<'_> {
             ClusterEvent::Note(note) => self.notes.push(note),
             ClusterEvent::Kept => self.relay.keep(),
             ClusterEvent::Aborted => self.stop(StopReason::Command),
-            ClusterEvent::Gathered(..) | ClusterEvent::Over(_) | ClusterEvent::Failed(_) => {}
+            ClusterEvent::Gathered(..) | ClusterEvent::Over { .. } | ClusterEvent::Failed(_) => {}
         }
     }
 
@@ -132,6 +132,17 @@ impl Books<'_> {
         self.relay.publish(event);
     }
 
+    /// The run time until which a load was asked for: its end where agents have come to that. Where all
+    /// of them are lost, the last of them was so only seconds behind its last request: the plan or a
+    /// stop may have ended the load before.
+    fn asked_until(&self, load_end: Option<Nanos>, lost_at: Option<Nanos>) -> Nanos {
+        let planned = self.relay.control().load_end();
+        match lost_at {
+            Some(lost_at) => planned.map_or(lost_at, |planned| planned.min(lost_at)),
+            None => load_end.unwrap_or(self.end),
+        }
+    }
+
     /// Publishes that the load ends because somebody here asked for it.
     fn stop(&mut self, reason: StopReason) {
         self.publish(RunEvent::Stopping { reason });
@@ -139,7 +150,7 @@ impl Books<'_> {
 
     /// Closes the books: what does not follow from intervals is the sum or the gravest of what the
     /// agents say.
-    fn close(mut self, endings: Vec<Ending>) -> Arc<Summary> {
+    fn close(mut self, endings: Vec<Ending>, lost_at: Option<Nanos>) -> Arc<Summary> {
         let mut duration = Nanos::ZERO;
         let mut steal = 0.0_f64;
         let mut load_end = None;
@@ -154,9 +165,7 @@ impl Books<'_> {
         if let Some(at) = load_end {
             self.reading.end_load(at);
         }
-        // Where all are lost the load was asked for until the last of them was.
-        let lost_at = self.losses.iter().map(|loss| loss.at).max();
-        let span = load_end.unwrap_or_else(|| self.end.max(lost_at.unwrap_or_default()));
+        let span = self.asked_until(load_end, lost_at);
         for loss in std::mem::take(&mut self.losses) {
             self.reading.doubt(loss.over(span));
         }
@@ -185,4 +194,55 @@ fn open_note(untimed: u64) -> Option<String> {
         "{open} open with an agent when it was lost: {count} as in flight or pending, and no time is \
          known"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::Lack;
+    use drumfire_engine::Run;
+    use drumfire_measure::{Model, PoolInfo};
+    use std::sync::mpsc;
+
+    /// The part of a load of ten seconds that was sent and has an account for the first eight of them,
+    /// when all agents are lost then.
+    fn sent(lost_at: Nanos) -> f64 {
+        let plan = drumfire_testkit::open("const(100/s,10s)").connections(4);
+        let plan = plan.plan().unwrap();
+        let info = Arc::new(RunInfo::new(vec![PoolInfo::new("p", Model::Open, ["a"])]));
+        let (told, coming) = mpsc::channel();
+        let lack = Lack {
+            share: 1.0,
+            from: Nanos::from_secs(8),
+            until: None,
+        };
+        let loss = Loss {
+            text: "all are lost".to_owned(),
+            lacks: vec![lack],
+        };
+        told.send(ClusterEvent::Lost(loss)).unwrap();
+        let over = ClusterEvent::Over {
+            endings: Vec::new(),
+            lost_at: Some(lost_at),
+        };
+        told.send(over).unwrap();
+        let mut told = Told::new(None, Vec::new(), coming);
+        let clock = Clock::start();
+        let of_run = plan.clone();
+        let run = Run::relayed(&plan, move |relay| {
+            let facts = (&info, &of_run);
+            relayed(relay, facts, (clock, clock.now()), &mut told, &|_wish| {})
+        });
+        run.unwrap().join().unwrap().load.sent_share
+    }
+
+    /// That agents are lost is seen seconds behind their last request: no load was asked for behind the
+    /// plan's end, nor behind a stop.
+    #[test]
+    fn nothing_is_unknown_behind_the_end_of_the_load() {
+        for (lost_at, expected) in [(13, 0.8), (10, 0.8), (9, 8.0 / 9.0), (8, 1.0)] {
+            let sent = sent(Nanos::from_secs(lost_at));
+            assert!((sent - expected).abs() < 0.002, "{lost_at}: {sent}");
+        }
+    }
 }

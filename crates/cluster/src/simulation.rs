@@ -862,3 +862,51 @@ fn a_clock_that_was_set_back_makes_no_early_loss() {
         assert!(place.is_lost() && place.lost_at >= Some(place.reported));
     }
 }
+
+/// A run whose agents are killed one after the other when it has two intervals: the end of the load and
+/// its reasons. With `halts` it was stopped shortly before.
+fn all_killed(on_loss: OnLoss, halts: bool) -> (Nanos, Option<Nanos>, Vec<StopReason>) {
+    let mut world = World::new(1);
+    world.conductors = vec![Conductor::first(setup(world.wanted, on_loss))];
+    world.on_loss = on_loss;
+    while world.last().seen.merged.len() < 2 {
+        world.step();
+    }
+    let merged = world.last().seen.merged[1].end;
+    if halts {
+        let now = world.now;
+        let halt = world.conductors[0]
+            .machine
+            .halt(StopReason::Signal, false, now);
+        world.conduct(0, halt);
+    }
+    for index in 0..world.processes.len() {
+        world.processes[index].is_dead = true;
+        // One that lives for longer would hear of the stop.
+        for _ in 0..if halts { 0 } else { 20 } {
+            world.step();
+        }
+    }
+    let end = world.now + LEASE + LEASE;
+    while world.now < end {
+        world.step();
+    }
+    let seen = &world.last().seen;
+    assert!(matches!(seen.over, Some(Ok(0))), "{:?}", seen.over);
+    (merged, seen.lost_at, seen.stops.clone())
+}
+
+/// The load of a run whose agents are all lost ends with the last loss or with a stop before it. Loss is
+/// its reason also where the first of them stops the load.
+#[test]
+fn a_run_whose_agents_are_all_lost_ends_by_that() {
+    for on_loss in [OnLoss::Drop, OnLoss::Abort, OnLoss::Redistribute] {
+        let (merged, lost_at, stops) = all_killed(on_loss, false);
+        assert!(lost_at > Some(merged + LEASE), "{on_loss:?}: {lost_at:?}");
+        assert_eq!(stops.last(), Some(&StopReason::Lost), "{on_loss:?}");
+        let (merged, lost_at, stops) = all_killed(on_loss, true);
+        let stopped = lost_at.is_some_and(|at| at < merged + INTERVAL);
+        assert!(stopped, "{on_loss:?}: {lost_at:?} behind {merged}");
+        assert!(!stops.contains(&StopReason::Lost), "{on_loss:?}: {stops:?}");
+    }
+}

@@ -162,12 +162,18 @@ impl Reading {
         self.summary.load_end.at = Some(at);
     }
 
-    /// Takes the reason for which the load ends. The first one is the run's; a later signal means
-    /// that the drain is cut short, and is shown as the state.
+    /// Takes the reason for which the load ends. The first one is the run's, unless everything that
+    /// carried it out is lost later: then the load did not end as it was asked to. A later signal means
+    /// that the drain is cut short; both are shown as the state.
     pub fn note_stop(&mut self, reason: StopReason) {
-        self.summary.load_end.reason.get_or_insert(reason);
+        match reason {
+            StopReason::Lost => self.summary.load_end.reason = Some(reason),
+            _ => {
+                self.summary.load_end.reason.get_or_insert(reason);
+            }
+        }
         match (self.state, reason) {
-            (RunState::Drain(_), StopReason::Signal) | (RunState::Load, _) => {
+            (RunState::Drain(_), StopReason::Signal | StopReason::Lost) | (RunState::Load, _) => {
                 self.state = RunState::Drain(reason);
             }
             (RunState::Drain(_) | RunState::Over, _) => {}

@@ -20,14 +20,13 @@ const COMMANDED: &str = "a command ended the run before its plan did";
 /// The note on a run that a threshold ended.
 const ABORTED: &str = "a threshold ended the run before its plan did";
 
-/// Collects commands as they take hold, and the first reason for the end.
+/// Collects commands as they take hold.
 #[derive(Default)]
 pub(crate) struct History {
     info: Option<Arc<RunInfo>>,
     notes: Vec<String>,
     /// Whether the rate is a program's to change, whose commands no note tells one by one.
     pub(crate) is_driven: bool,
-    stopped: Option<StopReason>,
 }
 
 impl Observer for History {
@@ -38,9 +37,6 @@ impl Observer for History {
 
     fn observe(&mut self, event: &RunEvent) {
         match (event, &self.info) {
-            (RunEvent::Stopping { reason }, _) => {
-                self.stopped.get_or_insert(*reason);
-            }
             (RunEvent::Changed(command), _)
                 if self.is_driven && command.change.kind() == ChangeKind::Rate => {}
             (RunEvent::Changed(command), Some(info)) => {
@@ -50,8 +46,8 @@ impl Observer for History {
         }
     }
 
-    fn finish(self: Box<Self>, _summary: &Summary) -> Vec<Note> {
-        let end = match self.stopped {
+    fn finish(self: Box<Self>, summary: &Summary) -> Vec<Note> {
+        let end = match summary.load_end.reason {
             Some(StopReason::Signal) => Some(INTERRUPTED),
             Some(StopReason::Threshold) => Some(ABORTED),
             Some(StopReason::Command) => Some(COMMANDED),

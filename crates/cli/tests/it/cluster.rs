@@ -284,12 +284,18 @@ fn a_share_that_cannot_go_on_is_refused_at_the_start() {
 }
 
 /// A run whose agents are all lost was not carried out to its end, whatever its thresholds say of
-/// what is known; and what is stored says the same.
+/// what is known; and what is stored says the same. So it is where the first loss stops the load.
 #[test]
 fn a_run_without_agents_is_not_done() {
     let Some(nats) = lab::suite("nats-server") else {
         return;
     };
+    for on_loss in ["drop", "abort"] {
+        check_without_agents(&nats, on_loss);
+    }
+}
+
+fn check_without_agents(nats: &Path, on_loss: &str) {
     let serve = Serve::new("");
     let folder = Folder::new();
     let plan = plan(&folder, &serve.url, 60);
@@ -302,10 +308,12 @@ fn a_run_without_agents_is_not_done() {
         "2",
         "--threshold",
         "failed<1%",
+        "--on-loss",
+        on_loss,
         "-o",
         &together,
     ];
-    let run = Process::start(&mut with_nats(&nats, &args));
+    let run = Process::start(&mut with_nats(nats, &args));
     serve.await_requests(1_200);
     for agent in children_named(run.id(), "agent") {
         let killed = Command::new("kill").args(["-9", &agent]).status();

@@ -1,6 +1,6 @@
 //! Agents that are lost or fail: before the start is named they end the run, behind it their places.
 
-use super::Coordinator;
+use super::{Coordinator, Halt};
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::journal::Entry;
 use crate::on_loss::OnLoss;
@@ -50,17 +50,31 @@ impl Coordinator {
             return;
         }
         *lost_at = Some(at);
+        let mut begun = self.places.iter().filter(|place| place.has_begun());
+        if begun.all(|place| place.lost_at.is_some()) {
+            return self.stop(StopReason::Lost, actions);
+        }
         // A load that would miss a share from its beginning is none: others may have begun it.
         let is_early = at == Nanos::ZERO;
         if (self.setup.on_loss == OnLoss::Abort || is_early) && self.halt.is_none() {
             actions.push(CoordinatorAction::Tell(ClusterEvent::Aborted));
-            self.halt = Some((StopReason::Command, is_early));
+            self.halt = Some(Halt {
+                reason: StopReason::Command,
+                ends: is_early,
+                at,
+                by_loss: true,
+            });
             actions.push(CoordinatorAction::Nudge);
         }
-        let mut begun = self.places.iter().filter(|place| place.has_begun());
-        if begun.all(|place| place.lost_at.is_some()) {
-            self.stop(StopReason::Lost, actions);
-        }
+    }
+
+    /// Where all agents are lost that had begun, the run time at which the last of them was, or at which
+    /// the load was stopped before.
+    pub(super) fn all_lost_at(&self) -> Option<Nanos> {
+        let begun = self.places.iter().filter(|place| place.has_begun());
+        let losses: Option<Vec<Nanos>> = begun.map(|place| place.lost_at).collect();
+        let last = losses?.into_iter().max()?;
+        Some(self.halt.map_or(last, |halt| last.min(halt.at)))
     }
 
     /// Ends the run because of an agent: before its start is named as if it had not been, behind that

@@ -23,13 +23,13 @@ impl Coordinator {
             Entry::Begun(begun) => self.replay_start(begun, &mut actions)?,
             Entry::Report(bytes) => actions = self.handle_report(&bytes)?,
             Entry::Command(command) => actions = self.command(command),
-            Entry::Halt(reason, ends) => {
+            Entry::Halt(reason, ends, at) => {
                 // The end by a threshold is found again, and comes as an event of its own.
                 let is_told = self.halt.is_none() && reason != StopReason::Threshold;
                 if is_told {
                     tell(RunEvent::Stopping { reason }, &mut actions);
                 }
-                actions.extend(self.halt(reason, ends));
+                actions.extend(self.halt_at(reason, ends, at));
             }
             Entry::Lost(place, at) => {
                 let index = place as usize;

@@ -364,13 +364,15 @@ impl Conducting {
                 },
                 wish = wished.recv(), if holder_is_there => match wish {
                     Some(Wish::Command(command)) => self.command(command),
-                    Some(Wish::Halt(reason, ends)) => self.coordinator.halt(reason, ends),
+                    Some(Wish::Halt(reason, ends)) => {
+                        self.coordinator.halt(reason, ends, self.clock.now())
+                    }
                     None => {
                         holder_is_there = false;
                         let now = self.clock.now();
                         left = (self.over.is_none()).then_some(now);
                         // Nobody is there to look at the run.
-                        self.coordinator.halt(StopReason::Command, true)
+                        self.coordinator.halt(StopReason::Command, true, now)
                     }
                 },
                 Some(refusal) = refusals.recv() => self.refuse(refusal)?,

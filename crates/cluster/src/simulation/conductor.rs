@@ -8,6 +8,7 @@ use crate::message::Report;
 use crate::on_loss::OnLoss;
 use crate::setup::Setup;
 use drumfire_measure::RunEvent;
+use drumfire_plan::StopReason;
 use drumfire_units::Nanos;
 use std::collections::BTreeSet;
 use std::io::Cursor;
@@ -37,6 +38,10 @@ pub(super) struct Seen {
     pub(super) merged: Vec<Span>,
     pub(super) losses: usize,
     pub(super) over: Option<Result<usize, String>>,
+    /// The end of the load where all agents are lost.
+    pub(super) lost_at: Option<Nanos>,
+    /// The reasons for the end of the load.
+    pub(super) stops: Vec<StopReason>,
 }
 
 impl Seen {
@@ -51,13 +56,17 @@ impl Seen {
                 });
             }
             ClusterEvent::Suspect(_) | ClusterEvent::Lost(_) => self.losses += 1,
-            ClusterEvent::Over(endings) => self.over = Some(Ok(endings.len())),
+            ClusterEvent::Over { endings, lost_at } => {
+                self.over = Some(Ok(endings.len()));
+                self.lost_at = lost_at;
+            }
+            ClusterEvent::Run(RunEvent::Stopping { reason }) => self.stops.push(reason),
+            ClusterEvent::Aborted => self.stops.push(StopReason::Command),
             ClusterEvent::Failed(reason) => self.over = Some(Err(reason)),
             ClusterEvent::Run(_)
             | ClusterEvent::Gathered(..)
             | ClusterEvent::Note(_)
-            | ClusterEvent::Kept
-            | ClusterEvent::Aborted => {}
+            | ClusterEvent::Kept => {}
         }
     }
 
