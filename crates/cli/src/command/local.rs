@@ -6,23 +6,24 @@
 //! environments that only this user can read: other users of the machine can't give its agents a
 //! plan, nor read results.
 
+mod server_folder;
+
+use server_folder::ServerFolder;
+
 use crate::exit::Failure;
 use crate::flags::LocalAgentsChoice;
 use drumfire_cluster::User;
 use drumfire_net::end_with_this;
 use std::fs;
 use std::io::{self, Read as _};
-use std::os::unix::fs::DirBuilderExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
 /// The name of the server's one user.
 const USER: &str = "drumfire";
-/// The names that are tried for the server's folder.
-const FOLDERS_MAX: u32 = 100;
 /// The time that the server has to name its port, in looks.
 const LOOKS: u32 = 200;
 /// The time between two looks.
@@ -36,7 +37,7 @@ pub(super) struct Local {
     password: String,
     server: Child,
     agents: Vec<Child>,
-    folder: PathBuf,
+    folder: ServerFolder,
 }
 
 /// Agents that are to be started.
@@ -57,27 +58,22 @@ impl Local {
     /// When there is none in the PATH, or it does not start.
     pub(super) fn start() -> Result<Self, Failure> {
         let wrong = |error: io::Error| Failure::failed(format!("can't start nats-server: {error}"));
-        let folder = own_folder().map_err(wrong)?;
         let password = password().map_err(wrong)?;
-        let configuration = folder.join("nats.conf");
         let text = format!("authorization {{ user: {USER}, password: \"{password}\" }}\n");
-        fs::write(&configuration, text).map_err(wrong)?;
+        let folder = ServerFolder::make(&std::env::temp_dir(), &text).map_err(wrong)?;
         let mut server = Command::new("nats-server");
         server
             .args(["-a", "127.0.0.1", "-p", "-1", "-js", "--ports_file_dir"])
-            .arg(&folder)
+            .arg(folder.path())
             .arg("-sd")
-            .arg(folder.join("store"))
+            .arg(folder.path().join("store"))
             .arg("-c")
-            .arg(configuration)
+            .arg(folder.configuration())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0);
-        let server = end_with_this(&mut server).spawn().map_err(|error| {
-            let _left_behind = fs::remove_dir_all(&folder);
-            not_started(error)
-        })?;
+        let server = end_with_this(&mut server).spawn().map_err(not_started)?;
         let mut local = Self {
             url: String::new(),
             password,
@@ -141,9 +137,8 @@ impl Local {
     }
 
     fn wait_for_port(&mut self) -> Result<String, Failure> {
-        let file = self
-            .folder
-            .join(format!("nats-server_{}.ports", self.server.id()));
+        let name = format!("nats-server_{}.ports", self.server.id());
+        let file = self.folder.path().join(name);
         for _ in 0..LOOKS {
             if let Ok(Some(status)) = self.server.try_wait() {
                 return Err(Failure::failed(format!("nats-server has ended: {status}")));
@@ -159,23 +154,6 @@ impl Local {
         Err(Failure::failed(
             "nats-server does not say which port it has",
         ))
-    }
-}
-
-/// Makes a folder that only this user may enter, and that was not there.
-fn own_folder() -> io::Result<PathBuf> {
-    let id = std::process::id();
-    let mut number = 0;
-    loop {
-        let folder = std::env::temp_dir().join(format!("drumfire-nats-{id}-{number}"));
-        match fs::DirBuilder::new().mode(0o700).create(&folder) {
-            Ok(()) => return Ok(folder),
-            // Left behind by a process that was killed, or put there by another user.
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < FOLDERS_MAX => {
-                number += 1;
-            }
-            Err(error) => return Err(error),
-        }
     }
 }
 
@@ -204,6 +182,5 @@ impl Drop for Local {
             let _ended = child.kill();
             let _ended = child.wait();
         }
-        let _left_behind = fs::remove_dir_all(&self.folder);
     }
 }

@@ -412,7 +412,7 @@ fn an_agent_loads_what_its_list_names() {
 }
 
 /// The server of `--local` refuses clients without its password, and it and the agents end with a
-/// coordinator that was killed.
+/// coordinator that was killed; the folder that is left of it goes with the next.
 #[test]
 fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
     let Some(nats) = lab::suite("nats-server") else {
@@ -420,7 +420,17 @@ fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
     };
     let serve = Serve::new("");
     let folder = Folder::new();
-    let run = lasting_run(&nats, &serve, &folder);
+    let temporary = folder.at("tmp");
+    fs::create_dir(&temporary).unwrap();
+    let local = |seconds: u32| {
+        let plan = plan(&folder, &serve.url, seconds);
+        let args = ["cluster", "run", &plan, "--local", "2"];
+        let mut command = with_nats(&nats, &args);
+        command.env("TMPDIR", &temporary);
+        Process::start(&mut command)
+    };
+    let run = local(3_600);
+    serve.await_requests(400);
     let servers = children_named(run.id(), "-a");
     let [server] = &servers[..] else {
         panic!("one server: {servers:?}");
@@ -450,7 +460,17 @@ fn a_local_cluster_is_its_users_alone_and_ends_with_it() {
         all.iter()
             .all(|id| !Path::new(&format!("/proc/{id}/exe")).exists())
     });
-    let _left_behind = fs::remove_dir_all(home);
+    // What it had on the disk goes with the next one.
+    let left = || {
+        let names = fs::read_dir(&temporary).unwrap().flatten();
+        let names = names.map(|entry| entry.file_name().into_string().unwrap());
+        let names = names.filter(|name| name.starts_with("drumfire-nats-"));
+        names.collect::<Vec<_>>()
+    };
+    assert_eq!(left().len(), 1);
+    let next = local(1).finish(LIMIT);
+    assert_eq!(next.code, Some(0), "{}{}", next.stdout, next.stderr);
+    assert_eq!(left(), Vec::<String>::new());
 }
 
 /// The ids of a process's children whose first argument is this.
