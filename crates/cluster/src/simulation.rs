@@ -20,6 +20,7 @@ use drumfire_plan::{Change, Command, Plan, StopReason};
 use drumfire_testkit::Random;
 use drumfire_units::Nanos;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 /// The step of the world's clock.
@@ -821,11 +822,37 @@ fn every_interval_is_merged_once_or_stated() {
     );
 }
 
+/// More seeds, in pieces of as many as there is time for: `DRUMFIRE_SEEDS=10600..20600` names those of a
+/// piece, the last one excluded.
+///
+/// ```text
+/// DRUMFIRE_SEEDS=10600..20600 cargo test --workspace --locked --lib many_seeds -- --ignored
+/// ```
 #[test]
 #[ignore = "takes minutes: ten thousand more seeds"]
 fn every_interval_is_merged_once_or_stated_in_many_seeds() {
-    for seed in 600..10_600 {
-        simulate(seed);
+    let given = std::env::var_os("DRUMFIRE_SEEDS");
+    let seeds = given.map_or(600..10_600, |text| {
+        let range = text.to_str().and_then(seeds);
+        range.unwrap_or_else(|| panic!("DRUMFIRE_SEEDS is {text:?}, and not as 600..10600"))
+    });
+    println!("seeds {seeds:?}");
+    let all = seeds.map(|seed| simulate(seed).all).sum::<usize>();
+    println!("{all} shares went on with others");
+}
+
+/// A range of seeds with at least one.
+fn seeds(text: &str) -> Option<Range<u64>> {
+    let (first, end) = text.split_once("..")?;
+    let range = first.parse().ok()?..end.parse().ok()?;
+    (!range.is_empty()).then_some(range)
+}
+
+#[test]
+fn a_range_of_seeds_has_at_least_one() {
+    assert_eq!(seeds("600..602"), Some(600..602));
+    for wrong in ["", "600", "602..600", "600..600", "600..=602", "a..b"] {
+        assert_eq!(seeds(wrong), None, "{wrong}");
     }
 }
 
