@@ -578,9 +578,13 @@ impl World {
         }
     }
 
-    /// Every share of a lost agent goes on with another.
+    /// Every share of a lost agent goes on with another, unless it was lost before the load: a load that
+    /// lacks a share from its beginning on is stopped.
     fn check_coverage(&self, seed: u64) {
         let places = self.coordinator().places();
+        if places.iter().any(|place| place.lost_at == Some(Nanos::ZERO)) {
+            return;
+        }
         for (of, lost) in (0..).zip(places) {
             if lost.lost_at.is_some() {
                 let heirs = crate::offers::heirs(places, of).filter(|heir| heir.has_begun());
@@ -837,8 +841,10 @@ fn every_interval_is_merged_once_or_stated_in_many_seeds() {
         range.unwrap_or_else(|| panic!("DRUMFIRE_SEEDS is {text:?}, and not as 600..10600"))
     });
     println!("seeds {seeds:?}");
-    let all = seeds.map(|seed| simulate(seed).all).sum::<usize>();
-    println!("{all} shares went on with others");
+    // All that fail are worth knowing, and not the first alone.
+    let fails = |seed: &u64| std::panic::catch_unwind(|| simulate(*seed)).is_err();
+    let failed: Vec<u64> = seeds.filter(fails).collect();
+    assert!(failed.is_empty(), "seeds that fail: {failed:?}");
 }
 
 /// A range of seeds with at least one.
