@@ -11,6 +11,9 @@ pub struct ClockFacts {
     pub system: Option<Option<Nanos>>,
     /// The time from the moment that was named to the one at which the workers began.
     pub late: Option<Nanos>,
+    /// The wall clock's reading at the epoch of the agent's clock, in nanoseconds since 1970, where it
+    /// is known.
+    pub unix_ns: Option<u64>,
 }
 
 impl ClockFacts {
@@ -18,6 +21,7 @@ impl ClockFacts {
         put(out, self.system.is_some().into());
         put_optional(out, self.system.flatten().map(|error| error.0));
         put_optional(out, self.late.map(|late| late.0));
+        put_optional(out, self.unix_ns);
     }
 
     pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, MessageError> {
@@ -26,6 +30,7 @@ impl ClockFacts {
         Ok(Self {
             system: is_known.then_some(error),
             late: input.optional()?.map(Nanos),
+            unix_ns: input.optional()?,
         })
     }
 }
@@ -83,8 +88,8 @@ mod tests {
     #[test]
     fn the_widest_bounds_and_the_latest_start_count() {
         let facts = |late: u64| ClockFacts {
-            system: None,
             late: Some(Nanos::from_micros(late)),
+            ..ClockFacts::default()
         };
         let agents = [10, 30, 20].map(|bound| (Some(Nanos::from_micros(bound)), facts(bound)));
         let note = start_note(&agents);
@@ -100,7 +105,11 @@ mod tests {
 
     #[test]
     fn systems_without_a_clock_that_is_kept_are_named() {
-        let of = |system| ClockFacts { system, late: None };
+        let of = |system| ClockFacts {
+            system,
+            unix_ns: Some(1 << 60),
+            late: None,
+        };
         let good = of(Some(Some(Nanos::from_millis(2))));
         let agents = [("a", good), ("b", of(Some(None))), ("c", of(None))];
         let note = system_note(&agents).unwrap();

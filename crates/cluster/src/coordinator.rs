@@ -239,14 +239,16 @@ impl Coordinator {
         ]
     }
 
-    /// The state of the run.
+    /// The state of the run; at the epoch of its clock the wall clock read `unix_ns`, in nanoseconds
+    /// since 1970.
     #[must_use]
-    pub fn status(&self, now: Nanos) -> Status {
+    pub fn status(&self, now: Nanos, unix_ns: u64) -> Status {
         let has_start = self.start.is_some();
         let placed = self.places.iter();
-        let placed = placed.map(|place| AgentStatus::of(place, has_start, now));
+        let placed = placed.map(|place| AgentStatus::of(place, has_start, now, unix_ns));
         let waiting = self.waiting.iter();
-        let waiting = waiting.map(|(beat, heard)| AgentStatus::waiting(beat, now - *heard));
+        let waiting =
+            waiting.map(|(beat, heard)| AgentStatus::waiting(beat, now - *heard, unix_ns));
         Status {
             run: self.setup.run.clone(),
             term: self.term,

@@ -70,7 +70,7 @@ impl Axis {
         Self {
             boot: boot.to_owned(),
             epoch: clock.epoch(),
-            unix_ns: Clock::unix_time().saturating_sub(clock.now().0),
+            unix_ns: clock.unix_epoch(),
         }
     }
 

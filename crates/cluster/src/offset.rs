@@ -34,6 +34,16 @@ impl Offset {
         }
     }
 
+    /// The same of the wall clocks beside these two, whose readings at the epochs of the other one and
+    /// of the own one are these, in nanoseconds.
+    pub(crate) const fn of_walls(self, other: u64, own: u64) -> Self {
+        let epochs = other.wrapping_sub(own).cast_signed();
+        Self {
+            ahead: epochs.wrapping_add(self.ahead),
+            uncertainty: self.uncertainty,
+        }
+    }
+
     /// The own clock's reading at a time of the other's.
     #[must_use]
     pub const fn to_own(self, other: Nanos) -> Nanos {
@@ -88,5 +98,20 @@ mod tests {
         let best = trips.best().unwrap();
         assert_eq!((best.ahead, best.uncertainty), (900, Nanos(10)));
         assert_eq!(best.to_own(Nanos(1_000)), Nanos(100));
+    }
+
+    #[test]
+    fn wall_clocks_differ_whenever_their_processes_began() {
+        // The own process began 6 s before the other, and its wall clock is 2 s behind.
+        let ahead = -6_000_000_000;
+        let offset = Offset {
+            ahead,
+            uncertainty: Nanos(7),
+        };
+        let (other, own) = (1_700_000_006_000_000_000, 1_699_999_998_000_000_000);
+        let walls = offset.of_walls(other, own);
+        assert_eq!(walls.ahead, 2_000_000_000);
+        assert_eq!(walls.uncertainty, Nanos(7));
+        assert_eq!(offset.of_walls(own, own).ahead, ahead);
     }
 }

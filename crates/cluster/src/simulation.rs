@@ -582,7 +582,10 @@ impl World {
     /// lacks a share from its beginning on is stopped.
     fn check_coverage(&self, seed: u64) {
         let places = self.coordinator().places();
-        if places.iter().any(|place| place.lost_at == Some(Nanos::ZERO)) {
+        if places
+            .iter()
+            .any(|place| place.lost_at == Some(Nanos::ZERO))
+        {
             return;
         }
         for (of, lost) in (0..).zip(places) {

@@ -37,7 +37,7 @@ pub struct AgentStatus {
     pub shares: Option<Shares>,
     /// Its stage.
     pub stage: Stage,
-    /// The coordinator's clock less its own, with a bound.
+    /// The coordinator's wall clock less its own, with a bound.
     pub offset: Option<Offset>,
     /// The time since its last beat.
     pub silent: Nanos,
@@ -82,9 +82,16 @@ impl Stage {
     }
 }
 
+/// The coordinator's wall clock less that of an agent. The clocks that both go by begin with their
+/// processes, so that the difference of those says nothing to a reader.
+fn offset_of_walls(beat: &Beat, unix_ns: u64) -> Option<Offset> {
+    let (offset, own) = beat.offset.zip(beat.clock.unix_ns)?;
+    Some(offset.of_walls(unix_ns, own))
+}
+
 impl AgentStatus {
     /// That of a place at a time.
-    pub(crate) fn of(place: &Place, has_start: bool, now: Nanos) -> Self {
+    pub(crate) fn of(place: &Place, has_start: bool, now: Nanos, unix_ns: u64) -> Self {
         let (beat, tally) = (&place.beat, &place.tally);
         let stage = match place.state {
             _ if place.is_lost() => Stage::Lost,
@@ -98,7 +105,7 @@ impl AgentStatus {
             cores: beat.machine.cores,
             shares: Some(place.assignment.shares),
             stage,
-            offset: beat.offset,
+            offset: offset_of_walls(beat, unix_ns),
             silent: now - place.heard,
             reported: place.reported,
             sent: tally.sent,
@@ -109,14 +116,14 @@ impl AgentStatus {
     }
 
     /// That of an agent without a place, of which this is the last beat.
-    pub(crate) fn waiting(beat: &Beat, silent: Nanos) -> Self {
+    pub(crate) fn waiting(beat: &Beat, silent: Nanos, unix_ns: u64) -> Self {
         Self {
             name: beat.agent.clone(),
             program: beat.program.clone(),
             cores: beat.machine.cores,
             shares: None,
             stage: Stage::Waits,
-            offset: beat.offset,
+            offset: offset_of_walls(beat, unix_ns),
             silent,
             reported: Nanos::ZERO,
             sent: 0,

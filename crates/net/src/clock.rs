@@ -59,6 +59,14 @@ impl Clock {
         real_time()
     }
 
+    /// The reading of the wall clock at the epoch, as far as that was not set since: in nanoseconds since
+    /// 1970.
+    #[must_use]
+    pub fn unix_epoch(&self) -> u64 {
+        let now = self.now();
+        Self::unix_time().saturating_sub(now.0)
+    }
+
     /// CPU time of the calling thread, user and system.
     #[must_use]
     pub fn thread_cpu() -> Nanos {

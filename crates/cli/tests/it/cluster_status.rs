@@ -92,6 +92,9 @@ fn check_json(text: &str) -> String {
         assert_eq!(agent["state"], "runs", "{json}");
         assert!(number("sent") > 0, "{json}");
         assert!(number("clock_uncertainty_ns") > 0, "{json}");
+        // They have one clock, whenever they were started.
+        let ahead = agent["clock_ahead_ns"].as_i64().unwrap();
+        assert!(ahead.abs() < 200_000_000, "{json}");
         assert!(number("silent_ns") < 3_000_000_000, "{json}");
     }
     found["run"].as_str().unwrap().to_owned()

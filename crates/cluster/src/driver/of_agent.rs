@@ -284,6 +284,7 @@ impl Driving {
         self.agent.note_clock(ClockFacts {
             system: system.map(|clock| clock.is_synchronised.then_some(clock.error)),
             late: appointment.and_then(Appointment::lateness),
+            unix_ns: Some(self.clock.unix_epoch()),
         });
     }
 

@@ -531,7 +531,8 @@ impl Conducting {
 
     async fn tell_status(&self, question: async_nats::Message) {
         if let Some(to) = question.reply {
-            let status = self.coordinator.status(self.clock.now()).encode();
+            let (now, unix_ns) = (self.clock.now(), self.clock.unix_epoch());
+            let status = self.coordinator.status(now, unix_ns).encode();
             let _lost = self.client.publish(to, status.into()).await;
         }
     }

@@ -47,7 +47,7 @@ pub struct ClusterAgent {
     pub shares: Option<u32>,
     /// The number of all shares.
     pub shares_of: Option<u32>,
-    /// The coordinator's clock less its own.
+    /// The coordinator's wall clock less its own.
     pub clock_ahead_ns: Option<i64>,
     /// The bound of the error of that.
     pub clock_uncertainty_ns: Option<u64>,
