@@ -330,6 +330,37 @@ fn check_without_agents(nats: &Path, on_loss: &str) {
     assert_eq!((report.code, report.stdout), (Some(1), run.stdout));
 }
 
+/// The loss of an agent stops the load of the others where that was asked for, and the run says so.
+#[test]
+fn the_loss_of_an_agent_stops_the_load() {
+    let Some(nats) = lab::suite("nats-server") else {
+        return;
+    };
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let plan = plan(&folder, &serve.url, 60);
+    let args = [
+        "cluster",
+        "run",
+        &plan,
+        "--local",
+        "2",
+        "--on-loss",
+        "abort",
+    ];
+    let run = Process::start(&mut with_nats(&nats, &args));
+    serve.await_requests(800);
+    let agents = children_named(run.id(), "agent");
+    let killed = Command::new("kill").args(["-9", &agents[0]]).status();
+    assert!(killed.unwrap().success());
+    let run = run.finish(LIMIT);
+    assert_eq!(run.code, Some(4), "{}{}", run.stdout, run.stderr);
+    let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("was lost at"), "{words}");
+    let stated = "stopped the load (--on-loss abort)";
+    assert!(words.contains(stated), "{words}");
+}
+
 /// One signal drains all agents, and the run says so.
 #[test]
 fn a_signal_drains_all_agents() {

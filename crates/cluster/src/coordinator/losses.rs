@@ -57,6 +57,12 @@ impl Coordinator {
         // A load that would miss a share from its beginning is none: others may have begun it.
         let is_early = at == Nanos::ZERO;
         if (self.setup.on_loss == OnLoss::Abort || is_early) && self.halt.is_none() {
+            let agent = &self.places[index].agent;
+            let note = match is_early {
+                true => format!("agent {agent} was lost before the load began, which stopped it"),
+                false => format!("the loss of agent {agent} stopped the load (--on-loss abort)"),
+            };
+            actions.push(CoordinatorAction::Tell(ClusterEvent::Note(note)));
             actions.push(CoordinatorAction::Tell(ClusterEvent::Aborted));
             self.halt = Some(Halt {
                 reason: StopReason::Command,
