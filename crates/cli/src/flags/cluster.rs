@@ -56,7 +56,7 @@ fn group(text: &str) -> Result<String, String> {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   drumfire agent --nats nats://10.0.0.5:4222 --allow shop.test:443
-  drumfire agent --nats tls://nats.test --creds agent.creds --allow 10.0.0.0
+  drumfire agent --nats tls://nats.test --creds agent.creds --allow 10.0.0.7
 It runs one share of one run and ends: with 0 when the coordinator has stored all of it.
 What a plan's references name (secrets, variables) is looked up here, by the agent.")]
 pub(crate) struct AgentFlags {
@@ -138,6 +138,17 @@ pub(crate) struct AttachFlags {
     pub(crate) output: OutputFlags,
 }
 
+/// The most agents that are started here: they share this machine's cores.
+const LOCAL_MAX: u64 = 256;
+
+/// The number of agents.
+fn agents(text: &str) -> Result<u64, String> {
+    match number::count(text)? {
+        0 => Err("a run needs 1 agent at least".to_owned()),
+        count => Ok(count),
+    }
+}
+
 /// The agents of this machine.
 #[derive(Clone, Debug)]
 pub(crate) enum LocalAgentsChoice {
@@ -162,7 +173,12 @@ impl FromStr for LocalAgentsChoice {
 
     fn from_str(text: &str) -> Result<Self, String> {
         if !text.contains(['.', ':']) {
-            return number::count(text).map(Self::Count);
+            return match agents(text)? {
+                count if count > LOCAL_MAX => Err(format!(
+                    "{count} agents are too many for one machine; it takes up to {LOCAL_MAX}"
+                )),
+                count => Ok(Self::Count(count)),
+            };
         }
         let address = |text: &str| {
             let shown = text.escape_default();
@@ -209,7 +225,7 @@ pub(crate) struct ClusterRunFlags {
     #[command(flatten)]
     pub(crate) way: NatsFlags,
     /// The number of agents that the load is divided among
-    #[arg(long, value_name = "N", value_parser = number::count, help_heading = "Cluster")]
+    #[arg(long, value_name = "N", value_parser = agents, help_heading = "Cluster")]
     #[arg(conflicts_with = "local")]
     pub(crate) agents: Option<u64>,
     /// Start this many agents here, and a nats-server; a list of local addresses such as
@@ -236,4 +252,28 @@ pub(crate) struct ClusterRunFlags {
     /// Keep the records of local agents in this folder
     #[arg(long, value_name = "DIR", help_heading = "Cluster", hide = true)]
     pub(crate) keep: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_has_as_many_agents_as_a_machine_can_have() {
+        for (text, expected) in [("1", 1), ("256", 256), ("127.0.0.2,127.0.0.3", 2)] {
+            let choice: LocalAgentsChoice = text.parse().unwrap();
+            assert_eq!(choice.count(), expected);
+        }
+        for (text, said) in [
+            ("0", "1 agent at least"),
+            ("257", "257 agents are too many for one machine"),
+            ("100k", "too many for one machine"),
+            ("127.0.0.2,here", "is no address"),
+        ] {
+            let error = text.parse::<LocalAgentsChoice>().unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+        assert_eq!(agents("1000"), Ok(1_000));
+        assert!(agents("0").is_err());
+    }
 }
