@@ -454,7 +454,7 @@ mod tests {
     /// The actions that follow from a reply a second later.
     fn hear(agent: &mut Agent, now: &mut Nanos, word: Word) -> Vec<AgentAction> {
         let sent = *now;
-        *now = *now + Nanos::from_secs(1);
+        *now += Nanos::from_secs(1);
         let reply = Reply {
             run: "r".to_owned(),
             term: 1,

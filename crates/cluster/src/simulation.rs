@@ -31,6 +31,8 @@ const INTERVALS: u64 = 6;
 const INTERVALS_LONG: u64 = 30;
 /// The length of one.
 const INTERVAL: Nanos = Nanos::from_millis(500);
+/// The end of an agent that has brought everything.
+const STORED: Option<Result<Left, String>> = Some(Ok(Left::Stored));
 
 fn plan() -> Plan {
     let draft = drumfire_testkit::open("const(100/s,3s)").connections(64);
@@ -530,11 +532,7 @@ impl World {
                 );
             }
             if calm {
-                assert_eq!(
-                    process.left,
-                    Some(Ok(Left::Stored)),
-                    "seed {seed}: it went in peace"
-                );
+                assert_eq!(process.left, STORED, "seed {seed}: it went in peace");
             }
         }
         let merged: u64 = seen.merged.iter().map(|it| it.weight).sum();

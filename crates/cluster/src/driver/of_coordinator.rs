@@ -364,15 +364,13 @@ impl Conducting {
                 },
                 wish = wished.recv(), if holder_is_there => match wish {
                     Some(Wish::Command(command)) => self.command(command),
-                    Some(Wish::Halt(reason, ends)) => {
-                        self.coordinator.halt(reason, ends, self.clock.now())
-                    }
+                    Some(Wish::Halt(reason, ends)) => self.halt(reason, ends),
                     None => {
                         holder_is_there = false;
                         let now = self.clock.now();
                         left = (self.over.is_none()).then_some(now);
                         // Nobody is there to look at the run.
-                        self.coordinator.halt(StopReason::Command, true, now)
+                        self.halt(StopReason::Command, true)
                     }
                 },
                 Some(refusal) = refusals.recv() => self.refuse(refusal)?,
@@ -422,6 +420,10 @@ impl Conducting {
         let mut actions = self.coordinator.command(command);
         actions.push(CoordinatorAction::Tell(ClusterEvent::Kept));
         actions
+    }
+
+    fn halt(&mut self, reason: StopReason, ends: bool) -> Vec<CoordinatorAction> {
+        self.coordinator.halt(reason, ends, self.clock.now())
     }
 
     /// Takes a report and those that have come behind it, so that all of them are one write of the
