@@ -544,12 +544,15 @@ impl World {
             let apart = last.unwrap() - first.unwrap();
             assert!(apart.0 <= 65_000_000, "seed {seed}: {apart} apart");
         }
-        self.check_heirs(seed, first);
+        self.check_heirs(seed);
     }
 
     /// A share is one agent's at a time, and goes on at the time of the run that was named.
-    fn check_heirs(&self, seed: u64, start: Option<Nanos>) {
+    fn check_heirs(&self, seed: u64) {
         let places = self.coordinator().places();
+        // No agent may have kept the start itself.
+        let elapsed = self.coordinator().status(self.now, 0).elapsed;
+        let start = elapsed.map(|elapsed| self.now - elapsed);
         for (index, heir) in places.iter().enumerate() {
             let (Some(succession), Some(process)) = (heir.succeeds, self.process_of(index)) else {
                 continue;
