@@ -201,12 +201,12 @@ mod tests {
     use super::*;
     use crate::event::Lack;
     use drumfire_engine::Run;
-    use drumfire_measure::{Model, PoolInfo};
+    use drumfire_measure::{LoadAnswer, Model, PoolInfo};
     use std::sync::mpsc;
 
-    /// The part of a load of ten seconds that was sent and has an account for the first eight of them,
-    /// when all agents are lost then.
-    fn sent(lost_at: Nanos) -> f64 {
+    /// A load of ten seconds that has an account for the first eight of them, when all agents are lost
+    /// then.
+    fn load(lost_at: Nanos) -> LoadAnswer {
         let plan = drumfire_testkit::open("const(100/s,10s)").connections(4);
         let plan = plan.plan().unwrap();
         let info = Arc::new(RunInfo::new(vec![PoolInfo::new("p", Model::Open, ["a"])]));
@@ -220,6 +220,9 @@ mod tests {
             text: "all are lost".to_owned(),
             lacks: vec![lack],
         };
+        let reason = StopReason::Lost;
+        told.send(ClusterEvent::Run(RunEvent::Stopping { reason }))
+            .unwrap();
         told.send(ClusterEvent::Lost(loss)).unwrap();
         let over = ClusterEvent::Over {
             endings: Vec::new(),
@@ -233,7 +236,7 @@ mod tests {
             let facts = (&info, &of_run);
             relayed(relay, facts, (clock, clock.now()), &mut told, &|_wish| {})
         });
-        run.unwrap().join().unwrap().load.sent_share
+        run.unwrap().join().unwrap().load.clone()
     }
 
     /// That agents are lost is seen seconds behind their last request: no load was asked for behind the
@@ -241,8 +244,10 @@ mod tests {
     #[test]
     fn nothing_is_unknown_behind_the_end_of_the_load() {
         for (lost_at, expected) in [(13, 0.8), (10, 0.8), (9, 8.0 / 9.0), (8, 1.0)] {
-            let sent = sent(Nanos::from_secs(lost_at));
+            let load = load(Nanos::from_secs(lost_at));
+            let sent = load.sent_share;
             assert!((sent - expected).abs() < 0.002, "{lost_at}: {sent}");
+            assert!(!load.kept, "nothing was left to send it: {load:?}");
         }
     }
 }

@@ -55,6 +55,14 @@ impl LoadAnswer {
         self.reasons.push(Reason::new(text, &[]));
     }
 
+    /// Takes it that nothing was left to send the rest of the plan. What was due until then may have
+    /// been sent.
+    pub(crate) fn lose(&mut self) {
+        self.kept = false;
+        let text = "all agents were lost before the plan ended";
+        self.reasons.push(Reason::new(text, &[]));
+    }
+
     /// The answer for one pool over a span.
     #[must_use]
     pub fn of(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Self {

@@ -487,6 +487,9 @@ impl Summary {
         // Each is a share of the whole, whatever the others are.
         let unknown: f64 = doubts.iter().map(|doubt| doubt.unknown).sum();
         load.miss(unknown.min(1.0));
+        if self.is_lost() {
+            load.lose();
+        }
         (self.verdict, self.load, self.target) = (verdict.with(doubts), load, target);
     }
 
