@@ -563,6 +563,7 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
     match command {
         "http" | "grpc" => {}
         "ab" => return own_of_apache(&own),
+        "import" => return import_without_form(&own),
         "run" => return load_of_plan(&own, flags),
         "ui" => return port_of_ui(&own),
         "serve" => {
@@ -629,6 +630,24 @@ fn own_of_apache(own: &[&str]) -> Option<String> {
          Apache's ab does is done by `drumfire http`, with its -n and -c"
             .to_owned()
     })
+}
+
+/// What is to be imported, without its form before it.
+fn import_without_form(own: &[&str]) -> Option<String> {
+    let first = own.iter().find(|arg| !arg.starts_with("--"))?;
+    let ends = |ending| first.to_ascii_lowercase().ends_with(ending);
+    let form = match first {
+        line if line.starts_with("curl ") => "curl",
+        _ if ends(".har") => "har",
+        _ if ends(".log") => "access-log",
+        _ if ends(".json") || ends(".yaml") || ends(".yml") => {
+            "openapi` or `drumfire import postman"
+        }
+        _ => return None,
+    };
+    Some(format!(
+        "the form stands before the file: write `drumfire import {form} …`"
+    ))
 }
 
 /// A port as other servers take it.
@@ -858,6 +877,36 @@ mod tests {
                 "{line}: {}",
                 said(line)
             );
+        }
+    }
+
+    #[test]
+    fn what_is_imported_without_its_form_is_given_one() {
+        for (line, form) in [
+            ("import shop.HAR", "`drumfire import har …`"),
+            ("import --pauses shop.har", "`drumfire import har …`"),
+            ("import access.log", "`drumfire import access-log …`"),
+            (
+                "import shop.json",
+                "`drumfire import openapi` or `drumfire import postman …`",
+            ),
+        ] {
+            assert!(said(line).ends_with(form), "{line}: {}", said(line));
+        }
+        let command = ["curl -k https://h/".to_owned()];
+        let said_of_it = mistake("import", &command, &[]).unwrap_or_default();
+        assert!(
+            said_of_it.ends_with("`drumfire import curl …`"),
+            "{said_of_it}"
+        );
+        for line in [
+            "import har x.har",
+            "import curl shop.har",
+            "import",
+            "import x",
+            "import --all",
+        ] {
+            assert_eq!(said(line), "", "{line}");
         }
     }
 

@@ -57,6 +57,10 @@ impl Node {
         let form = match (what, self) {
             ("a request" | "a step", Self::Text(_)) => "; write it as `get: /`",
             ("`pools`", Self::List(_)) => "; write each pool under its name, as `main: { … }`",
+            ("`expect`", Self::Number(_)) => "; write `expect: { status: 200 }`",
+            ("`stop`", Self::Number(_) | Self::Text(_)) => {
+                "; write `stop: { after: 30s }` or `stop: { requests: 1000 }`"
+            }
             _ => "",
         };
         format!("{what} is a mapping and not {}{form}", self.kind())

@@ -111,6 +111,13 @@ fn keys_texts_and_dashes_in_the_wrong_place_are_said() {
             ],
         ),
         (
+            "drumfire: 1\nstop: 30s\npools:\n  a:\n    requests: [ { get: /, expect: 200 } ]\n",
+            &[
+                "p:2:7: stop: `stop` is a mapping and not a text; write `stop: { after: 30s }` or",
+                "p:5:35: expect: `expect` is a mapping and not a number; write `expect: { status: 200 }`",
+            ],
+        ),
+        (
             "outputs:\n  html: -\n",
             &[
                 "p:2:9: block sequence entries are not allowed in this context; a dash alone begins a list",
