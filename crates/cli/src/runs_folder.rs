@@ -2,6 +2,7 @@
 //! and of the sockets of those that go on.
 
 use crate::exit::Failure;
+use drumfire_store::Record;
 use std::env;
 use std::fs;
 use std::io;
@@ -75,10 +76,11 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
 }
 
 /// The names of the runs in the folder, the oldest first: an id begins with the time. A link leads
-/// to a run in a directory of its own, as long as that is there.
+/// to a run in a directory of its own, as long as that is there and no other run's.
 pub(crate) fn ids(runs: &Path) -> Vec<String> {
     let entries = fs::read_dir(runs).into_iter().flatten();
-    let entries = entries.filter_map(|entry| entry.ok().filter(|entry| entry.path().is_dir()));
+    let is_run = |path: &Path| path.is_dir() && Record::is_named(path);
+    let entries = entries.filter_map(|entry| entry.ok().filter(|entry| is_run(&entry.path())));
     let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
     let mut ids: Vec<String> = names.collect();
     ids.sort();

@@ -10,7 +10,7 @@
 mod row;
 
 use crate::directory::{LABELS, LOG};
-use crate::{RunRow, StoreError};
+use crate::{Record, RunRow, StoreError};
 use rusqlite::{Connection, OptionalExtension as _};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -254,6 +254,9 @@ fn update(
     };
     if known == Some(&stamp) {
         return Ok(false);
+    }
+    if !Record::is_named(&path) {
+        return Ok(known.is_some() && delete(table, id)?);
     }
     let row = RunRow::read(id, &path);
     // A change of permissions leaves a stamp as it was: an error is looked at again.

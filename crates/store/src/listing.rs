@@ -27,7 +27,8 @@ impl RunRow {
     pub fn all(runs: &Path) -> Vec<Self> {
         let entries = fs::read_dir(runs).into_iter().flatten();
         let entries = entries.filter_map(Result::ok);
-        let found = entries.filter(|entry| directory::is_run(&entry.path()));
+        let is_run = |path: &Path| directory::is_run(path) && Record::is_named(path);
+        let found = entries.filter(|entry| is_run(&entry.path()));
         let row = |entry: fs::DirEntry| {
             let id = entry.file_name().into_string().ok()?;
             Some(Self::read(&id, &entry.path()))

@@ -10,6 +10,7 @@ use drumfire_measure::{
 };
 use drumfire_plan::Warmup;
 use drumfire_units::Nanos;
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, Read};
@@ -99,6 +100,18 @@ impl Record {
         };
         let reader = Reader::read(&mut entries, &mut |_| {})?;
         Ok(reader.map(|reader| reader.finish(&entries, None)))
+    }
+
+    /// Whether an entry of a folder of runs leads to the run that has its name. A link may lead to a
+    /// directory that another run has taken since. One whose record can't be read is believed.
+    #[must_use]
+    pub fn is_named(entry: &Path) -> bool {
+        if !entry.is_symlink() {
+            return true;
+        }
+        let entries = Entries::of(&entry.join(LOG)).ok();
+        let first = entries.and_then(|mut entries| entries.next_part().ok().flatten());
+        first.is_none_or(|info| entry.file_name() == Some(OsStr::new(&info.id)))
     }
 
     /// The id of the newest part of the run in a directory: without what was measured, which may be

@@ -487,6 +487,41 @@ fn runs_in_directories_of_their_own_are_listed_and_not_pruned() {
     assert_eq!(rows().as_array().unwrap().len(), 0);
 }
 
+/// A directory that the user has deleted and named again has one run, the second: what is said of the
+/// first one must not be done to it.
+#[test]
+fn a_directory_that_another_run_has_taken_is_no_longer_the_first_ones() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let home = |line: &str| at_home(&folder, line);
+    let own = folder.path().join("own");
+    let ids = || -> Vec<String> {
+        let list: serde_json::Value = serde_json::from_str(&home("runs --json").stdout).unwrap();
+        let rows = list["runs"].as_array().unwrap().iter();
+        rows.map(|row| row["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    home(&format!("http -q -n 1 -o {} {}", own.display(), serve.url));
+    let first = ids().remove(0);
+    fs::remove_dir_all(&own).unwrap();
+    home(&format!("http -q -n 2 -o {} {}", own.display(), serve.url));
+    let listed = ids();
+    assert_eq!(listed.len(), 1);
+    assert_ne!(listed[0], first);
+    for line in ["report", "runs rm"] {
+        let refused = home(&format!("{line} {first}"));
+        assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+        assert!(
+            refused.stderr.contains("nor the id of a stored run"),
+            "{}",
+            refused.stderr
+        );
+    }
+    assert!(home("report last").stdout.contains("2 sent"));
+    assert_eq!(home(&format!("runs rm {}", listed[0])).code, Some(0));
+    assert!(!own.exists());
+}
+
 #[test]
 fn a_report_of_a_run_that_cannot_be_read_empties_no_file() {
     let serve = Serve::new("");
