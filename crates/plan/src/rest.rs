@@ -93,7 +93,19 @@ pub fn rest(plan: Plan, elapsed: Nanos, done: &[Done], part: u64) -> Result<Plan
 }
 
 /// What is left of a pool; `None` is nothing.
+///
+/// A law begins with an arrival, so that its rest begins at an arrival of the whole: else each part
+/// of a run would have one more. A part of a second until then is passed over; a longer one is
+/// waited for.
 fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, NoRest> {
+    let until_next = match &pool.load {
+        Load::Open { rate, .. } | Load::PerUser { rate, .. } => until_next(rate, elapsed),
+        Load::Closed { .. } => Nanos::ZERO,
+    };
+    let (elapsed, silence) = match until_next < Nanos::from_secs(1) {
+        true => (elapsed + until_next, Nanos::ZERO),
+        false => (elapsed, until_next),
+    };
     let Stop {
         duration,
         requests,
@@ -131,8 +143,8 @@ fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, N
         Load::Open { rate, .. } | Load::PerUser { rate, .. } => rate,
         Load::Closed { .. } => return Ok(Some(pool)),
     };
-    match rest_of_law(law, elapsed) {
-        Ok(Some(rest)) => *law = rest,
+    match rest_of_law(law, elapsed + silence) {
+        Ok(Some(rest)) => *law = behind(silence, rest),
         Ok(None) => return Ok(None),
         Err(law) => {
             return Err(NoRest::Law {
@@ -142,6 +154,81 @@ fn rest_of(mut pool: Pool, elapsed: Nanos, done: Done) -> Result<Option<Pool>, N
         }
     }
     Ok(Some(pool))
+}
+
+/// A law behind a time in which nothing is due.
+fn behind(silence: Nanos, mut law: Sequence) -> Sequence {
+    if silence > Nanos::ZERO {
+        let none = Law::Const {
+            rate: ratio(0, 1),
+            duration: silence,
+        };
+        law.0.insert(0, none);
+    }
+    law
+}
+
+/// The time from here to the next arrival of the piece that the law is in, rounded up, or to the
+/// piece's end. None where a piece's arrivals have no phase that a rest could lose.
+fn until_next(law: &Sequence, elapsed: Nanos) -> Nanos {
+    let mut start = Nanos::ZERO;
+    for piece in &law.0 {
+        let (into, duration) = (elapsed - start, length(piece));
+        start += duration;
+        if start <= elapsed {
+            continue;
+        }
+        let next = match piece {
+            Law::Const { rate, .. } => next_of_constant(*rate, into),
+            Law::Line { from, to, .. } => next_of_line(*from, *to, duration, into),
+            Law::Step {
+                from,
+                to,
+                by,
+                duration,
+            } => {
+                let rates = steps(*from, *to, *by);
+                let step = into.0 / duration.0.max(1);
+                let rate = usize::try_from(step).ok().and_then(|step| rates.get(step));
+                let within = Nanos(into.0 % duration.0.max(1));
+                let next = rate.and_then(|rate| next_of_constant(*rate, within));
+                next.map(|next| (into - within) + next.min(*duration))
+            }
+            _ => None,
+        };
+        return next.map_or(Nanos::ZERO, |next| next.min(duration) - into);
+    }
+    Nanos::ZERO
+}
+
+/// The first arrival of a constant rate that is not due before this time.
+fn next_of_constant(rate: Rate, into: Nanos) -> Option<Nanos> {
+    let (events, per) = (u128::from(rate.events), u128::from(rate.per.0.max(1)));
+    let come = (u128::from(into.0) * events).div_ceil(per);
+    let next = come.checked_mul(per)?.checked_div(events)?;
+    let next = match next * events < come * per {
+        true => next + 1,
+        false => next,
+    };
+    u64::try_from(next).ok().map(Nanos)
+}
+
+/// The same of a line, whose arrivals until t are a·t + (b − a)·t² / 2d.
+fn next_of_line(from: Rate, to: Rate, duration: Nanos, into: Nanos) -> Option<Nanos> {
+    let per_ns = |rate: Rate| rate.events as f64 / rate.per.0.max(1) as f64;
+    let (from, slope) = (
+        per_ns(from),
+        (per_ns(to) - per_ns(from)) / duration.0.max(1) as f64,
+    );
+    let arrivals = |at: f64| at.mul_add(from, slope * at * at / 2.0);
+    let come = arrivals(into.0 as f64);
+    // Less than this part of an arrival is what the arithmetic is off by.
+    let wanted = (come - (come * 1e-14).max(1e-9)).ceil();
+    // The root that is right for a slope near 0, too (Numerical Recipes, section 5.6).
+    let root = wanted.mul_add(2.0 * slope, from * from).max(0.0).sqrt();
+    let next = 2.0 * wanted / (from + root);
+    next.is_finite()
+        .then(|| Nanos(next.ceil() as u64).max(into))
 }
 
 /// The number of users from a time on.
@@ -313,17 +400,17 @@ fn pieces_after(
     })
 }
 
-/// The rate of a line at a time in it.
+/// The rate of a line at a time in it, rounded down: a rest that has a trace more than a whole
+/// number of arrivals has one more.
 fn between(from: Rate, to: Rate, into: Nanos, duration: Nanos) -> Rate {
     // In events of a million seconds, so that every product fits.
     const PER: u128 = 1_000_000_000_000_000;
     let of = |rate: Rate| u128::from(rate.events).saturating_mul(PER) / u128::from(rate.per.0);
     let (from, to) = (of(from), of(to));
     let (into, duration) = (u128::from(into.0), u128::from(duration.0.max(1)));
-    let part = |difference: u128| difference.saturating_mul(into) / duration;
     let now = match from <= to {
-        true => from + part(to - from),
-        false => from - part(from - to),
+        true => from + (to - from).saturating_mul(into) / duration,
+        false => from - (from - to).saturating_mul(into).div_ceil(duration),
     };
     ratio(now, PER)
 }
@@ -370,6 +457,31 @@ mod tests {
         }
         assert_eq!(rest("sine(10,5,60s,10m)", 61), Err("sine"));
         assert!(rest("sine(10,5,60s,10m)", 120).is_ok());
+    }
+
+    #[test]
+    fn a_rest_begins_at_an_arrival_of_the_whole() {
+        for (law, at, expected) in [
+            ("const(100,4s)", 1_103_400_000, 6_600_000),
+            ("const(100,4s)", 1_100_000_000, 0),
+            ("const(3,4s)", 1_000_000_001, 333_333_333),
+            // The next would be behind the end.
+            ("const(3,1100ms) const(5,1s)", 1_000_000_001, 99_999_999),
+            ("const(5,1s) const(3/m,1m)", 2_000_000_000, 19_000_000_000),
+            ("step(10,30,10,250ms)", 350_000_000, 0),
+            ("step(10,30,10,250ms)", 351_000_000, 49_000_000),
+            ("line(0,100,2s)", 1_000_000_000, 0),
+            ("line(0,100,2s)", 1_000_000_001, 19_803_902),
+            ("const(0,4s)", 1_000_000_001, 0),
+            ("unlimited(4s)", 1_000_000_001, 0),
+        ] {
+            let law: Sequence = law.parse().unwrap();
+            assert_eq!(
+                until_next(&law, Nanos(at)),
+                Nanos(expected),
+                "{law} at {at}"
+            );
+        }
     }
 
     #[test]

@@ -25,6 +25,7 @@ mod programs;
 mod redirects;
 mod remedies;
 mod replies;
+mod rest;
 mod scale;
 mod sending;
 mod side_by_side;
