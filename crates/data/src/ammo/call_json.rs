@@ -4,10 +4,11 @@
 //! messages, and until it is given the payloads stay as they are.
 
 use super::batch::Batch;
-use super::json_line::{Mistake, step_with};
+use super::json_line::{Mistake, Text, step_with, text};
 use super::step::Step;
 use crate::feed::JsonValues;
-use serde::Deserialize;
+use serde::de::{IgnoredAny, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -28,17 +29,50 @@ pub trait Calls: Send + Sync + fmt::Debug {
     fn check_metadata(&self, key: &str, value: &str) -> Result<(), String>;
 }
 
-/// A call. Keys that are not here are passed over.
-#[derive(Deserialize)]
+/// A call. Keys are found in any case, the last of several counts, and one with null is as absent;
+/// keys that are not here are passed over.
+#[derive(Default)]
 struct Call<'a> {
-    #[serde(borrow)]
-    call: Cow<'a, str>,
-    #[serde(default)]
-    metadata: Option<BTreeMap<String, String>>,
-    #[serde(default)]
+    call: Option<Cow<'a, str>>,
+    /// A value that is null is empty.
+    metadata: Option<BTreeMap<String, Option<String>>>,
     payload: Option<Value>,
-    #[serde(default)]
-    tag: Option<String>,
+    tag: Option<Cow<'a, str>>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Call<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(CallVisitor)
+    }
+}
+
+struct CallVisitor;
+
+impl<'de> Visitor<'de> for CallVisitor {
+    type Value = Call<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Call<'de>, A::Error> {
+        let mut call = Call::default();
+        while let Some(Text(key)) = entries.next_key()? {
+            let is = |name: &str| key.eq_ignore_ascii_case(name);
+            if is("call") {
+                call.call = text(&mut entries)?;
+            } else if is("metadata") {
+                call.metadata = entries.next_value()?;
+            } else if is("payload") {
+                call.payload = entries.next_value()?;
+            } else if is("tag") {
+                call.tag = text(&mut entries)?;
+            } else {
+                let IgnoredAny = entries.next_value()?;
+            }
+        }
+        Ok(call)
+    }
 }
 
 /// The next call.
@@ -48,14 +82,18 @@ pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     let call: Call<'_> = serde_json::from_str(json)?;
-    let path = path(&call.call).ok_or_else(|| {
-        let shown: String = call.call.chars().take(60).collect();
+    let Some(name) = call.call else {
+        return Err("no call as JSON: missing field `call`".to_owned().into());
+    };
+    let path = path(&name).ok_or_else(|| {
+        let shown: String = name.chars().take(60).collect();
         let shown = shown.escape_default();
         format!("`{shown}` is no call; write package.Service.Method or package.Service/Method")
     })?;
     out.begin("POST", &path);
     out.tag(call.tag.as_deref().unwrap_or_default().trim());
     for (key, value) in call.metadata.iter().flatten() {
+        let value = value.as_deref().unwrap_or_default();
         out.field(&key.to_ascii_lowercase(), value);
     }
     let payload = call.payload.map(|payload| payload.to_string());

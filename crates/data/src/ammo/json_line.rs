@@ -66,14 +66,16 @@ impl<'de> Visitor<'de> for RequestVisitor {
 }
 
 /// The text behind a key.
-fn text<'de, A: MapAccess<'de>>(entries: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
+pub(super) fn text<'de, A: MapAccess<'de>>(
+    entries: &mut A,
+) -> Result<Option<Cow<'de, str>>, A::Error> {
     let text: Option<Text<'de>> = entries.next_value()?;
     Ok(text.map(|Text(text)| text))
 }
 
 /// A text that is not copied where it has no escapes. `Cow` alone, in a map, always is.
 #[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 /// A body: a text, or JSON that is sent as it stands.
 enum Body<'a> {

@@ -19,7 +19,7 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
     }
     let (length, tag) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     if length == "0" {
-        return Step::broken("the request has no bytes");
+        return end(&window[bytes..], is_last, window.len());
     }
     let request = match body(length, &window[bytes..], is_last) {
         Ok(request) => request,
@@ -31,6 +31,16 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
             rows: 1,
         },
         Err(message) => Step::Broken { at: bytes, message },
+    }
+}
+
+/// What a length of 0 means with this behind it: the end of the file, as phantom writes it. Whatever
+/// follows would be lost.
+fn end(rest: &[u8], is_last: bool, bytes: usize) -> Step {
+    match (rest.trim_ascii().is_empty(), is_last) {
+        (false, _) => Step::broken("the request has no bytes"),
+        (true, false) => Step::More,
+        (true, true) => Step::Took { bytes, rows: 0 },
     }
 }
 

@@ -348,12 +348,33 @@ fn calls_have_messages_once_their_schema_is_known() {
         error(bad.as_bytes(), &with),
         "line 4: `te` is not for calls"
     );
+    // As Go's decoder: keys in any case, the last of two, and null for what is absent.
+    let other = "{\"Call\": \"x\", \"CALL\": \"a.B.C\", \"Tag\": \"t\", \"Payload\": {\"k\": 5}, \
+        \"metaData\": {\"x-id\": null}, \"tag\": null, \"TAG\": \"u\", \"more\": [1]}";
+    assert_eq!(
+        all(other.as_bytes(), &with),
+        ["u: POST /a.B/C x-id= <a.B/C {\"k\":5}>"]
+    );
+    for none in ["{}", "{\"call\": null}"] {
+        let says = "line 1: no call as JSON: missing field `call`";
+        assert_eq!(error(none.as_bytes(), &with), says, "{none}");
+    }
     with.chosen = vec!["t".to_owned()];
     assert_eq!(
         all(bad.as_bytes(), &with).len(),
         1,
         "only what is chosen is checked"
     );
+}
+
+/// phantom ends its files with a length of 0.
+#[test]
+fn a_length_of_0_ends_a_file_of_raw_requests() {
+    let with = options(AmmoFormat::Raw);
+    for end in ["", "0", "0\n", "\n0\r\n", "0 t\n\n \n"] {
+        let text = format!("18 t\nGET / HTTP/1.1\r\n\r\n{end}");
+        assert_eq!(all(text.as_bytes(), &with), ["t: GET /"], "{end:?}");
+    }
 }
 
 #[test]
@@ -448,7 +469,11 @@ const BROKEN: &[(AmmoFormat, &str, &str)] = &[
         "4\nabcd\n",
         "line 2: the request has no empty line behind its head",
     ),
-    (AmmoFormat::Raw, "\n0\n", "line 2: the request has no bytes"),
+    (
+        AmmoFormat::Raw,
+        "\n0\n18\nGET / HTTP/1.1\r\n\r\n",
+        "line 2: the request has no bytes",
+    ),
     (
         AmmoFormat::Raw,
         "9\nGET /\r\n\r\n",
