@@ -88,6 +88,8 @@ pub fn rate_to(per_second: f64, more: usize) -> String {
         v if !v.is_finite() || v >= 999.5 && more == 0 => {
             return format!("{}/s", count(v.round() as u64));
         }
+        v if v < 0.009_95 => 5,
+        v if v < 0.0995 => 4,
         v if v < 0.995 => 3,
         v if v < 9.995 => 2,
         v if v < 99.95 => 1,
@@ -99,7 +101,7 @@ pub fn rate_to(per_second: f64, more: usize) -> String {
         false => &text,
     };
     match text {
-        "0" if per_second > 0.0 => "<0.001/s".to_owned(),
+        "0" if per_second > 0.0 => "<0.00001/s".to_owned(),
         text => format!("{text}/s"),
     }
 }
@@ -151,7 +153,9 @@ mod tests {
         }
         for (per_second, text) in [
             (0.0, "0/s"),
-            (0.0002, "<0.001/s"),
+            (0.000_002, "<0.00001/s"),
+            (3.0 / 3_600.0, "0.00083/s"),
+            (0.0125, "0.0125/s"),
             (0.2, "0.2/s"),
             (1.5, "1.5/s"),
             (50.0, "50/s"),

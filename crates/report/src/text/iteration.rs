@@ -17,7 +17,7 @@ use super::latency::quantile_cell;
 use super::{foreign, tally};
 use crate::line::{Ink, Line};
 use crate::page::Page;
-use crate::quantity::{count, rate, share, share_of};
+use crate::quantity::{count, rate, share};
 use crate::table::{Column, Table};
 use drumfire_measure::{Iterations, Summary};
 
@@ -27,8 +27,8 @@ const NAME_MAX: usize = 24;
 /// Prints the counts and the rate of the iterations of all pools that have them.
 ///
 /// Completed ones come first and started ones are left out, for an iteration is worth something
-/// when it has ended. The share beside the intended rate is one of rates; that of requests is one
-/// of counts.
+/// when it has ended. The share beside the intended rate is that of the load which was started, by
+/// counts, as that of requests.
 pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let Some(iterations) = &summary.total.iterations else {
         return;
@@ -59,8 +59,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
         _ => None,
     };
     if let Some(intended) = intended.filter(|intended| *intended > 0.0) {
-        let part = share_of(achieved / intended);
-        let text = format!("{part} of {} intended", rate(intended));
+        let part = share(counts.sent, counts.intended);
+        let text = format!("{part} of {} started", rate(intended));
         items.push(Line::plain(text));
     }
     page.items("Iterations", items);
