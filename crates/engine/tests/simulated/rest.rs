@@ -40,7 +40,7 @@ proptest! {
         };
         let whole = schedule(law(&plan));
         let (before, total) = (whole.count_before(Nanos(at)), whole.total());
-        let after = match rest(plan.clone(), Nanos(at), &[], 1) {
+        let after = match rest(plan, Nanos(at), &[], 1) {
             Ok(rest) => schedule(law(&rest)).total(),
             Err(_) => Some(0),
         };

@@ -93,7 +93,7 @@ fn the_newest_are_as_the_directories_have_them() {
     check(2);
     let own = folder.join("own");
     runs::whole(&own, 1);
-    symlink(&own, runs.join("e")).unwrap();
+    symlink(&own, runs.join("test")).unwrap();
     check(2);
     fs::remove_dir_all(&own).unwrap();
     Directory::open(&runs.join("d")).unwrap().remove().unwrap();
@@ -223,7 +223,7 @@ fn only_a_run_of_known_age_without_a_tag_may_be_pruned() {
         let log = path.join("intervals.log");
         match name {
             "damaged" => fs::write(&log, b"no log").unwrap(),
-            "elsewhere" => symlink(&path, folder.join("runs").join(name)).unwrap(),
+            "elsewhere" => symlink(&path, folder.join("runs/test")).unwrap(),
             "newer" => {
                 let mut bytes = fs::read(&log).unwrap();
                 bytes[7] = 200;
