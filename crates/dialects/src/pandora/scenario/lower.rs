@@ -136,6 +136,9 @@ fn steps(
             }
         }
     }
+    if steps.iter().all(|step| step.requests().is_empty()) {
+        return Err("it has no requests; name one in `requests`".to_owned());
+    }
     if scenario.min_waiting_time_ms > 0 {
         let least = format!("at least {}ms", scenario.min_waiting_time_ms);
         steps.push(Step::Pause(TOOL.text("min_waiting_time", &least)));

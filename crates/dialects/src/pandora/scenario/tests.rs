@@ -252,6 +252,26 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
     assert_eq!((orders[0], &orders[1..]), ("in_order", &of_users[..]));
 }
 
+#[test]
+fn a_scenario_without_requests_is_named() {
+    for requests in [vec![], vec!["sleep(10)".to_owned()]] {
+        let scenario = Scenario {
+            name: "s".to_owned(),
+            weight: 1,
+            requests,
+            ..Scenario::default()
+        };
+        let file = File {
+            scenarios: vec![scenario],
+            ..File::default()
+        };
+        assert_eq!(
+            super::lower::lower(&file, None, 0, &Bare, 1).err().unwrap(),
+            "scenario s: it has no requests; name one in `requests`"
+        );
+    }
+}
+
 /// The rows that the uses of `[next]` take in each scenario's runs, which come in blocks.
 #[test]
 fn scenarios_count_the_rows_that_they_take() {
