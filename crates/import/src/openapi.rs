@@ -4,7 +4,7 @@ use crate::exchange::{Body, Exchange, Exchanges, MADE_UUID, Words};
 use crate::json_value::{example, read as read_value, resolved, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use drumfire_plan::percent;
+use drumfire_plan::{Header, percent};
 use serde_json::Value;
 
 /// The methods that an item of `paths` may have.
@@ -123,6 +123,13 @@ impl<'a> Operation<'a> {
                 }
                 Some("query") if is_required => {
                     query.push(format!("{}={}", encoded(name), encoded(&value)));
+                }
+                Some("header") if is_required && Header::new(name, b"").is_err() => {
+                    all.note(format!(
+                        "the header parameter `{name}` of {} {path} is left out: a header can't \
+                         have this name",
+                        method.to_uppercase()
+                    ));
                 }
                 Some("header") if is_required => {
                     headers.push((name.to_owned(), Words::of_document(&value)))
@@ -271,6 +278,13 @@ impl<'a> Operation<'a> {
                     continue;
                 }
             };
+            if Header::new(field, b"").is_err() {
+                all.note(format!(
+                    "the header `{field}` of the security scheme `{name}` is left out: a header \
+                     can't have this name"
+                ));
+                continue;
+            }
             all.note(format!(
                 "`{field}` takes its secret from the environment: see the plan"
             ));
@@ -343,5 +357,26 @@ mod tests {
         assert_eq!(read.found, [], "{text}");
         assert_eq!(*machine.0.lock().unwrap(), [""; 0], "{text}");
         assert!(text.contains("/a/$${file:id}/"), "{text}");
+    }
+
+    #[test]
+    fn names_that_no_header_can_have_are_left_out_with_a_note() {
+        let text = r#"{"openapi": "3.0.0", "security": [{"key": []}],
+            "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "my key"}}},
+            "servers": [{"url": "http://a.test"}],
+            "paths": {"/a": {"get": {"parameters": [
+                {"name": "X-${file:id}", "in": "header", "required": true, "example": "v"},
+                {"name": "X-Id", "in": "header", "required": true, "example": "v"}]}}}}"#;
+        let imported = import(Form::OpenApi, text, &Wishes::default()).unwrap();
+        let plan = form::print(&imported.document);
+        assert!(plan.contains("X-Id") && !plan.contains("file:id"), "{plan}");
+        assert!(!plan.contains("my key"), "{plan}");
+        for said in [
+            "header parameter `X-${file:id}` of GET /a",
+            "header `my key` of",
+        ] {
+            let is_said = imported.notes.iter().any(|note| note.contains(said));
+            assert!(is_said, "{said}: {:?}", imported.notes);
+        }
     }
 }
