@@ -415,7 +415,7 @@ const HABITS: &[Habit] = &[
     habit(
         Both,
         &["--compare"],
-        "figures for other programs are written by --json FILE",
+        "a run is compared with a stored one by `--baseline {RUN}`, stored ones by `drumfire compare`",
     ),
     habit(
         Both,
@@ -547,7 +547,12 @@ fn filled(ours: &str, value: Option<&str>) -> String {
         Some(value) => value,
         None => &ours[from + 1..to],
     };
-    format!("{}{value}{}", &ours[..from], &ours[to + 1..])
+    // Other tools' times are seconds, and have no unit.
+    let unit = match ours == TIMEOUT && value.parse::<f64>().is_ok() {
+        true => "s",
+        false => "",
+    };
+    format!("{}{value}{unit}{}", &ours[..from], &ours[to + 1..])
 }
 
 /// What is wrong with a command line that was written for another tool, and what to write.
@@ -1000,6 +1005,10 @@ mod tests {
             ("grpc -m x:y h:1", "metadata is `-H x:y`"),
             ("http -t 5s http://h/", "`--timeout 5s`"),
             ("http -t5s http://h/", "`--timeout 5s`"),
+            ("http --max-time 5 http://h/", "`--timeout 5s`"),
+            ("http --max-time=2.5 http://h/", "`--timeout 2.5s`"),
+            ("http --max-time 500ms http://h/", "`--timeout 500ms`"),
+            ("http --compare last http://h/", "`--baseline last`"),
             ("http -t12 http://h/", "`--threads 12`"),
             (
                 "http -t12 -R 5 http://h/",
