@@ -96,7 +96,8 @@ impl Stage {
             .write(place, adapted(text, self.plain.port(), self.sealed.port()));
         let json = self.folder.at(&format!("{place}.json"));
         let mut command = drumfire(["run", &plan, "--json", &json, "--no-tui"]);
-        let run = Process::start(&mut command).finish(LIMIT);
+        // One of them takes most of the limit.
+        let run = Process::start(&mut command).finish(2 * LIMIT);
         if run.code != Some(0) {
             return Some(format!("{place}: exit code {:?}\n{run:?}", run.code));
         }
