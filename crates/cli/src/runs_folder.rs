@@ -53,7 +53,7 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
             "`{shown}` is a file; a stored run is a directory, and `drumfire runs` lists them"
         )));
     }
-    let ids = runs().map(|runs| ids(&runs)).unwrap_or_default();
+    let ids = runs().map(|runs| own_ids(&runs)).unwrap_or_default();
     let whole = match given {
         LAST => ids.last(),
         _ => ids.iter().find(|id| **id == given),
@@ -75,14 +75,21 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
     }
 }
 
-/// The names of the runs in the folder, the oldest first: an id begins with the time. A link leads
-/// to a run in a directory of its own, as long as that is there and no other run's.
-pub(crate) fn ids(runs: &Path) -> Vec<String> {
-    let entries = fs::read_dir(runs).into_iter().flatten();
-    let is_run = |path: &Path| path.is_dir() && Record::is_named(path);
-    let entries = entries.filter_map(|entry| entry.ok().filter(|entry| is_run(&entry.path())));
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut ids: Vec<String> = names.collect();
-    ids.sort();
+/// The ids in the folder of all runs, the oldest first: an id begins with the time. A link leads to
+/// a run in a directory of its own, as long as that is there and no other run's.
+fn own_ids(runs: &Path) -> Vec<String> {
+    let mut ids = names(runs);
+    ids.retain(|id| Record::is_named(&runs.join(id)));
     ids
+}
+
+/// The names of the directories in a folder, in their order, and of links to such, which a user may
+/// have named at will.
+pub(crate) fn names(runs: &Path) -> Vec<String> {
+    let entries = fs::read_dir(runs).into_iter().flatten();
+    let entries = entries.filter_map(|entry| entry.ok().filter(|entry| entry.path().is_dir()));
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
 }

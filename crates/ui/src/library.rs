@@ -45,7 +45,8 @@ impl Library {
     /// The run of this name; `None` where there is none.
     pub(crate) fn find(&self, name: &str) -> Option<Shelved> {
         let path = self.runs.join(name);
-        path.is_dir().then(|| Shelved {
+        let is_there = path.is_dir() && Record::is_named(&path);
+        is_there.then(|| Shelved {
             record: Arc::new(Mutex::new(Follower::new(path.clone()))),
             path,
             sockets: self.sockets.clone(),

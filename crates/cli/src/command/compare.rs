@@ -158,7 +158,7 @@ enum Named {
 fn named(given: &str) -> Result<Named, Failure> {
     let folder = Path::new(given);
     if folder.is_dir() && Record::version(folder).is_none() {
-        let below = runs_folder::ids(folder);
+        let below = runs_folder::names(folder);
         let mut below: Vec<PathBuf> = below.into_iter().map(|id| folder.join(id)).collect();
         if below.is_empty() {
             below = json_files(folder);

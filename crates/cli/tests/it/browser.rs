@@ -7,7 +7,7 @@ use serde_json::Value;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::time::Duration;
 
 /// The folders of a user of the test's own.
@@ -202,8 +202,12 @@ fn stored_runs_are_listed_shown_and_compared() {
         both.contains("One pair of runs") && both.contains("id=\"tail\""),
         "{both}"
     );
+    // The link of a run whose directory another one has taken.
+    let runs = user.folder.path().join("drumfire/runs");
+    symlink(runs.join(names[0]), runs.join("stale")).unwrap();
     for (below, status) in [
         ("run/nothing/", " 404 "),
+        ("run/stale/", " 404 "),
         ("run/../", " 404 "),
         ("compare?base=a&candidate=b", " 404 "),
         ("elsewhere", " 404 "),

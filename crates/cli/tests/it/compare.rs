@@ -90,6 +90,25 @@ fn one_pair_is_named_by_directories_and_never_fails() {
     );
 }
 
+/// A folder of the user's may have links to runs, under names of the user's.
+#[test]
+fn links_to_runs_are_runs_under_any_name() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let root = folder.at("runs");
+    let sides = ["main", "branch"].map(|side| {
+        fire(&serve, &root, side, "2ms");
+        let links = folder.path().join(side);
+        std::fs::create_dir(&links).unwrap();
+        std::os::unix::fs::symlink(format!("{root}/{side}"), links.join("latest")).unwrap();
+        folder.at(side)
+    });
+    let found = run(&format!("compare {} {} --json", sides[0], sides[1]));
+    assert_eq!(found.code, Some(0), "{}", found.stderr);
+    let json: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    assert_eq!(json["base"]["runs"].as_array().unwrap().len(), 1);
+}
+
 #[test]
 fn a_side_that_is_none_is_named() {
     let folder = Folder::new();
