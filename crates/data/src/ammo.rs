@@ -14,6 +14,7 @@ mod decoder;
 mod field;
 mod har;
 mod json_line;
+mod keyed;
 mod pacing;
 mod raw;
 mod render;

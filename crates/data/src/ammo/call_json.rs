@@ -4,11 +4,11 @@
 //! messages, and until it is given the payloads stay as they are.
 
 use super::batch::Batch;
-use super::json_line::{Mistake, Text, step_with, text};
+use super::json_line::{Mistake, step_with};
+use super::keyed::{Keyed, keyed, text};
 use super::step::Step;
 use crate::feed::JsonValues;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::de::{IgnoredAny, MapAccess};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -40,38 +40,21 @@ struct Call<'a> {
     tag: Option<Cow<'a, str>>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Call<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(CallVisitor)
-    }
-}
-
-struct CallVisitor;
-
-impl<'de> Visitor<'de> for CallVisitor {
-    type Value = Call<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Call<'de>, A::Error> {
-        let mut call = Call::default();
-        while let Some(Text(key)) = entries.next_key()? {
-            let is = |name: &str| key.eq_ignore_ascii_case(name);
-            if is("call") {
-                call.call = text(&mut entries)?;
-            } else if is("metadata") {
-                call.metadata = entries.next_value()?;
-            } else if is("payload") {
-                call.payload = entries.next_value()?;
-            } else if is("tag") {
-                call.tag = text(&mut entries)?;
-            } else {
-                let IgnoredAny = entries.next_value()?;
-            }
+impl<'de> Keyed<'de> for Call<'de> {
+    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<(), A::Error> {
+        let is = |name: &str| key.eq_ignore_ascii_case(name);
+        if is("call") {
+            self.call = text(entries)?;
+        } else if is("metadata") {
+            self.metadata = entries.next_value()?;
+        } else if is("payload") {
+            self.payload = entries.next_value()?;
+        } else if is("tag") {
+            self.tag = text(entries)?;
+        } else {
+            let IgnoredAny = entries.next_value()?;
         }
-        Ok(call)
+        Ok(())
     }
 }
 
@@ -81,7 +64,7 @@ pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &
 }
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
-    let call: Call<'_> = serde_json::from_str(json)?;
+    let call: Call<'_> = keyed(json)?;
     let Some(name) = call.call else {
         return Err("no call as JSON: missing field `call`".to_owned().into());
     };

@@ -1,6 +1,7 @@
 //! `jsonline`: JSON objects one after the other, or an array of them.
 
 use super::batch::Batch;
+use super::keyed::{Keyed, Text, keyed, text};
 use super::step::Step;
 use super::target::begin;
 use crate::feed::{JsonNext, JsonValues};
@@ -26,56 +27,27 @@ struct Request<'a> {
     tag: Option<Cow<'a, str>>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Request<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(RequestVisitor)
-    }
-}
-
-struct RequestVisitor;
-
-impl<'de> Visitor<'de> for RequestVisitor {
-    type Value = Request<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Request<'de>, A::Error> {
-        let mut request = Request::default();
-        while let Some(Text(key)) = entries.next_key()? {
-            let is = |name: &str| key.eq_ignore_ascii_case(name);
-            if is("uri") {
-                request.uri = text(&mut entries)?;
-            } else if is("method") {
-                request.method = text(&mut entries)?;
-            } else if is("host") {
-                request.host = text(&mut entries)?;
-            } else if is("headers") {
-                request.headers = entries.next_value()?;
-            } else if is("body") {
-                request.body = entries.next_value()?;
-            } else if is("tag") {
-                request.tag = text(&mut entries)?;
-            } else {
-                let IgnoredAny = entries.next_value()?;
-            }
+impl<'de> Keyed<'de> for Request<'de> {
+    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<(), A::Error> {
+        let is = |name: &str| key.eq_ignore_ascii_case(name);
+        if is("uri") {
+            self.uri = text(entries)?;
+        } else if is("method") {
+            self.method = text(entries)?;
+        } else if is("host") {
+            self.host = text(entries)?;
+        } else if is("headers") {
+            self.headers = entries.next_value()?;
+        } else if is("body") {
+            self.body = entries.next_value()?;
+        } else if is("tag") {
+            self.tag = text(entries)?;
+        } else {
+            let IgnoredAny = entries.next_value()?;
         }
-        Ok(request)
+        Ok(())
     }
 }
-
-/// The text behind a key.
-pub(super) fn text<'de, A: MapAccess<'de>>(
-    entries: &mut A,
-) -> Result<Option<Cow<'de, str>>, A::Error> {
-    let text: Option<Text<'de>> = entries.next_value()?;
-    Ok(text.map(|Text(text)| text))
-}
-
-/// A text that is not copied where it has no escapes. `Cow` alone, in a map, always is.
-#[derive(Deserialize, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
 
 /// A body: a text, or JSON that is sent as it stands.
 enum Body<'a> {
@@ -215,7 +187,7 @@ fn no_json(wanted: &str, error: &serde_json::Error) -> String {
 }
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
-    let request: Request<'_> = serde_json::from_str(json)?;
+    let request: Request<'_> = keyed(json)?;
     let Some(uri) = &request.uri else {
         return Err(Mistake::Words(
             "no request as JSON: missing field `uri`".to_owned(),
