@@ -181,19 +181,7 @@ fn until_next(law: &Sequence, elapsed: Nanos) -> Nanos {
         let next = match piece {
             Law::Const { rate, .. } => next_of_constant(*rate, into),
             Law::Line { from, to, .. } => next_of_line(*from, *to, duration, into),
-            Law::Step {
-                from,
-                to,
-                by,
-                duration,
-            } => {
-                let rates = steps(*from, *to, *by);
-                let step = into.0 / duration.0.max(1);
-                let rate = usize::try_from(step).ok().and_then(|step| rates.get(step));
-                let within = Nanos(into.0 % duration.0.max(1));
-                let next = rate.and_then(|rate| next_of_constant(*rate, within));
-                next.map(|next| (into - within) + next.min(*duration))
-            }
+            Law::Step { .. } => return until_next(&constants(piece), into),
             _ => None,
         };
         return next.map_or(Nanos::ZERO, |next| next.min(duration) - into);
@@ -278,6 +266,25 @@ fn length(piece: &Law) -> Nanos {
     }
 }
 
+/// A `step` as its constant rates; any other piece as it is.
+fn constants(piece: &Law) -> Sequence {
+    let Law::Step {
+        from,
+        to,
+        by,
+        duration,
+    } = piece
+    else {
+        return Sequence(vec![piece.clone()]);
+    };
+    let rates = steps(*from, *to, *by).into_iter();
+    let constant = |rate| Law::Const {
+        rate,
+        duration: *duration,
+    };
+    Sequence(rates.map(constant).collect())
+}
+
 /// The rates of a `step`, one after the other: they have one `per`, as the law's text gives them.
 fn steps(from: Rate, to: Rate, by: Rate) -> Vec<Rate> {
     let common = u128::from(from.per.0) * u128::from(to.per.0) * u128::from(by.per.0);
@@ -349,19 +356,10 @@ fn piece_after(piece: &Law, into: Nanos, is_ahead: bool) -> Result<Vec<Law>, &'s
             to: *to,
             duration: left(*duration),
         }],
-        Law::Step {
-            from,
-            to,
-            by,
-            duration,
-        } => pieces_after(
-            steps(*from, *to, *by)
-                .into_iter()
-                .map(|rate| (rate, *duration)),
-            into,
-        )
-        .map(|(rate, duration)| Law::Const { rate, duration })
-        .collect(),
+        Law::Step { .. } => {
+            let rest = rest_of_law(&constants(piece), into)?;
+            rest.map_or_else(Vec::new, |rest| rest.0)
+        }
         Law::Stairs { steps } => vec![Law::Stairs {
             steps: pieces_after(steps.iter().copied(), into).collect(),
         }],
