@@ -75,7 +75,8 @@ pub fn count(n: u64) -> String {
     out
 }
 
-/// A rate per second, with three digits below a thousand: `12,345/s`, `995/s`, `0.2/s`.
+/// A rate per second, with three digits below a thousand and five decimals at most: `12,345/s`,
+/// `995/s`, `0.2/s`, `0.00083/s`.
 #[must_use]
 pub fn rate(per_second: f64) -> String {
     rate_to(per_second, 0)
