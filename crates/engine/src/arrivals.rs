@@ -57,15 +57,9 @@ pub(crate) struct Bounds {
 
 impl Bounds {
     fn of(pool: &Pool, measure_from: Nanos) -> Self {
-        let stop = &pool.stop;
-        let length = pool.program.round(pool.requests.len());
-        let rounds = stop.iterations.map(|n| n.saturating_mul(length));
         Self {
-            end: stop.duration.unwrap_or(Nanos::MAX),
-            limit: stop
-                .requests
-                .unwrap_or(u64::MAX)
-                .min(rounds.unwrap_or(u64::MAX)),
+            end: pool.stop.duration.unwrap_or(Nanos::MAX),
+            limit: pool.starts_most().unwrap_or(u64::MAX),
             measure_from,
         }
     }

@@ -62,6 +62,19 @@ impl Pool {
         self.load.changes() || users.any(|users| users.changes().len() > 1)
     }
 
+    /// How many requests, or iterations of a scenario, its stop conditions let start; `None` where
+    /// they count none.
+    ///
+    /// An iteration of a list is a pass: as many requests as its order takes until it recurs, so
+    /// that one of weights 9 and 1 is ten requests.
+    #[must_use]
+    pub fn starts_most(&self) -> Option<u64> {
+        let round = self.program.round(self.requests.len());
+        let passes = self.stop.iterations;
+        let passes = passes.map(|passes| passes.saturating_mul(round));
+        self.stop.requests.into_iter().chain(passes).min()
+    }
+
     /// The parts of its load's law that a report tells of one by one, at least one: a law of more
     /// than a hundred parts is told of as a whole.
     #[must_use]

@@ -58,20 +58,12 @@ impl Stops {
     /// that of all pools, where all have one.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
-        let requests: Option<Vec<u64>> = plan.pools().iter().map(requests).collect();
+        let requests: Option<Vec<u64>> = plan.pools().iter().map(Pool::starts_most).collect();
         Self {
             duration: None,
             requests: requests.map(|all| all.iter().sum()),
         }
     }
-}
-
-/// The number of requests that ends a pool's load, where a number does.
-fn requests(pool: &Pool) -> Option<u64> {
-    let rounds = pool.stop.iterations;
-    let round = pool.program.round(pool.requests.len());
-    let rounds = rounds.map(|rounds| rounds.saturating_mul(round));
-    [pool.stop.requests, rounds].into_iter().flatten().min()
 }
 
 /// Requests per second of the newest intervals, as many as the spark shows.

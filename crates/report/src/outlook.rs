@@ -11,7 +11,7 @@
 //! hour would only show it at its end. [`outlook()`] computes an `Outlook` for each pool and prints
 //! the whole; nothing else here is called from outside.
 //!
-//! The numbers are made in this order, and none is computed twice. [`most`] is the bound by count;
+//! The numbers are made in this order, and none is computed twice. [`Pool::starts_most`] is the bound by count;
 //! [`Ends`] compares it with the plan's time and the law's length, and knows when the load ends and
 //! how many arrivals it has; [`Outlook::of`] keeps both beside the schedule. The words of
 //! [`Outlook::load`], the rules' warnings and the axis of the drawing are all read from there, so
@@ -146,7 +146,7 @@ impl<'a> Outlook<'a> {
     /// # Errors
     /// When the schedule of its law can't be computed.
     fn of(pool: &'a Pool) -> Result<Self, ScheduleError> {
-        let most = most(pool);
+        let most = pool.starts_most();
         let law = match &pool.load {
             Load::Open { rate, .. } => rate,
             Load::Closed { .. } => {
@@ -385,20 +385,6 @@ impl<'a> Outlook<'a> {
             (None, Load::Open { .. } | Load::PerUser { .. }) => Vec::new(),
         }
     }
-}
-
-/// The greatest number of requests of a list, or iterations of a scenario, that a pool starts by
-/// its stop conditions.
-fn most(pool: &Pool) -> Option<u64> {
-    let list = match pool.program.has_steps() {
-        true => 1,
-        false => pool.requests.len() as u64,
-    };
-    let passes = pool
-        .stop
-        .iterations
-        .map(|passes| passes.saturating_mul(list));
-    pool.stop.requests.into_iter().chain(passes).min()
 }
 
 /// The end of an open load, and the number of arrivals until then; each where it is known. Three

@@ -150,7 +150,6 @@ on this machine
     );
 }
 
-/// The requests of a step are those that the weights, or the scenario, give it.
 /// Rules of the plan, and conditions that end it, find the pool whose name has a slash.
 #[test]
 fn rules_of_pools_with_slashes_are_of_the_pools() {
@@ -172,6 +171,7 @@ thresholds: [ 'eu/read: dropped<1%', 'eu/write: failed<1%' ]
     assert!(wrong.stderr.contains(says), "{}", wrong.stderr);
 }
 
+/// The requests of a step are those that the weights, or the scenario, give it.
 #[test]
 fn rules_of_steps_count_what_their_weights_give() {
     let plan = "\
@@ -197,6 +197,36 @@ thresholds: [ 'step(write).p95<9s', 'step(read).p95<9s', 'step(write).p50<9s', '
         ],
         "{}",
         run.stdout
+    );
+}
+
+/// An iteration of a list with weights is ten requests here, of which one is a write: as many are
+/// announced as are sent.
+#[test]
+fn iterations_of_a_weighted_list_are_whole_passes() {
+    let plan = "\
+drumfire: 1
+defaults: { target: \"http://127.0.0.1:9\" }
+pools:
+  browse:
+    users: 1
+    requests: [ { get: /, name: read, weight: 9 }, { post: /, name: write, weight: 1 } ]
+stop: { iterations: 1 }
+thresholds: [ 'step(write).p50<9s' ]
+";
+    let folder = Folder::new();
+    let one = check(&folder, plan, &[]);
+    let says = "the rule `step(write).p50<9s` needs 6 samples, and there is 1 request\n";
+    assert!(one.stdout.contains(says), "{}", one.stdout);
+    let three = check(
+        &folder,
+        &plan.replace("iterations: 1", "iterations: 3"),
+        &[],
+    );
+    assert!(
+        three.stdout.contains("30 requests intended"),
+        "{}",
+        three.stdout
     );
 }
 
