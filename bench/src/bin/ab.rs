@@ -232,8 +232,8 @@ fn levels(row: &Row, random: &mut Random) -> Vec<Vec<f64>> {
 
 /// The differences within pairs that were made in the order A B B A, with the shift.
 fn differences(levels: &[f64], row: &Row) -> Vec<f64> {
-    let pairs = levels.chunks_exact(2).enumerate();
-    let difference = |(pair, runs): (usize, &[f64])| match pair % 2 {
+    let pairs = levels.as_chunks::<2>().0.iter().enumerate();
+    let difference = |(pair, runs): (usize, &[f64; 2])| match pair % 2 {
         0 => runs[1] - runs[0],
         _ => runs[0] - runs[1],
     };

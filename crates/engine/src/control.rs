@@ -293,7 +293,7 @@ impl Control {
         };
         let limit = &self.shared.limit;
         limit
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, moved)
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, moved)
             .is_ok()
     }
 

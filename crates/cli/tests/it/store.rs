@@ -417,15 +417,15 @@ fn runs_are_listed_tagged_and_pruned() {
     for no_rule in ["runs prune", "runs prune --yes"] {
         assert_eq!(home(no_rule).code, Some(2));
     }
-    let kept = home(&format!("runs rm {}", &all[2]));
+    let kept = home(&format!("runs rm {}", all[2]));
     assert_eq!(kept.code, Some(2));
     assert!(
         kept.stderr.contains("it has the tag nightly"),
         "{}",
         kept.stderr
     );
-    let removed = home(&format!("runs rm {} --tagged", &all[2]));
-    assert!(removed.stderr.ends_with(&format!("{} deleted\n", &all[2])));
+    let removed = home(&format!("runs rm {} --tagged", all[2]));
+    assert!(removed.stderr.ends_with(&format!("{} deleted\n", all[2])));
     assert_eq!(removed.code, Some(0));
     assert_eq!(ids().len(), 0);
 }

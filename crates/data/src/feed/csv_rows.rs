@@ -207,7 +207,7 @@ mod tests {
             which in 0_usize..3,
         ) {
             let form = CsvForm {
-                delimiter: [b',', b';', b','][which],
+                delimiter: b",;,"[which],
                 quote: [Some(b'"'), Some(b'\''), None][which],
                 ..CsvForm::default()
             };

@@ -126,7 +126,7 @@ impl Slice {
             (bound(self.start, length - 1), bound(self.end, -1))
         };
         let step = self.step;
-        let mut next = Some(start).filter(|_| step != 0 && length > 0);
+        let mut next = (step != 0 && length > 0).then_some(start);
         std::iter::from_fn(move || {
             let index = next?;
             if (is_forward && index >= end) || (!is_forward && index <= end) {

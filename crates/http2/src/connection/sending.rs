@@ -186,7 +186,7 @@ impl Sending {
             return Ok(None);
         }
         let streams_max = self.peer.streams_max;
-        for entry in payload.chunks_exact(SETTING_BYTES) {
+        for entry in payload.as_chunks::<SETTING_BYTES>().0 {
             let identifier = u16::from_be_bytes([entry[0], entry[1]]);
             self.setting(shared, identifier, number_32(&entry[2..]))?;
         }

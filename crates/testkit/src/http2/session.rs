@@ -243,7 +243,7 @@ impl Session {
     }
 
     fn take_settings(&mut self, payload: &[u8]) {
-        for setting in payload.chunks_exact(6) {
+        for setting in payload.as_chunks::<6>().0 {
             if u16::from_be_bytes([setting[0], setting[1]]) == super::INITIAL_WINDOW_SIZE {
                 let window = i64::from(frame::number(&setting[2..]));
                 let more = window - self.initial_window;
