@@ -152,7 +152,7 @@ truth: suites
 # Service times by each clock beside a packet capture of the same runs, as in design page 51.
 capture:
 	cargo build --release --locked --package drumfire --package drumfire-bench
-	cargo run --release --locked --package drumfire-bench --bin capture
+	cargo run --release --locked --package drumfire-bench --bin capture -- --rounds 5 --svg docs/pictures/clock
 
 # Faults that take minutes: 200 runs are killed, and their records compared with the server's counts.
 faults:

@@ -2,8 +2,9 @@
 //!
 //! Server, client and capture are in a network namespace of their own. The load is open, at a rate;
 //! client and server have a core each, and in half of the runs a loop that does nothing has the
-//! client's core as well. Prints a table, or an object of JSON for each run. Ends with 3 where this
-//! system lets nobody make a namespace or see packets.
+//! client's core as well. Prints a table, or an object of JSON for each run, and draws the last runs
+//! by the program's clock and on the wire over each other. Ends with 3 where this system lets nobody
+//! make a namespace or see packets.
 
 use clap::Parser;
 use drumfire_bench::capture::{Capture, Exchange, enter_namespace, exchanges};
@@ -11,12 +12,14 @@ use drumfire_bench::floor::Scheme;
 use drumfire_bench::machine;
 use drumfire_bench::process::{self, CLIENT_CORE, Guarded, Watch, pinned};
 use drumfire_bench::server::{Kind, Server};
+use drumfire_bench::tails::{Tail, tails};
 use drumfire_bench::tool::Programs;
+use drumfire_report::figure::svg::svg;
 use drumfire_units::Nanos;
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Error, Result, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 
 /// This system lets nobody do what is needed.
@@ -37,6 +40,9 @@ struct Flags {
     /// Print an object of JSON for each run in place of the table
     #[arg(long)]
     json: bool,
+    /// Draw the tails of the last runs into this folder, as alone.svg and busy.svg
+    #[arg(long, value_name = "FOLDER")]
+    svg: Option<PathBuf>,
     /// The program to judge [default: the one beside this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
@@ -70,22 +76,63 @@ fn main() -> Result<ExitCode> {
              |---|---|---|---|---|---|---|---|"
         )?;
     }
-    for _ in 0..flags.rounds {
+    for round in 1..=flags.rounds {
         for is_busy in [false, true] {
+            let mut runs = Vec::new();
             for clock in ["program", "receive", "wire"] {
                 let run = run(clock, is_busy, &flags, &programs)?;
                 match flags.json {
-                    true => writeln!(out, "{run}")?,
-                    false => writeln!(out, "{}", row(&run))?,
+                    true => writeln!(out, "{}", run.facts)?,
+                    false => writeln!(out, "{}", row(&run.facts))?,
                 }
+                runs.push(run);
+            }
+            if let (Some(folder), true) = (&flags.svg, round == flags.rounds) {
+                draw(folder, is_busy, runs)?;
             }
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// A run by a clock, with its times as reported and as captured.
+struct Run {
+    clock: &'static str,
+    facts: Value,
+    reported: Vec<Nanos>,
+    captured: Vec<Nanos>,
+}
+
+/// Draws runs by the program's clock and on the wire over what was captured of the latter.
+fn draw(folder: &Path, is_busy: bool, runs: Vec<Run>) -> Result<()> {
+    let mut lists = Vec::new();
+    for run in runs {
+        let name = match run.clock {
+            "receive" => continue,
+            clock => format!("--clock {clock}"),
+        };
+        lists.push(Tail {
+            name,
+            times: run.reported,
+        });
+        if run.clock == "wire" {
+            lists.push(Tail {
+                name: "its capture".to_owned(),
+                times: run.captured,
+            });
+        }
+    }
+    let (file, title) = match is_busy {
+        false => ("alone.svg", "Alone on its core"),
+        true => ("busy.svg", "Beside a busy loop"),
+    };
+    let figure = tails(title, "What does a quick service seem to take?", &lists);
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join(file), svg(&figure))
+}
+
 /// One run by a clock, and what the capture of it says.
-fn run(clock: &str, is_busy: bool, flags: &Flags, programs: &Programs) -> Result<Value> {
+fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -> Result<Run> {
     let server = Server::start(Kind::Answer, Scheme::Plain, programs)?;
     let rows = server.folder().join("rows.csv");
     let limit = Nanos::from_secs(u64::from(flags.seconds) + 30);
@@ -119,20 +166,28 @@ fn run(clock: &str, is_busy: bool, flags: &Flags, programs: &Programs) -> Result
     let differences = pairs.map(|(one, other)| one.0.cast_signed() - other.0.cast_signed());
     let differences = Sorted::of(differences);
     let generator = &summary["generator"];
-    let [reported, captured] =
-        [&reported, &captured].map(|of| Sorted::of(of.iter().map(|time| time.0.cast_signed())));
-    Ok(json!({
+    let quantiles = |of: &[Nanos]| {
+        let times = of.iter().map(|time| time.0.cast_signed());
+        Sorted::of(times).quantiles()
+    };
+    let facts = json!({
         "asked": clock,
         "busy": is_busy,
         "clock": generator["clock"],
         "requests": summary["requests"]["sent"],
-        "captured": captured.0.len(),
-        "reported_ns": reported.quantiles(),
-        "captured_ns": captured.quantiles(),
+        "captured": captured.len(),
+        "reported_ns": quantiles(&reported),
+        "captured_ns": quantiles(&captured),
         "difference_ns": differences.quantiles(),
         "departures": generator["departures"],
         "cpu_ns": finished.cpu().0,
-    }))
+    });
+    Ok(Run {
+        clock,
+        facts,
+        reported,
+        captured,
+    })
 }
 
 /// The service times of a file of rows, in the order in which requests were sent; `None` where it has
