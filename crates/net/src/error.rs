@@ -121,6 +121,32 @@ impl From<TlsError> for IoError {
     }
 }
 
+/// The greatest number of a certificate's names that a message has.
+const NAMES_SHOWN: usize = 4;
+
+/// The message on a certificate for other names than the one that was asked for. The verifier has
+/// each name within the word for its kind: `DnsName("a.test")`, `IpAddress(127.0.0.1)`.
+fn of_other_names(expected: &str, presented: &[String]) -> String {
+    let inner = |name: &String| {
+        let inside = name
+            .split_once('(')
+            .and_then(|(_, rest)| rest.strip_suffix(')'));
+        inside.unwrap_or(name).trim_matches('"').to_owned()
+    };
+    let mut names: Vec<String> = presented.iter().take(NAMES_SHOWN).map(inner).collect();
+    match presented.len().checked_sub(NAMES_SHOWN) {
+        None | Some(0) => {}
+        Some(more) => names.push(format!("{more} more")),
+    }
+    match names.is_empty() {
+        true => format!("the certificate has no names, and not that of {expected}"),
+        false => format!(
+            "the certificate is for {}, and not for {expected}",
+            names.join(", ")
+        ),
+    }
+}
+
 /// A refused certificate, by the class of the reason.
 fn certificate(reason: &CertificateError) -> IoError {
     let text = reason.to_string();
@@ -131,19 +157,60 @@ fn certificate(reason: &CertificateError) -> IoError {
         | CertificateError::NotValidYetContext { .. } => {
             IoError::TlsExpired(format!("{text} (by this machine's clock)"))
         }
-        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            IoError::TlsName(text)
-        }
+        CertificateError::NotValidForNameContext {
+            expected,
+            presented,
+        } => IoError::TlsName(of_other_names(&expected.to_str(), presented)),
+        CertificateError::NotValidForName => IoError::TlsName(text),
+        CertificateError::BadSignature => IoError::TlsUntrusted(
+            "its signature is not by the key of the trusted authority that it names".to_owned(),
+        ),
         CertificateError::UnknownIssuer => {
             IoError::TlsUntrusted("its issuer is not among the trusted authorities".to_owned())
         }
         // An error without a class of its own shows its inner name alone.
         CertificateError::Other(inner) => IoError::TlsUntrusted(match inner.0.to_string() {
             name if name == "CaUsedAsEndEntity" => {
-                "the server shows the certificate of an authority as its own".to_owned()
+                "the certificate is that of an authority, and not of a server".to_owned()
             }
             name => name,
         }),
         _ => IoError::TlsUntrusted(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustls::pki_types::ServerName;
+
+    #[test]
+    fn the_names_of_a_certificate_are_as_users_write_them() {
+        let said = |presented: &[&str]| {
+            let reason = CertificateError::NotValidForNameContext {
+                expected: ServerName::try_from("shop.test").expect("a name"),
+                presented: presented.iter().map(|name| (*name).to_owned()).collect(),
+            };
+            match certificate(&reason) {
+                IoError::TlsName(text) => text,
+                other => panic!("{other:?}"),
+            }
+        };
+        for (presented, text) in [
+            (
+                &[r#"DnsName("localhost")"#, "IpAddress(127.0.0.1)"][..],
+                "the certificate is for localhost, 127.0.0.1, and not for shop.test",
+            ),
+            (
+                &[r#"DnsName("a.b")"#; 6],
+                "the certificate is for a.b, a.b, a.b, a.b, 2 more, and not for shop.test",
+            ),
+            (
+                &[],
+                "the certificate has no names, and not that of shop.test",
+            ),
+        ] {
+            assert_eq!(said(presented), text);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod config;
 mod material;
+mod self_signed;
 mod session;
 mod stream;
 

@@ -159,7 +159,9 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
         Outcome::ConnectTimeout | Outcome::ConnectUnreachable => {
             "check the address, the route and firewalls; a full accept queue looks the same"
         }
-        Outcome::TlsUntrusted => "give the issuer with --cacert, or skip verification with -k",
+        Outcome::TlsUntrusted => {
+            "give it or its issuer with --cacert, or skip verification with -k"
+        }
         Outcome::TlsName => "use the name in the certificate, with --resolve if need be",
         Outcome::TlsExpired => "renew the certificate, or skip verification with -k",
         Outcome::TlsAlert => "a server that asks for a client's certificate wants --cert and --key",
@@ -218,7 +220,7 @@ mod tests {
             (Outcome::RedirectLimit, "raise `redirects`"),
             (
                 Outcome::TlsUntrusted,
-                "give the issuer with `tls.cacert`, or skip verification with `tls.insecure`",
+                "give it or its issuer with `tls.cacert`, or skip verification with `tls.insecure`",
             ),
             (
                 Outcome::LocalDescriptors,

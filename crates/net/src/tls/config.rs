@@ -1,6 +1,7 @@
 //! Settings for TLS, from PEM texts to something that connections share.
 
 use super::material::{TlsMaterial, TlsTexts};
+use super::self_signed::{SelfSigned, is_self_signed};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
@@ -8,7 +9,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, RootCertStore,
+    SignatureScheme,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -348,6 +350,10 @@ impl ServerCertVerifier for Verified {
                 verify_server_name(&ParsedCertificate::try_from(end_entity)?, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
+            Err(error) if is_of_issuer(&error) && is_self_signed(end_entity) => {
+                let reason = CertificateError::Other(OtherError(Arc::new(SelfSigned)));
+                Err(Error::InvalidCertificate(reason))
+            }
             verified => verified,
         }
     }
@@ -385,6 +391,12 @@ fn may_be_own(error: &Error) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a certificate is refused for its issuer. The signature of one that is self-signed is
+/// compared with the keys of trusted certificates of the same name.
+fn is_of_issuer(error: &Error) -> bool {
+    may_be_own(error) || *error == Error::InvalidCertificate(CertificateError::BadSignature)
 }
 
 /// Accepts every certificate; signatures of the handshake are still checked.
@@ -439,6 +451,7 @@ impl ServerCertVerifier for Unverified {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::IoError;
     use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, KeyPair, date_time_ymd};
     use std::time::Duration;
 
@@ -468,7 +481,35 @@ mod tests {
         assert!(check(&own, "localhost", 2030).is_ok());
         assert!(check(&own, "other.test", 2030).is_err(), "another name");
         assert!(check(&own, "localhost", 2041).is_err(), "it has expired");
-        assert!(check(&other, "localhost", 2030).is_err(), "it is no root");
+        let refused = check(&other, "localhost", 2030).unwrap_err();
+        let said = format!("{:?}", IoError::from(refused));
+        assert!(said.contains("is self-signed"), "it is no root: {said}");
+    }
+
+    /// The key of a trusted certificate of the same name is another.
+    #[test]
+    fn a_certificate_of_its_own_issuer_is_called_self_signed() {
+        let own = || {
+            let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
+            params.not_after = date_time_ymd(2040, 1, 1);
+            let key = KeyPair::generate().expect("a key");
+            params.self_signed(&key).expect("a certificate")
+        };
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let now = Duration::from_secs(60 * 31_556_952);
+        let now = UnixTime::since_unix_epoch(now);
+        for (root, shown) in [(authority(), own()), (own(), own()), (own(), authority())] {
+            let mut roots = RootCertStore::empty();
+            roots.add(root.der().clone()).expect("a root");
+            let given = vec![root.der().clone()];
+            let verified = Verified::new(roots, given, &provider).expect("a root");
+            let name = ServerName::try_from("localhost").expect("a name");
+            let refused = verified.verify_server_cert(shown.der(), &[], &name, &[], now);
+            match IoError::from(refused.unwrap_err()) {
+                IoError::TlsUntrusted(text) => assert!(text.contains("self-signed"), "{text}"),
+                other => panic!("{other:?}"),
+            }
+        }
     }
 
     #[test]
