@@ -9,7 +9,7 @@ use drumfire_measure::{
     Changed, Coverage, Ending, Interval, Reading, Reason, RunEvent, RunInfo, Summary,
 };
 use drumfire_plan::Warmup;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, rounded};
 use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -17,8 +17,6 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
-
-const MILLISECOND: Nanos = Nanos::from_millis(1);
 
 /// A run as it was stored.
 #[derive(Clone, Debug)]
@@ -295,7 +293,6 @@ impl Reader {
         self.offset = begins.max(ended);
         self.reading.begin_part(self.offset, info);
         let gap = self.offset - ended;
-        let gap = Nanos(gap.0 / MILLISECOND.0 * MILLISECOND.0);
         let how = match last.is_whole {
             true => "ended",
             false => "was cut off",
@@ -306,8 +303,9 @@ impl Reader {
         };
         self.seams.append(&mut self.changes);
         self.seams.push(format!(
-            "the run {how} after {} and was resumed {gap} later{load}",
-            last.end
+            "the run {how} after {} and was resumed {} later{load}",
+            rounded::time(last.end.0 as f64),
+            rounded::time(gap.0 as f64)
         ));
         self.parts.push(Part::new(info));
         self.newest_id.clone_from(&info.id);

@@ -128,7 +128,8 @@ fn a_run_that_was_cut_off_goes_on_in_a_second_part() {
     let notes = summary.info.notes.join("\n");
     let untimed = "2 requests were open when a part of the run was cut off";
     assert!(notes.contains(untimed), "{notes}");
-    let seam = "the run was cut off after 1s and was resumed 1m2s later, with the load of its plan";
+    let seam =
+        "the run was cut off after 1.00 s and was resumed 62.0 s later, with the load of its plan";
     let changed = "at 0.5 s the rate of ";
     assert!(notes.contains(changed), "{notes}");
     assert!(notes.contains(seam), "{notes}");
