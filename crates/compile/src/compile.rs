@@ -86,7 +86,7 @@ pub(crate) fn compile_in(
     mut scope: Scope<'_>,
 ) -> Result<Plan, Vec<Diagnostic>> {
     let generator = generator(&document.generator, &mut scope);
-    let sources = feeds::sources(&document.feeds, generator.seed, &mut scope);
+    let sources = feeds::sources(document, generator.seed, &mut scope);
     let known = scope.found.len();
     let thresholds = thresholds(document, &mut scope);
     let written = pools_of(document, &mut scope);

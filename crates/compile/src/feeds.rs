@@ -21,15 +21,24 @@ use drumfire_data::{
     AtEnd, CsvForm, Feed, FeedError, FeedFormat, FeedOrder, Generated, Kind, Order, Range, Sources,
     Strides,
 };
-use drumfire_document::{Feed as Written, FeedRows, Field, Place, Text};
+use drumfire_document::{Document, Feed as Written, FeedRows, Field, Place, Step, Text};
 use std::sync::Arc;
 
 /// Every feed of a document, under its name. Feeds that can't be read are left out, and the
 /// mistakes of templates that read them are dropped later.
-pub(crate) fn sources(feeds: &[Written], seed: u64, scope: &mut Scope<'_>) -> Arc<Sources> {
-    let mut sources = Sources::new();
+pub(crate) fn sources(document: &Document, seed: u64, scope: &mut Scope<'_>) -> Arc<Sources> {
+    let taken = document.setup.iter().flat_map(Step::requests);
+    let taken = taken.flat_map(|request| &request.take);
+    let named = |field: &Field, of: &str| {
+        let name = field.name.value.clone();
+        let reference = format!("${{{of}{name}}}");
+        (name, reference)
+    };
+    let variables = document.vars.iter().map(|field| named(field, ""));
+    let references = variables.chain(taken.map(|field| named(field, "setup:")));
+    let mut sources = Sources::new().with_references(references);
     let mut read: Vec<(&Written, Feed)> = Vec::new();
-    for written in feeds {
+    for written in &document.feeds {
         check(written, scope);
         let order = order(written, scope);
         // Rows that several feeds go through are read once.

@@ -114,6 +114,13 @@ mod tests {
         }
         let near = error("{{ aa }}", &Sources::new());
         assert!(near.contains("templates have no variable `aa`"), "{near}");
+        let sources_of_plan =
+            Sources::new().with_references([("aa".to_owned(), "${aa}".to_owned())]);
+        for text in ["{{ aa }}", "{{ aa | upper }}", "{% if aa %}1{% endif %}"] {
+            let error = error(text, &sources_of_plan);
+            let wanted = "no variable `aa`; it is a value of the plan: write `${aa}`";
+            assert!(error.contains(wanted), "{error}");
+        }
         for text in ["{{ connection }}", "{{ message_number + 1 }}"] {
             let error = error(text, &sources.for_values());
             assert!(

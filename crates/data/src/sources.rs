@@ -20,6 +20,8 @@ pub struct Sources {
     asked_for: AskedFor,
     /// The functions that the plan brings.
     functions: Option<Arc<dyn Functions>>,
+    /// Names of values that a plan has and templates lack, each with the reference to it.
+    references: Arc<[(String, String)]>,
 }
 
 /// A variable that a step of a scenario sets.
@@ -97,6 +99,23 @@ impl Sources {
             functions: Some(functions),
             ..self
         }
+    }
+
+    /// The same sources of a plan that has values with these names, each behind its reference such as
+    /// `${token}`: for the words on a template that reads one.
+    #[must_use]
+    pub fn with_references(self, named: impl IntoIterator<Item = (String, String)>) -> Self {
+        Self {
+            references: named.into_iter().collect(),
+            ..self
+        }
+    }
+
+    /// The reference to the plan's value of this name.
+    pub(crate) fn reference(&self, name: &str) -> Option<&str> {
+        let mut named = self.references.iter();
+        let found = named.find(|(known, _)| known == name);
+        found.map(|(_, reference)| reference.as_str())
     }
 
     /// The functions that the plan brings.

@@ -432,6 +432,9 @@ pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), Te
         let known = known.chain(sources.variables());
         let feeds: Vec<&str> = sources.names().collect();
         let near = match drumfire_plan::suggestion(name, known) {
+            _ if let Some(reference) = sources.reference(name) => {
+                format!("; it is a value of the plan: write `{reference}`")
+            }
             none if none.is_empty() && !feeds.is_empty() => {
                 format!("; feeds are {}", feeds.join(", "))
             }
