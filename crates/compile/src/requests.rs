@@ -395,6 +395,10 @@ impl<'a> HashedLine<'a> {
 const METHOD: &str = "a list has one URL a line and no methods; the method is that of all: -X, or \
                       `method` in a plan";
 
+/// The message on a line of vegeta's lists, which names the file of a body.
+const BODY: &str = "a list has one URL a line and no bodies; the body is that of all: -d @FILE, or `body` in \
+                    a plan";
+
 /// Whether a line has a method before its URL: `GET http://…`. vegeta's targets are written so, and
 /// their method would otherwise be a part of the URL.
 fn begins_with_method(line: &str) -> bool {
@@ -407,7 +411,7 @@ fn begins_with_method(line: &str) -> bool {
 
 /// The lines of a list that are not empty and do not begin with `#`, each with its place in a file
 /// called `name`; or the mistake in one. Lines are counted from 1 and trimmed; the list of another
-/// tool, with a method before each URL, is recognised and refused.
+/// tool, with a method before each URL or files of bodies behind them, is recognised and refused.
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
     let name: Arc<str> = name.escape_default().to_string().into();
     let mut found = Vec::new();
@@ -423,6 +427,7 @@ pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, Str
         match std::str::from_utf8(line.trim_ascii()) {
             Err(_) => found.push((place, Err("the line is not valid UTF-8".to_owned()))),
             Ok(line) if line.is_empty() || line.starts_with('#') => {}
+            Ok(line) if line.starts_with('@') => found.push((place, Err(BODY.to_owned()))),
             Ok(line) if begins_with_method(line) => found.push((place, Err(METHOD.to_owned()))),
             Ok(line) => found.push((place, Ok(line))),
         }

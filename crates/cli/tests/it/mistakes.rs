@@ -10,7 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 
 /// A command line after `drumfire http`, and what stderr must have. `{url}` stands for the
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
-const MISTAKES: [(&str, &[&str]); 98] = [
+const MISTAKES: [(&str, &[&str]); 99] = [
     ("", &["<URL>"]),
     ("hostname", &["has no scheme", "http://hostname"]),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
@@ -41,6 +41,10 @@ const MISTAKES: [(&str, &[&str]); 98] = [
     (
         "@{dir}/targets",
         &["{dir}/targets:1: ", "one URL a line", "-X"],
+    ),
+    (
+        "@{dir}/bodies",
+        &["{dir}/bodies:2: ", "no bodies", "-d @FILE"],
     ),
     ("ftp://127.0.0.1/", &["ftp"]),
     ("http://", &["http://"]),
@@ -267,6 +271,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
     let serve = Serve::new("");
     let folder = Folder::new();
     folder.write("bad", format!("{}\n# remark\nno-scheme/\n", serve.url));
+    folder.write("bodies", format!("{}\n@body.json\n", serve.url));
     folder.write("empty", "\n# nothing\n\n");
     folder.write("body.json", "{\"a\": 1}\n");
     folder.write("semicolons.csv", "name;city\nAda;London\n");
@@ -296,6 +301,7 @@ fn every_mistake_is_named_before_anything_is_sent() {
         folder.names(),
         [
             "bad",
+            "bodies",
             "body.json",
             "empty",
             "garbage",
