@@ -11,16 +11,6 @@ pub(crate) fn stdout_style(color: ColorChoice) -> Style {
     style(io::stdout().is_terminal(), color)
 }
 
-/// The style for a drawing on standard output: in ASCII where that is no terminal, for no font is
-/// known there.
-pub(crate) fn drawing_style(color: ColorChoice) -> Style {
-    let mut style = stdout_style(color);
-    if !io::stdout().is_terminal() {
-        style.unicode = Unicode::Off;
-    }
-    style
-}
-
 /// The style for text on standard error.
 pub(crate) fn stderr_style(color: ColorChoice) -> Style {
     style(io::stderr().is_terminal(), color)

@@ -19,7 +19,7 @@ pub(crate) fn run(flags: &CheckFlags, output: &Output) -> Result<Exit, Failure> 
     let draft = file.draft(&flags.settings, &host, output);
     let plan = compile_draft(&draft, &host).map_err(|found| file.failure(&found))?;
     let placed = fit(&plan, &this_machine());
-    let style = terminal::drawing_style(flags.color);
+    let style = terminal::stdout_style(flags.color);
     let shown = outlook(&plan, &placed, &file.name, &style);
     let shown = shown.map_err(|error| Failure::usage(format!("{}: {error}", file.name)))?;
     if !flags.quiet {

@@ -88,13 +88,45 @@ thresholds: [ 'failed<1%' ]
 generator: { threads: 1, warmup: 5s }
 ";
 
-/// Without a terminal the drawing is ASCII.
-#[test]
-fn what_a_plan_will_do_is_drawn() {
-    let folder = Folder::new();
-    let run = check(&folder, RIGHT, &[]);
-    assert_eq!((run.code, &*run.stderr), (Some(0), ""));
-    let expected = "\
+const DRAWN: &str = "\
+plan.yaml can be run · 3 pools · 4m00s · 1 thread · the first 5 s not measured
+1 threshold
+
+browse
+  open model: 0/s to 50/s · 9,000 requests intended · in 4m00s
+  20 connections · time limit 5 s
+  2 requests in turn · to http://127.0.0.1:9
+     50/s ┤                           ▁▂▃▄▆▇███████████████████████████████████
+          │                    ▁▂▃▄▅▆██████████████████████████████████████████
+          │              ▂▃▄▅▆▇████████████████████████████████████████████████
+          │       ▁▂▄▅▆▇███████████████████████████████████████████████████████
+          │▁▂▃▅▆▇██████████████████████████████████████████████████████████████
+      0/s └────────────────────────────────────────────────────────────────────
+           0                                 2m00s                        4m00s
+
+buy
+  closed model: 10 to 40 users · pauses of 100 ms
+  as many iterations as are answered · in 4m00s
+  40 connections · time limit 5 s
+  a scenario with 2 requests · to http://127.0.0.1:9
+       40 ┤                                                   █████████████████
+          │                                  ▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆█████████████████
+          │                 ▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄▄██████████████████████████████████
+          │▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂▂███████████████████████████████████████████████████
+          │████████████████████████████████████████████████████████████████████
+        0 └────────────────────────────────────────────────────────────────────
+           0                                 2m00s                        4m00s
+
+last
+  closed model: 2 users · 50 requests intended · within 4m00s
+  2 connections · time limit 5 s
+  1 request · to http://127.0.0.1:10
+
+on this machine
+  1 thread · at most 62 connections
+";
+
+const IN_ASCII: &str = "\
 plan.yaml can be run, 3 pools, 4m00s, 1 thread, the first 5 s not measured
 1 threshold
 
@@ -131,12 +163,19 @@ last
 on this machine
   1 thread, at most 62 connections
 ";
-    assert_eq!(run.stdout, expected);
-    assert!(
-        run.stdout.is_ascii() && !run.stdout.contains('\u{1b}'),
-        "{}",
-        run.stdout
-    );
+
+/// Into a pipe the drawing has the characters of the locale.
+#[test]
+fn what_a_plan_will_do_is_drawn() {
+    let folder = Folder::new();
+    for (locale, expected) in [("C.UTF-8", DRAWN), ("C", IN_ASCII)] {
+        folder.write("plan.yaml", RIGHT);
+        let mut command = drumfire(["check", "plan.yaml"]);
+        command.current_dir(folder.at(".")).env("LANG", locale);
+        let run = Process::start(&mut command).finish(LIMIT);
+        assert_eq!((run.code, &*run.stderr), (Some(0), ""));
+        assert_eq!(run.stdout, expected);
+    }
     let quiet = check(&folder, RIGHT, &["-q"]);
     assert_eq!(
         (quiet.code, quiet.stdout, quiet.stderr),
