@@ -22,7 +22,8 @@ const CHOICES: [(&str, &[&str]); 5] = [
 ];
 
 /// The completions that the library can't make in bash: the runs that are stored, those that go on, and files behind
-/// an `@`.
+/// an `@`. The `@` is a word of its own in `COMP_WORDS` where `COMP_WORDBREAKS` has it, as it does by default, but what
+/// is offered replaces it too.
 const BASH: &str = r#"
 _drumfire_stored() {
     local state="${XDG_STATE_HOME:-$HOME/.local/state}/drumfire/runs"
@@ -31,6 +32,18 @@ _drumfire_stored() {
 
 _drumfire_beside() {
     local cur="${COMP_WORDS[COMP_CWORD]}"
+    local prev="${COMP_WORDS[COMP_CWORD-1]}"
+    [[ "${prev}" == "=" ]] && prev="${COMP_WORDS[COMP_CWORD-2]}"
+    case "${prev}" in
+        @)
+            COMPREPLY=( $(compgen -P @ -f -- "${cur}") )
+            return 0
+            ;;
+        --baseline)
+            COMPREPLY=( $(compgen -W "last $(_drumfire_stored)" -- "${cur}") $(compgen -f -- "${cur}") )
+            return 0
+            ;;
+    esac
     case "${cur}" in
         -*) ;;
         @*)
@@ -46,6 +59,15 @@ _drumfire_beside() {
                 "report "*" 2" | "resume "*" 2" | "runs rm 3" | "runs tag 3" | "runs note 3")
                     COMPREPLY=( $(compgen -W "last $(_drumfire_stored)" -- "${cur}") $(compgen -d -- "${cur}") )
                     return 0
+                    ;;
+                "compare "*)
+                    case "${prev}" in
+                        -*) ;;
+                        *)
+                            COMPREPLY=( $(compgen -W "last $(_drumfire_stored)" -- "${cur}") $(compgen -f -- "${cur}") )
+                            return 0
+                            ;;
+                    esac
                     ;;
             esac
             ;;
@@ -65,6 +87,8 @@ function __drumfire_stored
 end
 complete -c drumfire -n "__fish_seen_subcommand_from report resume" -f -a "(__drumfire_stored)"
 complete -c drumfire -n "__fish_seen_subcommand_from runs; and __fish_seen_subcommand_from rm tag note" -f -a "(__drumfire_stored)"
+complete -c drumfire -n "__fish_seen_subcommand_from compare" -a "(__drumfire_stored)"
+complete -c drumfire -l baseline -x -a "(__drumfire_stored)"
 complete -c drumfire -n "__fish_seen_subcommand_from ctl; and test (count (commandline -opc)) -eq 2" -f -a "last (drumfire ctl 2>/dev/null | string replace -r '  .*' '')"
 "#;
 
@@ -118,14 +142,17 @@ fn with_choices(command: clap::Command) -> clap::Command {
 /// The script of zsh, in which arguments that are runs have them.
 fn with_runs(script: &str) -> String {
     let mut out = String::with_capacity(script.len() + ZSH.len());
-    let mut is_ctl = false;
+    let (mut is_ctl, mut is_compare) = (false, false);
     for line in script.lines() {
         // Functions stand behind the line that names the command.
         if let Some(name) = line.strip_prefix('(') {
             is_ctl = name.starts_with("ctl)");
+            is_compare = name.starts_with("compare)");
         }
-        let run = line.starts_with("':run -- ") || line.starts_with("'::run -- ");
-        let line = match (run, is_ctl) {
+        let begins = |names: &[&str]| names.iter().any(|name| line.starts_with(name));
+        let is_side = is_compare && begins(&["':base -- ", "':candidate -- "]);
+        let is_run = begins(&["':run -- ", "'::run -- ", "'--baseline="]) || is_side;
+        let line = match (is_run, is_ctl) {
             (true, true) => line.replacen(":_default'", ":_drumfire_live'", 1),
             (true, false) => line.replacen(":_default'", ":_drumfire_stored'", 1),
             (false, _) => line.to_owned(),

@@ -254,6 +254,11 @@ fn completions_know_runs_words_and_files() {
         ("drumfire runs tag bc", "bcd-2"),
         ("drumfire http --arrivals ''", "constant poisson"),
         ("drumfire http -d @bo", "@body.json"),
+        ("drumfire http -d @ bo", "@body.json"),
+        ("drumfire compare ab", "abc-1"),
+        ("drumfire compare abc-1 b", "bcd-2 body.json"),
+        ("drumfire http --baseline bc", "bcd-2"),
+        ("drumfire http --baseline = bc", "bcd-2"),
         ("drumfire report --bri", "--brief"),
     ] {
         assert_eq!(offered(line), expected, "{line}");
