@@ -118,9 +118,13 @@ fn intended_rate(pool: &Pool) -> Option<f64> {
 fn url(request: &HttpRequest) -> String {
     let varies = request.data.as_ref();
     let varies = varies.is_some_and(|data| data.varying().target);
-    match request.step.strip_prefix('/').filter(|_| varies) {
-        Some(path) => format!("{}/{path}", request.url.origin),
-        None => request.url.to_string(),
+    let name = request.step.as_str();
+    let scheme = request.url.origin.scheme.as_str();
+    let is_url = name.split_once("://").is_some_and(|(of, _)| of == scheme);
+    match name.strip_prefix('/') {
+        Some(path) if varies => format!("{}/{path}", request.url.origin),
+        None if varies && is_url => name.to_owned(),
+        _ => request.url.to_string(),
     }
 }
 

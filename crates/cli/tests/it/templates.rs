@@ -128,6 +128,8 @@ fn a_template_is_one_step_with_its_own_name() {
     assert_eq!(steps.len(), 1);
     let name = steps[0]["name"].as_str().unwrap();
     assert!(name.ends_with("/p/{{ uuid }}?token=***"), "{name}");
+    let target = report.at("run.target").as_str().unwrap();
+    assert!(target.ends_with("/p/{{ uuid }}?token=***"), "{target}");
 }
 
 #[test]
