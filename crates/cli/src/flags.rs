@@ -70,7 +70,8 @@ pub(crate) struct Cli {
   drumfire ctl last rate 500/s        another rate for the one that began last
   drumfire ctl last mark 'deployed'   a note in its report")]
 pub(crate) struct CtlFlags {
-    /// The run: its name or the beginning of one, its directory, or last; without it, all are listed
+    /// The run: its name or the beginning of one, its directory, or last; without it, all are listed,
+    /// and alone it is shown
     pub(crate) run: Option<String>,
     /// What to do: rate LAW, users LAW, pause, resume, mark TEXT or stop
     #[arg(hide_possible_values = true, value_parser = acts())]

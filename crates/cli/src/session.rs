@@ -71,7 +71,11 @@ pub(crate) fn of<'a>(
     signals: &Signals,
     output: &Output,
 ) -> Result<Session<'a>, Failure> {
-    let remote = Remote::within(runs_folder::sockets(), output.redactor());
+    let remote = Remote::within(
+        runs_folder::sockets(),
+        output.redactor(),
+        runs_folder::runs(),
+    );
     Ok(of_prepared(prepared, notes, signals, output)?.observed_by(remote))
 }
 

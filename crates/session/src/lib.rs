@@ -53,7 +53,7 @@ pub use error::SessionError;
 pub use intervals::{IntervalOutput, IntervalOutputs, IntervalShape};
 
 pub use limits::{check_descriptors, prepare, prepare_placed, this_machine};
-pub use message::{Answer, Question};
+pub use message::{Answer, Question, RunStatus};
 pub use metering::Meter;
 pub use metering_error::MeteringError;
 pub use observer::{Note, Observer, RunContext};

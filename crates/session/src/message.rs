@@ -14,11 +14,13 @@ use drumfire_plan::Command;
 /// The kinds of questions.
 const ABOUT: u8 = 0;
 const COMMAND: u8 = 1;
+const STATUS: u8 = 2;
 
 /// The kinds of answers.
 const FACTS: u8 = 0;
 const REFUSED: u8 = 2;
 const DONE: u8 = 3;
+const STANDS: u8 = 4;
 
 /// A client's question to a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +29,18 @@ pub enum Question {
     About,
     /// A change of the run.
     Command(Command),
+    /// The run's load as it stands, and whose run it is.
+    Status,
+}
+
+/// A run as it stands, in words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunStatus {
+    /// The folder of runs of the process that runs it, whether or not the run is stored; empty where
+    /// that has none.
+    pub runs: String,
+    /// The load of each pool, as the last commands have it.
+    pub load: String,
 }
 
 /// The run's answer.
@@ -36,6 +50,8 @@ pub enum Answer {
     Facts(Box<RunInfo>),
     /// The effect of a command and the time of the run from which it holds, in words.
     Done(String),
+    /// The run as it stands.
+    Status(RunStatus),
     /// The run has changed nothing, for this reason.
     Refused(String),
 }
@@ -47,6 +63,7 @@ impl Question {
         match self {
             Self::About => vec![ABOUT],
             Self::Command(command) => message(COMMAND, &encode_command(command)),
+            Self::Status => vec![STATUS],
         }
     }
 
@@ -57,6 +74,7 @@ impl Question {
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         match bytes {
             [ABOUT] => Ok(Self::About),
+            [STATUS] => Ok(Self::Status),
             [COMMAND, content @ ..] => decode_command(content).map(Self::Command),
             _ => Err(CodecError::Malformed("an unknown question")),
         }
@@ -70,6 +88,10 @@ impl Answer {
         match self {
             Self::Facts(info) => message(FACTS, &info.encode()),
             Self::Done(what) => message(DONE, what.as_bytes()),
+            // A path has no zero byte.
+            Self::Status(RunStatus { runs, load }) => {
+                message(STANDS, format!("{runs}\0{load}").as_bytes())
+            }
             Self::Refused(why) => message(REFUSED, why.as_bytes()),
         }
     }
@@ -82,6 +104,13 @@ impl Answer {
         match bytes {
             [FACTS, content @ ..] => Ok(Self::Facts(Box::new(RunInfo::decode(content)?))),
             [DONE, content @ ..] => text(content).map(Self::Done),
+            [STANDS, content @ ..] => match text(content)?.split_once('\0') {
+                Some((runs, load)) => Ok(Self::Status(RunStatus {
+                    runs: runs.to_owned(),
+                    load: load.to_owned(),
+                })),
+                None => Err(CodecError::Malformed("a status has two texts")),
+            },
             [REFUSED, content @ ..] => text(content).map(Self::Refused),
             _ => Err(CodecError::Malformed("an unknown answer")),
         }
@@ -111,12 +140,20 @@ mod tests {
         let stop = Change::Stop {
             reason: StopReason::Command,
         };
-        for question in [Question::About, Question::Command(Command::soon(stop))] {
+        for question in [
+            Question::About,
+            Question::Command(Command::soon(stop)),
+            Question::Status,
+        ] {
             assert_eq!(Question::decode(&question.encode()), Ok(question));
         }
         for answer in [
             Answer::Done("rate 300/s from 1.0 s in run é".to_owned()),
             Answer::Refused("too l\u{e4}te".to_owned()),
+            Answer::Status(RunStatus {
+                runs: "/home/\u{e4}/runs".to_owned(),
+                load: "a: 300/s".to_owned(),
+            }),
         ] {
             assert_eq!(Answer::decode(&answer.encode()), Ok(answer));
         }
@@ -142,6 +179,8 @@ mod tests {
             &[1, 1],
             &[DONE, 0xff],
             &[REFUSED, 0xff],
+            &[STANDS],
+            &[STANDS, b'a'],
         ] {
             assert!(Answer::decode(bytes).is_err(), "{bytes:?}");
         }

@@ -1,6 +1,6 @@
 //! A run of this user that goes on in any process, as its socket has it ([`crate::message`]).
 
-use crate::message::{Answer, Question};
+use crate::message::{Answer, Question, RunStatus};
 use crate::remote::{SOCKET_EXTENSION, is_socket};
 use drumfire_measure::RunInfo;
 use drumfire_plan::Command;
@@ -63,7 +63,7 @@ impl Peers {
                 info: *info,
                 socket: socket.to_owned(),
             }),
-            Ok(Answer::Done(_) | Answer::Refused(_)) => {}
+            Ok(Answer::Done(_) | Answer::Status(_) | Answer::Refused(_)) => {}
             Err(error) => match error.kind() {
                 io::ErrorKind::ConnectionRefused => fs::remove_file(socket)?,
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
@@ -87,6 +87,15 @@ impl Peer {
         peers.live.pop()
     }
 
+    /// The run as it stands; `None` where it does not answer, or is of a version that can't say.
+    #[must_use]
+    pub fn status(&self) -> Option<RunStatus> {
+        match ask(&self.socket, &Question::Status) {
+            Ok(Answer::Status(status)) => Some(status),
+            _ => None,
+        }
+    }
+
     /// Has the run carry out a command; gives its answer.
     ///
     /// # Errors
@@ -95,7 +104,9 @@ impl Peer {
         match ask(&self.socket, &Question::Command(command)) {
             Ok(Answer::Done(what)) => Ok(what),
             Ok(Answer::Refused(why)) => Err(PeerError::Refused(why)),
-            Ok(Answer::Facts(_)) => Err(PeerError::Silent(io::ErrorKind::InvalidData.into())),
+            Ok(Answer::Facts(_) | Answer::Status(_)) => {
+                Err(PeerError::Silent(io::ErrorKind::InvalidData.into()))
+            }
             Err(error) => Err(PeerError::Silent(error)),
         }
     }

@@ -10,7 +10,7 @@
 //! refuses connections, and is removed by the next run. A process that goes on with another's run
 //! takes the name over, and the other leaves it where it is.
 
-use crate::message::{Answer, Question};
+use crate::message::{Answer, Question, RunStatus};
 use crate::steering::Steering;
 use crate::{Note, Observer, Redactor, RunContext, SessionError};
 use drumfire_engine::Control;
@@ -43,6 +43,8 @@ const UNNAMED_EXTENSION: &str = "new";
 pub struct Remote {
     state: State,
     redactor: Redactor,
+    /// The folder of runs of this process.
+    runs: Option<PathBuf>,
 }
 
 /// The state of the socket.
@@ -67,12 +69,13 @@ struct Socket {
 
 impl Remote {
     /// Commands through a socket in the folder that [`socket_folder`] has found. Answers have no
-    /// secret of `redactor`.
+    /// secret of `redactor`, and name `runs`, the folder of runs of this process, if it has one.
     #[must_use]
-    pub fn within(folder: io::Result<PathBuf>, redactor: &Redactor) -> Self {
+    pub fn within(folder: io::Result<PathBuf>, redactor: &Redactor, runs: Option<PathBuf>) -> Self {
         Self {
             state: folder.map_or_else(State::Failed, State::Closed),
             redactor: redactor.clone(),
+            runs,
         }
     }
 }
@@ -81,7 +84,12 @@ impl Observer for Remote {
     fn begin(&mut self, run: &RunContext) -> Result<(), SessionError> {
         if let State::Closed(folder) = &self.state {
             let info = Arc::new(self.redactor.info(&run.info));
-            let socket = Socket::open(folder, info, run.control.clone());
+            let runs = self.runs.take().unwrap_or_default();
+            let facts = Facts {
+                info,
+                runs: runs.to_string_lossy().into_owned(),
+            };
+            let socket = Socket::open(folder, facts, run.control.clone());
             self.state = socket.map_or_else(State::Failed, |_socket| State::Open { _socket });
         }
         Ok(())
@@ -97,10 +105,17 @@ impl Observer for Remote {
     }
 }
 
+/// The facts of a run that hold from its beginning to its end.
+struct Facts {
+    info: Arc<RunInfo>,
+    /// The folder of runs of this process.
+    runs: String,
+}
+
 impl Socket {
-    fn open(folder: &Path, info: Arc<RunInfo>, control: Control) -> io::Result<Self> {
+    fn open(folder: &Path, facts: Facts, control: Control) -> io::Result<Self> {
         remove_dead(folder);
-        let path = folder.join(&info.id).with_extension(SOCKET_EXTENSION);
+        let path = folder.join(&facts.info.id).with_extension(SOCKET_EXTENSION);
         // A socket refuses connections until its program listens, and one that refuses is taken for
         // a dead run's: it gets its name when it is listened at.
         let unnamed = path.with_extension(UNNAMED_EXTENSION);
@@ -108,7 +123,7 @@ impl Socket {
         let inode = fs::symlink_metadata(&unnamed)?.ino();
         fs::rename(&unnamed, &path)?;
         let socket = Self { path, inode };
-        let mut steering = Steering::of(&info);
+        let mut steering = Steering::of(&facts.info);
         let mut noted = 0;
         let body = move || {
             for stream in listener.incoming().map_while(Result::ok) {
@@ -118,7 +133,7 @@ impl Socket {
                     noted += 1;
                 }
                 // A client that is gone or sends nothing does not keep others from their answers.
-                let _gone = serve(stream, &info, &control, &mut steering);
+                let _gone = serve(stream, &facts, &control, &mut steering);
             }
         };
         // It ends with the process.
@@ -190,7 +205,7 @@ pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<P
 /// Answers one message.
 fn serve(
     stream: UnixStream,
-    info: &RunInfo,
+    facts: &Facts,
     control: &Control,
     steering: &mut Steering,
 ) -> io::Result<()> {
@@ -201,7 +216,11 @@ fn serve(
     let mut message = Vec::new();
     (&mut client).take(MESSAGE_MAX).read_to_end(&mut message)?;
     let answer = match Question::decode(&message) {
-        Ok(Question::About) => Answer::Facts(Box::new(info.clone())),
+        Ok(Question::About) => Answer::Facts(Box::new((*facts.info).clone())),
+        Ok(Question::Status) => Answer::Status(RunStatus {
+            runs: facts.runs.clone(),
+            load: steering.load(),
+        }),
         Ok(Question::Command(command)) => {
             let carried_out = steering.carry_out(&printable(command), control);
             carried_out.map_or_else(Answer::Refused, |words| Answer::Done(kept(words, control)))

@@ -123,6 +123,28 @@ impl Steering {
         }
     }
 
+    /// The load of each pool, in words: `400/s`, `a: 5 users; b: paused, with 20/s behind it`.
+    #[must_use]
+    pub fn load(&self) -> String {
+        let of_pool = |pool: &PoolLoad| {
+            let name = match self.pools.len() {
+                1 => String::new(),
+                _ => format!("{}: ", pool.name),
+            };
+            let law = match pool.law.parse::<u32>() {
+                Ok(1) => "1 user".to_owned(),
+                Ok(users) => format!("{users} users"),
+                Err(_) => pool.law.clone(),
+            };
+            match pool.is_paused {
+                true => format!("{name}paused, with {law} behind it"),
+                false => format!("{name}{law}"),
+            }
+        };
+        let pools: Vec<String> = self.pools.iter().map(of_pool).collect();
+        pools.join("; ")
+    }
+
     /// Whether every pool is paused.
     #[must_use]
     pub fn is_paused(&self) -> bool {

@@ -122,7 +122,7 @@ fn a_client_that_drips_does_not_hold_up_the_next() {
         second: None,
     };
     run(&folder, u64::MAX, |session| {
-        let remote = Remote::within(Ok(folder.clone()), &Redactor::default());
+        let remote = Remote::within(Ok(folder.clone()), &Redactor::default(), None);
         session.observed_by(remote).observed_by(clients)
     });
 }
@@ -159,7 +159,7 @@ impl Observer for Paused {
 fn a_socket_goes_with_its_own_process() {
     let folder = folder("paused");
     let is_left = Arc::new(AtomicBool::new(false));
-    let remote = || Remote::within(Ok(folder.clone()), &Redactor::default());
+    let remote = || Remote::within(Ok(folder.clone()), &Redactor::default(), None);
     let paused = Paused {
         folder: folder.clone(),
         remote: Some(remote()),

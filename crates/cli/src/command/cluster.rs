@@ -289,7 +289,11 @@ impl Opening<'_> {
                 relayed(relay, facts, (clock, start), &mut told, &wish)
             })
         });
-        let remote = Remote::within(runs_folder::sockets(), output.redactor());
+        let remote = Remote::within(
+            runs_folder::sockets(),
+            output.redactor(),
+            runs_folder::runs(),
+        );
         let session = session.noted(notes).observed_by(signals.clone());
         Ok(session.observed_by(remote))
     }

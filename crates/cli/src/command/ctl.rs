@@ -20,16 +20,16 @@ pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
         output.print(listed(&runs).as_bytes())?;
         return Ok(Exit::Done);
     };
+    let run = chosen(name, &runs)?;
     let Some(act) = flags.act else {
-        let message = "say what to do: rate, users, pause, resume, mark or stop";
-        return Err(Failure::usage(message));
+        output.print(status(run).as_bytes())?;
+        return Ok(Exit::Done);
     };
     let order = Order {
         act,
         argument: flags.argument.as_deref(),
         pool: flags.pool.as_deref().filter(|name| !name.is_empty()),
     };
-    let run = chosen(name, &runs)?;
     let command = order.command(&run.info);
     let command = command.map_err(|why| Failure::usage(shown(&why)))?;
     match run.send(command) {
@@ -57,16 +57,30 @@ fn listed(runs: &Peers) -> String {
     if is_empty(runs) {
         return "no run goes on\n".to_owned();
     }
-    let now = Clock::unix_time();
-    let live = runs.live.iter().map(|run| {
-        let seconds = now.saturating_sub(run.info.started_at_unix_ns) / 1_000_000_000;
-        let target = shown(&run.info.target);
-        let id = shown(&run.id);
-        format!("{id}  for {}  {target}\n", Nanos::from_secs(seconds))
-    });
+    let live = runs.live.iter().map(row);
     let silent = runs.silent.iter();
     let silent = silent.map(|id| format!("{}  does not answer\n", shown(id)));
     live.chain(silent).collect()
+}
+
+/// The row of a run in a list: its id, for how long it goes on, its target.
+fn row(run: &Peer) -> String {
+    let now = Clock::unix_time();
+    let seconds = now.saturating_sub(run.info.started_at_unix_ns) / 1_000_000_000;
+    let target = shown(&run.info.target);
+    let id = shown(&run.id);
+    format!("{id}  for {}  {target}\n", Nanos::from_secs(seconds))
+}
+
+/// A run as it stands.
+fn status(run: &Peer) -> String {
+    let load = run.status().map(|status| status.load);
+    let load = load.map_or_else(String::new, |load| format!("  load: {}\n", shown(&load)));
+    let figures = match runs_folder::find(&run.id) {
+        Ok(_) => format!("  figures so far: drumfire report {}\n", shown(&run.id)),
+        Err(_) => String::new(),
+    };
+    format!("{}{load}{figures}", row(run))
 }
 
 /// The run that is stored in a directory, or under this id; a run that was resumed has another name
@@ -77,25 +91,56 @@ fn stored<'a>(name: &str, runs: &'a [Peer]) -> Option<&'a Peer> {
     runs.iter().find(|run| run.info.id == id)
 }
 
-/// The run with this name, or whose name begins so, or that is stored there; `last` is the only one
-/// that goes on: of several it could be another one by now.
+/// The run with this name, or whose name begins so, or that is stored there, or the last one.
 fn chosen<'a>(name: &str, runs: &'a Peers) -> Result<&'a Peer, Failure> {
+    if is_empty(runs) {
+        return Err(Failure::usage("no run goes on"));
+    }
+    if name == "last" {
+        return last(runs);
+    }
     let others = listed(runs);
     let others = others.trim_end();
-    let is_last = name == "last";
-    let fits = |run: &&Peer| is_last || run.id.starts_with(name);
-    let mut found = runs.live.iter().filter(fits);
+    let mut found = runs.live.iter().filter(|run| run.id.starts_with(name));
     match (found.next(), found.next()) {
-        (Some(run), None) if !is_last || runs.silent.is_empty() => Ok(run),
-        (Some(_), _) if is_last => Err(Failure::usage(format!(
-            "several runs go on; name one of them:\n{others}"
-        ))),
+        (Some(run), None) => Ok(run),
         (Some(_), _) => Err(Failure::usage(format!(
             "several runs begin with `{name}`:\n{others}"
         ))),
-        (None, _) if is_empty(runs) => Err(Failure::usage("no run goes on")),
         (None, _) => stored(name, &runs.live)
             .ok_or_else(|| Failure::usage(format!("no run `{name}` goes on; these do:\n{others}"))),
+    }
+}
+
+/// The only run that goes on of those whose process has the folder of runs that this one has: of
+/// several it could be another one by now.
+fn last(runs: &Peers) -> Result<&Peer, Failure> {
+    let folder = runs_folder::runs().unwrap_or_default();
+    let of_folder = |run: &Peer| run.status().map(|status| status.runs);
+    let (own, others): (Vec<_>, Vec<_>) = runs
+        .live
+        .iter()
+        .map(|run| (run, of_folder(run)))
+        .partition(|(_, other)| other.as_deref() == Some(&*folder.to_string_lossy()));
+    match own.as_slice() {
+        [(run, _)] if runs.silent.is_empty() => Ok(run),
+        [] if runs.silent.is_empty() => {
+            let of_others = others.iter().map(|(run, folder)| {
+                let folder = folder.as_deref().filter(|folder| !folder.is_empty());
+                let folder = folder.map_or_else(String::new, |folder| format!("  of {folder}"));
+                format!("{}{}\n", row(run).trim_end(), shown(&folder))
+            });
+            Err(Failure::usage(format!(
+                "no run of {} goes on; these are of other folders, and `drumfire ctl` takes their \
+                 names:\n{}",
+                folder.display(),
+                of_others.collect::<String>().trim_end()
+            )))
+        }
+        _ => Err(Failure::usage(format!(
+            "several runs go on; name one of them:\n{}",
+            listed(runs).trim_end()
+        ))),
     }
 }
 

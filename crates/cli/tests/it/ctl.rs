@@ -51,6 +51,14 @@ fn a_run_is_changed_marked_and_ended() {
         assert_eq!(idle.code, Some(0), "{}", idle.stderr);
         assert!(idle.stdout.contains(words), "{}", idle.stdout);
     }
+    for name in [&*id, "last", &id[..6]] {
+        let shown = ctl(&folder, &[name]);
+        assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+        let said = &shown.stdout;
+        assert!(said.starts_with(&format!("{id}  for ")), "{said}");
+        assert!(said.contains("load: 400/s\n"), "{said}");
+        assert!(said.contains(&serve.url), "{said}");
+    }
     let before = serve.count("requests");
     serve.await_requests(before + 100);
     for (args, words) in [
@@ -59,7 +67,6 @@ fn a_run_is_changed_marked_and_ended() {
         (&[&*id, "rate"], "write the rate"),
         (&[&*id, "rate", "0"], "a rate is above 0"),
         (&[&*id, "pause", "now"], "takes nothing behind it"),
-        (&[&*id], "say what to do"),
         (&["nix", "pause"], "no run `nix` goes on"),
         (&[&*id, "pause", "--pool", "b"], "no pool `b`"),
     ] {
@@ -223,6 +230,50 @@ fn the_last_of_several_is_refused() {
     for run in runs {
         assert_eq!(run.finish(LIMIT).code, Some(4));
     }
+}
+
+/// The last run is one of the caller's folder of runs, as in `drumfire report last`. A run of another
+/// folder is named, and changes nothing but by its name.
+#[test]
+fn the_last_run_is_one_of_the_own_folder() {
+    let serve = Serve::new("");
+    let folder = Folder::new();
+    let [own, other] = ["own", "other"].map(|name| folder.at(name));
+    let start = |state: &str| {
+        let mut run = at(&folder, &["http", "-r", "20", "-z", "1h", "-q", &serve.url]);
+        run.env("XDG_STATE_HOME", state);
+        Process::start(&mut run)
+    };
+    let ctl_of = |state: &str, args: &[&str]| {
+        let args: Vec<&str> = ["ctl"].iter().chain(args).copied().collect();
+        let mut ctl = at(&folder, &args);
+        ctl.env("XDG_STATE_HOME", state);
+        Process::start(&mut ctl).finish(LIMIT)
+    };
+    let id_of = |row: &str| row.split(' ').next().expect("a name").to_owned();
+    let of_other = start(&other);
+    wait_until("the run", || ctl(&folder, &[]).stdout.contains("  for "));
+    let of_others = id_of(&ctl(&folder, &[]).stdout);
+    let refused = ctl_of(&own, &["last", "mark", "x"]);
+    assert_eq!(refused.code, Some(2), "{}", refused.stdout);
+    for words in [
+        &*format!("no run of {own}/drumfire/runs goes on"),
+        &of_others,
+        &format!("of {other}/drumfire/runs"),
+    ] {
+        assert!(refused.stderr.contains(words), "{}", refused.stderr);
+    }
+    let marked = ctl_of(&other, &["last", "mark", "x"]);
+    assert!(marked.stdout.contains(&of_others), "{}", marked.stderr);
+
+    let of_own = start(&own);
+    wait_until("both", || ctl(&folder, &[]).stdout.lines().count() == 2);
+    let stopped = ctl_of(&own, &["last", "stop"]);
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    assert!(!stopped.stdout.contains(&of_others), "{}", stopped.stdout);
+    assert_eq!(of_own.finish(LIMIT).code, Some(4));
+    assert_eq!(ctl_of(&own, &[&of_others, "stop"]).code, Some(0));
+    assert_eq!(of_other.finish(LIMIT).code, Some(4));
 }
 
 /// Another thing in the folder of sockets is passed over, and a dialect has no socket in it.
