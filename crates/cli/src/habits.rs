@@ -44,7 +44,11 @@ const FORMS: [&str; 7] = [
 const SHOWN: &str = "`--show` sends one of each request and prints the exchange";
 const RAMP: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
 const RAMP_OF_PLAN: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'`";
+const BURSTS: &str =
+    "a burst is a part of the rate's law, such as -r 'const(50,30s) once(500) const(50,30s)'";
 const KEEP_ALIVE: &str = "a connection for each request is `--no-keepalive`";
+const VARIABLE: &str = "a variable of the plan is set by `--set vars.{NAME=VALUE}`, and a plan reads the \
+                        environment by ${env:NAME}";
 const TIMEOUT: &str = "the time limit of a request is `--timeout {5s}`";
 
 const HABITS: &[Habit] = &[
@@ -412,6 +416,7 @@ const HABITS: &[Habit] = &[
         "the statuses that are ok are `--expect-status {200}`",
     ),
     habit(Both, &["-j"], RESULTS),
+    habit(Http, &["--burst-delay", "--burst-rate"], BURSTS),
     habit(
         Both,
         &["--compare"],
@@ -542,7 +547,11 @@ fn filled(ours: &str, value: Option<&str>) -> String {
     // A cookie is a secret under any name.
     let may_show = |value: &&str| secret::excerpt(value) == **value && !ours.contains("Cookie");
     // A form of results, as other tools' flags take it, is no file's name.
-    let is_place = |value: &&str| ours != RESULTS || !FORMS.contains(value);
+    let is_place = |value: &&str| match ours {
+        RESULTS => !FORMS.contains(value),
+        VARIABLE => value.contains('='),
+        _ => true,
+    };
     let value = match value.filter(may_show).filter(is_place) {
         Some(value) => value,
         None => &ours[from + 1..to],
@@ -714,16 +723,11 @@ fn of_run(typed: &str) -> &'static str {
     match typed {
         "--vus" | "--vu" | "--virtual-users" | "--max-vus" => "users are `-u {N}`",
         "--rps" | "--qps" | "--rate-limit" => "the rate is `-r {RATE}`",
-        "-d" | "-t" | "--time" | "--run-time" => {
-            "the load stands in the plan, and `-z {TIME}` above its duration"
-        }
+        "-d" | "-t" | "--time" | "--run-time" => "the length of a run is `-z {TIME}`",
         "-i" => "iterations are `--iterations {N}`",
         "-s" | "--stage" | "--stages" => RAMP_OF_PLAN,
         "--out" | "--output" | "--summary-export" => RESULTS,
-        "-e" | "--env" | "--var" | "--variable" | "--variables" => {
-            "a variable of the plan is set by `--set vars.NAME=VALUE`, and one of the environment \
-             is ${env:NAME} in it"
-        }
+        "-e" | "--env" | "--var" | "--variable" | "--variables" => VARIABLE,
         "-v" | "--verbose" | "--debug" | "--http-debug" => SHOWN,
         "--timeout" | "--max-time" | "--time-limit" | "--request-timeout" | "--socket-timeout" => {
             "the time limit of a request is a key of the plan, and `--set defaults.timeout=5s` \
@@ -746,6 +750,10 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
     let unknown = |typed: &str, value: Option<&str>| {
         let ours = match (typed, value) {
             ("-t", Some(value)) => threads_or_timeout(value),
+            // curl's time limit, where it is no method.
+            ("-m", Some(value)) if command == "http" && is_time(value) => {
+                filled(TIMEOUT, Some(value))
+            }
             _ => filled(row(command, typed)?.ours, value),
         };
         Some(format!(
@@ -785,6 +793,12 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
         &name[..=end],
         Some(&arg[1 + end..]).filter(|value| !value.is_empty()),
     )
+}
+
+/// Whether a value is a time, with or without a unit.
+fn is_time(value: &str) -> bool {
+    value.starts_with(|c: char| c.is_ascii_digit())
+        && (value.parse::<f64>().is_ok() || Nanos::from_str(value).is_ok())
 }
 
 /// `-t` has threads on the command line of wrk, and a time limit on that of hey.
@@ -829,8 +843,8 @@ pub(crate) fn duration_as_body(data: &str) -> Option<String> {
     let unit = if number { "s" } else { "" };
     duration.then(|| {
         format!(
-            "-d is the body: this would POST `{data}`; a run of {data}{unit} is -z {data}{unit}, \
-             and the body is sent with -X POST beside it"
+            "-d is the body, and `{data}` would be sent with POST; the length of a run is \
+             -z {data}{unit}, and -X POST sends `{data}` all the same"
         )
     })
 }
@@ -1036,13 +1050,30 @@ mod tests {
                 "`--vus` is no flag of drumfire run: users are `-u 10`",
             ),
             ("run --rps=5 x", "`-r 5`"),
-            ("run -e A=b x", "`--set vars.NAME=VALUE`"),
+            (
+                "run -e A=b x",
+                "`-e` is no flag of drumfire run: a variable of the plan is set by \
+                 `--set vars.A=b`, and a plan reads the environment by ${env:NAME}",
+            ),
+            ("run --env=A=b x", "`--set vars.A=b`"),
+            ("run -e PASSWORD=hunter22 x", "`--set vars.NAME=VALUE`"),
+            ("run -e A x", "`--set vars.NAME=VALUE`"),
             ("run --summary-export f x", "`--json f`"),
             ("run --verbose x", "`--show`"),
             ("http -v http://h/", "`--show`"),
             ("grpc --debug h:1", "`--show`"),
             ("http --form-string a=b http://h/", "`-F a=b`"),
-            ("run -d 30s x", "the load stands in the plan"),
+            (
+                "run -d 30s x",
+                "`-d` is no flag of drumfire run: the length of a run is `-z 30s`",
+            ),
+            (
+                "http -m 5 http://h/",
+                "the time limit of a request is `--timeout 5s`",
+            ),
+            ("http -m2.5 http://h/", "`--timeout 2.5s`"),
+            ("http --burst-delay 2s http://h/", "once(500)"),
+            ("http --burst-rate 4 http://h/", "once(500)"),
             ("http -s x.lua http://h/", "{{uuid}}"),
             ("http -s x.lua http://h/", "`script:` of a plan"),
         ] {
@@ -1069,7 +1100,8 @@ mod tests {
 
     #[test]
     fn a_duration_is_no_body() {
-        assert!(duration_as_body("10s").unwrap().contains("-z 10s"));
+        let said = duration_as_body("10s").unwrap();
+        assert!(said.contains("; the length of a run is -z 10s, "), "{said}");
         assert!(duration_as_body("10").unwrap().contains("-z 10s"));
         assert!(duration_as_body("1m30s").is_some());
         for data in ["", "ten", "{\"a\":1}", "10x", "@10s"] {
