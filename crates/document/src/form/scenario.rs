@@ -1,6 +1,8 @@
 //! The steps of a scenario as mappings: a request, `pause: 200ms..1s`, `set: { order: "{{ uuid }}" }`.
 
-use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields};
+use super::fields::{
+    Entry, Fields as _, entries, fields, fields_schema, items, read_fields, show_fields,
+};
 use super::node::Node;
 use super::request::{ASKS, Keys as RequestKeys};
 use super::schema::{self, Definitions};
@@ -48,7 +50,24 @@ const KINDS: [(&str, &[&str]); 4] = [
     ("repeat", &["as", "until", "do"]),
 ];
 
+/// Whether a key says what a step does.
+fn is_deed(key: &str) -> bool {
+    ASKS.contains(&key) || KINDS.iter().any(|(kind, _)| *kind == key)
+}
+
 impl StepKeys {
+    /// The keys among those that were written which a step has; where none of them says what it does,
+    /// those that misspelt ones stand for, too.
+    fn known(&self, written: &[&str]) -> Vec<&'static str> {
+        let (mut all, mut set) = (Vec::new(), Vec::new());
+        Self::keys(&mut all);
+        self.show(&mut set);
+        let is_set = |key: &str| set.iter().any(|(name, _)| name == key);
+        let is_clear = written.iter().any(|key| is_deed(key));
+        all.retain(|key| written.contains(key) || !is_clear && is_set(key));
+        all
+    }
+
     /// The step that the keys make; `written` are those that the mapping has.
     fn step(self, written: &[&str], place: &Place, found: &mut Findings) -> Option<Step> {
         let kind = KINDS.iter().find(|(key, _)| written.contains(key));
@@ -165,8 +184,13 @@ impl Entry for Vec<Step> {
                 continue;
             }
             let written: Vec<&str> = written.iter().map(|(key, _)| &*key.value).collect();
+            let before = found.len();
             let keys: StepKeys = read_fields(item, WHAT, found);
-            steps.extend(keys.step(&written, &item.place, found));
+            let known = keys.known(&written);
+            // What the step does has a name of which another finding speaks.
+            if found.len() == before || known.iter().any(|key| is_deed(key)) {
+                steps.extend(keys.step(&known, &item.place, found));
+            }
         }
         steps
     }

@@ -39,7 +39,16 @@ fn every_mistake_is_said_with_its_place() {
                 "p:2:13: thresholds: a single value is wanted, not a mapping; a rule is one text: write `\"p99<50ms\"`, `\"failed<1%\"`",
                 "p:3:15: a pool has no key `duration`; a load ends by `stop: { after: 10s }`",
                 "p:3:43: a step has no key `sleep`; a pause is a step of a scenario, `- pause: 1s`",
-                "p:3:41: scenario: a request has one of `get`, `head`",
+            ],
+        ),
+        (
+            "drumfire: 1\npools: { a: { scenario: [{ puase: 1s }, { pause: 1s, sleep: 2s }, { gte: /, x: 1 }, { name: x }] } }\n",
+            &[
+                "p:2:28: a step has no key `puase`; did you mean `pause`?",
+                "p:2:54: a step has no key `sleep`; a pause is a step",
+                "p:2:69: a step has no key `gte`; did you mean `get`?",
+                "p:2:77: a step has no key `x`",
+                "p:2:85: scenario: a request has one of `get`, `head`",
             ],
         ),
         ("- a\n", &["p:1:1: a plan is a mapping and not a list"]),
