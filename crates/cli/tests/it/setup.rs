@@ -79,7 +79,7 @@ fn a_setup_gives_values_to_the_load_and_the_teardown() {
     assert_eq!(checked.code, Some(0), "{checked:?}");
     for text in [
         "setup\n  2 requests · once before the load · takes token, who\n",
-        "teardown\n  1 request, once behind the load\n",
+        "teardown\n  1 request · once behind the load\n",
     ] {
         assert!(checked.stdout.contains(text), "{text}\n{}", checked.stdout);
     }
