@@ -11,7 +11,7 @@
 use crate::line::{Ink, Line};
 use crate::quantity::{latency, latency_at_least, share, share_of, span};
 use crate::secret;
-use crate::style::Style;
+use crate::style::{Style, Unicode};
 use crate::table::{Column, Side, Table};
 use crate::untrusted::Untrusted;
 use drumfire_measure::{Coverage, Digest, TargetState, Validity};
@@ -117,7 +117,7 @@ fn table(runs: &[Listed<'_>], style: &Style, room: usize) -> Table {
 pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) -> [Line; 10] {
     let unicode = style.unicode;
     let (tick, cross) = (style.glyph("✓", "+"), style.glyph("✗", "x"));
-    let target = foreign(&secret::url(&run.target), room, style);
+    let target = target(&secret::url(&run.target), room, style);
     let (word, ink) = match (run.coverage.has_end(), run.validity) {
         (false, _) => ("cut off", Ink::Warn),
         (true, Validity::Valid) => ("valid", Ink::Good),
@@ -166,14 +166,28 @@ pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) 
     ]
 }
 
-/// A text that others wrote, escaped, of at most `room` characters with the mark of a cut. The cut
+/// A target, escaped, of at most `room` characters, which is at least 3. Targets of a list differ in
+/// their ends most often: where there is no room, the scheme goes first and then the middle. The cut
 /// is made before the text is escaped, so that an escape is never halved.
-fn foreign(text: &str, room: usize, style: &Style) -> String {
-    let limit = match text.chars().count() > room {
-        true => room - 1,
-        false => room,
+fn target(url: &str, room: usize, style: &Style) -> String {
+    let shown = |text: &str| Untrusted::new(text).escaped(style.unicode);
+    if url.chars().count() <= room {
+        return shown(url);
+    }
+    let bare = url.split_once("://").map_or(url, |(_, bare)| bare);
+    let length = bare.chars().count();
+    if length <= room {
+        return shown(bare);
+    }
+    let (mark, width) = match style.unicode {
+        Unicode::On => ("…", 1),
+        Unicode::Off => ("..", 2),
     };
-    Untrusted::new(text).escaped_up_to(limit, style.unicode)
+    let head = (room - width) / 3;
+    let tail = room - width - head;
+    let begin: String = bare.chars().take(head).collect();
+    let end: String = bare.chars().skip(length - tail).collect();
+    format!("{}{mark}{}", shown(&begin), shown(&end))
 }
 
 /// Tags, and the note in brackets. Labels are read apart from the record, and either may be lost
@@ -191,4 +205,32 @@ pub(crate) fn labels(listed: &Listed<'_>, style: &Style) -> Line {
         Err(_) => words.push("(labels unreadable)".to_owned()),
     }
     Line::plain(words.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::style::Color;
+
+    /// The scheme is the same in most rows, and the path's end is what differs.
+    #[test]
+    fn a_target_is_cut_where_it_says_least() {
+        let target = |room, unicode| {
+            let style = Style::new(80, Color::Off, unicode);
+            target("http://127.0.0.1:8080/orders?delay=30ms", room, &style)
+        };
+        for (room, shown) in [
+            (39, "http://127.0.0.1:8080/orders?delay=30ms"),
+            (38, "127.0.0.1:8080/orders?delay=30ms"),
+            (32, "127.0.0.1:8080/orders?delay=30ms"),
+            (31, "127.0.0.1:…80/orders?delay=30ms"),
+            (16, "127.0…delay=30ms"),
+            (3, "…ms"),
+        ] {
+            assert_eq!(target(room, Unicode::On), shown);
+        }
+        assert_eq!(target(16, Unicode::Off), "127...delay=30ms");
+        let hostile = super::target("http://h/\u{1b}[2J/abcdefghijkl", 12, &Style::default());
+        assert_eq!(hostile, "h/\\x1b…efghijkl");
+    }
 }
