@@ -47,6 +47,23 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// Whether the figure counts requests that failed, as a number or as a share.
+    #[must_use]
+    pub fn is_of_failures(&self) -> bool {
+        match self {
+            Self::Failed
+            | Self::TimedOut
+            | Self::Failures
+            | Self::Status(_)
+            | Self::StatusClass(_) => true,
+            Self::Of(_, inner)
+            | Self::Iteration(inner)
+            | Self::Step(_, inner)
+            | Self::Pool(_, inner) => inner.is_of_failures(),
+            _ => false,
+        }
+    }
+
     fn rewrite_steps(&mut self, rewrite: &dyn Fn(&str) -> String) {
         match self {
             Self::Step(name, inner) => {

@@ -37,7 +37,7 @@ pub enum Naming {
 ///
 /// A flag is found as a word of its own, with punctuation around it; the longest match is no
 /// question, since words are compared whole.
-const KEYS: [(&str, &str); 20] = [
+const KEYS: [(&str, &str); 21] = [
     ("--cacert", "`tls.cacert`"),
     ("--cert", "`tls.cert`"),
     ("--connect-timeout", "`connect_timeout`"),
@@ -52,6 +52,7 @@ const KEYS: [(&str, &str); 20] = [
     ("--resolve", "`resolve`"),
     ("--source-ip", "`source_ip`"),
     ("--threads", "`generator.threads`"),
+    ("--threshold", "`thresholds`"),
     ("--timeout", "`timeout`"),
     ("--tls-timeout", "`tls_timeout`"),
     ("-L", "`redirects`"),

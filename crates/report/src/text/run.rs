@@ -287,12 +287,22 @@ fn departures(generator: &GeneratorHealth, page: &Page<'_>) -> Vec<String> {
     items
 }
 
+/// The note on failures of which no rule speaks: a run that had successes too ends with 0 then.
+fn unjudged_failures(summary: &Summary) -> Option<&'static str> {
+    let counts = &summary.total.counts;
+    let rules = &summary.info.thresholds;
+    let is_judged = rules.iter().any(|rule| rule.metric.is_of_failures());
+    (counts.failed > 0 && counts.ok > 0 && !summary.is_lost() && !is_judged)
+        .then_some("failures decide the exit code only by a rule, such as --threshold 'failed<1%'")
+}
+
 /// Prints the notes that qualify the numbers, each behind a bullet, in the order in which they came
 /// up. A note may quote a plan or a server and is escaped as a whole.
 pub(super) fn print_notes(summary: &Summary, page: &mut Page<'_>) {
     let style = page.style;
     let mut rows = Vec::new();
-    for note in &summary.info.notes {
+    let unjudged = unjudged_failures(summary).map(|note| style.naming.named(note).into_owned());
+    for note in summary.info.notes.iter().chain(&unjudged) {
         let note = foreign(note, style.unicode);
         for (index, text) in wrap(&note, page.room() - 2).into_iter().enumerate() {
             let bullet = if index == 0 {

@@ -6,9 +6,10 @@ use drumfire_measure::{
 };
 use drumfire_plan::{Arrivals, Finding, Growth, LatePolicy, Pause, Users};
 use drumfire_report::style::{Color, Style, Unicode};
-use drumfire_report::{show, text};
+use drumfire_report::{Naming, show, text};
 use drumfire_units::Nanos;
 use proptest::prelude::*;
+use std::sync::Arc;
 use unicode_width::UnicodeWidthStr;
 
 /// Compares with a golden file; with `DRUMFIRE_BLESS=1` writes it instead.
@@ -203,6 +204,39 @@ fn a_long_answer_to_a_threshold_is_broken() {
             "                  were 9",
         ]
     );
+}
+
+/// A run with failures ends with 0 where no rule is about them, which the report says.
+#[test]
+fn failures_without_a_rule_are_named() {
+    let note = "failures decide the exit code only by a rule";
+    let with = |rules: &[&str]| {
+        let mut run = fixture::open();
+        let rules = rules.iter().map(|rule| rule.parse().unwrap());
+        Arc::make_mut(&mut run.info).thresholds = rules.collect();
+        text::summary(&run, &Style::default())
+    };
+    for rules in [&[][..], &["p99<50ms"], &["rate>9/s", "dropped<1%"]] {
+        assert!(with(rules).contains(note), "{rules:?}");
+    }
+    for rule in [
+        "failed<1%",
+        "step(/).failed<1%",
+        "failures<9",
+        "status(503)<9",
+        "timed_out<1%",
+    ] {
+        assert!(!with(&["p99<50ms", rule]).contains(note), "{rule}");
+    }
+    let wide = Style::new(120, Color::Off, Unicode::On).naming(Naming::Keys);
+    let of_plan = text::summary(&fixture::open(), &wide);
+    assert!(
+        of_plan.contains("such as `thresholds` 'failed<1%'"),
+        "{of_plan}"
+    );
+    for run in [fixture::failed_only(), fixture::empty()] {
+        assert!(!text::summary(&run, &Style::default()).contains(note));
+    }
 }
 
 /// A terminal that is shorter than the page shows its end.
