@@ -165,6 +165,16 @@ fn certificate(reason: &CertificateError) -> IoError {
         CertificateError::BadSignature => IoError::TlsUntrusted(
             "its signature is not by the key of the trusted authority that it names".to_owned(),
         ),
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. } => {
+            IoError::TlsUntrusted("its signature is of an algorithm without support".to_owned())
+        }
+        CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            IoError::TlsUntrusted(
+                "its signature is not by the trusted authority that it names: their algorithms \
+                 differ"
+                    .to_owned(),
+            )
+        }
         CertificateError::UnknownIssuer => {
             IoError::TlsUntrusted("its issuer is not among the trusted authorities".to_owned())
         }

@@ -394,9 +394,17 @@ fn may_be_own(error: &Error) -> bool {
 }
 
 /// Whether a certificate is refused for its issuer. The signature of one that is self-signed is
-/// compared with the keys of trusted certificates of the same name.
+/// compared with the keys of trusted certificates of the same name, which may be of another kind.
 fn is_of_issuer(error: &Error) -> bool {
-    may_be_own(error) || *error == Error::InvalidCertificate(CertificateError::BadSignature)
+    let is_of_key = matches!(
+        error,
+        Error::InvalidCertificate(
+            CertificateError::BadSignature
+                | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+                | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. }
+        )
+    );
+    is_of_key || may_be_own(error)
 }
 
 /// Accepts every certificate; signatures of the handshake are still checked.
@@ -489,16 +497,23 @@ mod tests {
     /// The key of a trusted certificate of the same name is another.
     #[test]
     fn a_certificate_of_its_own_issuer_is_called_self_signed() {
-        let own = || {
+        let own_of = |algorithm| {
             let mut params = CertificateParams::new(vec!["localhost".to_owned()]).expect("a name");
             params.not_after = date_time_ymd(2040, 1, 1);
-            let key = KeyPair::generate().expect("a key");
+            let key = KeyPair::generate_for(algorithm).expect("a key");
             params.self_signed(&key).expect("a certificate")
         };
+        let own = || own_of(&rcgen::PKCS_ECDSA_P256_SHA256);
+        let of_other_kind = own_of(&rcgen::PKCS_ED25519);
         let provider = Arc::new(aws_lc_rs::default_provider());
         let now = Duration::from_secs(60 * 31_556_952);
         let now = UnixTime::since_unix_epoch(now);
-        for (root, shown) in [(authority(), own()), (own(), own()), (own(), authority())] {
+        for (root, shown) in [
+            (authority(), own()),
+            (own(), own()),
+            (own(), authority()),
+            (of_other_kind, own()),
+        ] {
             let mut roots = RootCertStore::empty();
             roots.add(root.der().clone()).expect("a root");
             let given = vec![root.der().clone()];
