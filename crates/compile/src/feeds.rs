@@ -35,8 +35,9 @@ pub(crate) fn sources(document: &Document, seed: u64, scope: &mut Scope<'_>) -> 
         (name, reference)
     };
     let variables = document.vars.iter().map(|field| named(field, ""));
-    let references = variables.chain(taken.map(|field| named(field, "setup:")));
-    let mut sources = Sources::new().with_references(references);
+    // A variable stands above a value of the setup, which has a longer reference.
+    let references = taken.map(|field| named(field, "setup:")).chain(variables);
+    let mut sources = Sources::new().with_references(references.collect());
     let mut read: Vec<(&Written, Feed)> = Vec::new();
     for written in &document.feeds {
         check(written, scope);

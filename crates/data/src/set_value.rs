@@ -115,7 +115,7 @@ mod tests {
         let near = error("{{ aa }}", &Sources::new());
         assert!(near.contains("templates have no variable `aa`"), "{near}");
         let sources_of_plan =
-            Sources::new().with_references([("aa".to_owned(), "${aa}".to_owned())]);
+            Sources::new().with_references([("aa".to_owned(), "${aa}".to_owned())].into());
         for text in ["{{ aa }}", "{{ aa | upper }}", "{% if aa %}1{% endif %}"] {
             let error = error(text, &sources_of_plan);
             let wanted = "no variable `aa`; it is a value of the plan: write `${aa}`";

@@ -4,6 +4,7 @@ use crate::names::{LANGUAGE, VARIABLES};
 use crate::{Deal, Feed, FeedOrder};
 use drumfire_plan::{DataError, Functions, RequestContext, VariableId};
 use minijinja::Value;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ pub struct Sources {
     /// The functions that the plan brings.
     functions: Option<Arc<dyn Functions>>,
     /// Names of values that a plan has and templates lack, each with the reference to it.
-    references: Arc<[(String, String)]>,
+    references: Arc<BTreeMap<String, String>>,
 }
 
 /// A variable that a step of a scenario sets.
@@ -104,18 +105,16 @@ impl Sources {
     /// The same sources of a plan that has values with these names, each behind its reference such as
     /// `${token}`: for the words on a template that reads one.
     #[must_use]
-    pub fn with_references(self, named: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub fn with_references(self, references: BTreeMap<String, String>) -> Self {
         Self {
-            references: named.into_iter().collect(),
+            references: Arc::new(references),
             ..self
         }
     }
 
     /// The reference to the plan's value of this name.
     pub(crate) fn reference(&self, name: &str) -> Option<&str> {
-        let mut named = self.references.iter();
-        let found = named.find(|(known, _)| known == name);
-        found.map(|(_, reference)| reference.as_str())
+        self.references.get(name).map(String::as_str)
     }
 
     /// The functions that the plan brings.
