@@ -21,6 +21,21 @@ fn keys_of_other_tools_have_their_remedy() {
     );
 }
 
+/// A key that a step has not is one mistake, and not that the step does nothing besides.
+#[test]
+fn a_foreign_key_of_a_step_is_one_mistake() {
+    check(
+        "drumfire: 1\npools: { a: { scenario: [{ puase: 1s }, { pause: 1s, sleep: 2s }, { gte: /, x: 1 }, { name: x }] } }\n",
+        &[
+            "p:2:28: a step has no key `puase`; did you mean `pause`?",
+            "p:2:54: a step has no key `sleep`; a pause is a step",
+            "p:2:69: a step has no key `gte`; did you mean `get`?",
+            "p:2:77: a step has no key `x`",
+            "p:2:85: scenario: a request has one of `get`, `head`",
+        ],
+    );
+}
+
 /// Each text with all of its mistakes.
 #[test]
 fn every_mistake_is_said_with_its_place() {
@@ -39,16 +54,6 @@ fn every_mistake_is_said_with_its_place() {
                 "p:2:13: thresholds: a single value is wanted, not a mapping; a rule is one text: write `\"p99<50ms\"`, `\"failed<1%\"`",
                 "p:3:15: a pool has no key `duration`; a load ends by `stop: { after: 10s }`",
                 "p:3:43: a step has no key `sleep`; a pause is a step of a scenario, `- pause: 1s`",
-            ],
-        ),
-        (
-            "drumfire: 1\npools: { a: { scenario: [{ puase: 1s }, { pause: 1s, sleep: 2s }, { gte: /, x: 1 }, { name: x }] } }\n",
-            &[
-                "p:2:28: a step has no key `puase`; did you mean `pause`?",
-                "p:2:54: a step has no key `sleep`; a pause is a step",
-                "p:2:69: a step has no key `gte`; did you mean `get`?",
-                "p:2:77: a step has no key `x`",
-                "p:2:85: scenario: a request has one of `get`, `head`",
             ],
         ),
         ("- a\n", &["p:1:1: a plan is a mapping and not a list"]),
