@@ -580,6 +580,7 @@ pub(crate) fn mistake(command: &str, args: &[String], flags: &[String]) -> Optio
         "import" => return import_without_form(&own),
         "run" => return load_of_plan(&own, flags),
         "ui" => return port_of_ui(&own),
+        "ctl" => return status_of_run(&own),
         "serve" => {
             return own.iter().enumerate().find_map(|(at, arg)| {
                 let before = at.checked_sub(1).map_or("", |at| own[at]);
@@ -675,6 +676,15 @@ fn port_of_server(before: &str, arg: &str) -> Option<String> {
     is_port(port).then(|| format!("where the server listens is `-l {port}`"))
 }
 
+/// The state of a run as an act, as other programs have it.
+fn status_of_run(own: &[&str]) -> Option<String> {
+    let (run, act) = (own.first()?, own.get(1)?);
+    (*act == "status").then(|| {
+        let run = run.escape_default();
+        format!("a run's name alone shows how it stands: write `drumfire ctl {run}`")
+    })
+}
+
 /// A port behind `drumfire ui`, as an argument.
 fn port_of_ui(own: &[&str]) -> Option<String> {
     let (first, rest) = own.split_first()?;
@@ -711,10 +721,16 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
         Some((_, value)) => Some(value),
         None => args.get(at + 1).copied(),
     });
-    let ours = filled(
-        of_run(of_load),
-        value.filter(|value| !value.starts_with('-')),
-    );
+    let value = value.filter(|value| !value.starts_with('-'));
+    let ours = filled(of_run(of_load), value);
+    // The clause on the environment names the variable, too, unless it may be a secret.
+    let name = value.and_then(|value| value.split_once('='));
+    let ours = match name {
+        Some((name, _)) if ours.contains(&format!("--set vars.{name}=")) => {
+            ours.replace("${env:NAME}", &format!("${{env:{name}}}"))
+        }
+        _ => ours,
+    };
     Some(format!("`{of_load}` is no flag of drumfire run: {ours}"))
 }
 
@@ -1019,7 +1035,7 @@ mod tests {
             (
                 "run -e A=b x",
                 "`-e` is no flag of drumfire run: a variable of the plan is set by \
-                 `--set vars.A=b`, and a plan reads the environment by ${env:NAME}",
+                 `--set vars.A=b`, and a plan reads the environment by ${env:A}",
             ),
             ("run --env=A=b x", "`--set vars.A=b`"),
             ("run -e PASSWORD=hunter22 x", "`--set vars.NAME=VALUE`"),
@@ -1073,6 +1089,7 @@ mod tests {
             ("serve -p 8081", "`-l 8081`"),
             ("serve --port=8081", "`-l 8081`"),
             ("serve 8081", "`-l 8081`"),
+            ("ctl last status", "write `drumfire ctl last`"),
             ("http -v http://h/", "`--show`"),
             ("grpc --debug h:1", "`--show`"),
             ("http --form-string a=b http://h/", "`-F a=b`"),
