@@ -70,7 +70,7 @@ fn golden_others() {
 fn the_load_names_users_and_streams() {
     let load = |users, connections, streams, unicode| {
         let mut run = fixture::closed();
-        let info = std::sync::Arc::make_mut(&mut run.info);
+        let info = Arc::make_mut(&mut run.info);
         let pool = &mut info.pools[0];
         (pool.users, pool.connections, pool.streams) = (users, connections, streams);
         let shown = text::summary(&run, &Style::new(120, Color::Off, unicode));
@@ -114,7 +114,7 @@ fn part(page: &str, label: &str) -> String {
 #[test]
 fn the_load_says_what_was_asked() {
     let mut run = fixture::open();
-    let info = std::sync::Arc::make_mut(&mut run.info);
+    let info = Arc::make_mut(&mut run.info);
     info.pools[0].intended_rate = None;
     let asked = fixture::asked_mut(&mut run);
     asked.requests.first[0].method = "POST".to_owned();
@@ -145,7 +145,7 @@ fn the_load_says_what_was_asked() {
     };
     asked.users = Users::changing(vec![(Nanos::ZERO, 1), (Nanos::from_secs(1), 64)]);
     asked.requests.first[0].body = AskedBody::Template;
-    std::sync::Arc::make_mut(&mut run.info).pools[0].users = Some(10);
+    Arc::make_mut(&mut run.info).pools[0].users = Some(10);
     let shown = text::summary(&run, &Style::default());
     assert!(
         part(&shown, "Load").contains("closed model think time 1 s"),
@@ -153,7 +153,7 @@ fn the_load_says_what_was_asked() {
     );
     assert!(part(&shown, "Load").contains("up to 10 users"), "{shown}");
     // Also where each has a connection of its own.
-    let pool = &mut std::sync::Arc::make_mut(&mut run.info).pools[0];
+    let pool = &mut Arc::make_mut(&mut run.info).pools[0];
     let users = pool.connections;
     pool.users = Some(users);
     let shown = text::summary(&run, &Style::default());
@@ -171,7 +171,7 @@ fn steps_are_told_apart() {
     let mut run = fixture::steps();
     let names = ["1?x=1", "2?x=2", "3?x=3"];
     let names = names.map(|end| format!("http://127.0.0.1:18080/very/long/path/to/a/thing/{end}"));
-    let info = std::sync::Arc::make_mut(&mut run.info);
+    let info = Arc::make_mut(&mut run.info);
     info.pools[0].steps = names.iter().map(|name| name.as_str().into()).collect();
     for (step, name) in run.total.steps.iter_mut().zip(&names) {
         step.name = name.as_str().into();
@@ -279,7 +279,7 @@ fn the_load_names_how_many_connections_were_needed() {
     let load = |users, streams| {
         let mut run = fixture::open();
         run.total.connections.opened = 1_234;
-        let info = std::sync::Arc::make_mut(&mut run.info);
+        let info = Arc::make_mut(&mut run.info);
         let pool = &mut info.pools[0];
         (pool.users, pool.connections, pool.streams) = (users, 2_000, streams);
         pool.growth = Growth::AsNeeded;
@@ -484,7 +484,7 @@ fn names_and_traces_can_not_act_on_a_terminal() {
     });
     let style = Style::new(80, Color::Off, Unicode::On);
     check_page("traces", &text::summary(&run, &style), &style);
-    std::sync::Arc::make_mut(&mut run.info).pools[0].name = escapes.to_owned();
+    Arc::make_mut(&mut run.info).pools[0].name = escapes.to_owned();
     let transcript = Transcript {
         pool: 0,
         sample: fixture::sample(Nanos(1)),
