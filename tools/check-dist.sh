@@ -58,6 +58,7 @@ files=(
   share/bash-completion/completions/drumfire share/zsh/site-functions/_drumfire
   share/fish/vendor_completions.d/drumfire.fish
   share/doc/drumfire/{README.md,CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT}
+  share/doc/drumfire/{THIRD-PARTY-LICENSES,RUST-LIBRARY-LICENSES.html}
 )
 without_pages() { grep -v '/drumfire-[a-z_-]*\.1\.gz$' | sort; }
 tar --list --gzip --file "${names[0]}" | grep -v '/$' | sed 's|^[^/]*/||' | without_pages | expect "${files[@]}"
@@ -88,7 +89,8 @@ for blob in image/blobs/sha256/*; do
   if gzip --test "$blob" 2>/dev/null; then tar --extract --gzip --directory layers --file "$blob"; fi
 done
 (cd layers && find . ! -type d -printf '%P\n' | sort) |
-  expect bin/drumfire etc/ssl/certs/ca-certificates.crt usr/share/doc/drumfire/LICENSE-{APACHE,MIT}
+  expect bin/drumfire etc/ssl/certs/ca-certificates.crt usr/share/doc/drumfire/LICENSE-{APACHE,MIT} \
+    usr/share/doc/drumfire/{THIRD-PARTY-LICENSES,RUST-LIBRARY-LICENSES.html}
 [ "$(stat -c %a layers/tmp)" = 1777 ]
 cmp layers/bin/drumfire "$work/drumfire"
 left=()
@@ -111,6 +113,19 @@ root=${names[1]%.tar.gz}
 [ "$(readlink -f "$root/lib/drumfire/bin/ghz")" = "$(readlink -f "$root/bin/drumfire")" ]
 gzip --test "$root"/share/man/man1/*.gz
 bash -n "$root/share/bash-completion/completions/drumfire"
+
+# The licenses of what is linked: crates that any program has, the libraries in C, and texts.
+licensed() {
+  local file=$1 part
+  shift
+  for part in '^rustls [0-9.]*$' '^aws-lc-sys [0-9.]*$' '^rquickjs-sys [0-9.]*$' '^zstd-sys ' '^SQLite$' \
+    '^The Rust standard library$' '    MPL-2.0$' 'Mozilla Public License Version 2.0' "$@"; do
+    grep -q "$part" "$file" || { echo "dist: $file lacks $part" >&2; exit 1; }
+  done
+}
+licensed "$root/share/doc/drumfire/THIRD-PARTY-LICENSES"
+licensed layers/usr/share/doc/drumfire/THIRD-PARTY-LICENSES '^musl$'
+grep -q hashbrown "$root/share/doc/drumfire/RUST-LIBRARY-LICENSES.html"
 cd "$OLDPWD"
 tools/version.sh | grep -Eqx "$version( \([0-9a-f]{12}(-modified)? [0-9]{4}-[0-9]{2}-[0-9]{2}\))?"
 

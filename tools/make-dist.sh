@@ -81,10 +81,11 @@ build() {
   echo "${CARGO_TARGET_DIR:-target}/$target/$profile/drumfire"
 }
 
-# All files of an installation below a folder. The man pages and completions come from a program that
+# All files of an installation below a folder, for a platform. The man pages and completions come from a program that
 # runs here, which for another architecture is DRUMFIRE_HOST.
 stage() {
-  local program=$1 root=$2 host name
+  local platform=$1 program=$2 root=$3 host name system
+  system=$(triple "$platform")
   host=${DRUMFIRE_HOST:-$program}
   mkdir -p "$root"/{bin,lib/drumfire/bin,share/man/man1,share/doc/drumfire} \
     "$root"/share/{bash-completion/completions,zsh/site-functions,fish/vendor_completions.d}
@@ -98,6 +99,7 @@ stage() {
   "$host" completions zsh >"$root/share/zsh/site-functions/_drumfire"
   "$host" completions fish >"$root/share/fish/vendor_completions.d/drumfire.fish"
   install -m 644 README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT "$root/share/doc/drumfire"
+  tools/licenses.sh "$system" "$root/share/doc/drumfire"
   find "$root" -exec touch --no-dereference --date="@$SOURCE_DATE_EPOCH" {} +
 }
 
@@ -150,7 +152,7 @@ pack() {
   # shellcheck disable=SC2064 # the folder of this call
   trap "rm -rf '$work'" EXIT
   mkdir -p "$dist"
-  stage "$program" "$work/$name"
+  stage "$platform" "$program" "$work/$name"
   tar --create --directory "$work" --format=ustar --sort=name --owner=0 --group=0 --numeric-owner \
     --mtime="@$SOURCE_DATE_EPOCH" "$name" | gzip -9n >"$dist/$name.tar.gz"
   case "$platform" in

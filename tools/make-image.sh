@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes a container image from scratch, without a daemon and without root: the static program, its
-# licenses, the authorities of certificates, and /tmp.
+# licenses and those of what is linked into it, the authorities of certificates, and /tmp.
 #
 #     tools/make-image.sh ARCHITECTURE PROGRAM IMAGE.tar
 #
@@ -18,6 +18,7 @@ if [ $# != 3 ]; then
   exit 1
 fi
 architecture=$1 program=$2 image=$(realpath -m "$3")
+system=$architecture-unknown-linux-musl
 case "$architecture" in
   x86_64) architecture=amd64 ;;
   aarch64) architecture=arm64 ;;
@@ -87,6 +88,7 @@ if [ -n "$certificates" ]; then
 fi
 install -D -m 755 "$program" "$work/root/bin/drumfire"
 install -D -m 644 -t "$work/root/usr/share/doc/drumfire" LICENSE-APACHE LICENSE-MIT
+tools/licenses.sh "$system" "$work/root/usr/share/doc/drumfire"
 mkdir -m 1777 "$work/root/tmp"
 layer "$work/root"
 

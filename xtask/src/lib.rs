@@ -25,6 +25,7 @@ pub mod prose;
 pub mod reasons;
 pub mod sleeping;
 pub mod sources;
+pub mod third_party;
 pub mod type_size;
 pub mod words;
 
@@ -68,6 +69,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("dependency reasons", reasons::check),
     ("licenses", licenses::check),
     ("sources", sources::check),
+    ("license texts", third_party::check),
     ("links", links::check),
     ("manual", manual::check),
     ("limits", limits::check),

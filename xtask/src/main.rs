@@ -2,11 +2,13 @@
 //! `cargo run -p xtask draw`: the drawings in ARCHITECTURE.md and docs/parts.md, made anew.
 //! `cargo run -p xtask measures [FOLDER]`: the shape of the code in numbers, of this repository or of
 //! another checkout.
+//! `cargo run -p xtask licenses SYSTEM`: the licenses of all that is linked into the program on a system,
+//! such as `x86_64-unknown-linux-musl`.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use xtask::{CHECKS, Repository, Severity, measures, parts};
+use xtask::{CHECKS, Repository, Severity, measures, parts, third_party};
 
 fn main() -> ExitCode {
     let out = &mut std::io::stdout().lock();
@@ -14,6 +16,7 @@ fn main() -> ExitCode {
     let done = match words.next().as_deref() {
         Some("draw") => draw(out),
         Some("measures") => measure(out, words.next().as_deref()),
+        Some("licenses") => license(out, words.next().as_deref()),
         _ => report(out),
     };
     match done {
@@ -47,6 +50,23 @@ fn measure(out: &mut dyn Write, folder: Option<&str>) -> std::io::Result<usize> 
     };
     write!(out, "{}", measures::print(&repository))?;
     Ok(0)
+}
+
+/// Writes the licenses of what is linked on a system; why they can't be written goes to stderr.
+#[expect(
+    clippy::print_stderr,
+    reason = "stdout is the text, which goes into a file"
+)]
+fn license(out: &mut dyn Write, system: Option<&str>) -> std::io::Result<usize> {
+    let system = system.ok_or("give a system, such as x86_64-unknown-linux-musl".to_owned());
+    let repository = Repository::read()?;
+    match system.and_then(|system| third_party::print(&repository, system)) {
+        Ok(text) => out.write_all(text.as_bytes()).map(|()| 0),
+        Err(message) => {
+            eprintln!("licenses: {message}");
+            Ok(1)
+        }
+    }
 }
 
 /// Writes all findings and returns how many are violations.

@@ -2,6 +2,7 @@
 
 use crate::Repository;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Command;
 
 /// The packages of the workspace, without those of others: for these cargo would have to fetch
@@ -12,12 +13,61 @@ pub(crate) fn packages(repository: &Repository) -> Result<Vec<Value>, String> {
 
 /// The packages of the workspace and of others, all that is built on this system.
 pub(crate) fn linked_packages(repository: &Repository) -> Result<Vec<Value>, String> {
-    let system = format!("--filter-platform={}", host()?);
+    packages_of(repository, &host()?)
+}
+
+/// The packages of the workspace and of others, all that is built on a system.
+pub(crate) fn packages_of(repository: &Repository, system: &str) -> Result<Vec<Value>, String> {
+    let system = format!("--filter-platform={system}");
     described(repository, &["--locked", &system])
 }
 
+/// The name and the version of each package that is linked into one on a system, itself included: not
+/// what only runs while it is built, and with the features that this package asks for alone.
+pub(crate) fn linked_into(
+    repository: &Repository,
+    package: &str,
+    system: &str,
+) -> Result<BTreeSet<(String, String)>, String> {
+    let how = [
+        "tree",
+        "--offline",
+        "--locked",
+        "--edges=normal,no-proc-macro",
+    ];
+    let output = Command::new(cargo())
+        .args(how)
+        .args([
+            "--prefix=none",
+            "--format={p}",
+            "--package",
+            package,
+            "--target",
+            system,
+        ])
+        .current_dir(repository.root())
+        .output()
+        .map_err(|error| format!("failed to run cargo tree: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("cargo tree failed: {}", said.trim()));
+    }
+    // A line is `name v1.2.3`, with a place or a mark behind it.
+    let text = String::from_utf8_lossy(&output.stdout);
+    let lines = text.lines().filter_map(|line| {
+        let (name, rest) = line.split_once(" v")?;
+        let version = rest.split(' ').next()?;
+        Some((name.to_owned(), version.to_owned()))
+    });
+    Ok(lines.collect())
+}
+
+fn cargo() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+}
+
 /// The system that this is, in the compiler's words.
-fn host() -> Result<String, String> {
+pub(crate) fn host() -> Result<String, String> {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let output = Command::new(rustc).arg("-vV").output();
     let output = output.map_err(|error| format!("failed to run rustc: {error}"))?;
@@ -28,13 +78,16 @@ fn host() -> Result<String, String> {
 }
 
 fn described(repository: &Repository, how: &[&str]) -> Result<Vec<Value>, String> {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    let output = Command::new(cargo)
+    let output = Command::new(cargo())
         .args(["metadata", "--offline", "--format-version=1"])
         .args(how)
         .current_dir(repository.root())
         .output()
         .map_err(|error| format!("failed to run cargo metadata: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("cargo metadata failed: {}", said.trim()));
+    }
     let mut metadata: Value = serde_json::from_slice(&output.stdout)
         .map_err(|error| format!("failed to read what cargo metadata says: {error}"))?;
     match metadata["packages"].take() {

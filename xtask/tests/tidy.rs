@@ -111,6 +111,11 @@ fn dependencies_come_from_the_registry() {
 }
 
 #[test]
+fn what_is_linked_has_a_license_text() {
+    clean(xtask::third_party::check);
+}
+
+#[test]
 fn the_manual_repeats_the_program() {
     clean(xtask::manual::check);
 }
