@@ -219,13 +219,13 @@ fn levels(row: &Row, random: &mut Random) -> Vec<Vec<f64>> {
         drift,
     } = row.noise;
     let fresh = (1.0 - kept * kept).sqrt();
-    let mut level = between * normal(random);
+    let mut level = between * random.normal();
     let mut levels = vec![Vec::new(); WITHIN.len()];
     for run in 0..2 * row.pairs {
         for (quantile, within) in levels.iter_mut().zip(WITHIN) {
-            quantile.push(level + drift * run as f64 + within * normal(random));
+            quantile.push(level + drift * run as f64 + within * random.normal());
         }
-        level = kept * level + fresh * between * normal(random);
+        level = kept * level + fresh * between * random.normal();
     }
     levels
 }
@@ -282,10 +282,4 @@ fn resolution(pairs: usize, flags: &Flags) -> f64 {
         }
     }
     f64::midpoint(low, high)
-}
-
-/// A normal deviate (Box and Muller 1958).
-fn normal(random: &mut Random) -> f64 {
-    let (radius, turn) = (1.0 - random.unit(), random.unit());
-    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
 }

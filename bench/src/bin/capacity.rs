@@ -59,11 +59,11 @@ impl Law {
 
     fn draw(self, random: &mut Random) -> f64 {
         match self {
-            Self::Exponential => SERVICE * exponential(random),
+            Self::Exponential => SERVICE * random.exponential(),
             Self::Fixed => SERVICE,
             Self::Lognormal(part) => {
                 let square = (1.0 + part * part).ln();
-                SERVICE * (square.sqrt() * normal(random) - square / 2.0).exp()
+                SERVICE * (square.sqrt() * random.normal() - square / 2.0).exp()
             }
         }
     }
@@ -92,7 +92,7 @@ impl Law {
         for _ in 0..requests {
             let response = waits + self.draw(&mut random);
             beyond += u64::from(response > BOUND);
-            waits = (response - exponential(&mut random) / rate).max(0.0);
+            waits = (response - random.exponential() / rate).max(0.0);
         }
         beyond as f64 / requests as f64
     }
@@ -120,11 +120,11 @@ impl Queue {
     }
 
     fn arrive(&mut self, rate: f64, until: f64) {
-        let mut at = self.now + exponential(&mut self.random) / rate;
+        let mut at = self.now + self.random.exponential() / rate;
         while at < until {
             self.free_at = self.free_at.max(at) + self.law.draw(&mut self.random);
             self.under_way.push_back((at, self.free_at));
-            at += exponential(&mut self.random) / rate;
+            at += self.random.exponential() / rate;
         }
         self.now = until;
     }
@@ -286,15 +286,4 @@ fn print(law: Law, truth: f64, hold: u64, flags: &Flags, out: &mut impl Write) -
         100.0 * near,
     )?;
     out.flush()
-}
-
-/// An exponential deviate with the mean 1.
-fn exponential(random: &mut Random) -> f64 {
-    -(1.0 - random.unit()).ln()
-}
-
-/// A normal deviate (Box and Muller 1958).
-fn normal(random: &mut Random) -> f64 {
-    let (radius, turn) = (1.0 - random.unit(), random.unit());
-    (-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * turn).cos()
 }

@@ -164,12 +164,10 @@ fn history(row: &Row, flags: &Flags, number: u32) -> Found {
     let at = row.at.unwrap_or(drawn);
     let levels = levels(row, at, &mut random);
     let figures = WITHIN.map(|within| {
-        let figure = levels
-            .iter()
-            .map(|level| level + within * normal(&mut random));
+        let figure = levels.iter().map(|level| level + within * random.normal());
         figure.collect::<Vec<f64>>()
     });
-    let rate: Vec<f64> = levels.iter().map(|_| 1e-4 * normal(&mut random)).collect();
+    let rate: Vec<f64> = levels.iter().map(|_| 1e-4 * random.normal()).collect();
     let search = Divisive {
         error: ERROR,
         seed: u64::from(number),
@@ -204,9 +202,9 @@ fn levels(row: &Row, at: usize, random: &mut Random) -> Vec<f64> {
         kept,
         outliers,
     } = row.noise;
-    let mut wave = between * normal(random);
+    let mut wave = between * random.normal();
     let level = |number: usize| {
-        wave = kept * wave + between * (1.0 - kept * kept).sqrt() * normal(random);
+        wave = kept * wave + between * (1.0 - kept * kept).sqrt() * random.normal();
         let outlier = match random.unit() < outliers {
             true => 0.2,
             false => 0.0,
@@ -236,10 +234,4 @@ fn likeliest(levels: &[f64], step: f64, deviation: f64) -> usize {
     };
     let best = (0..logs.len()).max_by(|one, other| near(*one).total_cmp(&near(*other)));
     best.map_or(0, |last| last + 1)
-}
-
-/// A number of the standard normal distribution, by Box and Muller's method.
-fn normal(random: &mut Random) -> f64 {
-    let (one, two) = (1.0 - random.unit(), random.unit());
-    (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
 }

@@ -3,31 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail")]
 
 use drumfire_capacity::{Act, Answer, Capacity, Observation, Search, Slo, Stage, Tally, Terms};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
 use std::collections::VecDeque;
 
 /// The bound of response times, in seconds.
 const BOUND: f64 = 0.05;
 /// The part of an interval for which a command is on its way.
 const LEAD: f64 = 0.25;
-
-/// A stream of random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// An exponential deviate with the mean 1.
-    fn exponential(&mut self) -> f64 {
-        -(1.0 - self.unit()).ln()
-    }
-}
 
 /// A server with one place and a queue before it; requests arrive by a Poisson process.
 struct Queue {
@@ -50,7 +32,7 @@ impl Queue {
             service,
             failed: |_| 0.0,
             slower: None,
-            random: Random(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)),
+            random: Random::of(seed.wrapping_mul(0x2545_f491_4f6c_dd1d)),
             now: 0.0,
             free_at: 0.0,
             under_way: VecDeque::new(),

@@ -17,8 +17,7 @@ use crate::{Agent, AgentAction, Left};
 use conductor::{Conductor, Life, setup};
 use drumfire_measure::{Ending, Interval, PoolInfo, RunEvent, RunInfo, encode_event};
 use drumfire_plan::{Change, Command, Plan, StopReason};
-use drumfire_testkit::Random;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, LazyLock};
@@ -173,7 +172,7 @@ impl Process {
 
 impl World {
     fn new(seed: u64) -> Self {
-        let mut random = Random::new(seed);
+        let mut random = Random::of(seed);
         let count = 2 + (random.bits() % 3) as usize;
         let on_loss = match random.bits() % 4 {
             0 => OnLoss::Drop,

@@ -22,7 +22,6 @@ pub mod percent;
 mod plan;
 mod pool;
 mod program;
-mod random;
 mod reach;
 mod response;
 mod rest;
@@ -63,7 +62,6 @@ pub use program::{
     CounterId, Extent, GIVEN_PASSES_MAX, OnFailure, Passes, Program, Retry, STEPS_MAX, Scenarios,
     Step,
 };
-pub use random::Random;
 pub use reach::{
     Pem, Proxy, Reach, Renewal, Resolve, Resumption, Tls, Tunnels, Unresolved, Verify,
 };
@@ -76,3 +74,5 @@ pub use users::Users;
 pub use value::{Condition, Value};
 pub use variables::{VariableId, Variables};
 pub use warmup::Warmup;
+// What is drawn for a request is part of what is done.
+pub use drumfire_units::Random;

@@ -2,7 +2,6 @@
 
 use crate::Random;
 use drumfire_units::Nanos;
-use std::f64::consts::TAU;
 use std::fmt;
 use std::str::FromStr;
 
@@ -67,10 +66,8 @@ impl Pause {
                 let span = u128::from(to.0.saturating_sub(from.0)) + 1;
                 Nanos(from.0 + ((u128::from(random.bits()) * span) >> 64) as u64)
             }
-            Self::Exponential { mean } => scaled(mean, -(1.0 - random.unit()).ln()),
-            Self::Lognormal { median, sigma } => {
-                scaled(median, (sigma * standard_normal(&mut random)).exp())
-            }
+            Self::Exponential { mean } => scaled(mean, random.exponential()),
+            Self::Lognormal { median, sigma } => scaled(median, (sigma * random.normal()).exp()),
         }
     }
 }
@@ -78,12 +75,6 @@ impl Pause {
 /// A time this often, bounded.
 fn scaled(time: Nanos, factor: f64) -> Nanos {
     Nanos((time.0 as f64 * factor.min(PAUSE_TAIL_MAX as f64)) as u64)
-}
-
-/// A number of the standard normal distribution (Box and Muller 1958).
-fn standard_normal(random: &mut Random) -> f64 {
-    let (radius, angle) = (1.0 - random.unit(), random.unit());
-    (-2.0 * radius.ln()).sqrt() * (TAU * angle).cos()
 }
 
 /// Why a text is no pause.

@@ -4,11 +4,10 @@ use crate::answer::{Counting, Plan};
 use crate::clock;
 use crate::options::{Discipline, Options};
 use crate::planner::{BadParameter, CallPlan, Intent, Planner};
-use crate::random::Random;
 use crate::request::{RequestBody, RequestHead};
 use crate::shared::{Shared, WorkerShared};
 use crate::shop::Shop;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Xoshiro256};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(options: &Options, shared: Arc<Shared>, index: usize) -> Self {
-        let random = Random::new(options.seed, index as u64);
+        let random = Xoshiro256::new(options.seed, index as u64);
         let planner = Planner::new(Arc::clone(&shared), options.behaviour.clone(), random);
         let serial = options.discipline == Discipline::Serial;
         Self {

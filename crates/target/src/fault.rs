@@ -1,8 +1,7 @@
 //! Deliberate faults, and their text forms.
 
 use crate::grpc_code::Code;
-use crate::random::Random;
-use drumfire_units::{ByteSize, Nanos};
+use drumfire_units::{ByteSize, Nanos, Xoshiro256};
 use std::fmt;
 use std::str::FromStr;
 
@@ -41,8 +40,8 @@ impl Chance {
     pub const ALWAYS: Self = Self(1.0);
 
     /// Whether it happens this time. Neither certainty draws a number.
-    pub(crate) fn happens(self, random: &mut Random) -> bool {
-        self.0 >= 1.0 || (self.0 > 0.0 && random.uniform() < self.0)
+    pub(crate) fn happens(self, random: &mut Xoshiro256) -> bool {
+        self.0 >= 1.0 || (self.0 > 0.0 && random.unit() < self.0)
     }
 
     /// Whether every time is the same.
@@ -83,7 +82,7 @@ pub struct StatusOdds {
 
 impl StatusOdds {
     /// The status that is to be taken this time, if any.
-    pub(crate) fn draw(self, random: &mut Random) -> Option<u16> {
+    pub(crate) fn draw(self, random: &mut Xoshiro256) -> Option<u16> {
         self.chance.happens(random).then_some(self.status)
     }
 
@@ -128,7 +127,7 @@ pub struct CodeOdds {
 
 impl CodeOdds {
     /// The code that is to be taken this time, if any.
-    pub(crate) fn draw(self, random: &mut Random) -> Option<Code> {
+    pub(crate) fn draw(self, random: &mut Xoshiro256) -> Option<Code> {
         self.chance.happens(random).then_some(self.code)
     }
 }
@@ -238,11 +237,11 @@ mod tests {
         assert_eq!("1".parse(), Ok(Chance::ALWAYS));
         let odds = "500:0.01".parse::<StatusOdds>().unwrap();
         assert_eq!((odds.status, odds.chance), (500, Chance(0.01)));
-        assert_eq!(odds.draw(&mut Random::new(0, 0)), None);
+        assert_eq!(odds.draw(&mut Xoshiro256::new(0, 0)), None);
         let always = "404".parse::<StatusOdds>().unwrap();
-        assert_eq!(always.draw(&mut Random::new(0, 0)), Some(404));
+        assert_eq!(always.draw(&mut Xoshiro256::new(0, 0)), Some(404));
         let odds = "unavailable:1".parse::<CodeOdds>().unwrap();
-        assert_eq!(odds.draw(&mut Random::new(0, 0)), Some(Code(14)));
+        assert_eq!(odds.draw(&mut Xoshiro256::new(0, 0)), Some(Code(14)));
         assert_eq!("14".parse::<CodeOdds>().map(|odds| odds.code), Ok(Code(14)));
         let drip = "1kB/5ms".parse::<Drip>().unwrap();
         assert_eq!((drip.size, drip.interval), (1_000, Nanos::from_millis(5)));
@@ -282,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_chance_comes_true_as_often_as_it_says() {
-        let mut random = Random::new(1, 0);
+        let mut random = Xoshiro256::new(1, 0);
         let chance = "0.25".parse::<Chance>().unwrap();
         let count = (0..100_000).filter(|_| chance.happens(&mut random)).count();
         assert!((24_500..25_500).contains(&count), "{count}");

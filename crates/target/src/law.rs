@@ -1,7 +1,6 @@
 //! How long an answer is held back: a law and its text form.
 
-use crate::random::Random;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Xoshiro256};
 use std::fmt;
 use std::str::FromStr;
 
@@ -36,12 +35,12 @@ pub enum Law {
 
 impl Law {
     /// One draw.
-    pub(crate) fn draw(self, random: &mut Random) -> Nanos {
+    pub(crate) fn draw(self, random: &mut Xoshiro256) -> Nanos {
         let nanos = match self {
             Self::Constant(value) => return value.min(DELAY_MAX),
             Self::Exponential { mean } => mean.0 as f64 * random.exponential(),
             Self::Lognormal { median, sigma } => median.0 as f64 * (sigma * random.normal()).exp(),
-            Self::Uniform { from, to } => from.0 as f64 + (to - from).0 as f64 * random.uniform(),
+            Self::Uniform { from, to } => from.0 as f64 + (to - from).0 as f64 * random.unit(),
         };
         // A float beyond u64 saturates, and the cut follows.
         Nanos(nanos as u64).min(DELAY_MAX)
@@ -159,7 +158,7 @@ mod tests {
 
     #[test]
     fn draws_have_the_stated_centre() {
-        let mut random = Random::new(3, 0);
+        let mut random = Xoshiro256::new(3, 0);
         let mut centre = |text: &str| {
             let law = text.parse::<Law>().unwrap();
             let mut draws: Vec<u64> = (0..100_001).map(|_| law.draw(&mut random).0).collect();
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn no_draw_exceeds_an_hour() {
-        let mut random = Random::new(3, 0);
+        let mut random = Xoshiro256::new(3, 0);
         let law = "lognormal:1h,10".parse::<Law>().unwrap();
         assert!((0..1_000).all(|_| law.draw(&mut random) <= DELAY_MAX));
     }

@@ -47,7 +47,6 @@ mod outgoing;
 mod peer;
 mod planner;
 mod poller;
-mod random;
 mod request;
 mod responder;
 mod server;

@@ -7,12 +7,11 @@ use crate::arrivals;
 use crate::fault::Chance;
 use crate::grpc_code::Code;
 use crate::options::Behaviour;
-use crate::random::Random;
 use crate::request::{RequestBody, RequestHead, encode};
 use crate::shared::Shared;
 use crate::shop::{ENTRY_MAX, Shop, ShopRequest};
 use drumfire_corpus::StreamEnd;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Xoshiro256};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::fmt;
@@ -115,11 +114,11 @@ pub(crate) struct BadParameter(pub(crate) String);
 pub(crate) struct Planner {
     shared: Arc<Shared>,
     defaults: Behaviour,
-    random: Random,
+    random: Xoshiro256,
 }
 
 impl Planner {
-    pub(crate) fn new(shared: Arc<Shared>, defaults: Behaviour, random: Random) -> Self {
+    pub(crate) fn new(shared: Arc<Shared>, defaults: Behaviour, random: Xoshiro256) -> Self {
         Self {
             shared,
             defaults,
@@ -391,7 +390,7 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
 }
 
 /// The fault in place of an answer.
-fn end(behaviour: &Behaviour, random: &mut Random) -> Option<RawEnd> {
+fn end(behaviour: &Behaviour, random: &mut Xoshiro256) -> Option<RawEnd> {
     let ends = [
         (behaviour.reset, RawEnd::Reset),
         (behaviour.hangup, RawEnd::Closed),
@@ -401,7 +400,7 @@ fn end(behaviour: &Behaviour, random: &mut Random) -> Option<RawEnd> {
 }
 
 /// The fate of the connection. Both chances are drawn, and a cut stands above a close.
-fn afterwards(behaviour: &Behaviour, random: &mut Random) -> Afterwards {
+fn afterwards(behaviour: &Behaviour, random: &mut Xoshiro256) -> Afterwards {
     let close = behaviour.close.happens(random);
     match (behaviour.cut.happens(random), close) {
         (true, _) => Afterwards::Cut,

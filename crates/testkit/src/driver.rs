@@ -4,6 +4,7 @@ mod far;
 mod io;
 mod streams;
 
+use crate::Network;
 use crate::baton::Runner;
 use crate::client::{Cause, Client};
 use crate::hook::Hook;
@@ -11,9 +12,8 @@ use crate::link::{Edge, Link, Phase};
 use crate::log::Log;
 use crate::queue::{Ending, Event, Queue, Wire};
 use crate::server::{Accepts, Host};
-use crate::{Network, Random};
 use drumfire_net::{Address, IoError, Readiness, Slot, ThreadTimes};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};

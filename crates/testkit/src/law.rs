@@ -1,7 +1,6 @@
 //! Laws that times follow.
 
-use crate::Random;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
 
 /// A law of times: of service, of a way through the network.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +26,7 @@ impl Law {
     pub fn draw(&self, random: &mut Random) -> Nanos {
         match *self {
             Self::Const(time) => time,
-            Self::Exponential(mean) => random.exponential(mean),
+            Self::Exponential(mean) => Nanos((random.exponential() * mean.0 as f64) as u64),
             Self::Lognormal { median, sigma } => {
                 Nanos((median.0 as f64 * (sigma * random.normal()).exp()) as u64)
             }

@@ -1,7 +1,7 @@
 //! A simulated server, as a script.
 
-use crate::{Answer, Http2, Law, Random, Request};
-use drumfire_units::Nanos;
+use crate::{Answer, Http2, Law, Request};
+use drumfire_units::{Nanos, Random};
 use std::fmt;
 use std::sync::Arc;
 
@@ -284,7 +284,7 @@ impl Host {
     }
 
     pub(crate) fn is_reset(&self, random: &mut Random) -> bool {
-        self.server.reset_share > 0.0 && random.share() < self.server.reset_share
+        self.server.reset_share > 0.0 && random.unit() < self.server.reset_share
     }
 }
 

@@ -5,11 +5,11 @@ use crate::driver::{Parts, SimIo};
 use crate::hook::Hook;
 use crate::log::Log;
 use crate::server::Host;
-use crate::{Client, Network, Random, Server};
+use crate::{Client, Network, Server};
 use drumfire_engine::{Control, Resolver};
 use drumfire_net::{ResolveError, Resolved};
 use drumfire_plan::StopReason;
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -184,7 +184,7 @@ impl World {
             hooks,
             network: self.network.clone(),
             client: self.client.clone(),
-            random: Random::new(self.seed ^ u64::from(worker) << 32),
+            random: Random::of(self.seed ^ u64::from(worker) << 32),
             keeps: self.keeps,
             handed: Arc::clone(&handed),
             runner: Runner::new(baton, worker as usize),

@@ -5,10 +5,10 @@ use crate::{ms, us};
 use drumfire_measure::{Kept, Outcome, RunEvent, Sample};
 use drumfire_plan::{CallKind, Growth, KeepAlive, Opening, Samples};
 use drumfire_testkit::{
-    Answer, Client, Draft, Http2, Law, Network, Random, Reply, Said, Server, Simulation, World,
-    closed, open,
+    Answer, Client, Draft, Http2, Law, Network, Reply, Said, Server, Simulation, World, closed,
+    open,
 };
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, Random};
 use std::collections::BTreeSet;
 
 /// Whether a request's times are in order, and the differences between them add up.
@@ -108,7 +108,7 @@ fn hasty_plan(random: &mut Random, http2: bool) -> Draft {
 fn the_times_of_each_request_are_in_order() {
     let mut outcomes = BTreeSet::new();
     for seed in 0..300 {
-        let mut random = Random::new(seed);
+        let mut random = Random::of(seed);
         let http2 = below(&mut random, 2) == 0;
         let plan = hasty_plan(&mut random, http2);
         let server = faulty_server(&mut random, http2);

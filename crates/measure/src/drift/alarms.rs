@@ -52,18 +52,12 @@ const NOISES: [Noise; 4] = [
     },
 ];
 
-/// A number of the standard normal distribution, by Box and Muller's method.
-fn normal(random: &mut Random) -> f64 {
-    let (one, two) = (1.0 - random.unit(), random.unit());
-    (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
-}
-
 /// The figures of a run of `minutes` intervals in which times grow by `per_hour` of themselves in
 /// an hour.
 fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
     let mut random = Random::new(seed, 1, 2, 3);
     let innovation = noise.deviation * (1.0 - noise.correlation * noise.correlation).sqrt();
-    let mut wave = noise.deviation * normal(&mut random);
+    let mut wave = noise.deviation * random.normal();
     let mut histogram = Histogram::new();
     let mut tracks = DriftFigure::ALL.map(|figure| Track {
         figure,
@@ -71,7 +65,7 @@ fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
     });
     let mut memory = 30e6;
     for index in 0..minutes {
-        wave = noise.correlation * wave + innovation * normal(&mut random);
+        wave = noise.correlation * wave + innovation * random.normal();
         let grown = 1.0 + per_hour * index as f64 / 60.0;
         let level = grown * wave.exp() * USUAL;
         let pauses = random.unit() < noise.pauses;
@@ -89,7 +83,7 @@ fn run(minutes: u64, noise: Noise, per_hour: f64, seed: u64) -> Vec<Track> {
         }
         memory += random.unit() * 1e4 - 5e3;
         let quantile = |q| histogram.quantile_unchecked(q).0 as f64;
-        let ended = EXCHANGES as f64 + 20.0 * normal(&mut random);
+        let ended = EXCHANGES as f64 + 20.0 * random.normal();
         let values = [
             quantile(0.5),
             quantile(0.99),

@@ -61,7 +61,7 @@ impl Run<'_> {
         let mut interval = Interval::of_pools(&info.pools);
         for index in 0..self.minutes {
             let at = index as f64;
-            let level = (self.level)(at) * (1.0 + NOISE * normal(&mut random)) * MEDIAN;
+            let level = (self.level)(at) * (1.0 + NOISE * random.normal()) * MEDIAN;
             interval.reset(index, Nanos(index * MINUTE.0));
             interval.end = Nanos((index + 1) * MINUTE.0);
             interval.health.memory = ((self.memory)(at) * 1_048_576.0) as u64;
@@ -91,11 +91,6 @@ impl Run<'_> {
         let info = info();
         Drift::of_run(&info, &self.timeline(&info), Nanos::ZERO)
     }
-}
-
-fn normal(random: &mut Random) -> f64 {
-    let (one, two) = (1.0 - random.unit(), random.unit());
-    (-2.0 * one.ln()).sqrt() * (std::f64::consts::TAU * two).cos()
 }
 
 fn of(drift: &[Drift], figure: DriftFigure) -> &Drift {

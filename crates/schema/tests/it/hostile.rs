@@ -3,6 +3,7 @@
 
 use drumfire_schema::Schema;
 use drumfire_schema::reflection::{Session, Wanted};
+use drumfire_units::Random;
 use prost::Message;
 use prost_reflect::prost_types::descriptor_proto::ReservedRange;
 use prost_reflect::prost_types::field_descriptor_proto::{Label, Type};
@@ -388,24 +389,12 @@ fn parts_have_a_limit() {
     check_fine(&[fine], "t.M", "message t.M {\n}");
 }
 
-/// Numbers that look random and are the same every time (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-}
-
 #[test]
 fn no_descriptors_break_anything() {
     for seed in 0..400 {
-        let mut random = Random(seed);
-        let length = random.next() % 3000;
-        let bytes: Vec<u8> = (0..length).map(|_| random.next() as u8).collect();
+        let mut random = Random::of(seed);
+        let length = random.bits() % 3000;
+        let bytes: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
         let taken = std::panic::catch_unwind(|| crate::wild::run(&bytes));
         assert!(taken.is_ok(), "seed {seed}");
     }

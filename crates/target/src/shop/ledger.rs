@@ -4,6 +4,7 @@ use super::Paid;
 use super::catalogue::Product;
 use super::credentials::{Claim, Credentials, Ticket};
 use super::mistake::{Kind, Mistake};
+use drumfire_units::Random;
 use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -312,13 +313,10 @@ impl Shard {
     }
 }
 
-/// The finalizer of `SplitMix64`: a permutation of 64 bits in which each input bit moves half of
-/// the output's.
-fn mix(mut z: u64) -> u64 {
-    z = z.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
+/// A permutation of 64 bits in which each input bit moves half of the output's: the first step of
+/// SplitMix64.
+const fn mix(z: u64) -> u64 {
+    Random::of(z).bits()
 }
 
 #[cfg(test)]

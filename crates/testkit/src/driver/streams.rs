@@ -79,7 +79,7 @@ impl SimIo {
         host.requests += 1;
         self.log.requests += 1;
         link.far.taken += 1;
-        if script.refuse_share > 0.0 && self.random.share() < script.refuse_share {
+        if script.refuse_share > 0.0 && self.random.unit() < script.refuse_share {
             return session.reset(id, frame::REFUSED_STREAM);
         }
         let reply = (script.replying)(&request);

@@ -1,6 +1,7 @@
 //! Pandora's functions: `uuid`, `randInt` and `randString`.
 
 use super::known::quoted;
+use drumfire_units::Random;
 use serde_json::Value as Json;
 
 /// The functions.
@@ -75,7 +76,7 @@ fn numbers(args: &[&str]) -> Result<Vec<i64>, String> {
 pub(super) fn check(value: &Json) -> Result<(), String> {
     match value {
         Json::String(text) => match call(text) {
-            Some((name, args)) if is_known(name) && once(text, &mut 0).is_none() => {
+            Some((name, args)) if is_known(name) && once(text, &mut Random::of(0)).is_none() => {
                 Err(expression(name, &args)
                     .err()
                     .unwrap_or_else(|| format!("`{text}` can't be called")))
@@ -89,17 +90,20 @@ pub(super) fn check(value: &Json) -> Result<(), String> {
 }
 
 /// Values of a source, whose functions are evaluated once.
-pub(super) fn evaluated(value: &Json, seed: &mut u64) -> Json {
+pub(super) fn evaluated(value: &Json, random: &mut Random) -> Json {
     match value {
-        Json::String(text) => match once(text, seed) {
+        Json::String(text) => match once(text, random) {
             Some(made) => Json::String(made),
             None => value.clone(),
         },
-        Json::Array(values) => values.iter().map(|value| evaluated(value, seed)).collect(),
+        Json::Array(values) => values
+            .iter()
+            .map(|value| evaluated(value, random))
+            .collect(),
         Json::Object(members) => {
             let members = members.iter();
             members
-                .map(|(name, value)| (name.clone(), evaluated(value, seed)))
+                .map(|(name, value)| (name.clone(), evaluated(value, random)))
                 .collect()
         }
         other => other.clone(),
@@ -107,24 +111,22 @@ pub(super) fn evaluated(value: &Json, seed: &mut u64) -> Json {
 }
 
 /// The value of a call; `None` where a text is none.
-fn once(text: &str, seed: &mut u64) -> Option<String> {
+fn once(text: &str, random: &mut Random) -> Option<String> {
     let (name, args) = call(text)?;
     match name {
         "uuid" => {
-            let (high, low) = (draw(seed), draw(seed));
-            Some(format!(
-                "{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}",
-                high >> 32,
-                high >> 16 & 0xffff,
-                high & 0xfff,
-                low >> 48 & 0x3fff | 0x8000,
-                low & 0xffff_ffff_ffff
-            ))
+            let mut text = String::new();
+            random.uuid(&mut text);
+            Some(text)
         }
         "randInt" => {
             let (least, most) = bounds(&numbers(&args).ok()?).ok()?;
             let span = most.abs_diff(least) + 1;
-            Some(least.wrapping_add_unsigned(draw(seed) % span).to_string())
+            Some(
+                least
+                    .wrapping_add_unsigned(random.bits() % span)
+                    .to_string(),
+            )
         }
         "randString" => {
             let length = args
@@ -134,18 +136,9 @@ fn once(text: &str, seed: &mut u64) -> Option<String> {
             let letters: Vec<char> = letters.trim_matches('"').chars().collect();
             let count = letters.len().max(1) as u64;
             let length = length.clamp(1, LETTERS_MAX);
-            let letter = |_| letters.get((draw(seed) % count) as usize);
+            let letter = |_| letters.get((random.bits() % count) as usize);
             Some((0..length).filter_map(letter).collect())
         }
         _ => None,
     }
-}
-
-/// The next of a sequence of random numbers (SplitMix64).
-fn draw(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut mixed = *seed;
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
 }

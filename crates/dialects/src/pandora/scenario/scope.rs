@@ -8,6 +8,7 @@ use super::{Source, SourceKind};
 use crate::pandora::TOOL;
 use drumfire_compile::Host;
 use drumfire_document::{Feed, FeedRows, Field};
+use drumfire_units::Random;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -41,11 +42,11 @@ struct Part<'a> {
 impl<'a> Scope<'a> {
     /// The sources, whose random values come from a seed.
     pub(super) fn new(sources: &[Source], host: &'a dyn Host, seed: u64) -> Self {
-        let mut seed = seed;
+        let mut random = Random::of(seed);
         let mut sources = sources.to_vec();
         for source in &mut sources {
             if let SourceKind::Variables(value) = &mut source.kind {
-                *value = function::evaluated(value, &mut seed);
+                *value = function::evaluated(value, &mut random);
             }
         }
         Self {
