@@ -2,8 +2,8 @@
 //! answer holds.
 //!
 //! A stub resolver (RFC 1034 section 5.3.1): it asks recursive servers for the A and AAAA records of
-//! a name, over UDP, and over TCP where an answer was cut off. What comes from elsewhere, with
-//! another id or to another question is ignored.
+//! a name, both at once, over UDP, and over TCP where an answer was cut off. What comes from elsewhere,
+//! with another id or to another question is ignored.
 
 use crate::{Clock, ResolveError, Resolved};
 use drumfire_units::Nanos;
@@ -22,10 +22,18 @@ const MESSAGE_MAX: usize = 4096;
 /// At most this many servers and search domains are used, as in glibc.
 const SERVERS_MAX: usize = 3;
 const SEARCH_MAX: usize = 6;
-/// How often each server is asked.
+/// How often each server is asked, where the file does not say.
 const ATTEMPTS: usize = 2;
-/// How long a server has for one answer.
+/// The most that the file may say.
+const ATTEMPTS_MAX: u64 = 5;
+/// The time that a server has for its answers, where the file does not say.
 const PATIENCE: Nanos = Nanos::from_secs(2);
+/// The most seconds that the file may say.
+const PATIENCE_MAX: u64 = 30;
+/// The most dots that the file may ask for.
+const DOTS_MAX: u64 = 15;
+/// The families of addresses, in the order in which they are used.
+const FAMILIES: [TYPE; 2] = [TYPE::A, TYPE::AAAA];
 /// A longer time to live counts as this: a week.
 const TTL_MAX: Nanos = Nanos::from_secs(7 * 86_400);
 
@@ -50,6 +58,12 @@ pub struct NameServers {
     search: Vec<String>,
     /// A name with fewer dots is looked for in the search domains first.
     dots: usize,
+    /// The time that a server has for its answers.
+    patience: Nanos,
+    /// How often each server is asked.
+    attempts: usize,
+    /// Whether each look-up begins with another server.
+    rotates: bool,
 }
 
 impl NameServers {
@@ -58,19 +72,25 @@ impl NameServers {
     pub fn one(server: SocketAddr) -> Self {
         Self {
             servers: vec![server],
+            ..Self::none()
+        }
+    }
+
+    const fn none() -> Self {
+        Self {
+            servers: Vec::new(),
             search: Vec::new(),
             dots: 1,
+            patience: PATIENCE,
+            attempts: ATTEMPTS,
+            rotates: false,
         }
     }
 
     /// Those of a `resolv.conf` (resolv.conf(5)); the machine itself where it names none.
     #[must_use]
     pub fn of_file(text: &str) -> Self {
-        let mut found = Self {
-            servers: Vec::new(),
-            search: Vec::new(),
-            dots: 1,
-        };
+        let mut found = Self::none();
         for line in text.lines() {
             let line = line.split(['#', ';']).next().unwrap_or_default();
             let mut words = line.split_whitespace();
@@ -84,10 +104,7 @@ impl NameServers {
                 Some("search" | "domain") => {
                     found.search = words.map(str::to_owned).take(SEARCH_MAX).collect();
                 }
-                Some("options") => {
-                    let dots = words.filter_map(|word| word.strip_prefix("ndots:")?.parse().ok());
-                    found.dots = dots.fold(found.dots, |_, dots| dots).min(15);
-                }
+                Some("options") => words.for_each(|option| found.take(option)),
                 _ => {}
             }
         }
@@ -96,6 +113,32 @@ impl NameServers {
             found.servers.push(SocketAddr::from(([127, 0, 0, 1], PORT)));
         }
         found
+    }
+
+    /// Takes one of the options; those that change nothing here are passed over.
+    fn take(&mut self, option: &str) {
+        let (name, number) = option.split_once(':').unwrap_or((option, ""));
+        match (name, number.parse::<u64>()) {
+            ("ndots", Ok(dots)) => self.dots = dots.min(DOTS_MAX) as usize,
+            ("timeout", Ok(seconds)) => {
+                self.patience = Nanos::from_secs(seconds.clamp(1, PATIENCE_MAX));
+            }
+            ("attempts", Ok(attempts)) => {
+                self.attempts = attempts.clamp(1, ATTEMPTS_MAX) as usize;
+            }
+            ("rotate", _) => self.rotates = true,
+            _ => {}
+        }
+    }
+
+    /// The servers in the order in which they are asked, each as often as it may be.
+    fn in_turn(&self) -> impl Iterator<Item = SocketAddr> {
+        let first = match self.rotates {
+            true => usize::from(random_id()) % self.servers.len().max(1),
+            false => 0,
+        };
+        let count = self.servers.len() * self.attempts;
+        self.servers.iter().copied().cycle().skip(first).take(count)
     }
 
     /// The names that a name may stand for, in the order in which they are asked for.
@@ -112,26 +155,31 @@ impl NameServers {
         }
     }
 
-    /// All addresses of a name, with the least time to live of the records that lead to them.
+    /// All addresses of a name, with the least time to live of the records that lead to them. The
+    /// machine's own name is known without a question.
     ///
     /// Blocks for at most `timeout`.
     ///
     /// # Errors
     /// When there is no address.
     pub fn resolve(&self, host: &str, port: u16, timeout: Nanos) -> Result<Resolved, ResolveError> {
+        if is_localhost(host) {
+            let own: [IpAddr; 2] = [Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()];
+            return Resolved::of(own.map(|ip| SocketAddr::new(ip, port)), None);
+        }
         let clock = Clock::start();
         let mut why = ResolveError::NotFound;
         for name in self.candidates(host) {
             let mut answers = Vec::new();
-            for kind in [TYPE::A, TYPE::AAAA] {
-                match self.ask(&name, kind, clock, timeout) {
+            for asked in self.ask(&name, clock, timeout)? {
+                match asked.said.unwrap_or(Err(asked.why)) {
                     Ok(answer) => answers.push(answer),
                     Err(error) => why = error,
                 }
             }
             let ttl = answers.iter().filter(|answer| !answer.addresses.is_empty());
             let ttl = ttl.map(|answer| answer.ttl).min();
-            let is_answered = answers.len() == 2;
+            let is_answered = answers.len() == FAMILIES.len();
             let all = answers.into_iter().flat_map(|answer| answer.addresses);
             match Resolved::of(all.map(|ip| SocketAddr::new(ip, port)), ttl) {
                 Ok(found) => return Ok(found),
@@ -142,34 +190,96 @@ impl NameServers {
         Err(why)
     }
 
-    /// Asks each server in turn for the records of one type.
-    fn ask(
+    /// Asks each server in turn for the records of all families, until each is known.
+    fn ask<'a>(
         &self,
-        name: &str,
-        kind: TYPE,
+        name: &'a str,
         clock: Clock,
         timeout: Nanos,
-    ) -> Result<Answer, ResolveError> {
-        let mut why = ResolveError::TimedOut;
-        for server in self
-            .servers
-            .iter()
-            .cycle()
-            .take(self.servers.len() * ATTEMPTS)
-        {
+    ) -> Result<Vec<Asked<'a>>, ResolveError> {
+        let asked = FAMILIES.iter().map(|kind| Asked::of(name, *kind));
+        let mut asked: Vec<Asked<'_>> = asked.collect::<Result<_, _>>()?;
+        for server in self.in_turn() {
+            let mut open: Vec<_> = asked.iter_mut().filter(|one| one.said.is_none()).collect();
             let left = timeout - clock.now();
-            if left == Nanos::ZERO {
-                return Err(ResolveError::TimedOut);
+            if open.is_empty() || left == Nanos::ZERO {
+                open.iter_mut()
+                    .for_each(|one| one.why = ResolveError::TimedOut);
+                break;
             }
-            let query = Query::new(name, kind)?;
-            match query.ask(*server, left.min(PATIENCE)) {
-                Ok(answer) => return answer,
-                Err(error) if is_silence(&error) => why = ResolveError::TimedOut,
-                Err(error) => why = ResolveError::Failed(format!("{server}: {error}")),
-            }
+            ask_server(server, left.min(self.patience), open);
         }
-        Err(why)
+        Ok(asked)
     }
+}
+
+/// Whether a name is the machine's own: `localhost`, or a name beneath it (RFC 6761 section 6.3). No
+/// server is asked for it.
+fn is_localhost(host: &str) -> bool {
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let last = host.rsplit('.').next().unwrap_or_default();
+    last.eq_ignore_ascii_case("localhost")
+}
+
+/// Asks one server all questions at once, and waits for the answers up to `patience`.
+fn ask_server(server: SocketAddr, patience: Nanos, mut open: Vec<&mut Asked<'_>>) {
+    if let Err(error) = exchange(server, patience, &mut open) {
+        for asked in open {
+            asked.why = why_silent(server, &error);
+        }
+    }
+}
+
+/// Sends all questions, and takes those out of `open` with which the server is done.
+fn exchange(server: SocketAddr, patience: Nanos, open: &mut Vec<&mut Asked<'_>>) -> io::Result<()> {
+    let clock = Clock::start();
+    let any: IpAddr = match server.is_ipv4() {
+        true => Ipv4Addr::UNSPECIFIED.into(),
+        false => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0))?;
+    // The system drops what comes from elsewhere.
+    socket.connect(server)?;
+    for asked in open.iter_mut() {
+        asked.query.renew();
+        socket.send(&asked.query.bytes)?;
+    }
+    let left = || match patience - clock.now() {
+        Nanos::ZERO => Err(io::Error::from(io::ErrorKind::TimedOut)),
+        left => Ok(left),
+    };
+    let mut buffer = [0; MESSAGE_MAX];
+    while !open.is_empty() {
+        socket.set_read_timeout(Some(left()?.as_duration()))?;
+        let length = socket.recv(&mut buffer)?;
+        open.retain_mut(|asked| {
+            let said = match asked.query.read(&buffer[..length], server) {
+                Reply::Foreign => return true,
+                Reply::Said(answer) => Ok(answer),
+                Reply::Truncated => left().and_then(|left| asked.query.ask_over_tcp(server, left)),
+            };
+            match said {
+                Ok(answer) => asked.said = Some(answer),
+                Err(error) => asked.why = why_silent(server, &error),
+            }
+            false
+        });
+    }
+    Ok(())
+}
+
+/// Why a server has said nothing.
+fn why_silent(server: SocketAddr, error: &io::Error) -> ResolveError {
+    match is_silence(error) {
+        true => ResolveError::TimedOut,
+        false => ResolveError::Failed(format!("{server}: {error}")),
+    }
+}
+
+/// An id for a question: random as the hashes of a new map are. A forger has to guess it, and the
+/// port.
+fn random_id() -> u16 {
+    RandomState::new().hash_one(0) as u16
 }
 
 fn is_silence(error: &io::Error) -> bool {
@@ -184,6 +294,25 @@ fn is_silence(error: &io::Error) -> bool {
 struct Answer {
     addresses: Vec<IpAddr>,
     ttl: Nanos,
+}
+
+/// The question for the addresses of one family, and what became of it.
+struct Asked<'a> {
+    query: Query<'a>,
+    /// The word of a server.
+    said: Option<Result<Answer, ResolveError>>,
+    /// Why no server has said anything.
+    why: ResolveError,
+}
+
+impl<'a> Asked<'a> {
+    fn of(name: &'a str, kind: TYPE) -> Result<Self, ResolveError> {
+        Ok(Self {
+            query: Query::new(name, kind)?,
+            said: None,
+            why: ResolveError::TimedOut,
+        })
+    }
 }
 
 /// One question.
@@ -211,8 +340,7 @@ impl<'a> Query<'a> {
         }
         let malformed = |_| ResolveError::NotFound;
         let name = Name::new(name).map_err(malformed)?;
-        // Random as the hashes of a new map are: a forger has to guess it, and the port.
-        let id = RandomState::new().hash_one(0) as u16;
+        let id = random_id();
         let mut packet = Packet::new_query(id);
         packet.set_flags(PacketFlag::RECURSION_DESIRED);
         let class = QCLASS::CLASS(CLASS::IN);
@@ -227,30 +355,11 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// Asks one server, over UDP and then perhaps over TCP.
-    fn ask(&self, server: SocketAddr, patience: Nanos) -> io::Result<Result<Answer, ResolveError>> {
-        let clock = Clock::start();
-        let any: IpAddr = match server.is_ipv4() {
-            true => Ipv4Addr::UNSPECIFIED.into(),
-            false => Ipv6Addr::UNSPECIFIED.into(),
-        };
-        let socket = UdpSocket::bind((any, 0))?;
-        // The system drops what comes from elsewhere.
-        socket.connect(server)?;
-        socket.send(&self.bytes)?;
-        let mut buffer = [0; MESSAGE_MAX];
-        loop {
-            let left = patience - clock.now();
-            if left == Nanos::ZERO {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            socket.set_read_timeout(Some(left.as_duration()))?;
-            let length = socket.recv(&mut buffer)?;
-            match self.read(&buffer[..length], server) {
-                Reply::Foreign => {}
-                Reply::Truncated => return self.ask_over_tcp(server, patience),
-                Reply::Said(answer) => return Ok(answer),
-            }
+    /// Gives the question another id, for the next server (RFC 1035 section 4.1.1: its first bytes).
+    fn renew(&mut self) {
+        self.id = random_id();
+        if let Some(id) = self.bytes.first_chunk_mut() {
+            *id = self.id.to_be_bytes();
         }
     }
 
@@ -439,6 +548,64 @@ mod tests {
     }
 
     #[test]
+    fn both_families_are_asked_for_at_once() {
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        let server = socket.local_addr().unwrap();
+        thread::spawn(move || {
+            let mut questions = Vec::new();
+            let mut from = server;
+            for _ in 0..2 {
+                let mut buffer = [0; 512];
+                let (length, sender) = socket.recv_from(&mut buffer).unwrap();
+                questions.push(buffer[..length].to_vec());
+                from = sender;
+            }
+            // The last comes first.
+            for question in questions.iter().rev() {
+                let question = Packet::parse(question).unwrap();
+                let records = match question.questions[0].qtype {
+                    QTYPE::TYPE(TYPE::A) => vec![a("shop.test", 60, 1)],
+                    _ => Vec::new(),
+                };
+                socket.send_to(&reply(&question, records), from).unwrap();
+            }
+        });
+        let found = NameServers::one(server)
+            .resolve("shop.test", 80, SECOND)
+            .unwrap();
+        assert_eq!(ips(&found), ["10.0.0.1"]);
+    }
+
+    #[test]
+    fn only_what_was_not_answered_is_asked_for_again() {
+        let mut servers = serve(vec![
+            |to| vec![reply(to, vec![a("shop.test", 60, 1)])],
+            |_| Vec::new(),
+            |to| {
+                let address = Ipv6Addr::LOCALHOST.into();
+                let rdata = RData::AAAA(AAAA { address });
+                vec![reply(to, vec![record("shop.test", 45, rdata)])]
+            },
+        ]);
+        servers.patience = Nanos::from_millis(50);
+        let found = servers.resolve("shop.test", 80, SECOND).unwrap();
+        assert_eq!(ips(&found), ["10.0.0.1", "::1"]);
+    }
+
+    #[test]
+    fn the_machine_is_known_without_a_question() {
+        // Nothing answers there.
+        let servers = NameServers::one(SocketAddr::from(([127, 0, 0, 1], 9)));
+        for name in ["localhost", "LocalHost.", "api.localhost"] {
+            let found = servers.resolve(name, 80, SECOND).unwrap();
+            assert_eq!(ips(&found), ["127.0.0.1", "::1"], "{name}");
+        }
+        for name in ["localhost.test", "mylocalhost"] {
+            assert!(servers.resolve(name, 80, SECOND).is_err(), "{name}");
+        }
+    }
+
+    #[test]
     fn records_of_other_classes_and_times_beyond_the_range_do_not_count() {
         let servers = serve(vec![
             |to| {
@@ -569,7 +736,9 @@ mod tests {
         );
         assert_eq!(found.candidates("a.b.c")[0], "a.b.c");
         assert_eq!(found.candidates("db."), ["db"]);
+        assert_eq!((found.patience, found.attempts), (SECOND, ATTEMPTS));
         let own = NameServers::of_file("");
+        assert_eq!(own.patience, PATIENCE);
         assert_eq!(own.servers, ["127.0.0.1:53".parse().unwrap()]);
         let hosts = "127.0.0.1 localhost\n10.1.1.1 Db db.test # old\n::2 db\nno address\n";
         let ips = in_hosts(hosts, "db");
@@ -578,6 +747,40 @@ mod tests {
             ["10.1.1.1", "::2"]
         );
         assert!(in_hosts(hosts, "old").is_empty());
+    }
+
+    #[test]
+    fn options_have_bounds() {
+        let of = |options: &str| NameServers::of_file(&format!("options {options}\n"));
+        for (options, seconds, attempts, dots) in [
+            ("timeout:7 attempts:3", 7, 3, 1),
+            ("timeout:0 attempts:0 ndots:0", 1, 1, 0),
+            ("timeout:99 attempts:99 ndots:99", 30, 5, 15),
+            ("timeout attempts:x edns0 trust-ad", 2, 2, 1),
+        ] {
+            let found = of(options);
+            assert_eq!(found.patience, Nanos::from_secs(seconds), "{options}");
+            assert_eq!((found.attempts, found.dots), (attempts, dots), "{options}");
+        }
+    }
+
+    #[test]
+    fn servers_are_asked_in_turn() {
+        let text = "nameserver 192.0.2.1\nnameserver 192.0.2.2\nnameserver 192.0.2.3\n";
+        let last = |server: SocketAddr| match server.ip() {
+            IpAddr::V4(ip) => ip.octets()[3],
+            IpAddr::V6(_) => 0,
+        };
+        let order = |servers: &NameServers| servers.in_turn().map(last).collect::<Vec<_>>();
+        assert_eq!(order(&NameServers::of_file(text)), [1, 2, 3, 1, 2, 3]);
+        let rotating = NameServers::of_file(&format!("{text}options rotate\n"));
+        let orders: Vec<_> = (0..200).map(|_| order(&rotating)).collect();
+        for expected in [[1, 2, 3, 1, 2, 3], [2, 3, 1, 2, 3, 1], [3, 1, 2, 3, 1, 2]] {
+            assert!(
+                orders.iter().any(|order| *order == expected),
+                "{expected:?}"
+            );
+        }
     }
 
     #[test]
