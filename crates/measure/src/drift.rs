@@ -13,12 +13,15 @@
 
 #[cfg(test)]
 mod alarms;
+#[cfg(test)]
+mod beside_scipy;
 mod blocks;
 mod shape;
 mod tracks;
 
 use crate::{Overview, RunInfo, Timeline};
 use blocks::Blocks;
+use drumfire_stats::holm;
 use drumfire_units::Nanos;
 use shape::Shape;
 use std::ops::Range;
@@ -181,22 +184,6 @@ fn chance(values: &[f64]) -> f64 {
     (chances.trend.min(chances.change) * TESTS).min(1.0)
 }
 
-/// Holm's correction (1979) for several tests: the least probability is multiplied by their number,
-/// the next by one less, and none is less than those before it. The results have the order of
-/// `chances`.
-fn holm(chances: &[f64]) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..chances.len()).collect();
-    order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
-    let mut corrected = vec![1.0; chances.len()];
-    let mut least = 0.0_f64;
-    for (rank, place) in order.into_iter().enumerate() {
-        let times = (chances.len() - rank) as f64;
-        least = least.max((chances[place] * times).min(1.0));
-        corrected[place] = least;
-    }
-    corrected
-}
-
 /// The form of a movement that is no chance; `of` is the number of figures that are judged.
 ///
 /// A trend over few points is reported as a change: a slope that is carried on to an hour from a
@@ -273,16 +260,6 @@ fn changes(track: &Track, cuts: &[usize]) -> Movement {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_correction_is_holms() {
-        let same = |a: &[f64], b: &[f64]| {
-            assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12), "{a:?}");
-        };
-        same(&holm(&[0.01, 0.04, 0.03]), &[0.03, 0.06, 0.06]);
-        same(&holm(&[0.5, 0.9]), &[1.0, 1.0]);
-        assert_eq!(holm(&[]), [0.0; 0]);
-    }
 
     #[test]
     fn small_movements_do_not_matter() {

@@ -150,3 +150,22 @@ fn shuffle(values: &mut [f64], random: &mut Random) {
         values.swap(last, other);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::beside_scipy::{CASES, assert_close};
+    use super::*;
+
+    #[test]
+    fn statistics_are_those_of_scipy() {
+        for case in CASES {
+            let found = Statistics::of(case.values);
+            assert_close(found.trend, case.trend);
+            assert_close(found.change, case.change);
+            let rests = shape::rests(case.values);
+            for (rest, expected) in rests.iter().zip(case.neighbours) {
+                assert_close(neighbours(&rest.values), expected);
+            }
+        }
+    }
+}

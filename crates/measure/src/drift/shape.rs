@@ -369,7 +369,17 @@ fn refined(values: &[f64], around: std::ops::Range<usize>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::beside_scipy::{CASES, assert_close};
     use super::*;
+
+    #[test]
+    fn residuals_are_those_of_scipy() {
+        for case in CASES {
+            for (rest, expected) in rests(case.values).iter().zip(case.squares) {
+                assert_close(squares(&rest.values), expected);
+            }
+        }
+    }
 
     /// A series of 200 values with some noise that repeats itself.
     fn series(of: impl Fn(f64) -> f64) -> Vec<f64> {

@@ -295,3 +295,34 @@ fn is_load_steady(sights: &[Sight]) -> bool {
     let least = rates.iter().copied().fold(f64::INFINITY, f64::min);
     !differ(most, least, due as f64 / parts as f64, PARTS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::beside_scipy::{CASES, assert_close};
+    use super::*;
+
+    #[test]
+    fn trends_are_those_of_scipy() {
+        for case in CASES {
+            let minutes = |count: usize| Nanos::from_secs(60 * count as u64);
+            let points = case.values.iter().enumerate().map(|(at, value)| Point {
+                start: minutes(at),
+                end: minutes(at + 1),
+                value: *value,
+            });
+            let track = Track {
+                figure: DriftFigure::Failed,
+                points: points.collect(),
+            };
+            let count = case.values.len();
+            let trend = track.trend(0..count);
+            assert_close(trend.per_hour, case.slope);
+            assert_close(trend.from, case.offset);
+            assert_close(trend.to, case.offset + case.slope * count as f64 / 60.0);
+            // As a share of its beginning.
+            let figure = DriftFigure::P50;
+            let trend = Track { figure, ..track }.trend(0..count);
+            assert_close(trend.per_hour, case.slope / case.offset);
+        }
+    }
+}
