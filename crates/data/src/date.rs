@@ -1,110 +1,67 @@
 //! Times as text.
 
+use jiff::civil::{Date, DateTime, date};
+use jiff::{SignedDuration, Timestamp};
 use std::fmt::Write;
 
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
-const SECONDS_PER_DAY: u64 = 86_400;
-/// 1970-01-01, as days are counted here: from 0000-03-01.
-pub(crate) const EPOCH_DAY: u64 = 719_468;
+/// The day from which days are counted here.
+const FIRST: Date = date(1970, 1, 1);
 
 /// Appends a time, in nanoseconds since the Unix epoch, as RFC 3339 has it: UTC, milliseconds.
 pub fn rfc3339(unix_time: u64, out: &mut String) {
-    let seconds = unix_time / NANOS_PER_SECOND;
-    let millis = unix_time % NANOS_PER_SECOND / 1_000_000;
-    push_date(EPOCH_DAY + seconds / SECONDS_PER_DAY, out);
-    let of_day = seconds % SECONDS_PER_DAY;
-    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
+    // The count ends in the year 2554, and timestamps in 9999.
+    let time = Timestamp::from_nanosecond(i128::from(unix_time)).unwrap_or(Timestamp::MAX);
     // Writing to a string does not fail.
-    let _ = write!(out, "T{hour:02}:{minute:02}:{second:02}.{millis:03}Z");
+    let _ = write!(out, "{time:.3}");
 }
 
-/// The days of the week, from that of 1970-01-01 on.
-const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
-const MONTHS: [&str; 12] = [
-    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-];
-
-/// Appends a time, in seconds since the Unix epoch on the clocks of a zone, as RFC 1123 has it.
+/// Appends a time, in seconds since the Unix epoch on the clocks of a zone, as RFC 1123 has it. The
+/// year is 9999 at most.
 pub(crate) fn rfc1123(local: u64, zone: &str, out: &mut String) {
-    let (days, of_day) = (local / SECONDS_PER_DAY, local % SECONDS_PER_DAY);
-    let (year, month, day) = civil(EPOCH_DAY + days);
-    let (hour, minute, second) = (of_day / 3600, of_day / 60 % 60, of_day % 60);
-    let of_week = DAYS[(days % 7) as usize];
-    let month = MONTHS[(month - 1) as usize];
+    let since = SignedDuration::from_secs(i64::try_from(local).unwrap_or(i64::MAX));
+    let first = FIRST.at(0, 0, 0, 0);
+    let time = first.checked_add(since).unwrap_or(DateTime::MAX);
     // Writing to a string does not fail.
-    let _ = write!(
-        out,
-        "{of_week}, {day:02} {month} {year:04} {hour:02}:{minute:02}:{second:02} {zone}"
-    );
+    let _ = write!(out, "{} {zone}", time.strftime("%a, %d %b %Y %H:%M:%S"));
 }
 
-/// Appends a day, counted from 0000-03-01.
-pub(crate) fn push_date(days: u64, out: &mut String) {
-    let (year, month, day) = civil(days);
+/// Appends a day, counted from 1970-01-01; of the years 1 to 9999.
+pub(crate) fn push_date(days: i64, out: &mut String) {
+    let day = SignedDuration::from_hours(24 * days);
+    let day = FIRST.checked_add(day).unwrap_or(Date::MAX);
     // Writing to a string does not fail.
-    let _ = write!(out, "{year:04}-{month:02}-{day:02}");
+    let _ = write!(out, "{day}");
 }
 
-/// The day of a date such as `2024-02-29`, counted from 0000-03-01; of the years 1 to 9999.
-pub(crate) fn day_of(text: &str) -> Option<u64> {
+/// The day of a date such as `2024-02-29`, counted from 1970-01-01; of the years 1 to 9999.
+pub(crate) fn day_of(text: &str) -> Option<i64> {
     let mut parts = text.splitn(3, '-').map(|part| match part.len() {
-        2 | 4 => part.parse::<u64>().ok(),
+        2 | 4 => part.parse::<i16>().ok(),
         _ => None,
     });
     let mut part = || parts.next().flatten();
     let (year, month, day) = (part()?, part()?, part()?);
-    let days = days_before(year, month)? + day.checked_sub(1)?;
-    // A day that its month lacks comes back as one of the next.
-    (civil(days) == (year, month, day)).then_some(days)
+    day_in(year, month.try_into().ok()?, day.try_into().ok()?)
 }
 
-/// The days from 0000-03-01 to the first of a month: the inverse of [`civil`].
-pub(crate) fn days_before(year: u64, month: u64) -> Option<u64> {
-    if !(1..=9999).contains(&year) || !(1..=12).contains(&month) {
-        return None;
-    }
-    let (march_year, march_month) = match month {
-        1 | 2 => (year - 1, month + 9),
-        _ => (year, month - 3),
-    };
-    let of_year = (153 * march_month + 2) / 5;
-    let leap_days = march_year / 4 - march_year / 100 + march_year / 400;
-    Some(365 * march_year + leap_days + of_year)
-}
-
-/// Year, month and day of a day counted from 0000-03-01.
-///
-/// Years begin in March here, so that the leap day is a year's last. With d days since then, an era of 400 years has 146097 days, and month m of a year begins at day (153·m + 2) / 5.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    (year, month, day)
+/// The days from 1970-01-01 to a date; `None` of one that the calendar lacks, and of years before 1.
+pub(crate) fn day_in(year: i16, month: i8, day: i8) -> Option<i64> {
+    let date = Date::new(year, month, day).ok().filter(|_| year >= 1)?;
+    Some(date.duration_since(FIRST).as_hours() / 24)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{EPOCH_DAY, civil, day_of, rfc1123, rfc3339};
+    use super::{day_of, push_date, rfc1123, rfc3339};
 
     #[test]
     fn dates_are_read_as_they_are_written() {
-        let first = 306;
-        let all = (first..3_652_365).step_by(997);
-        for days in all
-            .chain(first..40_000)
-            .chain(EPOCH_DAY - 400..EPOCH_DAY + 400)
-        {
-            let (year, month, day) = civil(days);
-            let text = format!("{year:04}-{month:02}-{day:02}");
+        let (first, last) = (-719_162, 2_932_896);
+        let all = (first..last).step_by(997);
+        for days in all.chain(first..first + 40_000).chain(-400..400) {
+            let mut text = String::new();
+            push_date(days, &mut text);
+            assert_eq!(text.len(), 10, "{text}");
             assert_eq!(day_of(&text), Some(days), "{text}");
         }
         for text in [
@@ -114,14 +71,18 @@ mod tests {
             "2024-1-1",
             "x",
             "0000-12-31",
+            "-001-12-31",
+            "2024-02-30",
+            "2024-02-29-1",
+            "24-02-2024",
             "1900-02-29",
             "",
         ] {
             assert_eq!(day_of(text), None, "{text}");
         }
         assert_eq!(day_of("0001-01-01"), Some(first));
-        assert_eq!(day_of("1970-01-01"), Some(EPOCH_DAY));
-        assert_eq!(day_of("9999-12-31"), Some(3_652_364));
+        assert_eq!(day_of("1970-01-01"), Some(0));
+        assert_eq!(day_of("9999-12-31"), Some(last));
     }
 
     #[test]
@@ -130,6 +91,8 @@ mod tests {
             (0, "GMT", "Thu, 01 Jan 1970 00:00:00 GMT"),
             (784_111_777, "GMT", "Sun, 06 Nov 1994 08:49:37 GMT"),
             (784_144_177, "JST", "Sun, 06 Nov 1994 17:49:37 JST"),
+            (253_402_300_799, "GMT", "Fri, 31 Dec 9999 23:59:59 GMT"),
+            (u64::MAX, "GMT", "Fri, 31 Dec 9999 23:59:59 GMT"),
         ] {
             let mut out = String::new();
             rfc1123(local, zone, &mut out);

@@ -1,6 +1,6 @@
 //! The moments of logs, in nanoseconds since the Unix epoch.
 
-use crate::date::{EPOCH_DAY, days_before};
+use crate::date::day_in;
 
 const NANOS: u64 = 1_000_000_000;
 const MONTHS: [&str; 12] = [
@@ -83,11 +83,15 @@ fn moment_of(year: u64, month: u64, day: u64, clock: &str, zone: &str) -> Option
         second.split_once('.').unwrap_or((second, ""))
     };
     let second = number(second)?;
-    if hour >= 24 || minute >= 60 || second > 60 || !(1..=31).contains(&day) {
+    if hour >= 24 || minute >= 60 || second > 60 {
         return None;
     }
-    let days = (days_before(year, month)? + day - 1).checked_sub(EPOCH_DAY)?;
-    let seconds = days * 86_400 + hour * 3_600 + minute * 60 + second;
+    let day = day_in(
+        year.try_into().ok()?,
+        month.try_into().ok()?,
+        day.try_into().ok()?,
+    )?;
+    let seconds = u64::try_from(day).ok()? * 86_400 + hour * 3_600 + minute * 60 + second;
     let at = seconds.checked_add_signed(-offset(zone)?)?;
     at.checked_mul(NANOS)?.checked_add(part(fraction, NANOS)?)
 }
@@ -132,6 +136,8 @@ mod tests {
             ),
             ("10/Xxx/2000:13:55:36 -0700", None),
             ("10/Oct/2000:25:55:36 -0700", None),
+            ("31/Feb/2000:13:55:36 -0700", None),
+            ("29/Feb/2000:00:00:60 +0000", nanos(951_782_460)),
             ("10/Oct/1900:13:55:36 -0700", None),
             ("01/Jan/1970:00:00:00 +0100", None),
             ("2000-10-10T20:55Z", None),

@@ -112,7 +112,7 @@ pub enum Kind {
     /// Decimal digits.
     Digits(u64),
     /// A day from one to another, both included, counted from 1970-01-01.
-    Date(u64, u64),
+    Date(i64, i64),
     /// A time of day, to the second.
     Time,
     /// An address in 10.0.0.0/8.
@@ -446,7 +446,9 @@ fn push(kind: &Kind, random: &mut Random, out: &mut String) {
         }),
         Kind::Int(from, to) => push_number(random.int(*from, *to), 0, out),
         Kind::Decimal { from, to, digits } => push_number(random.int(*from, *to), *digits, out),
-        Kind::Date(from, to) => push_date(from + random.below(to - from + 1), out),
+        Kind::Date(from, to) => {
+            push_date(from + random.below((to - from + 1) as u64) as i64, out);
+        }
         Kind::Card => push_card(random, out),
         other => push_address(other, random.bits(), out),
     }
