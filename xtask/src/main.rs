@@ -58,7 +58,8 @@ fn measure(out: &mut dyn Write, folder: Option<&str>) -> std::io::Result<usize> 
     reason = "stdout is the text, which goes into a file"
 )]
 fn license(out: &mut dyn Write, system: Option<&str>) -> std::io::Result<usize> {
-    let system = system.ok_or("give a system, such as x86_64-unknown-linux-musl".to_owned());
+    let system =
+        system.ok_or_else(|| "give a system, such as x86_64-unknown-linux-musl".to_owned());
     let repository = Repository::read()?;
     match system.and_then(|system| third_party::print(&repository, system)) {
         Ok(text) => out.write_all(text.as_bytes()).map(|()| 0),

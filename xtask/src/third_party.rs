@@ -222,7 +222,9 @@ fn crates(repository: &Repository, system: &str) -> Result<Vec<Crate>, String> {
             continue;
         }
         let manifest = package["manifest_path"].as_str().unwrap_or_default();
-        let folder = Path::new(manifest).parent().unwrap_or(Path::new(""));
+        let folder = Path::new(manifest)
+            .parent()
+            .unwrap_or_else(|| Path::new(""));
         let mut texts = BTreeMap::new();
         read_texts(folder, "", &mut texts)
             .map_err(|error| format!("failed to read the source of {name} {version}: {error}"))?;
