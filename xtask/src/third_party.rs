@@ -71,7 +71,7 @@ NO EVENT SHALL THE AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES
 WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE
 SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.";
 
-/// What is linked: a crate, or a library in C that no crate is named after.
+/// A part that is linked: a crate, or a library that no crate is named after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part {
     /// Its name and version.

@@ -1,4 +1,4 @@
-//! What scipy 1.17.1, numpy 2.4.6 and statsmodels 0.15.0 make of some series, to compare with.
+//! Some series with the statistics that scipy 1.17.1, numpy 2.4.6 and statsmodels 0.15.0 compute of them.
 //!
 //! Made by tests/scipy/beside_scipy.py, which says how.
 

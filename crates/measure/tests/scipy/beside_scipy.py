@@ -112,7 +112,7 @@ def case(name, values):
 
 all_series = list(series())
 print(
-    f"""//! What scipy {scipy.__version__}, numpy {numpy.__version__} and statsmodels {statsmodels.__version__} make of some series, to compare with.
+    f"""//! Some series with the statistics that scipy {scipy.__version__}, numpy {numpy.__version__} and statsmodels {statsmodels.__version__} compute of them.
 //!
 //! Made by tests/scipy/beside_scipy.py, which says how.
 
