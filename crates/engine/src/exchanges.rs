@@ -339,7 +339,7 @@ impl Exchanges {
 
     /// Keeps the body of the last exchange with this id, which failed; gives the detail of it.
     #[cold]
-    pub(crate) fn account_failure(&mut self, id: ExchangeId, sample: &Sample) -> Option<String> {
+    pub(crate) fn account_failure(&mut self, id: ExchangeId, sample: &Sample) -> Option<Box<str>> {
         let entry = &mut self.entries[id.index()];
         self.records.keep_failed_body(&self.rules, entry, sample);
         entry.exchange.take_detail()

@@ -6,6 +6,8 @@
 //! connection's slot and a user's turn; where something may come late for the earlier one (a timer,
 //! an answer), it carries the [`Generation`] besides.
 
+use std::num::NonZeroU32;
+
 /// A place in the plan's list of pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct PoolId(pub(crate) u16);
@@ -28,8 +30,12 @@ pub(crate) struct ShareId(pub(crate) u32);
 pub(crate) struct LaneId(pub(crate) u16);
 
 /// A place in the list of a worker's users.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct UserId(pub(crate) u32);
+///
+/// It is held as the place and one, so that an optional one is a single word: a tag and a place,
+/// written by two stores and read by one load, wait for the memory (store forwarding) once for each
+/// request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct UserId(NonZeroU32);
 
 /// Lanes on which something waits, or seats are free: a bit each, the 31st bit for all lanes from
 /// that on, and the 32nd for what needs no seat. Two sets may thus meet where no lane does, which
@@ -100,9 +106,27 @@ impl LaneSet {
 }
 
 impl UserId {
+    /// The user at a place below 2³² − 1, beyond the most users that a pool has.
+    #[inline]
+    pub(crate) const fn new(place: u32) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(place))
+    }
+
+    /// Its place.
+    #[inline]
+    pub(crate) const fn place(self) -> u32 {
+        self.0.get() - 1
+    }
+
     #[inline]
     pub(crate) const fn index(self) -> usize {
-        self.0 as usize
+        self.place() as usize
+    }
+}
+
+impl Default for UserId {
+    fn default() -> Self {
+        Self::new(0)
     }
 }
 

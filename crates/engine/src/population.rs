@@ -189,7 +189,7 @@ impl Population {
     }
 
     fn new_user(&mut self) -> UserId {
-        let user = UserId(self.came);
+        let user = UserId::new(self.came);
         self.came += 1;
         user
     }
@@ -322,7 +322,7 @@ mod tests {
                 let mut all: Vec<UserId> = free.iter().chain(&busy).copied().collect();
                 all.extend(&population.presence.gone);
                 all.sort_unstable();
-                prop_assert_eq!(all, (0..population.came).map(UserId).collect::<Vec<_>>());
+                prop_assert_eq!(all, (0..population.came).map(UserId::new).collect::<Vec<_>>());
             }
         }
     }

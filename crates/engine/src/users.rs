@@ -420,7 +420,7 @@ impl Users {
     /// A user's number among those of all workers.
     #[inline]
     const fn number(&self, user: UserId) -> u32 {
-        user.0
+        user.place()
             .wrapping_mul(self.shard.of)
             .wrapping_add(self.shard.index)
     }

@@ -197,7 +197,7 @@ impl OwnRates {
                     index: self.deal.number(used - 1),
                     intended,
                     ready: intended,
-                    user: Some(UserId(id)),
+                    user: Some(UserId::new(id)),
                 };
                 hand_over(arrival, measured);
             }

@@ -184,7 +184,7 @@ mod tests {
         for (user, at) in (0..).zip(times) {
             resting.push(Ready {
                 at: Nanos(*at),
-                user: UserId(user),
+                user: UserId::new(user),
             });
         }
         resting

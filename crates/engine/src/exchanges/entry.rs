@@ -7,11 +7,17 @@ use drumfire_measure::{Outcome, Sample, Side};
 use drumfire_units::Nanos;
 
 /// An exchange with its kind.
+///
+/// Every event of an exchange finds its entry cold where there are many: each has cache lines of its
+/// own, and no more than four.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(super) struct Entry {
     pub(super) exchange: Exchange,
     pub(super) kind: ExchangeKind,
 }
+
+const _: () = assert!(size_of::<Entry>() <= 256, "four cache lines");
 
 impl Entry {
     /// Whether it is a call, and no response.

@@ -132,7 +132,7 @@ pub(super) struct Exchange {
     /// The things that its user keeps, lent until it is over.
     belongings: Belongings,
     /// The detail of its end, beyond the outcome.
-    detail: Option<String>,
+    detail: Option<Box<str>>,
 }
 
 impl Exchange {
@@ -204,7 +204,7 @@ impl Exchange {
     #[inline]
     pub(super) fn note_failure(&mut self, failure: Failure) -> Outcome {
         if failure.detail.is_some() {
-            self.detail = failure.detail;
+            self.detail = failure.detail.map(String::into_boxed_str);
         }
         failure.outcome
     }
@@ -213,7 +213,7 @@ impl Exchange {
         self.detail.as_deref()
     }
 
-    pub(super) const fn take_detail(&mut self) -> Option<String> {
+    pub(super) const fn take_detail(&mut self) -> Option<Box<str>> {
         self.detail.take()
     }
 

@@ -38,7 +38,7 @@ use crate::pool_io::PoolContext;
 use crate::prepare::PreparedPool;
 use crate::protocol::Protocol;
 use crate::transport::{Further, Seat};
-use crate::users::{DueRequest, NextStep, Prevented, Turn};
+use crate::users::{DueRequest, NextStep, Prevented};
 use drumfire_measure::Outcome;
 use drumfire_net::Io;
 use drumfire_plan::Affinity;
@@ -277,11 +277,12 @@ impl Admission {
         arrival: Arrival,
         now: Nanos,
     ) {
+        // The turn is no argument of the call, for it would be written to memory first.
+        if self.demand.has_steps() {
+            return self.begin_steps_on(cx, seat, arrival, now);
+        }
         let turn = self.demand.begin(arrival);
         let seat = seat.with_user(self.demand.intake().user_free_since());
-        if self.demand.has_steps() {
-            return self.begin_steps_on(cx, seat, turn, arrival, now);
-        }
         let request = self.demand.only_request(turn, arrival);
         self.start(cx, seat, request, now);
     }
@@ -292,10 +293,11 @@ impl Admission {
         &mut self,
         cx: &mut PoolContext<'_, I>,
         seat: Seat,
-        turn: Turn,
         arrival: Arrival,
         now: Nanos,
     ) {
+        let turn = self.demand.begin(arrival);
+        let seat = seat.with_user(self.demand.intake().user_free_since());
         let unix_time = || cx.io.unix_time();
         match self.demand.first_step(turn, arrival, now, unix_time) {
             NextStep::Request(request) => self.start_apart(cx, seat, request, now),

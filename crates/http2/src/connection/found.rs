@@ -50,10 +50,25 @@ pub(super) enum Found {
 const _: () = assert!(size_of::<Option<Found>>() <= 16, "it fits two registers");
 
 /// The place where a block's fields stand.
+///
+/// A single number, for a tag and a place are written by two stores and read by one load, which
+/// waits for both (store forwarding) once for each response.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum List {
+pub(super) struct List(u16);
+
+impl List {
     /// In the list that the last decoded block has filled.
-    Decoded,
+    pub(super) const DECODED: Self = Self(u16::MAX);
+
     /// In the memory, at this place.
-    Remembered(u8),
+    #[inline]
+    pub(super) const fn remembered(place: u8) -> Self {
+        Self(place as u16)
+    }
+
+    /// The place in the memory; `None` for the decoded list.
+    #[inline]
+    pub(super) fn place(self) -> Option<usize> {
+        (self.0 != Self::DECODED.0).then_some(usize::from(self.0))
+    }
 }

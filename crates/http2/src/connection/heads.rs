@@ -97,9 +97,9 @@ impl Heads {
     /// The fields that were found, as long as no other block is read.
     #[inline]
     pub(super) fn headers(&self, list: List) -> Headers<'_> {
-        match list {
-            List::Decoded => self.fields.headers(),
-            List::Remembered(index) => Headers::new(self.memory.list(usize::from(index))),
+        match list.place() {
+            None => self.fields.headers(),
+            Some(place) => Headers::new(self.memory.list(place)),
         }
     }
 
@@ -201,7 +201,7 @@ impl Heads {
             Some((verdict, list)) => (Ok(verdict), list),
             None => {
                 let limits = &shared.settings.limits;
-                (self.decode(bytes, role, limits)?, List::Decoded)
+                (self.decode(bytes, role, limits)?, List::DECODED)
             }
         };
         shared.progress();
@@ -264,7 +264,7 @@ impl Heads {
     #[inline(always)]
     pub(super) fn recall(&mut self, block: &[u8], role: Role) -> Option<(Verdict, List)> {
         let at = self.memory.recall(block, role, self.decoder.epoch())?;
-        Some((self.memory.verdict(at), List::Remembered(at as u8)))
+        Some((self.memory.verdict(at), List::remembered(at as u8)))
     }
 
     /// A block on a stream that is not open.
