@@ -233,7 +233,9 @@ fn the_second_ends_the_program_in_any_case() {
     wait_until("it is acknowledged", || terminal.shows("stopping"));
     process.signal(Signal::INT);
     assert_eq!(process.finish(PATIENCE).code, Some(130));
-    assert!(terminal.shows("ended without the last results"));
+    wait_until("its end is said", || {
+        terminal.shows("ended without the last results")
+    });
 }
 
 /// A program whose lines are read by nobody any more puts no load on a server.
