@@ -30,30 +30,19 @@ pub(crate) fn linked_into(
     system: &str,
 ) -> Result<BTreeSet<(String, String)>, String> {
     let how = [
-        "tree",
         "--offline",
         "--locked",
         "--edges=normal,no-proc-macro",
+        "--prefix=none",
+        "--format={p}",
+        "--package",
+        package,
+        "--target",
+        system,
     ];
-    let output = Command::new(cargo())
-        .args(how)
-        .args([
-            "--prefix=none",
-            "--format={p}",
-            "--package",
-            package,
-            "--target",
-            system,
-        ])
-        .current_dir(repository.root())
-        .output()
-        .map_err(|error| format!("failed to run cargo tree: {error}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("cargo tree failed: {}", said.trim()));
-    }
+    let printed = cargo(repository, "tree", &how)?;
     // A line is `name v1.2.3`, with a place or a mark behind it.
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = String::from_utf8_lossy(&printed);
     let lines = text.lines().filter_map(|line| {
         let (name, rest) = line.split_once(" v")?;
         let version = rest.split(' ').next()?;
@@ -62,8 +51,20 @@ pub(crate) fn linked_into(
     Ok(lines.collect())
 }
 
-fn cargo() -> String {
-    std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned())
+/// What a command of cargo prints.
+fn cargo(repository: &Repository, command: &str, how: &[&str]) -> Result<Vec<u8>, String> {
+    let program = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let output = Command::new(program)
+        .arg(command)
+        .args(how)
+        .current_dir(repository.root())
+        .output()
+        .map_err(|error| format!("failed to run cargo {command}: {error}"))?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("cargo {command} failed: {}", said.trim()));
+    }
+    Ok(output.stdout)
 }
 
 /// The system that this is, in the compiler's words.
@@ -78,17 +79,9 @@ pub(crate) fn host() -> Result<String, String> {
 }
 
 fn described(repository: &Repository, how: &[&str]) -> Result<Vec<Value>, String> {
-    let output = Command::new(cargo())
-        .args(["metadata", "--offline", "--format-version=1"])
-        .args(how)
-        .current_dir(repository.root())
-        .output()
-        .map_err(|error| format!("failed to run cargo metadata: {error}"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("cargo metadata failed: {}", said.trim()));
-    }
-    let mut metadata: Value = serde_json::from_slice(&output.stdout)
+    let how = [&["--offline", "--format-version=1"], how].concat();
+    let printed = cargo(repository, "metadata", &how)?;
+    let mut metadata: Value = serde_json::from_slice(&printed)
         .map_err(|error| format!("failed to read what cargo metadata says: {error}"))?;
     match metadata["packages"].take() {
         Value::Array(packages) => Ok(packages),
