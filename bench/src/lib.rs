@@ -20,6 +20,5 @@ pub mod stepper;
 pub mod summary;
 pub mod symbols;
 pub mod table;
-pub mod tails;
 pub mod tool;
 pub mod truth;

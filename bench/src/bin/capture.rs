@@ -12,9 +12,10 @@ use drumfire_bench::floor::Scheme;
 use drumfire_bench::machine;
 use drumfire_bench::process::{self, CLIENT_CORE, Guarded, Watch, pinned};
 use drumfire_bench::server::{Kind, Server};
-use drumfire_bench::tails::{Tail, tails};
 use drumfire_bench::tool::Programs;
+use drumfire_measure::Histogram;
 use drumfire_report::figure::svg::svg;
+use drumfire_report::figure::{Role, tails};
 use drumfire_units::Nanos;
 use serde_json::{Value, json};
 use std::fs;
@@ -88,7 +89,7 @@ fn main() -> Result<ExitCode> {
                 runs.push(run);
             }
             if let (Some(folder), true) = (&flags.svg, round == flags.rounds) {
-                draw(folder, is_busy, runs)?;
+                draw(folder, is_busy, &runs)?;
             }
         }
     }
@@ -104,31 +105,36 @@ struct Run {
 }
 
 /// Draws runs by the program's clock and on the wire over what was captured of the latter.
-fn draw(folder: &Path, is_busy: bool, runs: Vec<Run>) -> Result<()> {
-    let mut lists = Vec::new();
+fn draw(folder: &Path, is_busy: bool, runs: &[Run]) -> Result<()> {
+    let mut lines = Vec::new();
     for run in runs {
-        let name = match run.clock {
-            "receive" => continue,
-            clock => format!("--clock {clock}"),
-        };
-        lists.push(Tail {
-            name,
-            times: run.reported,
-        });
-        if run.clock == "wire" {
-            lists.push(Tail {
-                name: "its capture".to_owned(),
-                times: run.captured,
-            });
+        match run.clock {
+            "program" => lines.push(("--clock program", histogram(&run.reported))),
+            "wire" => {
+                lines.push(("--clock wire", histogram(&run.reported)));
+                lines.push(("its capture", histogram(&run.captured)));
+            }
+            _ => {}
         }
     }
+    let ranks = (0..).map(Role::Rank);
+    let lines = lines.iter().zip(ranks);
+    let lines: Vec<_> = lines
+        .map(|((name, times), rank)| (*name, rank, times))
+        .collect();
     let (file, title) = match is_busy {
         false => ("alone.svg", "Alone on its core"),
         true => ("busy.svg", "Beside a busy loop"),
     };
-    let figure = tails(title, "What does a quick service seem to take?", &lists);
+    let figure = tails(title.to_owned(), "service time", &lines);
     fs::create_dir_all(folder)?;
     fs::write(folder.join(file), svg(&figure))
+}
+
+fn histogram(times: &[Nanos]) -> Histogram {
+    let mut histogram = Histogram::new();
+    times.iter().for_each(|time| histogram.record(*time));
+    histogram
 }
 
 /// One run by a clock, and what the capture of it says.

@@ -21,7 +21,7 @@ pub use axis::{Axis, Scale, Tick, Unit};
 pub use beside::{BesideSide, beside};
 pub use heat::{Column, Heat};
 pub use spark::{Spark, Sparks};
-pub use tail::tail;
+pub use tail::{TailLine, tail, tails};
 
 use drumfire_measure::{IntervalRow, Overview, Summary};
 

@@ -11,9 +11,9 @@
 //! hour would only show it at its end. [`outlook()`] computes an `Outlook` for each pool and prints
 //! the whole; nothing else here is called from outside.
 //!
-//! The numbers are made in this order, and none is computed twice. [`Pool::starts_most`] is the bound by count;
-//! [`Ends`] compares it with the plan's time and the law's length, and knows when the load ends and
-//! how many arrivals it has; [`Outlook::of`] keeps both beside the schedule. The words of
+//! The numbers are made in this order, and none is computed twice. [`Pool::starts_most`] is the bound
+//! by count; [`Ends`] compares it with the plan's time and the law's length, and knows when the load
+//! ends and how many arrivals it has; [`Outlook::of`] keeps both beside the schedule. The words of
 //! [`Outlook::load`], the rules' warnings and the axis of the drawing are all read from there, so
 //! that a number in the text is the one under the drawing.
 //!

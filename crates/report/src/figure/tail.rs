@@ -9,7 +9,7 @@ use super::{Axis, Figure, Plot, Point, Role, Scale, Series, Unit, over_time};
 use drumfire_measure::{Histogram, Summary};
 
 /// A line of the picture: its name in the legend, its colour, and the latencies.
-pub(super) type Named<'a> = (&'static str, Role, &'a Histogram);
+pub type TailLine<'a> = (&'static str, Role, &'a Histogram);
 
 /// Points for each nine of the axis.
 const POINTS_PER_NINE: u32 = 24;
@@ -19,7 +19,7 @@ const POINTS_PER_NINE: u32 = 24;
 #[must_use]
 pub fn tail(summary: &Summary, baseline: Option<&Summary>) -> Figure {
     let baseline = baseline.map(|run| ("baseline", Role::Asked, latency(run)));
-    let lines: Vec<Named<'_>> = baseline
+    let lines: Vec<TailLine<'_>> = baseline
         .into_iter()
         .chain([("this run", Role::Rank(0), latency(summary))])
         .collect();
@@ -30,10 +30,17 @@ fn latency(run: &Summary) -> &Histogram {
     run.model().latency(&run.total.latency)
 }
 
-/// The quantiles of each line's latencies, as far as its count supports them. The words of the figure
-/// are those of `first`.
-pub(super) fn of_runs(first: &Summary, runs: &[Named<'_>]) -> Figure {
-    let series = runs.iter().map(|(name, role, times)| Series {
+/// The tails of runs, with the words of `first`.
+pub(super) fn of_runs(first: &Summary, runs: &[TailLine<'_>]) -> Figure {
+    let title = over_time::title("The tail", first);
+    tails(title, over_time::model_words(first), runs)
+}
+
+/// The quantiles of each line's times, as far as its count supports them. `times` is the name of these
+/// times, in small letters.
+#[must_use]
+pub fn tails(title: String, times: &'static str, lines: &[TailLine<'_>]) -> Figure {
+    let series = lines.iter().map(|(name, role, times)| Series {
         name: (*name).to_owned(),
         role: *role,
         points: points(times),
@@ -44,7 +51,7 @@ pub(super) fn of_runs(first: &Summary, runs: &[Named<'_>]) -> Figure {
     let values = over_time::values(&all);
     Figure {
         name: "tail",
-        title: over_time::title("The tail", first),
+        title,
         question: "How slow are the slowest?",
         x: Axis {
             title: "share of requests that took no longer",
@@ -53,7 +60,7 @@ pub(super) fn of_runs(first: &Summary, runs: &[Named<'_>]) -> Figure {
             from: 0.0,
             to,
         },
-        y: Axis::log(over_time::model_words(first), Unit::Time, values),
+        y: Axis::log(times, Unit::Time, values),
         plot: Plot::Lines(all),
         marks: Vec::new(),
         note: Some("A line ends where the number of requests supports no further nine.".to_owned()),
