@@ -1,10 +1,12 @@
 //! One file for each subcommand.
 
 pub(crate) mod ab;
+#[cfg(feature = "cluster")]
 pub(crate) mod agent;
 mod baseline;
 pub(crate) mod capacity;
 pub(crate) mod check;
+#[cfg(feature = "cluster")]
 pub(crate) mod cluster;
 pub(crate) mod compare;
 pub(crate) mod ctl;
@@ -14,10 +16,12 @@ pub(crate) mod grpc;
 pub(crate) mod http;
 pub(crate) mod import;
 pub(crate) mod install;
+#[cfg(feature = "cluster")]
 mod local;
 pub(crate) mod new;
 mod phases;
 mod plan_file;
+#[cfg(feature = "cluster")]
 mod received_files;
 pub(crate) mod report;
 mod results;

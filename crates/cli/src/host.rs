@@ -1,9 +1,13 @@
 //! The machine and its servers, as the compiler asks for them.
 
+#[cfg(feature = "cluster")]
 mod noting;
+#[cfg(feature = "cluster")]
 mod received;
 
+#[cfg(feature = "cluster")]
 pub(crate) use noting::Noting;
+#[cfg(feature = "cluster")]
 pub(crate) use received::Received;
 
 use crate::exit::Failure;

@@ -3,6 +3,15 @@
 //! Knows every other crate and the machine's files, environment and terminal. Must not know how
 //! anything is measured. Start reading at [`main`], then [`session`].
 
+#![cfg_attr(
+    not(feature = "cluster"),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "their flags are in the help all the same"
+    )
+)]
+
 mod bare_url;
 mod command;
 mod display;
@@ -38,7 +47,9 @@ mod trust;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, FromArgMatches as _};
 use exit::{Exit, Failure};
-use flags::{Cli, ClusterAct, Command};
+#[cfg(feature = "cluster")]
+use flags::ClusterAct;
+use flags::{Cli, Command};
 use output::Output;
 use std::ffi::OsString;
 use std::io;
@@ -133,16 +144,18 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Http(flags) => command::http::run(&flags, output),
         Command::Grpc(flags) => command::grpc::run(&flags, output),
         Command::Run(flags) => command::run::run(&flags, output),
-        Command::Cluster {
-            act: ClusterAct::Run(flags),
-        } => command::cluster::run(&flags, output),
-        Command::Cluster {
-            act: ClusterAct::Attach(flags),
-        } => command::cluster::attach(*flags, output),
-        Command::Cluster {
-            act: ClusterAct::Status(flags),
-        } => command::cluster::status(&flags, output),
+        #[cfg(feature = "cluster")]
+        Command::Cluster { act } => match act {
+            ClusterAct::Run(flags) => command::cluster::run(&flags, output),
+            ClusterAct::Attach(flags) => command::cluster::attach(*flags, output),
+            ClusterAct::Status(flags) => command::cluster::status(&flags, output),
+        },
+        #[cfg(feature = "cluster")]
         Command::Agent(flags) => command::agent::run(&flags, output),
+        #[cfg(not(feature = "cluster"))]
+        Command::Cluster { .. } | Command::Agent(_) => Err(Failure::usage(
+            "this program was built for one machine; `make install` builds one for several",
+        )),
         Command::Ctl(flags) => command::ctl::run(&flags, output),
         Command::Report(flags) => command::report::run(&flags, output),
         Command::Compare(flags) => command::compare::run(&flags, output),
