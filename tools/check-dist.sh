@@ -11,9 +11,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 program=${1:-$PWD/${CARGO_TARGET_DIR:-target}/debug/drumfire}
-PATH="${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}/bin:$PATH:/usr/local/go/bin:/usr/lib/go/bin"
+PATH="${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}/bin:$PATH"
 if ! command -v nfpm >/dev/null; then
-  if ! command -v go >/dev/null; then
+  if ! tools/install-go.sh >/dev/null; then
     echo "dist: not checked, for there is neither nfpm nor Go to build it" >&2
     [ "${CI:-}" = true ] && exit 1
     exit 0

@@ -18,7 +18,8 @@ validate_version=1.37.0
 oldest=1.29 newer=1.37
 chart=contrib/helm/drumfire
 plain=contrib/kubernetes/drumfire.yaml
-PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
+go=$(tools/install-go.sh)
+PATH="$go:$PATH"
 
 mkdir -p "$suites"
 if [ "$(cat "$suites/helm.version" 2>/dev/null)" != $helm_version ]; then

@@ -14,7 +14,6 @@ tools=${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}
 zigbuild=0.24.1 zig=0.17.1 nfpm=v2.43.4 cyclonedx=0.5.9
 targets=(x86_64-unknown-linux-musl x86_64-unknown-linux-gnu)
 # Later versions of nfpm have a dependency that the proxy does not give out.
-PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
 mkdir -p "$tools/bin"
 
 has() {
@@ -36,8 +35,9 @@ for name in "${wanted[@]}"; do
       ;;
     nfpm)
       has nfpm "$nfpm" && continue
+      go=$(tools/install-go.sh)
       GOBIN="$tools/bin" GOFLAGS=-mod=mod GOWORK=off CGO_ENABLED=0 \
-        go install "github.com/goreleaser/nfpm/v2/cmd/nfpm@$nfpm"
+        "$go/go" install "github.com/goreleaser/nfpm/v2/cmd/nfpm@$nfpm"
       echo "$nfpm" >"$tools/nfpm.version"
       ;;
     cyclonedx)

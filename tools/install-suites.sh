@@ -26,7 +26,8 @@
 # They are put into the folder that DRUMFIRE_SUITES names, or else into target/suites; what is
 # there in the right version stays. Nothing is started: the tests start what they need.
 #
-# Without Go nothing can be installed, and the script says so; with CI=true that is a failure.
+# tools/install-go.sh sees to Go. Without it nothing can be installed, and the script says so; with
+# CI=true that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -51,9 +52,6 @@ vegeta="github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12@v12.13.0"
 # Later ones need a module that the proxy does not give.
 fortio="fortio.org/fortio fortio.org/fortio@v1.63.7"
 k6="go.k6.io/k6 go.k6.io/k6@v1.8.1"
-
-# Debian's Go, and Go's own installer, stand where a script's PATH does not always look.
-PATH="$PATH:/usr/local/go/bin:/usr/lib/go/bin"
 
 # Whether this suite is there as it is asked for.
 is_there() {
@@ -104,13 +102,13 @@ if [ "${#missing[@]}" -eq 0 ]; then
   exit 0
 fi
 
-if ! command -v go >/dev/null; then
-  echo "suites: no Go here, so these can't be built: ${missing[*]}" >&2
-  echo "suites: install Go 1.24 or later (https://go.dev/dl, or on Debian: apt-get install golang-go)" >&2
+if ! go=$(tools/install-go.sh); then
+  echo "suites: without Go these can't be built: ${missing[*]}" >&2
   [ "${CI:-}" = true ] && exit 1
   exit 0
 fi
 
+PATH="$go:$PATH"
 mkdir -p "$suites"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
