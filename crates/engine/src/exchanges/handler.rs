@@ -18,7 +18,7 @@ use super::Exchanges;
 use super::context::{BodyStep, Continuation, KindContext};
 use super::entry::Entry;
 use super::kind::ExchangeKind;
-use super::lists::Todo;
+use super::lists::{self, Todo};
 use super::response::ResponseState;
 use crate::blame::Failure;
 use crate::id::ExchangeId;
@@ -190,6 +190,7 @@ impl Handler for ExchangeHandler<'_> {
         if !self.exchanges.rules.is_plain() || matches!(whole.status, 300..=399) {
             return self.in_pieces(id, whole, now);
         }
+        // The way of every plain response: the entry is looked up once.
         let outcome = self.exchanges.rules.judge(whole.status);
         let exchange = &mut self.exchanges.entry_mut(id).exchange;
         if outcome != Outcome::Ok {
@@ -199,7 +200,10 @@ impl Handler for ExchangeHandler<'_> {
         if let End::Message(leniencies) = whole.end {
             exchange.account.note_leniencies(leniencies);
         }
-        self.over(id, Failure::of(outcome), now)
+        let cut = !exchange.account.is_written();
+        let end = lists::End::new(id, outcome, now);
+        self.exchanges.lists.end(end);
+        Then::Over { cut }
     }
 
     #[inline]

@@ -526,16 +526,16 @@ impl Admission {
         if self.multiplexes && !self.dispatcher.seats_mut().keeps_one(seat.share()) {
             return;
         }
-        let seats = self.dispatcher.transport().seats();
-        let lane = seats.lane_of(seat.share());
         if self.demand.waiting().has_requests() {
-            return self.free_for_request(cx, lane, seat, now);
+            return self.free_for_request(cx, seat, now);
         }
         // What others leave may be older than what is due here; the next turn looks.
         let sees_offers = self.handover.as_ref().is_some_and(|all| all.has_offers());
-        let next_in_turn = seats.is_full(lane) || !self.demand.intake().is_open();
-        let reuses =
-            self.demand.waiting().has_one_lane() && next_in_turn && self.demand.needs_seat();
+        let seats = self.dispatcher.transport().seats();
+        let is_last = || seats.is_full(seats.lane_of(seat.share()));
+        let reuses = self.demand.waiting().has_one_lane()
+            && self.demand.needs_seat()
+            && (!self.demand.intake().is_open() || is_last());
         let next = if reuses && !sees_offers && self.demand.intake_mut().admits(now) {
             self.demand.intake_mut().take(now)
         } else {
@@ -550,13 +550,8 @@ impl Admission {
     /// Gives a seat to a request that waits for one of its lane, or frees it for those that wait
     /// for others.
     #[cold]
-    fn free_for_request<I: Io>(
-        &mut self,
-        cx: &mut PoolContext<'_, I>,
-        lane: LaneId,
-        seat: Seat,
-        now: Nanos,
-    ) {
+    fn free_for_request<I: Io>(&mut self, cx: &mut PoolContext<'_, I>, seat: Seat, now: Nanos) {
+        let lane = self.dispatcher.transport().seats().lane_of(seat.share());
         match self.demand.waiting_mut().pop_request(lane) {
             Some(request) => self.start_apart(cx, seat, request, now),
             None => {

@@ -90,7 +90,8 @@ impl Traffic {
         self.underway.admit(id);
         self.further = further;
         let serving = self.connections.share(share);
-        let (slot, is_clear) = (serving.slot(), serving.is_clear());
+        let (slot, number) = (serving.slot(), serving.number());
+        let is_clear = serving.is_clear();
         let connection = self.connections.at_mut(slot);
         let Some(wire) = connection.wire() else {
             return self.wait(cx, id, share, now);
@@ -100,7 +101,7 @@ impl Traffic {
                 connection.close(cx, slot, Closing::Idle);
                 self.wait(cx, id, share, now);
             } else {
-                self.board(cx, id, share, slot, now);
+                self.board(cx, id, (share, number), slot, now);
             }
         } else {
             self.has_waited = true;
@@ -139,18 +140,18 @@ impl Traffic {
         }
     }
 
-    /// Puts an exchange on the wire of an open connection with room.
+    /// Puts an exchange on the wire of an open connection with room, that of the share with this
+    /// number.
     // Nearly all calls are that of `submit`, where it pays to be inlined.
     #[inline(always)]
     fn board<I: Io, H: Handler>(
         &mut self,
         cx: &mut Context<'_, I, H>,
         id: ExchangeId,
-        share: ShareId,
+        (share, number): (ShareId, u32),
         slot: Slot,
         now: Nanos,
     ) {
-        let number = self.connections.share(share).number();
         let (io, handler) = (&*cx.io, &mut *cx.handler);
         if handler.begin(id, number, now, || io.unix_time()).is_err() {
             return;
@@ -205,8 +206,8 @@ impl Traffic {
                 return;
             };
             cx.handler.seated(id, since);
-            let now = cx.io.now();
-            self.board(cx, id, share, slot, now.max(since));
+            let (number, now) = (self.connections.share(share).number(), cx.io.now());
+            self.board(cx, id, (share, number), slot, now.max(since));
         }
     }
 
