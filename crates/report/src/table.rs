@@ -50,7 +50,8 @@ impl Column {
     }
 }
 
-/// A table in the making.
+/// A table in the making. Every row has a cell for each column, in the order of the columns; an empty
+/// line stands for a figure that is not known.
 #[derive(Debug)]
 pub(crate) struct Table {
     columns: Vec<Column>,

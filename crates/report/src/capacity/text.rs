@@ -1,5 +1,9 @@
 //! A capacity as text for a terminal: the answer, what bounds it, its confirmation, and the knee as
 //! a table with bars.
+//!
+//! [`Finding::facts`] and the sentence of the answer are shared with Markdown; the colours and
+//! the table are the terminal's own. Texts of a target or a plan are escaped where they
+//! are printed, in [`labelled`], and nowhere before: an escape would be escaped again.
 
 use super::{Finding, KneeRow, allowed, bottleneck_words, sentence, short};
 use crate::bar::bar;
@@ -21,8 +25,11 @@ const BAR: usize = 24;
 const BOUNDS: u64 = 4;
 
 impl Finding {
-    // A mark is earned: a search that was cut short or not confirmed has none.
     /// The answer, and a row for each rate that was tried.
+    ///
+    /// A mark stands before an answer that the search has proven: a capacity that was confirmed, or
+    /// bounds that lie outside of what was asked. A search that was cut short, that was not confirmed
+    /// or that the generator limited has none.
     #[must_use]
     pub fn text(&self, style: &Style) -> String {
         let mut out = String::new();
@@ -48,7 +55,9 @@ impl Finding {
         out
     }
 
-    /// What there is to say beside the answer, each with its label.
+    /// The facts beside the answer, each with its label, in the order in which a reader needs them:
+    /// the limit, the reasons for an answer that is none, the confirmation, and the run in which all
+    /// of it is stored.
     pub(super) fn facts(&self) -> Vec<(&'static str, String)> {
         let mut facts = Vec::new();
         if let Some(bottleneck) = self.bottleneck {
@@ -75,7 +84,8 @@ impl Finding {
         facts
     }
 
-    /// The confirmation in words.
+    /// The confirmation in words: the rate that was held, and for each objective the share of
+    /// requests beyond its bound, beside the share that it allows.
     fn confirmation(&self, confirmation: &drumfire_capacity::Confirmation) -> String {
         let each = confirmation.shares.iter().zip(&self.objectives);
         let each = each.map(|(share, objective)| {
@@ -100,8 +110,11 @@ impl Finding {
     }
 
     /// The knee: rates and the times of requests.
+    ///
     /// The quantile of the table and its bars is that of the objective that bounds the capacity; rates at
-    /// which more than its share lies beyond the bound are in the colour of what is bad.
+    /// which more than its share lies beyond the bound are in the colour of what is bad. A rate with
+    /// too few requests for the quantile has its greatest time instead, behind `≤`: the quantile can't
+    /// be above it.
     fn table(&self, style: &Style) -> Table {
         let shown = self.shown();
         let q = self.quantile();
@@ -168,7 +181,8 @@ fn at_most(times: &Histogram, q: f64) -> Option<Nanos> {
     (!times.is_empty()).then(|| times.quantile(q).unwrap_or_else(|| times.max()))
 }
 
-/// Prints a sentence behind a label, over as many lines as it needs.
+/// Prints a sentence behind a label, over as many lines as it needs. Control characters in it become
+/// visible escapes, and letters outside of ASCII are replaced where the style has none.
 fn labelled(label: &str, words: &str, ink: Ink, style: &Style, out: &mut String) {
     let words = Untrusted::new(words).escaped(style.unicode);
     let words = in_letters(&words, style.unicode);

@@ -24,9 +24,8 @@ const AROUND: usize = LABEL + 32;
 const BLOCKS_MAX: usize = 100;
 
 impl History<'_> {
-    /// The text at the width of the style.
-    ///
-    /// What changed, a line for each figure, and the newest `rows` runs.
+    /// The text at the width of the style: what changed, a line for each figure, and the newest `rows`
+    /// runs. Changes and lines are of all runs, however few of them have a row.
     #[must_use]
     pub fn text(&self, rows: usize, style: &Style) -> String {
         let mut out = String::new();
@@ -57,6 +56,9 @@ impl History<'_> {
     }
 
     /// A sentence for each change, or one that says that there is none.
+    ///
+    /// The mark and the colour are those of a change for the worse or the better, which for a rate is
+    /// the other way round than for a latency ([`Change::is_worse`]).
     pub(crate) fn sentences(&self, style: &Style) -> Vec<(String, Ink)> {
         let changes = self.changes();
         if !changes.is_empty() {
@@ -80,9 +82,11 @@ impl History<'_> {
         vec![(none, Ink::Plain)]
     }
 
-    /// The grammar follows the sign: a shift above 0 "grew", another "fell", and its size has none.
-    ///
     /// A change in words: the figure, the shift, the run, and the runs that it may have been.
+    ///
+    /// The grammar follows the sign: a shift above 0 "grew", another "fell", and its size has none.
+    /// A shift of failures is in points of all requests, every other one is relative to the level
+    /// before.
     fn sentence(&self, figure: Figure, change: &Change, style: &Style) -> String {
         let name = match figure {
             Figure::Failed => "the share of failures",
@@ -107,10 +111,10 @@ impl History<'_> {
         format!("{name} {verb} by {by}{points} at the run of {run}{likely}")
     }
 
-    /// The words by which a reader finds the run again: a tag is what people gave it, the id is what
-    /// commands take.
-    ///
     /// A run by its time, its tags and its name.
+    ///
+    /// They are the words by which a reader finds the run again: a tag is what people gave it, the id
+    /// is what commands take.
     fn run_words(&self, number: usize, style: &Style) -> String {
         let run = &self.runs[number];
         let shown = |text: &str| Untrusted::new(text).escaped(style.unicode);

@@ -1,5 +1,10 @@
 //! The page of a history: what changed in sentences, a picture for each figure, and the runs as a
 //! table. Links are relative to the page of all runs.
+//!
+//! The words of changes and of runs are those of the text ([`History::sentences`],
+//! [`History::runs_words`]), so that terminal and page can't disagree; this file adds places for
+//! them, pictures and links. A picture's points are whole runs: the axis counts runs, since the days
+//! between two of them say nothing about the plan.
 
 use super::grid::{self, Cell, Grid};
 use super::{Part, data, part, picture};
@@ -45,6 +50,8 @@ fn about(out: &mut Markup, history: &History<'_>) {
 }
 
 /// A row for each run, the newest first, with what changed at it.
+///
+/// A figure that a run lacks is an empty cell: too few requests for a quantile are no quantile of 0.
 fn runs(history: &History<'_>) -> Grid {
     let mut heads = vec!["run".to_owned(), "began".to_owned()];
     let names = history.tracks.iter().map(|track| track.figure.name());

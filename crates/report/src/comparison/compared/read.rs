@@ -214,6 +214,11 @@ struct Step {
 }
 
 /// The summary of a run without its timeline, and what else the JSON has.
+///
+/// # Errors
+/// In words that follow the file's name: it is no JSON, it has another schema or none, a key is
+/// missing or of another kind, a verdict or a model is unknown, or a histogram does not have as many
+/// times as its count says.
 pub(super) fn of(json: &[u8]) -> Result<(Summary, Read), String> {
     let value: Value =
         serde_json::from_slice(json).map_err(|error| format!("it is no JSON: {error}"))?;
@@ -237,7 +242,8 @@ pub(super) fn of(json: &[u8]) -> Result<(Summary, Read), String> {
 }
 
 impl Document {
-    /// The run as a record would give it.
+    /// The run as a record would give it, so that a comparison does not know whether a side came from a
+    /// folder or from a file.
     ///
     /// The summary is closed before anything is put into it: closing judges a run by its intervals, which
     /// a file has no histograms of, while the answers of the run itself stand in the document.
@@ -280,7 +286,8 @@ impl Document {
         Ok((summary, read))
     }
 
-    /// The facts of the run.
+    /// The facts of the run. Those that the contract lacks are empty: the likeness of two runs is
+    /// judged by the document's `seed` and `plan`.
     fn info(&self) -> Result<RunInfo, String> {
         let names = |steps: &[Step]| {
             let names = steps.iter().map(|step| step.name.as_str());
