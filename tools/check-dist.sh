@@ -5,8 +5,8 @@
 # program stands a script that calls the debug binary, which `make unit` builds: to compress 60 MB
 # three times takes a minute.
 #
-# nfpm is installed when there is Go to build it; with CI=true it must be. skopeo and umoci read the image,
-# and ruby the formula, where they are there; it is said which are not.
+# nfpm is installed when there is Go to build it, or Go can be fetched; with CI=true it must be. skopeo
+# and umoci read the image, and ruby the formula, where they are there; it is said which are not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
