@@ -1,5 +1,7 @@
 # Everything that people run, one line each. `.ci/run` calls `make test`, after a start that makes it shorter.
 
+# rustup's own folder is not on the PATH of every shell.
+export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
 TARGET_DIR ?= $(or $(CARGO_TARGET_DIR),target)
 DEMO = $(TARGET_DIR)/demo/drumfire
 FUZZ_SECONDS ?= 600
@@ -17,12 +19,16 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs tidy drawing deny advisories
+.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs tidy drawing deny advisories
+
+# One line that names what is missing, before anything compiles.
+toolchain:
+	@tools/require-toolchain.sh
 
 # Ten seconds of load on the built-in target, and how to read the result. Its profile optimises
 # nothing, which costs a tenth of a millisecond of a core for each request, and its program is one for
 # one machine.
-demo:
+demo: toolchain
 	@echo 'Builds drumfire (less than two minutes at first), then loads the built-in server for ten seconds.'
 	cargo build --profile demo --locked --package drumfire --no-default-features
 	$(DEMO) demo
@@ -30,7 +36,7 @@ demo:
 # The program with its line tables in a file beside it, a link for each tool that it can stand in for,
 # man pages, and completions for shells.
 install: export DRUMFIRE_VERSION = $(shell tools/version.sh)
-install:
+install: toolchain
 	cargo install --locked --profile local --path crates/cli
 	tools/split-debug-info.sh $(BIN_DIR)/drumfire
 	for name in $(DIALECTS); do ln -sf drumfire $(BIN_DIR)/$$name; done
@@ -42,14 +48,13 @@ install:
 	$(BIN_DIR)/drumfire completions fish > $(SHARE_DIR)/fish/vendor_completions.d/drumfire.fish
 
 # What must pass before a change is merged.
-test: format $(LINT) deny platforms peers suites unit web packages
+test: toolchain format $(LINT) deny platforms peers suites unit web packages
 
 format:
-	cargo fmt --all -- --check
+	tools/lint.sh format
 
 lint:
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --package drumfire --no-default-features --locked -- -D warnings
+	tools/lint.sh clippy
 
 # All that `lint` looks at, compiled.
 compiled:

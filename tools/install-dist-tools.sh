@@ -6,12 +6,13 @@
 #   nfpm                  .deb and .rpm                                      Go's module proxy
 #   cargo-cyclonedx       the bill of materials                              crates.io
 #
-# and rustup's library of each platform. Named as arguments, only some are installed.
+# and by rustup the compiler of a release, with the library of each platform. Named as arguments, only
+# some are installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools=${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}
-zigbuild=0.24.1 zig=0.17.1 nfpm=v2.43.4 cyclonedx=0.5.9
+rust=1.99.1 zigbuild=0.24.1 zig=0.17.1 nfpm=v2.43.4 cyclonedx=0.5.9
 targets=(x86_64-unknown-linux-musl x86_64-unknown-linux-gnu)
 # Later versions of nfpm have a dependency that the proxy does not give out.
 mkdir -p "$tools/bin"
@@ -21,7 +22,7 @@ has() {
 }
 
 wanted=("$@")
-[ "${#wanted[@]}" -gt 0 ] || wanted=(zigbuild nfpm cyclonedx targets)
+[ "${#wanted[@]}" -gt 0 ] || wanted=(zigbuild nfpm cyclonedx rust)
 for name in "${wanted[@]}"; do
   case "$name" in
     zigbuild)
@@ -45,9 +46,14 @@ for name in "${wanted[@]}"; do
       cargo install --debug --quiet --locked --root "$tools" --version "$cyclonedx" cargo-cyclonedx
       echo "$cyclonedx" >"$tools/cyclonedx.version"
       ;;
-    targets) rustup target add "${targets[@]}" ;;
+    rust)
+      has rust "$rust" && continue
+      rustup toolchain install "$rust" --profile minimal --no-self-update
+      rustup target add --toolchain "$rust" "${targets[@]}"
+      echo "$rust" >"$tools/rust.version"
+      ;;
     *)
-      echo "dist-tools: $name is none of zigbuild, nfpm, cyclonedx, targets" >&2
+      echo "dist-tools: $name is unknown; use zigbuild, nfpm, cyclonedx or rust" >&2
       exit 1
       ;;
   esac

@@ -63,6 +63,13 @@ triple() {
 build() {
   local platform=$1 target linked cargo rust places place remap c_flags=''
   need cargo-zigbuild
+  [ -f "$tools/rust.version" ] || {
+    echo "dist: the compiler of a release is missing; to install it, run tools/install-dist-tools.sh rust" >&2
+    exit 1
+  }
+  # Two builds of one commit have the same bytes only with the same compiler.
+  RUSTUP_TOOLCHAIN=$(cat "$tools/rust.version")
+  export RUSTUP_TOOLCHAIN
   target=$(triple "$platform")
   linked=$target
   [ "${platform#*-}" = glibc2.28 ] && linked=$target.2.28
