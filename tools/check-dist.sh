@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Checks what `make dist` packs: the files of the archive, of both packages and of the container image,
-# that two runs in different folders give the same bytes, that what is unpacked runs, and Homebrew's
-# formula. In the place of a release's
-# program stands a script that calls the debug binary, which `make unit` builds: to compress 60 MB
-# three times takes a minute.
+# Checks what `make dist` packs: the files of the archive, of the packages for dpkg, rpm, pip and npm, and of
+# the container image; that two runs in different folders give the same bytes; that what pip, npm and the
+# installer install runs; and Homebrew's formula. Instead of a release's program it packs a script that
+# calls the debug binary, which `make unit` builds: to compress 60 MB three times takes a minute.
 #
-# nfpm is installed when there is Go to build it, or Go can be fetched; with CI=true it must be. skopeo
-# and umoci read the image, and ruby the formula, where they are there; it is said which are not.
+# nfpm is installed if Go to build it is here or can be fetched, and wheel if Python is here; with CI=true
+# both are required. skopeo and umoci read the image, ruby the formula and npm its packages, if they are
+# installed; the last line names those that are not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,6 +21,16 @@ if ! command -v nfpm >/dev/null; then
   tools/install-dist-tools.sh nfpm >/dev/null
 fi
 
+if ! tools/install-dist-tools.sh wheel >/dev/null; then
+  echo "dist: skipped: Python with venv, which packs wheels, is missing" >&2
+  [ "${CI:-}" = true ] && exit 1
+  exit 0
+fi
+
+left=()
+npm=(npm)
+command -v npm >/dev/null || { npm=() left+=("npm"); }
+
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 printf '#!/bin/sh\nexec %q "$@"\n' "$program" >"$work/drumfire"
@@ -29,9 +39,15 @@ version=$(sed -n '/^\[workspace\.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Ca
 
 for folder in one other/folder; do
   for platform in x86_64-musl x86_64-glibc2.28; do
-    DRUMFIRE_DIST=$work/$folder SOURCE_DATE_EPOCH=1700000000 \
-      tools/make-dist.sh pack "$platform" "$work/drumfire" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    for step in pack wheel; do
+      DRUMFIRE_DIST=$work/$folder SOURCE_DATE_EPOCH=1700000000 \
+        tools/make-dist.sh "$step" "$platform" "$work/drumfire" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+    done
   done
+  if [ "${#npm[@]}" -gt 0 ]; then
+    DRUMFIRE_DIST=$work/$folder tools/make-dist.sh npm
+    DRUMFIRE_DIST=$work/$folder tools/make-dist.sh npm x86_64-musl "$work/drumfire"
+  fi
 done
 certificates=$work/authorities
 printf 'authorities\n' >"$certificates"
@@ -49,7 +65,9 @@ names=(
   drumfire-"$version"-x86_64-linux-{musl,glibc2.28}.tar.gz
   "drumfire_$version-1_amd64.deb" "drumfire-$version-1.x86_64.rpm" "drumfire-$version-x86_64-oci.tar"
 )
-find . -type f -printf '%f\n' | sort | expect "${names[@]}"
+wheels=(drumfire-"$version"-py3-none-{musllinux_1_2,manylinux_2_28}_x86_64.whl)
+modules=(${npm:+drumfire-"$version".tgz drumfire-linux-x64-"$version".tgz})
+find . -type f -printf '%f\n' | sort | expect "${names[@]}" "${wheels[@]}" "${modules[@]}"
 
 # Without the pages of commands, of which each has one.
 files=(
@@ -93,7 +111,6 @@ done
     usr/share/doc/drumfire/{THIRD-PARTY-LICENSES,RUST-LIBRARY-LICENSES.html}
 [ "$(stat -c %a layers/tmp)" = 1777 ]
 cmp layers/bin/drumfire "$work/drumfire"
-left=()
 if command -v skopeo >/dev/null; then
   skopeo inspect --config "oci-archive:$PWD/${names[4]}" >config
   grep -q '"User": "65532:65532"' config
@@ -126,7 +143,33 @@ licensed() {
 licensed "$root/share/doc/drumfire/THIRD-PARTY-LICENSES"
 licensed layers/usr/share/doc/drumfire/THIRD-PARTY-LICENSES '^musl$'
 grep -q hashbrown "$root/share/doc/drumfire/RUST-LIBRARY-LICENSES.html"
+
+# pip and npm install the program where nothing else is, without a registry.
+python3 -m venv "$work/python"
+"$work/python/bin/pip" install --quiet --no-index --disable-pip-version-check "./${wheels[1]}"
+"$work/python/bin/drumfire" --version | grep -q "^drumfire $version"
+if [ "${#npm[@]}" -gt 0 ]; then
+  mkdir "$work/node"
+  npm install --silent --offline --no-audit --no-fund --omit=optional --prefix "$work/node" "${modules[@]/#/$PWD/}"
+  "$work/node/node_modules/.bin/drumfire" --version | grep -q "^drumfire $version"
+  code=0
+  "$work/node/node_modules/.bin/drumfire" http --nosuch 2>/dev/null || code=$?
+  [ "$code" = 2 ]
+fi
 cd "$OLDPWD"
+
+# The installer takes an archive whose sum is right, and nothing of one whose sum is not.
+DRUMFIRE_DIST=$work/one tools/make-dist.sh installer https://example.test/v1
+(cd "$work/one" && sha256sum ./*.tar.gz | sed 's|\./||' >SHA256SUMS)
+install() { HOME=$work/home DRUMFIRE_URL=file://$work/one sh "$work/one/install.sh"; }
+install | grep -q "^installed: drumfire $version"
+"$work/home/.local/bin/drumfire" --version | grep -q "^drumfire $version"
+rm -r "$work/home"
+sed -i 's/^[0-9a-f]\{8\}/00000000/' "$work/one/SHA256SUMS"
+if install >/dev/null 2>&1 || [ -e "$work/home/.local" ]; then
+  echo "dist: the installer took an archive with another sum" >&2
+  exit 1
+fi
 tools/version.sh | grep -Eqx "$version( \([0-9a-f]{12}(-modified)? [0-9]{4}-[0-9]{2}-[0-9]{2}\))?"
 
 # A package of a crate has the files of other folders that the crate embeds.
@@ -146,4 +189,4 @@ if grep '@[A-Z0-9]*@' "$work/one/drumfire.rb"; then
 fi
 if command -v ruby >/dev/null; then ruby -c "$work/one/drumfire.rb" >/dev/null; else left+=("ruby"); fi
 
-echo "dist: archives, packages, the image and the formula are well${left:+, as far as without ${left[*]}}"
+echo "dist: archives, packages, the image, the installer and the formula are as they should be${left:+; not checked without: ${left[*]}}"

@@ -3,6 +3,7 @@
 # in target/dist-tools or the folder that DRUMFIRE_DIST_TOOLS names; what is there stays.
 #
 #   cargo-zigbuild, zig   link and compile C for any Linux, with any glibc   Python's registry
+#   wheel                 wheels                                             Python's registry
 #   nfpm                  .deb and .rpm                                      Go's module proxy
 #   cargo-cyclonedx       the bill of materials                              crates.io
 #
@@ -12,7 +13,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools=${DRUMFIRE_DIST_TOOLS:-$PWD/target/dist-tools}
-rust=1.99.1 zigbuild=0.24.1 zig=0.17.1 nfpm=v2.43.4 cyclonedx=0.5.9
+rust=1.99.1 zigbuild=0.24.1 zig=0.17.1 nfpm=v2.43.4 cyclonedx=0.5.9 wheel=0.48.0
 targets=(x86_64-unknown-linux-musl x86_64-unknown-linux-gnu)
 # Later versions of nfpm have a dependency that the proxy does not give out.
 mkdir -p "$tools/bin"
@@ -22,12 +23,18 @@ has() {
 }
 
 wanted=("$@")
-[ "${#wanted[@]}" -gt 0 ] || wanted=(zigbuild nfpm cyclonedx rust)
+[ "${#wanted[@]}" -gt 0 ] || wanted=(wheel zigbuild nfpm cyclonedx rust)
 for name in "${wanted[@]}"; do
   case "$name" in
+    wheel)
+      has wheel "$wheel" && continue
+      [ -d "$tools/python" ] || python3 -m venv "$tools/python"
+      "$tools/python/bin/pip" install --quiet "wheel==$wheel"
+      echo "$wheel" >"$tools/wheel.version"
+      ;;
     zigbuild)
       has zigbuild "$zigbuild $zig" && continue
-      python3 -m venv "$tools/python"
+      [ -d "$tools/python" ] || python3 -m venv "$tools/python"
       "$tools/python/bin/pip" install --quiet "cargo-zigbuild==$zigbuild" "ziglang==$zig"
       # cargo-zigbuild finds zig as a module of the Python that is first on the PATH.
       printf '#!/bin/sh\nPATH="%s:$PATH" exec cargo-zigbuild "$@"\n' "$tools/python/bin" >"$tools/bin/cargo-zigbuild"
@@ -53,7 +60,7 @@ for name in "${wanted[@]}"; do
       echo "$rust" >"$tools/rust.version"
       ;;
     *)
-      echo "dist-tools: $name is unknown; use zigbuild, nfpm, cyclonedx or rust" >&2
+      echo "dist-tools: $name is unknown; use wheel, zigbuild, nfpm, cyclonedx or rust" >&2
       exit 1
       ;;
   esac

@@ -20,12 +20,15 @@ declare -A package_of=(
 )
 # Debian's Python, whatever else is on the PATH, for it has Debian's packages.
 package_of[python3-grpc]=python3-grpcio
-peers=(python3-grpc nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool influxd faketime node npm chromium)
+# Environments for the packages of Python that drumfire is packed with.
+package_of[python3-venv]=python3-venv
+peers=(python3-grpc python3-venv nginx haproxy h2o apache2 curl h2load nghttp nghttpd strace ip nft openssl script unshare vde_switch wirefilter ping prometheus promtool influxd faketime node npm chromium)
 # Debian puts servers where an ordinary user's PATH does not look.
 PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
 is_there() {
   case "$1" in
+    python3-venv) python3 -c 'import ensurepip' 2>/dev/null ;;
     python3-grpc) /usr/bin/python3 -c 'import grpc' 2>/dev/null ;;
     *) command -v "$1" >/dev/null ;;
   esac

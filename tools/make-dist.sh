@@ -5,15 +5,19 @@
 #     tools/make-dist.sh build PLATFORM       builds it for one, and prints the program's path
 #     tools/make-dist.sh pack PLATFORM PROGRAM   packs a program that was built
 #     tools/make-dist.sh image PLATFORM PROGRAM   puts a static program into a container image
+#     tools/make-dist.sh wheel PLATFORM PROGRAM   packs a program as a wheel for pip
+#     tools/make-dist.sh npm [PLATFORM PROGRAM]   packs a static program for npm; the package that starts it
 #     tools/make-dist.sh source               packs the sources of this commit
 #     tools/make-dist.sh formula URL          writes Homebrew's formula for files below this URL
+#     tools/make-dist.sh installer URL        writes the installer of files below this URL, install.sh
 #     tools/make-dist.sh sums                 writes the bill of materials and SHA256SUMS
 #
 # PLATFORM is ARCHITECTURE-musl, a static program, or ARCHITECTURE-glibc2.28, one for every Linux with
 # this glibc or a later one, of which a .deb and an .rpm are made too; ARCHITECTURE is x86_64 or aarch64.
 # DRUMFIRE_PLATFORMS names those to build, DRUMFIRE_DIST another folder, DRUMFIRE_PROFILE another profile
 # of cargo. DRUMFIRE_MAINTAINER, `Name <address>`, is who publishes the packages and answers for them; it
-# stands in the packages, which without it name no address.
+# stands in the packages, which without it name no address. DRUMFIRE_REPOSITORY is the address of the
+# repository that the packages of npm name.
 #
 # Two builds of one commit are to be the same bytes, wherever they are made: no path of this machine and
 # no time but that of the commit goes into them. cargo-zigbuild links and compiles C for each platform from any
@@ -34,9 +38,15 @@ export DRUMFIRE_VERSION SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 umask 022
 version=${DRUMFIRE_VERSION%% *}
 maintainer=${DRUMFIRE_MAINTAINER:-The drumfire authors}
+summary='Load-test HTTP and gRPC services at an exact rate'
 
 # The names that a program answers to in the place of another tool.
 dialects=(ghz go-wrk pandora slow_cooker)
+
+# Python with the packages of dist-tools.
+python_tools() {
+  "$tools/python/bin/python" "$@"
+}
 
 need() {
   local tool
@@ -136,8 +146,8 @@ mtime: "$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)"
 section: net
 maintainer: "$maintainer"
 description: |
-  Load generator for HTTP and gRPC services
-  It keeps an exact load on a service and says what it saw, of the target and of itself.
+  $summary
+  drumfire also tells you when its own numbers cannot be trusted.
 license: Apache-2.0 OR MIT
 contents:
 $(contents "$root")
@@ -174,6 +184,74 @@ pack() {
   trap - EXIT
 }
 
+# A wheel holds the program as a script of the environment that pip installs into; it runs no Python.
+wheel() {
+  local platform=$1 program=$2 tag work root info file
+  case "$platform" in
+    *-musl) tag=py3-none-musllinux_1_2_${platform%-*} ;;
+    *-glibc2.28) tag=py3-none-manylinux_2_28_${platform%-*} ;;
+  esac
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064 # the folder of this call
+  trap "rm -rf '$work'" EXIT
+  root=$work/drumfire-$version info=$work/drumfire-$version/drumfire-$version.dist-info
+  mkdir -p "$root/drumfire-$version.data/scripts" "$info/licenses" "$dist"
+  install -m 755 "$program" "$root/drumfire-$version.data/scripts/drumfire"
+  install -m 644 LICENSE-APACHE LICENSE-MIT "$info/licenses"
+  tools/licenses.sh "$(triple "$platform")" "$info/licenses"
+  printf 'Wheel-Version: 1.0\nGenerator: drumfire\nRoot-Is-Purelib: false\nTag: %s\n' "$tag" >"$info/WHEEL"
+  {
+    printf 'Metadata-Version: 2.4\nName: drumfire\nVersion: %s\n' "$version"
+    printf 'Summary: %s\n' "$summary"
+    printf 'License-Expression: Apache-2.0 OR MIT\nRequires-Python: >=3.8\n'
+    for file in "$info"/licenses/*; do printf 'License-File: %s\n' "${file##*/}"; done
+    printf 'Description-Content-Type: text/markdown\n\n'
+    cat README.md
+  } >"$info/METADATA"
+  find "$root" -exec touch --date="@$SOURCE_DATE_EPOCH" {} +
+  python_tools -m wheel pack "$root" --dest-dir "$dist" >&2
+  rm -rf "$work"
+  trap - EXIT
+}
+
+# npm has a package for each platform, which holds the program, and one that depends on all of them and
+# starts the one that npm has installed. Without a platform this is that one.
+npm_package() {
+  local platform=${1:-} program=${2:-} work name cpu
+  need npm
+  work=$(mktemp -d)
+  # shellcheck disable=SC2064 # the folder of this call
+  trap "rm -rf '$work'" EXIT
+  mkdir -p "$work/bin" "$dist"
+  install -m 644 LICENSE-APACHE LICENSE-MIT contrib/npm/README.md "$work"
+  local common="\"version\": \"$version\", \"description\": \"$summary\", \"license\": \"Apache-2.0 OR MIT\""
+  [ -z "${DRUMFIRE_REPOSITORY:-}" ] || common+=", \"repository\": { \"type\": \"git\", \"url\": \"git+$DRUMFIRE_REPOSITORY.git\" }"
+  if [ -z "$platform" ]; then
+    install -m 755 contrib/npm/bin/drumfire.js "$work/bin/drumfire.js"
+    cat >"$work/package.json" <<JSON
+{ "name": "drumfire", $common, "bin": { "drumfire": "bin/drumfire.js" }, "engines": { "node": ">=18" },
+  "optionalDependencies": { "@drumfire/linux-x64": "$version", "@drumfire/linux-arm64": "$version" } }
+JSON
+  else
+    case "$platform" in
+      x86_64-musl) cpu=x64 ;;
+      aarch64-musl) cpu=arm64 ;;
+      *)
+        echo "dist: npm packages hold a static program; use x86_64-musl or aarch64-musl instead of $platform" >&2
+        return 1
+        ;;
+    esac
+    install -m 755 "$program" "$work/bin/drumfire"
+    tools/licenses.sh "$(triple "$platform")" "$work"
+    cat >"$work/package.json" <<JSON
+{ "name": "@drumfire/linux-$cpu", $common, "os": ["linux"], "cpu": ["$cpu"], "files": ["bin", "*LICENSE*"] }
+JSON
+  fi
+  (cd "$work" && npm pack --silent --ignore-scripts --pack-destination "$dist" >/dev/null)
+  rm -rf "$work"
+  trap - EXIT
+}
+
 image() {
   local platform=$1 program=$2
   case "$platform" in
@@ -202,6 +280,11 @@ formula() {
     contrib/homebrew/drumfire.rb >"$dist/drumfire.rb"
 }
 
+installer() {
+  sed -e "s|@URL@|${1%/}|g; s|@VERSION@|$version|g" contrib/install.sh >"$dist/install.sh"
+  chmod 755 "$dist/install.sh"
+}
+
 # The bill of materials of the program for Linux, in CycloneDX's form, and the sums of all files.
 sums() {
   need cargo-cyclonedx
@@ -220,7 +303,10 @@ case "${1:-all}" in
   pack) pack "$2" "$3" ;;
   image) image "$2" "$3" ;;
   source) source_of_commit ;;
+  wheel) wheel "$2" "$3" ;;
+  npm) npm_package "${2:-}" "${3:-}" ;;
   formula) formula "$2" ;;
+  installer) installer "$2" ;;
   sums) sums ;;
   all)
     need cargo-zigbuild nfpm cargo-cyclonedx
@@ -229,15 +315,22 @@ case "${1:-all}" in
       program=$(build "$platform")
       case "$platform" in "$(uname -m)"-*) : "${DRUMFIRE_HOST:=$program}" ;; esac
       pack "$platform" "$program"
-      case "$platform" in *-musl) image "$platform" "$program" ;; esac
+      wheel "$platform" "$program"
+      case "$platform" in
+        *-musl)
+          image "$platform" "$program"
+          npm_package "$platform" "$program"
+          ;;
+      esac
     done
+    npm_package
     # An archive of the sources has no commit, and is packed by others.
     if git rev-parse --verify --quiet HEAD >/dev/null; then source_of_commit; fi
     sums
     ls -l "$dist"
     ;;
   *)
-    echo "dist: $1 is no part of making a release; build, pack, image, source, formula and sums are" >&2
+    echo "dist: $1 is no part of making a release; build, pack, wheel, npm, image, source, formula, installer and sums are" >&2
     exit 1
     ;;
 esac
