@@ -10,8 +10,6 @@ pub(crate) struct TypeItem<'a> {
     pub(crate) name: &'a str,
     /// The line of its keyword, from 1.
     pub(crate) line: usize,
-    /// Whether other files may name it: `pub`, `pub(crate)`, `pub(super)` and the like.
-    pub(crate) is_shared: bool,
     /// Its named fields; of an enum, those of its largest variant.
     pub(crate) fields: usize,
     /// The fields of a struct that are visible beyond its module, but not beyond the crate:
@@ -46,7 +44,6 @@ fn declared<'a>(file: &'a RustFile, at: usize, keyword: &str) -> Option<TypeItem
     (is_item && !is_associated && is_name).then(|| TypeItem {
         name: &rest[..end],
         line: file.line_of(at),
-        is_shared: before.starts_with("pub"),
         fields: match keyword {
             "struct" | "union" => body(code, at).map_or(0, direct_fields),
             "enum" => body(code, at).map_or(0, largest_variant),
@@ -108,12 +105,11 @@ mod tests {
     use super::types;
     use crate::RustFile;
 
-    fn seen(text: &str) -> Vec<(String, usize, bool, usize)> {
+    fn seen(text: &str) -> Vec<(String, usize, usize)> {
         let file = RustFile::new("crates/x/src/a.rs", text);
         let types = types(&file);
         let own = types.iter();
-        own.map(|t| (t.name.to_owned(), t.line, t.is_shared, t.fields))
-            .collect()
+        own.map(|t| (t.name.to_owned(), t.line, t.fields)).collect()
     }
 
     #[test]
@@ -121,20 +117,15 @@ mod tests {
         let text = "pub(crate) struct Plain;\nstruct Pair(u8, u8);\npub trait Io {\n    type Slot;\n}\n\
                     type Failure = (u8, u8);\nfn f() { let r#struct = 1; }\nmacro!(pub struct $name);\n\
                     #[cfg(test)]\nmod tests {\n    struct T;\n}\n";
-        let named: Vec<_> = seen(text).into_iter().map(|t| (t.0, t.1, t.2)).collect();
-        let expected = [
-            ("Plain", 1, true),
-            ("Pair", 2, false),
-            ("Io", 3, true),
-            ("Failure", 6, false),
-        ];
-        let expected = expected.map(|(name, line, shared)| (name.to_owned(), line, shared));
+        let named: Vec<_> = seen(text).into_iter().map(|t| (t.0, t.1)).collect();
+        let expected = [("Plain", 1), ("Pair", 2), ("Io", 3), ("Failure", 6)];
+        let expected = expected.map(|(name, line)| (name.to_owned(), line));
         assert_eq!(named, expected);
     }
 
     #[test]
     fn fields_are_counted_once_each() {
-        let of = |text: &str| seen(text)[0].3;
+        let of = |text: &str| seen(text)[0].2;
         let text = "struct A<T: Clone> {\n    // a: comment\n    pub a: Vec<std::fmt::Error>,\n    \
                     b: Box<dyn Fn(u8) -> [u8; 2]>,\n    #[serde(rename = \"x: y\")]\n    c: T,\n}\n";
         assert_eq!(of(text), 3);

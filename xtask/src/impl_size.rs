@@ -1,20 +1,16 @@
-//! A type of `engine` does one thing: at most 500 lines of `impl` and 30 methods.
+//! Large types of `engine` are a review question: advice above 500 lines of `impl` or 30 methods.
 
 use crate::homes::{Homes, module, source_folder};
 use crate::impl_blocks::impl_blocks;
 use crate::{Finding, Repository, RustFile};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The most methods that a type may have.
+/// Above this many methods, a type may do two things.
 const METHODS_MAX: usize = 30;
-/// The most lines of code that its inherent `impl` blocks may have together.
+/// Above this many lines of code in its inherent `impl` blocks, a type may do two things.
 const LINES_MAX: usize = 500;
-/// The sources of the crate that this law is for.
+/// The sources of the crate that is checked.
 const ENGINE: &str = "crates/engine/src/";
-
-/// Types that have more, to be divided: a module and a name. None may be added; one that no longer
-/// has more must be taken out.
-const EXCEPTIONS: &[(&str, &str)] = &[];
 
 /// The inherent `impl` blocks of one type, counted together.
 #[derive(Debug, PartialEq, Eq)]
@@ -33,41 +29,22 @@ pub(crate) struct ImplSize<'a> {
     pub(crate) files: usize,
 }
 
-/// Every type of `engine` that is too large, and every exception that is none.
+/// Advice for every large type of `engine`.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    findings(repository, EXCEPTIONS)
-}
-
-fn findings(repository: &Repository, exceptions: &[(&str, &str)]) -> Vec<Finding> {
-    let files = repository.rust_files();
-    let mut found = Vec::new();
-    let mut needed = Vec::new();
-    for size in impl_sizes(&files) {
+    let mut findings = Vec::new();
+    for size in impl_sizes(&repository.rust_files()) {
         let is_small = size.methods <= METHODS_MAX && size.lines <= LINES_MAX;
         if is_small || size.folder != ENGINE {
             continue;
         }
-        let exception = (size.home, size.name);
-        if exceptions.contains(&exception) {
-            needed.push(exception);
-            continue;
-        }
         let message = format!(
-            "`{}` has {} methods in {} lines of `impl`; give a part of its state to a type of its \
-             own, until it has {METHODS_MAX} and {LINES_MAX}",
+            "`{}` has {} methods in {} lines of `impl`; can a part of its state be a type?",
             size.name, size.methods, size.lines
         );
-        found.push(Finding::violation(&format!("{}.rs", size.home), 0, message));
+        findings.push(Finding::advice(&format!("{}.rs", size.home), 0, message));
     }
-    let stale = exceptions
-        .iter()
-        .filter(|exception| !needed.contains(exception));
-    for (home, name) in stale {
-        let message = format!("`{name}` is no exception any more; xtask/src/impl_size.rs");
-        found.push(Finding::violation(&format!("{home}.rs"), 0, message));
-    }
-    found
+    findings
 }
 
 /// Every type that has an inherent `impl`, by its module and name; tests are left out.
@@ -99,12 +76,12 @@ pub(crate) fn impl_sizes(files: &[RustFile]) -> Vec<ImplSize<'_>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{LINES_MAX, METHODS_MAX, findings, impl_sizes};
-    use crate::Repository;
+    use super::{LINES_MAX, METHODS_MAX, check, impl_sizes};
+    use crate::{Repository, Severity};
 
-    fn found(text: &str, exceptions: &[(&str, &str)]) -> usize {
-        let files = [("crates/engine/src/a.rs", text)];
-        findings(&Repository::of(&files), exceptions).len()
+    fn severity(path: &str, text: &str) -> Option<Severity> {
+        let findings = check(&Repository::of(&[(path, text)]));
+        findings.first().map(|finding| finding.severity)
     }
 
     fn with_methods(methods: usize) -> String {
@@ -114,24 +91,21 @@ mod tests {
 
     #[test]
     fn both_limits_are_exact() {
-        assert_eq!(found(&with_methods(METHODS_MAX), &[]), 0);
-        assert_eq!(found(&with_methods(METHODS_MAX + 1), &[]), 1);
+        let of = |text: &str| severity("crates/engine/src/a.rs", text);
+        assert_eq!(of(&with_methods(METHODS_MAX)), None);
+        assert_eq!(of(&with_methods(METHODS_MAX + 1)), Some(Severity::Advice));
         let with_lines = |lines: usize| {
             let body = "        g();\n        // Why.\n\n".repeat(lines - 4);
             format!("struct Long;\nimpl Long {{\n    fn f() {{\n{body}    }}\n}}\n")
         };
-        assert_eq!(found(&with_lines(LINES_MAX), &[]), 0);
-        assert_eq!(found(&with_lines(LINES_MAX + 1), &[]), 1);
+        assert_eq!(of(&with_lines(LINES_MAX)), None);
+        assert_eq!(of(&with_lines(LINES_MAX + 1)), Some(Severity::Advice));
     }
 
     #[test]
-    fn other_crates_are_free_and_an_exception_is_needed_or_wrong() {
+    fn other_crates_are_not_checked() {
         let large = with_methods(METHODS_MAX + 1);
-        let other = Repository::of(&[("crates/x/src/a.rs", &large)]);
-        assert!(findings(&other, &[]).is_empty());
-        let exceptions = [("crates/engine/src/a", "Large")];
-        assert_eq!(found(&large, &exceptions), 0);
-        assert_eq!(found(&with_methods(1), &exceptions), 1);
+        assert_eq!(severity("crates/x/src/a.rs", &large), None);
     }
 
     #[test]

@@ -19,7 +19,6 @@ pub mod links;
 pub mod manual;
 pub mod measures;
 pub mod no_runtime;
-pub mod nouns;
 pub mod parts;
 pub mod prose;
 pub mod reasons;
@@ -62,7 +61,6 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("impl size", impl_size::check),
     ("file names", file_names::check),
     ("words", words::check),
-    ("nouns", nouns::check),
     ("prose", prose::check),
     ("ignored tests", ignored_tests::check),
     ("sleeping", sleeping::check),

@@ -1,5 +1,6 @@
 //! `cargo run -p xtask`: every tidy check, with the advice that does not fail a test.
-//! `cargo run -p xtask draw`: the drawings in ARCHITECTURE.md and docs/parts.md, made anew.
+//! `cargo run -p xtask draw`: draws the parts of `engine` in ARCHITECTURE.md, and prints those of the other
+//! crates.
 //! `cargo run -p xtask measures [FOLDER]`: the shape of the code in numbers, of this repository or of
 //! another checkout.
 //! `cargo run -p xtask licenses SYSTEM`: the licenses of all that is linked into the program on a system,
@@ -25,21 +26,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// Puts new drawings into their pages; returns how many pages have no place for one.
+/// Redraws the page with the parts of `engine`, and prints the drawings of the other crates; returns 1 if the
+/// page has no place for a drawing.
 fn draw(out: &mut dyn Write) -> std::io::Result<usize> {
     let repository = Repository::read()?;
-    let pages = parts::redrawn(&repository);
-    for (path, page) in &pages {
-        std::fs::write(repository.root().join(path), page)?;
-    }
-    let missing = parts::PAGES.len() - pages.len();
-    if missing > 0 {
-        writeln!(
-            out,
-            "{missing} pages lack the lines between which a drawing stands"
-        )?;
-    }
-    Ok(missing)
+    write!(out, "{}", parts::print(&repository))?;
+    let Some(page) = parts::redrawn(&repository) else {
+        writeln!(out, "{} lacks the lines around a drawing", parts::PAGE)?;
+        return Ok(1);
+    };
+    std::fs::write(repository.root().join(parts::PAGE), page)?;
+    Ok(0)
 }
 
 /// Writes the measures of the checkout in this folder, or of this repository.

@@ -1,75 +1,58 @@
-//! The parts of a crate use each other in one direction, and so do the files of a folder. Pages
-//! have the drawings.
+//! The parts of a crate use each other in one direction, and so do the files of a folder. The drawing of
+//! `engine` is in ARCHITECTURE.md; `make drawing` prints those of all other crates.
 
 use crate::imports::{Graph, graphs};
 use crate::{Finding, Repository};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// The lines between which a drawing stands.
+/// The lines around the drawing.
 const BEGIN: &str = "<!-- drawn by `make drawing` -->\n";
 const END: &str = "<!-- end of the drawing -->\n";
-/// The page with the drawing of `engine`, and that with the drawings of all other crates.
-pub const PAGES: [&str; 2] = ["ARCHITECTURE.md", "docs/parts.md"];
-/// The sources of the crate that the first page draws.
+/// The page with the drawing of `engine`.
+pub const PAGE: &str = "ARCHITECTURE.md";
+/// The sources of the crate that the page draws.
 const ENGINE: &str = "crates/engine/src/";
 
 /// Joins parts that use each other in a circle.
 const CIRCLE: &str = " ↔ ";
 
-/// Every circle, and every drawing that differs from the imports.
+/// Every circle, and a drawing that differs from the imports.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    let crates = Crate::all(repository);
     let mut findings = Vec::new();
-    for (folder, graph) in crates.iter().flat_map(|own| &own.graphs) {
+    for (folder, graph) in Crate::all(repository).iter().flat_map(|own| &own.graphs) {
         if let Some(circle) = circle(graph) {
             let message = format!("{circle} is a circle; let the lower part own what both need");
             findings.push(Finding::violation(folder, 0, message));
         }
     }
-    for (page, drawing) in PAGES.into_iter().zip(drawings(&crates)) {
-        if between(repository.text(page)).is_none_or(|text| text != drawing) {
-            let message = "the drawing is not what the crates import; run `make drawing`";
-            findings.push(Finding::violation(page, 0, message.to_owned()));
-        }
+    if redrawn(repository).is_none_or(|page| page != repository.text(PAGE)) {
+        let message = "the drawing differs from the imports; run `make drawing`";
+        findings.push(Finding::violation(PAGE, 0, message.to_owned()));
     }
     findings
 }
 
-/// The pages with new drawings in them, by their paths; a page without the two lines is left out.
+/// The page with a new drawing of `engine`; `None` if it lacks the lines around a drawing.
 #[must_use]
-pub fn redrawn(repository: &Repository) -> Vec<(&'static str, String)> {
-    let drawings = drawings(&Crate::all(repository));
-    let pages = PAGES.into_iter().zip(drawings);
-    pages
-        .filter_map(|(page, drawing)| {
-            let (before, rest) = repository.text(page).split_once(BEGIN)?;
-            let (_, after) = rest.split_once(END)?;
-            Some((page, format!("{before}{BEGIN}{drawing}{END}{after}")))
-        })
+pub fn redrawn(repository: &Repository) -> Option<String> {
+    let crates = Crate::all(repository);
+    let engine = crates.iter().find(|own| own.folder == ENGINE);
+    let drawing = engine.map_or_else(String::new, Crate::drawing);
+    let (before, rest) = repository.text(PAGE).split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}{drawing}{END}{after}"))
+}
+
+/// The drawings of all crates but `engine`, each below the crate's name.
+#[must_use]
+pub fn print(repository: &Repository) -> String {
+    let crates = Crate::all(repository).into_iter();
+    let others = crates.filter(|own| own.folder != ENGINE);
+    others
+        .map(|own| format!("{}\n{}", own.name(), own.drawing()))
         .collect()
-}
-
-/// The text of a page between the two lines.
-fn between(page: &str) -> Option<&str> {
-    let (_, rest) = page.split_once(BEGIN)?;
-    Some(rest.split_once(END)?.0)
-}
-
-/// The drawing of each page.
-fn drawings(crates: &[Crate]) -> [String; 2] {
-    let of = |own: &Crate| {
-        own.graphs
-            .get(&own.folder)
-            .map_or_else(String::new, drawing)
-    };
-    let (engine, others): (Vec<&Crate>, Vec<&Crate>) =
-        crates.iter().partition(|own| own.folder == ENGINE);
-    let sections = others
-        .into_iter()
-        .map(|own| format!("\n## {}\n{}", own.name(), of(own)));
-    [engine.into_iter().map(of).collect(), sections.collect()]
 }
 
 /// One crate with the graphs of its folders.
@@ -95,6 +78,12 @@ impl Crate {
             Self { folder, graphs }
         });
         all.filter(|own| !own.graphs.is_empty()).collect()
+    }
+
+    /// The drawing of its parts.
+    fn drawing(&self) -> String {
+        let graph = self.graphs.get(&self.folder);
+        graph.map_or_else(String::new, drawing)
     }
 
     /// The path of its folder, without those that say nothing.
@@ -221,7 +210,7 @@ fn height(ring: &[&str], rings: &[Vec<&str>], graph: &Graph) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::{BEGIN, END, check, circle, drawing, redrawn};
+    use super::{BEGIN, END, PAGE, check, circle, drawing, print, redrawn};
     use crate::Repository;
     use crate::imports::Graph;
 
@@ -264,10 +253,8 @@ mod tests {
                 ("crates/x/src/a/b.rs", "use super::c::C;\n"),
                 ("crates/x/src/a/c.rs", used),
             ];
-            let text = format!("{BEGIN}\n## x\n\n    a\n\n{END}");
             let map = format!("{BEGIN}{END}");
-            let pages = [("docs/parts.md", text.as_str()), ("ARCHITECTURE.md", &map)];
-            let repository = Repository::of(&[&files[..], &pages].concat());
+            let repository = Repository::of(&[&files[..], &[(PAGE, map.as_str())]].concat());
             let findings = check(&repository).into_iter();
             findings.map(|found| found.to_string()).collect::<Vec<_>>()
         };
@@ -278,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_have_the_drawings_or_are_redrawn() {
+    fn the_page_has_the_drawing_or_is_redrawn() {
         let sources = [
             ("crates/engine/src/lib.rs", "mod top;\nmod low;\n"),
             ("crates/engine/src/top.rs", "use crate::low::X;\n"),
@@ -286,22 +273,15 @@ mod tests {
             ("crates/x/src/main.rs", "mod only;\n"),
             ("crates/x/src/only.rs", "pub(crate) struct X;\n"),
         ];
-        let with = |map: &str, page: &str| {
-            let pages = [("ARCHITECTURE.md", map), ("docs/parts.md", page)];
-            Repository::of(&[&sources[..], &pages].concat())
-        };
-        let empty = format!("before\n{BEGIN}{END}after\n");
+        let with = |map: &str| Repository::of(&[&sources[..], &[(PAGE, map)]].concat());
         let old = format!("before\n{BEGIN}\n    low\n\n{END}after\n");
-        assert_eq!(check(&with(&old, &empty)).len(), 2);
-        let pages = redrawn(&with(&old, &empty));
-        let [(_, map), (_, page)] = &pages[..] else {
-            panic!("{pages:?}")
-        };
+        assert_eq!(check(&with(&old)).len(), 1);
+        let map = redrawn(&with(&old)).unwrap();
         assert!(map.starts_with("before\n") && map.ends_with("after\n"));
         assert!(map.contains("\n    top → low\n\n    low\n\n"), "{map}");
-        assert!(page.contains("\n## x\n\n    only\n\n"), "{page}");
-        assert!(check(&with(map, page)).is_empty());
-        assert_eq!(check(&with("no drawing\n", page)).len(), 1);
-        assert_eq!(redrawn(&with("no drawing\n", page)).len(), 1);
+        assert!(check(&with(&map)).is_empty());
+        assert_eq!(check(&with("no drawing\n")).len(), 1);
+        assert_eq!(redrawn(&with("no drawing\n")), None);
+        assert_eq!(print(&with(&map)), "x\n\n    only\n\n");
     }
 }

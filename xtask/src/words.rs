@@ -1,4 +1,4 @@
-//! One term, one type, one word: identifiers avoid the words that GLOSSARY.md replaces.
+//! One term, one word: identifiers avoid the words that GLOSSARY.md replaces.
 
 use crate::{Finding, Repository, RustFile, table};
 
@@ -12,7 +12,7 @@ const FOREIGN: &str = "crates/dialects/";
 pub fn check(repository: &Repository) -> Vec<Finding> {
     let banned = banned(repository);
     if banned.is_empty() {
-        let message = "no word of the column `do not say` stands in backticks".to_owned();
+        let message = "the column `not in identifiers` has no words in backticks".to_owned();
         return vec![Finding::violation(PAGE, 0, message)];
     }
     let files = repository.rust_files();
@@ -29,13 +29,13 @@ struct Banned<'a> {
     term: &'a str,
 }
 
-/// The words in backticks in the last column of the glossary's tables.
+/// The words in backticks in the last column of the glossary's table of words to avoid.
 fn banned(repository: &Repository) -> Vec<Banned<'_>> {
-    let header = ["term", "meaning", "type or field", "do not say"];
+    let header = ["use", "not in identifiers"];
     let mut all = Vec::new();
     for row in table::rows(repository.text(PAGE), &header) {
         let term = row.cell(0);
-        all.extend(row.code(3).into_iter().map(|word| Banned { word, term }));
+        all.extend(row.code(1).into_iter().map(|word| Banned { word, term }));
     }
     all
 }
@@ -52,7 +52,8 @@ fn findings(file: &RustFile, banned: &[Banned<'_>]) -> Vec<Finding> {
         for part in parts(identifier) {
             if let Some(Banned { word, term }) = banned.iter().find(|b| b.word == part) {
                 let line = at.map_or(0, |at| file.line_of(at));
-                let message = format!("`{identifier}` says `{word}`; GLOSSARY.md has \"{term}\"");
+                let message =
+                    format!("`{identifier}` contains `{word}`; GLOSSARY.md has \"{term}\"");
                 found.push(Finding::violation(&file.path, line, message));
             }
         }
@@ -84,8 +85,7 @@ mod tests {
     use super::{check, parts};
     use crate::Repository;
 
-    const GLOSSARY: &str = "| term | meaning | type or field | do not say |\n|---|---|---|---|\n\
-                            | request | x | `Request` | call, `hit` |\n";
+    const GLOSSARY: &str = "| use | not in identifiers |\n|---|---|\n| request | call, `hit` |\n";
 
     #[test]
     fn identifiers_are_split_into_words() {

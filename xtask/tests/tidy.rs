@@ -76,11 +76,6 @@ fn identifiers_use_the_glossary() {
 }
 
 #[test]
-fn the_nouns_of_engine_are_in_the_glossary() {
-    clean(xtask::nouns::check);
-}
-
-#[test]
 fn ignored_tests_say_why() {
     clean(xtask::ignored_tests::check);
 }

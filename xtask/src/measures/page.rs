@@ -2,7 +2,7 @@
 
 use super::Measures;
 use super::tally::{Impls, Tally};
-use crate::file_length::HARD;
+use crate::file_length::LINES_MAX;
 use crate::type_size::FIELDS_MAX;
 
 /// How many entries a list has where it would not end by itself.
@@ -65,7 +65,7 @@ pub(super) fn print(of: &Measures) -> String {
                 .map(|(folder, ring)| format!("{folder}: {}", ring.join(" "))),
         ),
         list(
-            &format!("Files of more than {HARD} lines"),
+            &format!("Files of more than {LINES_MAX} lines"),
             of.all
                 .long_files
                 .iter()

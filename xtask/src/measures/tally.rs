@@ -3,7 +3,7 @@
 use super::comments::Comments;
 use crate::RustFile;
 use crate::declarations::types;
-use crate::file_length::HARD;
+use crate::file_length::LINES_MAX;
 use crate::functions::function_lines;
 use crate::impl_size::ImplSize;
 use crate::type_size::FIELDS_MAX;
@@ -46,7 +46,7 @@ impl Tally {
         self.files += 1;
         self.functions.extend(function_lines(file));
         let lines = file.product_lines();
-        if lines > HARD {
+        if lines > LINES_MAX {
             self.long_files.push((file.path.clone(), lines));
         }
         let types = types(file);
