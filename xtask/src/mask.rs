@@ -1,18 +1,18 @@
-//! Rust source with comments and literals blanked out, so that braces and words can be trusted.
+//! Rust source with comments and literals blanked out, so that braces and words can be trusted; and the
+//! places of its string literals.
+
+use std::ops::Range;
 
 /// The source with the inside of every comment and literal replaced by blanks. Lines and byte
 /// offsets stay as they are.
 pub(crate) fn mask(source: &str) -> String {
-    let mut masker = Masker {
-        source: source.as_bytes(),
-        at: 0,
-        out: source.as_bytes().to_vec(),
-    };
-    while masker.at < masker.source.len() {
-        masker.step();
-    }
     // Whole literals are blanked, never a part of a character, so the rest is UTF-8.
-    String::from_utf8_lossy(&masker.out).into_owned()
+    String::from_utf8_lossy(&Masker::run(source).out).into_owned()
+}
+
+/// The byte ranges of all string literals, quotes included, in order.
+pub(crate) fn strings(source: &str) -> Vec<Range<usize>> {
+    Masker::run(source).strings
 }
 
 /// Walks over the source once.
@@ -20,9 +20,23 @@ struct Masker<'a> {
     source: &'a [u8],
     at: usize,
     out: Vec<u8>,
+    strings: Vec<Range<usize>>,
 }
 
-impl Masker<'_> {
+impl<'a> Masker<'a> {
+    fn run(source: &'a str) -> Self {
+        let mut masker = Self {
+            source: source.as_bytes(),
+            at: 0,
+            out: source.as_bytes().to_vec(),
+            strings: Vec::new(),
+        };
+        while masker.at < masker.source.len() {
+            masker.step();
+        }
+        masker
+    }
+
     /// Consumes one comment, one literal, one word or one byte.
     fn step(&mut self) {
         let rest = &self.source[self.at..];
@@ -34,6 +48,9 @@ impl Masker<'_> {
             [first, ..] if is_word(*first) => return self.word(rest),
             _ => 0,
         };
+        if rest.starts_with(b"\"") {
+            self.strings.push(self.at..self.at + length);
+        }
         self.blank(length);
         self.at += length.max(1);
     }
@@ -44,6 +61,7 @@ impl Masker<'_> {
         let raw = matches!(&rest[..word], b"r" | b"br" | b"cr");
         let length = if raw { raw_length(rest, word) } else { None };
         if let Some(length) = length {
+            self.strings.push(self.at..self.at + length);
             self.blank(length);
         }
         self.at += length.unwrap_or(word);
@@ -132,7 +150,14 @@ fn raw_length(rest: &[u8], word: usize) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::mask;
+    use super::{mask, strings};
+
+    #[test]
+    fn strings_have_their_places() {
+        let source = r##"f("a \" b", r#"c"#); // "d""##;
+        let found = strings(source).into_iter().map(|place| &source[place]);
+        assert_eq!(found.collect::<Vec<_>>(), [r#""a \" b""#, r##"r#"c"#"##]);
+    }
 
     #[test]
     fn blanks_comments_and_literals_and_nothing_else() {

@@ -1,77 +1,253 @@
-//! Comments name their subjects: advice for the words that STYLE.md's law on clauses lists.
+//! Plain English: the patterns that STYLE.md's rules of language name, in the texts that users read.
+//!
+//! User texts are the pages of documentation, the string literals of the program, and the doc comments of
+//! its flags, which are the help. Every line with a pattern counts; a file may have as many as [`ALLOWED`]
+//! gives it, and that number only falls. In other comments a pattern is advice.
 
+use crate::mask::strings;
 use crate::{Finding, Repository};
+use regex::Regex;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
-/// Words and phrases that leave the noun or the mechanism to the reader.
-const HIDING: [&str; 8] = [
-    "nobody",
-    "somebody",
-    "everybody",
-    "whoever",
-    "so often",
-    "what is wrong",
-    "is told",
-    "are told",
-];
-/// The beginning of a doc comment without a noun.
-const HEADLESS: [&str; 3] = ["What ", "Who ", "So many "];
+/// The files with such lines, and how many each has: quotations and names of other tools' texts.
+const ALLOWED: &[(&str, usize)] = &[];
 
-/// Every line of a comment with such a clause.
+/// Words whose subject or verb the reader has to look for.
+static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+    let patterns = [
+        r"\b(of whom|whoever|whatever|nobody|no one|somebody|everybody)\b",
+        r"\bwhat (is|was|are|were|has|have|had|comes|came|lies|stands|goes|went|ends|does) ",
+        r"\b(is|are|was|were) told\b",
+        r"\b(is|are|has|have) none\b",
+        r"\bis no [a-z]",
+        r"\b(goes|go|going|went|gone) on\b",
+        r"\bin place of\b",
+        r"\bbeneath\b",
+        r"\banew\b",
+        r"(?-i:\b(That|Those) of )",
+        r"(^|[.;:] )of (which|whom|these|those|several|many)\b",
+        r"\b(stands|lies) (in|at|beside|there|behind|with|on|for|before)\b",
+        r"\b(be|is|was) had\b",
+        r"\bso (many|often)\b",
+        r"\bthe greatest\b",
+        r"\b(is|are) gone\b",
+        r"\b(says|say|said|tells|tell) (what|how|which|who|where|so|nothing|no)\b",
+        r"\bof its own\b",
+        r"\bbehind (it|them|the|a|each|its)\b",
+        r"^(?-i:The same|So is|And so)\b",
+    ];
+    #[expect(
+        clippy::unwrap_used,
+        reason = "the patterns are constants, and a test compiles them"
+    )]
+    Regex::new(&format!("(?i){}", patterns.join("|"))).unwrap()
+});
+
+/// Every line of a user text with a pattern, in a file that has more or fewer of them than it may.
 #[must_use]
 pub fn check(repository: &Repository) -> Vec<Finding> {
-    let mut findings = Vec::new();
+    against(repository, &ALLOWED.iter().copied().collect())
+}
+
+fn against(repository: &Repository, allowed: &BTreeMap<&str, usize>) -> Vec<Finding> {
+    let mut found = pages(repository);
+    let mut comments = Vec::new();
     for file in repository.rust_files() {
-        let lines = repository.text(&file.path).lines().map(str::trim_start);
-        for (line, text) in lines.enumerate() {
-            if let Some(clause) = text.starts_with("//").then(|| clause(text)).flatten() {
-                let message = format!("line {}: \"{clause}\"; name the subject", line + 1);
-                findings.push(Finding::advice(&file.path, line + 1, message));
-            }
+        let text = repository.text(&file.path);
+        comments.extend(in_comments(&file.path, text));
+        if file.path.starts_with("crates/") && file.path.contains("/src/") {
+            let lines = in_literals(text)
+                .into_iter()
+                .chain(in_help(&file.path, text));
+            let lines: Vec<_> = lines.filter(|row| !file.is_test_line(row.line)).collect();
+            found.insert(file.path, lines);
         }
     }
+    let mut findings = Vec::new();
+    for (path, matches) in &found {
+        let may = allowed.get(path.as_str()).copied().unwrap_or(0);
+        if matches.len() > may {
+            findings.extend(matches.iter().map(|row| {
+                let message = format!(
+                    "\"{}\": write plain English (STYLE.md, Language)",
+                    row.words
+                );
+                Finding::violation(path, row.line, message)
+            }));
+        } else if matches.len() < may {
+            let message = format!(
+                "{may} lines are allowed and {} are there; lower the number",
+                matches.len()
+            );
+            findings.push(Finding::violation(path, 0, message));
+        }
+    }
+    findings.extend(comments);
     findings
 }
 
-/// The first such clause of a comment's line.
-fn clause(line: &str) -> Option<&'static str> {
-    let doc = ["/// ", "//! "]
-        .into_iter()
-        .find_map(|sign| line.strip_prefix(sign));
-    let begins = |word: &&&str| doc.is_some_and(|text| text.starts_with(**word));
-    let lower = line.to_lowercase();
-    let holds = |word: &&&str| {
-        lower.match_indices(**word).any(|(at, word)| {
-            let letter = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
-            let (before, after) = (&lower[..at], &lower[at + word.len()..]);
-            !letter(before.chars().next_back()) && !letter(after.chars().next())
+/// A pattern and its line, from 1.
+struct Match {
+    line: usize,
+    words: String,
+}
+
+impl Match {
+    fn of(line: usize, text: &str) -> Option<Self> {
+        PATTERN.find(text).map(|found| Self {
+            line,
+            words: found.as_str().trim().to_owned(),
         })
+    }
+}
+
+/// The matches in the pages for users, by page.
+fn pages(repository: &Repository) -> BTreeMap<String, Vec<Match>> {
+    let folders = ["docs/guide/", "docs/manual/", "docs/dialects/", "examples/"];
+    let single = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "GLOSSARY.md",
+        "docs/install.md",
+        "docs/truth.md",
+    ];
+    let is_page = |path: &str| {
+        folders.iter().any(|folder| path.starts_with(folder)) || single.contains(&path)
     };
-    let found = HEADLESS.iter().find(begins);
-    found.or_else(|| HIDING.iter().find(holds)).copied()
+    let pages = repository.ending(".md").filter(|(path, _)| is_page(path));
+    let matches = |text: &str| {
+        let lines = text.lines().enumerate();
+        lines
+            .filter_map(|(at, line)| Match::of(at + 1, line))
+            .collect()
+    };
+    pages
+        .map(|(path, text)| (path.to_owned(), matches(text)))
+        .collect()
+}
+
+/// The matches in string literals, of which those that explain a lint's exception are for developers.
+fn in_literals(text: &str) -> Vec<Match> {
+    let mut matches = Vec::new();
+    for place in strings(text) {
+        let before = text[..place.start].trim_end();
+        if before.ends_with("reason =") || before.ends_with(".expect(") {
+            continue;
+        }
+        let line = text[..place.start].matches('\n').count() + 1;
+        // A backslash at a line's end joins it with the next.
+        let literal = text[place].replace("\\\n", "\0");
+        let joined: String = literal.split('\0').map(str::trim_start).collect();
+        matches.extend(Match::of(line, joined.trim_start_matches('"')));
+    }
+    matches
+}
+
+/// The matches in the help: doc comments of flags.
+fn in_help(path: &str, text: &str) -> Vec<Match> {
+    if !path.starts_with("crates/cli/src/flags") {
+        return Vec::new();
+    }
+    let docs = text.lines().enumerate().filter_map(|(at, line)| {
+        let doc = line.trim_start().strip_prefix("/// ")?;
+        Match::of(at + 1, doc)
+    });
+    docs.collect()
+}
+
+/// Advice on comments.
+fn in_comments(path: &str, text: &str) -> Vec<Finding> {
+    let lines = text.lines().map(str::trim_start).enumerate();
+    let matches = lines.filter_map(|(at, line)| {
+        let comment = line.strip_prefix("//")?.trim_start_matches(['/', '!', ' ']);
+        Match::of(at + 1, comment)
+    });
+    let advice = matches.map(|row| {
+        let message = format!("line {}: \"{}\"; name the subject", row.line, row.words);
+        Finding::advice(path, row.line, message)
+    });
+    advice.collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::against;
     use crate::{Repository, Severity};
+    use std::collections::BTreeMap;
+
+    /// The words found in a file, and whether they fail the tests.
+    fn found(path: &str, text: &str, allowed: usize) -> Vec<(usize, Severity, String)> {
+        let allowed = BTreeMap::from([(path, allowed)]);
+        let findings = against(&Repository::of(&[(path, text)]), &allowed);
+        let words = |message: &str| message.split('"').nth(1).unwrap_or("-").to_owned();
+        let rows = findings
+            .iter()
+            .map(|finding| (finding.line, finding.severity, words(&finding.message)));
+        rows.collect()
+    }
 
     #[test]
-    fn clauses_without_a_noun_are_found() {
-        for (text, expected) in [
-            ("/// What came of it.\n", Some("What ")),
-            ("// Then what came of it is known.\n", None),
-            ("    // Nobody reads it.\n", Some("nobody")),
-            ("/// The peer that is told.\n", Some("is told")),
-            ("/// Nobodyish.\n", None),
-            ("let text = \"nobody\";\n", None),
-            ("/// The number of bytes.\n", None),
+    fn patterns_are_found_in_texts_for_users_and_advised_on_in_comments() {
+        use Severity::{Advice, Violation};
+        let source = "crates/x/src/a.rs";
+        let flags = "crates/cli/src/flags/http.rs";
+        for (path, text, expected) in [
+            (
+                source,
+                "/// What is it for.\n",
+                Some((1, Advice, "What is")),
+            ),
+            (
+                source,
+                "    // Nobody, so nobody reads it.\n",
+                Some((1, Advice, "Nobody")),
+            ),
+            (source, "/// Nobodyish.\n", None),
+            (
+                source,
+                "\n let x = \"the run goes on\";\n",
+                Some((2, Violation, "goes on")),
+            ),
+            (
+                source,
+                "let x = \"it is \\\n    no flag\";\n",
+                Some((1, Violation, "is no f")),
+            ),
+            (
+                source,
+                "#[expect(dead_code, reason = \"nobody uses it\")]\n",
+                None,
+            ),
+            (source, "let x = \"there are no flags\";\n", None),
+            (
+                source,
+                "#[cfg(test)]\nmod tests {\n    const X: &str = \"nobody\";\n}\n",
+                None,
+            ),
+            (flags, "    /// In place of the text\n", None),
+            (
+                "docs/manual/a.md",
+                "Lines.\nThose of a pool.\n",
+                Some((2, Violation, "Those of")),
+            ),
+            ("docs/notes.md", "Those of a pool.\n", None),
         ] {
-            let findings = check(&Repository::of(&[("crates/x/src/a.rs", text)]));
-            let found = findings.first().map(|finding| {
-                assert_eq!((finding.severity, finding.line), (Severity::Advice, 1));
-                finding.message.split('"').nth(1).unwrap()
-            });
-            assert_eq!(found, expected, "{text}");
+            let rows = found(path, text, 0);
+            let first = rows
+                .first()
+                .map(|(line, severity, words)| (*line, *severity, words.as_str()));
+            assert_eq!(first, expected, "{text}");
         }
+        let help = found(flags, "    /// A rate in place of users\n", 0);
+        assert_eq!(help[0], (1, Violation, "in place of".to_owned()));
+    }
+
+    #[test]
+    fn a_files_number_of_such_lines_only_falls() {
+        let text = "Nobody and nobody.\nanew\n";
+        assert_eq!(found("README.md", text, 2).len(), 0);
+        assert_eq!(found("README.md", text, 1).len(), 2);
+        assert_eq!(found("README.md", text, 3)[0].2, "-");
     }
 }
