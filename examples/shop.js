@@ -1,4 +1,4 @@
-// Functions of script.yaml. A request's random numbers depend on the seed and its number.
+// Functions of script.yaml. Random numbers depend on the seed and the request's number.
 
 function name(user, iteration) {
   return `user-${user}-${iteration}`;
@@ -17,7 +17,7 @@ function wish() {
   return Math.random() < 0.5 ? { product } : { product, count: 2 };
 }
 
-// Nothing, or true, is good; a text says why it is not.
+// Returns true if the response is right, or a text that explains what is wrong.
 function isConsistent(response) {
   const { items, total } = JSON.parse(response.body);
   const sum = items.reduce((sum, item) => sum + item.price * item.count, 0);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Checks the rooms that are made for other systems as well (docs/design/0007) against those systems,
-# without their C compilers, headers or machines: types and borrows, not behaviour.
+# Checks the crates that are also made for other systems against those systems, without their C
+# compilers, headers or machines: types and borrows, not behaviour. The reasons are in
+# docs/design/03-exchanges-and-wires.md#kernel-interfaces.
 #
 # Checking Rust code links nothing. The C parts of dependencies are therefore "compiled" by a
 # stand-in that makes empty files of the right names.

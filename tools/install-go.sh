@@ -30,7 +30,7 @@ for tool in curl python3; do
   command -v "$tool" >/dev/null || missing+=("$tool")
 done
 if [ "${#missing[@]}" -gt 0 ]; then
-  echo "go: none is here, and it can't be fetched without ${missing[*]}" >&2
+  echo "go: not installed, and fetching it requires: ${missing[*]}" >&2
   echo "go: install Go 1.24 or later (https://go.dev/dl)" >&2
   exit 1
 fi

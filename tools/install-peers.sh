@@ -88,12 +88,12 @@ if [ "${#missing[@]}" -gt 0 ] && may_install; then
 fi
 
 if [ "${#missing[@]}" -eq 0 ]; then
-  echo "peers: ${peers[*]} are there"
+  echo "peers: all installed: ${peers[*]}"
   exit 0
 fi
 
 echo "peers: missing: ${missing[*]}" >&2
-echo "peers: the tests that speak to them can't run; on Debian: apt-get install $(packages "${missing[@]}" | xargs)" >&2
+echo "peers: tests that need them cannot run; on Debian: apt-get install $(packages "${missing[@]}" | xargs)" >&2
 if [ "${CI:-}" = true ]; then
   exit 1
 fi

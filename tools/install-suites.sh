@@ -82,7 +82,7 @@ install_suite() {
     done
   ) >"$work/log" 2>&1 || {
     tail -n 20 "$work/log" >&2
-    echo "suites: $name can't be built; is Go's module proxy in reach? (GOPROXY=$(go env GOPROXY))" >&2
+    echo "suites: could not build $name; check that Go's module proxy is reachable (GOPROXY=$(go env GOPROXY))" >&2
     return 1
   }
   rm -f "$suites/$name.version"
@@ -98,12 +98,12 @@ for name in "${wanted[@]}"; do
   is_there "$name" "${!pinned}" || missing+=("$name")
 done
 if [ "${#missing[@]}" -eq 0 ]; then
-  echo "suites: all are in $suites"
+  echo "suites: all installed in $suites"
   exit 0
 fi
 
 if ! go=$(tools/install-go.sh); then
-  echo "suites: without Go these can't be built: ${missing[*]}" >&2
+  echo "suites: cannot be built without Go: ${missing[*]}" >&2
   [ "${CI:-}" = true ] && exit 1
   exit 0
 fi
@@ -121,4 +121,4 @@ for name in "${missing[@]}"; do
     exit 0
   fi
 done
-echo "suites: all are in $suites"
+echo "suites: all installed in $suites"

@@ -9,14 +9,14 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ $# != 2 ]; then
-  echo "licenses: give SYSTEM FOLDER" >&2
+  echo "licenses: usage: tools/licenses.sh SYSTEM FOLDER" >&2
   exit 1
 fi
 system=$1 folder=$2
 cargo run --quiet --locked --package xtask licenses "$system" >"$folder/THIRD-PARTY-LICENSES"
 page=$(rustc --print sysroot)/share/doc/rust/COPYRIGHT-library.html
 if [ ! -f "$page" ]; then
-  echo "licenses: this compiler has no $page; rustup's has" >&2
+  echo "licenses: this compiler has no $page; use a compiler from rustup" >&2
   exit 1
 fi
 install -m 644 "$page" "$folder/RUST-LIBRARY-LICENSES.html"

@@ -19,7 +19,7 @@ for _ in $(seq 100); do
   [ -n "$url" ] && break
   sleep 0.1
 done
-[ -n "$url" ] || { echo "pictures: the server does not listen" >&2; exit 1; }
+[ -n "$url" ] || { echo "pictures: the server did not start" >&2; exit 1; }
 
 "$program" http -q -r 200/s -z 15s --svg "$work/open" "$url" >"$work/open.txt"
 "$program" http -q -u 8 --think-time 36ms -z 15s --svg "$work/closed" "$url" >"$work/closed.txt"

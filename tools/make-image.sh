@@ -14,7 +14,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 if [ $# != 3 ]; then
-  echo "image: give ARCHITECTURE PROGRAM IMAGE.tar" >&2
+  echo "image: usage: tools/make-image.sh ARCHITECTURE PROGRAM IMAGE.tar" >&2
   exit 1
 fi
 architecture=$1 program=$2 image=$(realpath -m "$3")
@@ -23,7 +23,7 @@ case "$architecture" in
   x86_64) architecture=amd64 ;;
   aarch64) architecture=arm64 ;;
   *)
-    echo "image: no architecture is called $architecture; x86_64 and aarch64 are" >&2
+    echo "image: unknown architecture $architecture; use x86_64 or aarch64" >&2
     exit 1
     ;;
 esac
@@ -80,7 +80,7 @@ joined() {
 
 if [ -n "$certificates" ]; then
   if [ ! -s "$certificates" ]; then
-    echo "image: there are no authorities in $certificates; DRUMFIRE_CERTIFICATES names a bundle, or none" >&2
+    echo "image: no certificates in $certificates; set DRUMFIRE_CERTIFICATES to a bundle, or to nothing for an image without one" >&2
     exit 1
   fi
   install -D -m 644 "$certificates" "$work/authorities/etc/ssl/certs/ca-certificates.crt"

@@ -7,7 +7,7 @@ set -euo pipefail
 program=$1
 objcopy=${OBJCOPY:-objcopy}
 if ! command -v "$objcopy" >/dev/null || ! head -c 4 "$program" | grep -q ELF; then
-  echo "split-debug-info: $program keeps its line tables: it is no ELF file, or there is no $objcopy" >&2
+  echo "split-debug-info: $program keeps its line tables: it is not an ELF file, or $objcopy is not installed" >&2
   exit 0
 fi
 # A second pass over a stripped program would replace its line tables by none.

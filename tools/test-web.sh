@@ -13,7 +13,7 @@ needed=(node npm)
 [ "${1:-}" = pictures ] && needed+=(tmux)
 for tool in "${needed[@]}"; do
   if ! command -v "$tool" >/dev/null; then
-    echo "web: $tool is missing; the page's program can't be built and tested here" >&2
+    echo "web: $tool is missing; the report page's code cannot be built and tested here" >&2
     [ "${CI:-}" = true ] && exit 1
     exit 0
   fi

@@ -91,7 +91,7 @@ impl NatsServer {
         let begun = Clock::start();
         while TcpStream::connect((self.address, self.port)).is_err() {
             if begun.now() > LISTEN {
-                return Err(Error::other("nats-server does not listen"));
+                return Err(Error::other("nats-server did not start"));
             }
             thread::sleep(Duration::from_millis(5));
         }
@@ -191,7 +191,7 @@ impl CoordinatorProcess {
     /// When it does not end within a time, or leaves no report.
     pub fn report(mut self, time: Duration) -> Result<serde_json::Value> {
         if !ends_within(&mut self.child.0, time) {
-            return Err(Error::other("the coordinator does not end"));
+            return Err(Error::other("the coordinator did not exit"));
         }
         let said = || fs::read_to_string(self.folder.join("coordinator.txt")).unwrap_or_default();
         let text = fs::read_to_string(self.folder.join("out.json"));

@@ -14,22 +14,22 @@ use std::path::PathBuf;
 /// The flags of every one of them.
 #[derive(Args, Debug)]
 pub struct Flags {
-    /// Runs of each tool, made alternately
+    /// Runs of each tool, alternating
     #[arg(long, default_value_t = 5)]
     pub rounds: u32,
     /// Length of a run
     #[arg(long, default_value_t = 2)]
     pub seconds: u32,
-    /// Only rows whose name begins so; may be given several times
+    /// Only rows whose name starts with ROW; can be given several times
     #[arg(long, value_name = "ROW")]
     pub only: Vec<String>,
-    /// Write the tables to a file as well
+    /// Also write the tables to a file
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// The program to measure [default: the one beside this program]
+    /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     pub drumfire: Option<PathBuf>,
-    /// An older drumfire, as one more tool in each table
+    /// An older drumfire, as an additional tool in each table
     #[arg(long, value_name = "FILE")]
     pub beside: Option<PathBuf>,
 }
@@ -127,8 +127,8 @@ fn header(settings: &Settings, steal: Steal, load: &str) -> String {
         text,
         "- While measuring: steal {stolen}; load average before {load}, after {}\n\
          - Programs: {}\n\
-         - Clients on core 0, one thread; servers on core 1; {} runs of {} s each, made \
-         alternately; medians, and ratios round by round",
+         - Clients on core 0, one thread; servers on core 1; {} alternating \
+         runs of {} s each; medians; ratios per round",
         machine::load(),
         versions.join(" · "),
         settings.rounds,

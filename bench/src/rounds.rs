@@ -33,7 +33,7 @@ impl Run {
     pub fn new(finished: &Finished, claim: Claim, served: Nanos) -> Result<Self> {
         if claim.requests == 0 {
             let words = format!(
-                "no request was made: {}{}",
+                "no request was sent: {}{}",
                 finished.stdout, finished.stderr
             );
             return Err(Error::other(words));

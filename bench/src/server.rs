@@ -240,10 +240,7 @@ impl Server {
             }
             thread::sleep(Nanos::from_millis(20).as_duration());
         }
-        Err(Error::other(format!(
-            "{} does not listen",
-            self.kind.name()
-        )))
+        Err(Error::other(format!("{} did not start", self.kind.name())))
     }
 }
 
@@ -362,6 +359,6 @@ fn certificate(folder: &Folder) -> Result<()> {
     }
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(Error::other(format!(
-        "openssl makes no certificate: {words}"
+        "openssl created no certificate: {words}"
     )))
 }

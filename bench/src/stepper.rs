@@ -128,7 +128,7 @@ pub fn step(command: &mut Command, requests: u32, detail: Detail) -> Result<Step
         match threads.max_by_key(|(_, cpu)| cpu.0) {
             Some(busiest) if busiest.1 >= WARM => break busiest,
             _ if clock.now() > WARM_MAX => {
-                return Err(Error::other(format!("{command:?} does not work")));
+                return Err(Error::other(format!("{command:?} failed")));
             }
             _ => thread::sleep(Nanos::from_millis(5).as_duration()),
         }

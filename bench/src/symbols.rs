@@ -71,7 +71,7 @@ fn names(program: &Path, offsets: &[u64], by: By) -> Result<Vec<String>> {
     if names.len() == offsets.len() {
         Ok(names)
     } else {
-        Err(Error::other("addr2line does not answer for each address"))
+        Err(Error::other("addr2line did not resolve each address"))
     }
 }
 

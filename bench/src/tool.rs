@@ -76,7 +76,7 @@ impl Programs {
         }
         match &programs.older {
             Some(older) if !older.is_file() => {
-                let words = format!("{} is not there, to be measured beside", older.display());
+                let words = format!("--beside: {} does not exist", older.display());
                 Err(Error::other(words))
             }
             _ => Ok(programs),
@@ -215,7 +215,7 @@ impl Tool {
         let finished = process::run(&mut command, limit, Watch::Nothing)?;
         let claim = self
             .claim(&finished.stdout)
-            .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+            .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
         Ok((finished, claim))
     }
 

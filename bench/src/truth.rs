@@ -23,7 +23,7 @@ pub enum Case {
     Stall,
     /// It answers nothing from the fourth of six seconds on.
     Freeze,
-    /// It can take half of the rate.
+    /// It handles half of the rate.
     Capped,
     /// It resets, cuts off and closes some connections in place of answers.
     Failures,
@@ -121,13 +121,13 @@ impl Case {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Stall => "stands still for 1 s of 3 s",
+            Self::Stall => "stalls for 1 s of every 3 s",
             Self::Freeze => "freezes after 4 s of 6 s",
-            Self::Capped => "can take half of the rate",
+            Self::Capped => "handles half of the rate",
             Self::Failures => "30 % resets, hang-ups, cut bodies",
-            Self::Starved => "quick; the tool stopped for 12 % of the time",
+            Self::Starved => "fast; the tool is stopped for 12 % of the time",
             Self::Tail => "lognormal delays, median 5 ms, σ 1.5",
-            Self::SlowBody => "heads at once, bodies 100 ms later",
+            Self::SlowBody => "headers at once, bodies 100 ms later",
             Self::Quick => "answers in 50 µs",
         }
     }

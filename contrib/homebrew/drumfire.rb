@@ -1,14 +1,14 @@
-# The formula of Homebrew: builds the program from the sources of a release. `tools/make-dist.sh formula
-# URL` fills in what a release knows, and writes it to target/dist.
+# The Homebrew formula: builds the program from the sources of a release. `tools/make-dist.sh formula
+# URL` fills in the URL, version and checksum of a release and writes the result to target/dist.
 class Drumfire < Formula
-  desc "Load generator for HTTP and gRPC that keeps an exact load"
+  desc "Load tester for HTTP and gRPC services that sends at an exact rate"
   homepage "@URL@"
   url "@URL@/@SOURCE@"
   version "@VERSION@"
   sha256 "@SHA256@"
   license any_of: ["Apache-2.0", "MIT"]
 
-  depends_on "cmake" => :build # the cryptography of TLS, aws-lc, is C
+  depends_on "cmake" => :build # aws-lc, the TLS cryptography library, is written in C
   depends_on "rust" => :build
 
   def install
@@ -16,7 +16,7 @@ class Drumfire < Formula
     man1.mkpath
     system bin/"drumfire", "man", man1
     generate_completions_from_executable(bin/"drumfire", "completions")
-    # The names under which it stands in for other tools hide these on nobody's PATH.
+    # Keep the names of other tools out of PATH, so that they do not hide the originals.
     %w[ghz go-wrk pandora slow_cooker].each do |tool|
       (libexec/"bin").install_symlink bin/"drumfire" => tool
     end
@@ -24,7 +24,7 @@ class Drumfire < Formula
 
   test do
     assert_match version.to_s, shell_output("#{bin}/drumfire --version")
-    # The built-in server, loaded and judged.
+    # A plan is compiled and its load is shown.
     (testpath/"plan.yaml").write <<~YAML
       drumfire: 1
       pools:

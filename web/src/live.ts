@@ -31,7 +31,7 @@ export class Live {
     on("end", (data) => this.#end((JSON.parse(data) as { readonly note: string }).note));
     this.#source.addEventListener("open", () => say(""));
     this.#source.addEventListener("error", () => {
-      say("The connection is lost; the page shows the run as it was then. Trying again …");
+      say("Connection lost: the page shows the last known state. Reconnecting …");
     });
   }
 

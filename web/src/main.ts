@@ -1,5 +1,5 @@
 // The program of drumfire's page. It makes a page more convenient that is complete without it: see
-// docs/design/0041-page.md.
+// docs/design/09-report-page-screen.md#the-pages-program.
 
 import { sendCommands } from "./commands.js";
 import { Live } from "./live.js";

@@ -100,7 +100,7 @@ function ofHeat(
   const column = stop === undefined ? undefined : plot.columns[stop];
   const entry = (name: string, value: string) => ({ name, role: "good", value });
   if (column === undefined) {
-    return [entry("requests", ""), entry("most often", "")];
+    return [entry("requests", ""), entry("most common", "")];
   }
   const all = column.cells.reduce((sum, [, count]) => sum + count, 0);
   const most = column.cells.reduce<readonly [number, number]>(
@@ -111,7 +111,7 @@ function ofHeat(
   const [from, to] = span?.map((end) => label(figure.y.unit, end)) ?? [];
   return [
     entry("requests", count(all)),
-    entry("most often", span === undefined ? "–" : `${from} to ${to} (${count(most[1])})`),
+    entry("most common", span === undefined ? "–" : `${from} to ${to} (${count(most[1])})`),
   ];
 }
 

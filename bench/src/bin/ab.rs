@@ -11,7 +11,7 @@ use drumfire_plan::Random;
 use drumfire_stats::{Differences, Looks, RankSum, SignedRank, holm};
 use std::io::{Result, Write};
 
-/// Simulate experiments of `drumfire ab`, and print how often they are wrong and right
+/// Simulate experiments of `drumfire ab`, and print how often they are right and wrong
 #[derive(Debug, Parser)]
 struct Flags {
     /// Experiments of each row
@@ -20,7 +20,7 @@ struct Flags {
     /// The seed of the noise
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The least shift that matters
+    /// The smallest shift that matters
     #[arg(long, default_value_t = 0.02)]
     least: f64,
 }
@@ -108,7 +108,7 @@ fn main() -> Result<()> {
             })
         })
     };
-    write!(out, "## Equal programs that are called different\n\n{HEAD}")?;
+    write!(out, "## Equal programs that are judged different\n\n{HEAD}")?;
     for row in rows(none) {
         print(&row, &flags, &mut out)?;
     }
@@ -121,10 +121,7 @@ fn main() -> Result<()> {
     for row in rows(three).chain(wider) {
         print(&row, &flags, &mut out)?;
     }
-    writeln!(
-        out,
-        "\n## The shift that is found in four of five experiments\n"
-    )?;
+    writeln!(out, "\n## The shift that four of five experiments find\n")?;
     writeln!(out, "| pairs | deviations between runs |\n|---|---|")?;
     for pairs in [6, 8, 10, 12, 16, 20, 30] {
         writeln!(out, "| {pairs} | {:.2} |", resolution(pairs, &flags))?;

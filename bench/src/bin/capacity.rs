@@ -12,7 +12,7 @@ use drumfire_units::Nanos;
 use std::collections::VecDeque;
 use std::io::{Result, Write};
 
-/// Simulate searches of `drumfire capacity`, and print how far from the truth they are
+/// Simulate searches of `drumfire capacity`, and print their errors
 #[derive(Debug, Parser)]
 struct Flags {
     /// Searches of each row
@@ -21,7 +21,7 @@ struct Flags {
     /// The first seed
     #[arg(long, default_value_t = 1)]
     first: u64,
-    /// The requests by which a truth is simulated
+    /// Requests of the simulation that finds the true value
     #[arg(long, default_value_t = 20_000_000)]
     requests: u64,
 }

@@ -38,13 +38,13 @@ struct Flags {
     /// Runs of each kind
     #[arg(long, default_value_t = 1)]
     rounds: u32,
-    /// Print an object of JSON for each run in place of the table
+    /// Print a JSON object for each run instead of the table
     #[arg(long)]
     json: bool,
-    /// Draw the tails of the last runs into this folder, as alone.svg and busy.svg
+    /// Draw the tails of the last runs into this directory, as alone.svg and busy.svg
     #[arg(long, value_name = "FOLDER")]
     svg: Option<PathBuf>,
-    /// The program to judge [default: the one beside this program]
+    /// The program to judge [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
 }
@@ -56,7 +56,10 @@ fn main() -> Result<ExitCode> {
     match enter_namespace() {
         Ok(true) => {}
         Ok(false) => {
-            writeln!(err, "this system lets nobody make a network namespace")?;
+            writeln!(
+                err,
+                "this system does not allow creating a network namespace"
+            )?;
             return Ok(ExitCode::from(REFUSED));
         }
         Err(error) => {
@@ -65,7 +68,7 @@ fn main() -> Result<ExitCode> {
         }
     }
     if let Err(error) = Capture::start().and_then(Capture::finish) {
-        writeln!(err, "this system lets nobody see packets: {error}")?;
+        writeln!(err, "this system does not allow capturing packets: {error}")?;
         return Ok(ExitCode::from(REFUSED));
     }
     let mut out = std::io::stdout();
@@ -124,7 +127,7 @@ fn draw(folder: &Path, is_busy: bool, runs: &[Run]) -> Result<()> {
         .collect();
     let (file, title) = match is_busy {
         false => ("alone.svg", "Alone on its core"),
-        true => ("busy.svg", "Beside a busy loop"),
+        true => ("busy.svg", "Next to a busy loop"),
     };
     let figure = tails(title.to_owned(), "service time", &lines);
     fs::create_dir_all(folder)?;
@@ -166,7 +169,7 @@ fn run(clock: &'static str, is_busy: bool, flags: &Flags, programs: &Programs) -
         .map(Exchange::service)
         .collect();
     let reported = reported(&fs::read_to_string(&rows)?)
-        .ok_or_else(|| Error::other("the rows have another form"))?;
+        .ok_or_else(|| Error::other("the rows have an unexpected form"))?;
     // Both are in the order in which requests left, of which one thread has one.
     let pairs = reported.iter().zip(&captured);
     let differences = pairs.map(|(one, other)| one.0.cast_signed() - other.0.cast_signed());

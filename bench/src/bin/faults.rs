@@ -35,22 +35,22 @@ const SLACK: Nanos = Nanos::from_millis(150);
 /// those of the tenth of a second to which reports name it.
 const EDGE: u64 = 2 + RATE / AGENTS as u64 / 10;
 
-/// Break parts of a cluster in short runs, and compare reports with what the target saw
+/// Break parts of a cluster in short runs, and compare reports with the requests at the target
 #[derive(Debug, Parser)]
 struct Faults {
     /// The number of runs
     #[arg(long, default_value_t = 100)]
     runs: u64,
-    /// The number of the first, by which its fault is drawn
+    /// The number of the first run, which determines its fault
     #[arg(long, default_value_t = 0)]
     first: u64,
-    /// Only these faults; may be given several times
+    /// Only these faults; can be given several times
     #[arg(long, value_name = "FAULT")]
     only: Vec<Kind>,
-    /// The program to measure [default: the one beside this program]
+    /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
-    /// The server of NATS
+    /// The nats-server program
     #[arg(long, value_name = "FILE", default_value = "target/suites/nats-server")]
     nats: PathBuf,
 }
@@ -295,7 +295,7 @@ impl<'a> Trial<'a> {
             }
             thread::sleep(Duration::from_millis(5));
         }
-        Err(Error::other("the load does not begin"))
+        Err(Error::other("the load did not begin"))
     }
 
     /// Breaks a part; the coordinator that has the run behind it.
@@ -375,12 +375,12 @@ impl<'a> Trial<'a> {
                 "{unknown} requests are unknown, at most {bound} are stated"
             ));
         }
-        if is_unknown && !text.contains("has no account") {
+        if is_unknown && !text.contains("is unaccounted for") {
             miss("the unknown share is not stated".to_owned());
         }
         let last = arrived.values().filter_map(|times| times.last()).max();
         if last.is_some_and(|last| *last > ended + SLACK) {
-            miss("a request came behind the run's end".to_owned());
+            miss("a request arrived after the run's end".to_owned());
         }
         outcome.unknown = unknown;
     }
@@ -401,8 +401,8 @@ fn reported(text: &str, agent: &str) -> Option<Nanos> {
     let (_, rest) = text.split_once(&format!("agent {agent} ("))?;
     // Its sentence ends before the next agent's.
     let rest = rest.split("agent ").next()?;
-    let (_, rest) = rest.split_once("what it sent after ")?;
-    let (seconds, _) = rest.split_once(" s is")?;
+    let (_, rest) = rest.split_once("its requests after ")?;
+    let (seconds, _) = rest.split_once(" s are")?;
     let seconds: f64 = seconds.parse().ok()?;
     Some(Nanos((seconds * 1e9) as u64))
 }
@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn a_loss_is_read_from_its_sentence() {
         let text =
-            "agent agent1 (2 of 8 shares) was lost at 5.3 s: what it sent after 2.0 s is unknown";
+            "agent agent1 (2 of 8 shares) was lost at 5.3 s: its requests after 2.0 s are unknown";
         assert_eq!(reported(text, "agent1"), Some(Nanos::from_secs(2)));
         assert_eq!(reported(text, "agent2"), None);
         assert!(is_lost(text, "agent1") && !is_lost(text, "agent"));

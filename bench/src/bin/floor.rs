@@ -8,10 +8,10 @@ use drumfire_units::Nanos;
 use serde_json::json;
 use std::io::{Result, Write};
 
-/// Send the same request over and over, and only count
+/// Send the same request repeatedly, and only count responses
 #[derive(Debug, Parser)]
 struct Flags {
-    /// Use drumfire's driver in place of a loop of bare system calls
+    /// Use drumfire's driver instead of a loop of bare system calls
     #[arg(long)]
     net: bool,
     /// POST a body of this many bytes; not with --net, which sends requests in one piece

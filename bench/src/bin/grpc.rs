@@ -6,15 +6,15 @@ use drumfire_bench::rows::Row;
 use std::io::Result;
 use std::path::PathBuf;
 
-/// Measure drumfire beside h2load and ghz over gRPC on loopback, and print a table
+/// Compare drumfire with h2load and ghz over gRPC on loopback, and print a table
 #[derive(Debug, Parser)]
 struct Grpc {
     #[command(flatten)]
     flags: Flags,
-    /// Calls of the run whose memory is watched
+    /// Calls of the run whose memory is measured
     #[arg(long, value_name = "N", default_value_t = CALLS)]
     calls: u64,
-    /// Another ghz than the installed one
+    /// The ghz program to use instead of the installed one
     #[arg(long, value_name = "FILE")]
     ghz: Option<PathBuf>,
 }

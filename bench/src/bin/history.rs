@@ -12,7 +12,7 @@ use drumfire_plan::Random;
 use drumfire_stats::{ChangePoint, Divisive, Track};
 use std::io::{Result, Write};
 
-/// Simulate histories of `drumfire runs --trend`, and print how often it is wrong and right
+/// Simulate histories of `drumfire runs --trend`, and print how often it is right and wrong
 #[derive(Debug, Parser)]
 struct Flags {
     /// Histories of each row
@@ -139,7 +139,7 @@ fn print(row: &Row, flags: &Flags, out: &mut impl Write) -> Result<()> {
         outliers,
     } = row.noise;
     let runs = match row.at {
-        Some(at) => format!("{}, {} behind it", row.runs, row.runs - at),
+        Some(at) => format!("{}, {} after it", row.runs, row.runs - at),
         None => row.runs.to_string(),
     };
     writeln!(

@@ -5,7 +5,7 @@ use drumfire_bench::program::{self, Flags};
 use drumfire_bench::rows::Row;
 use std::io::Result;
 
-/// Measure drumfire beside other tools over HTTP/1.1 on loopback, and print a table
+/// Compare drumfire with other tools over HTTP/1.1 on loopback, and print a table
 #[derive(Debug, Parser)]
 struct Http1 {
     #[command(flatten)]

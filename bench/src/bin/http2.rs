@@ -5,7 +5,7 @@ use drumfire_bench::program::{self, Flags};
 use drumfire_bench::rows::Row;
 use std::io::Result;
 
-/// Measure drumfire beside h2load over HTTP/2 on loopback, and print a table
+/// Compare drumfire with h2load over HTTP/2 on loopback, and print a table
 #[derive(Debug, Parser)]
 struct Http2 {
     #[command(flatten)]

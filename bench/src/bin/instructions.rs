@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Count the instructions of a request, by stepping through them
+/// Count the instructions per request by single-stepping
 #[derive(Debug, Parser)]
 struct Flags {
     /// Requests to step through
@@ -23,19 +23,19 @@ struct Flags {
     /// Print drumfire's instructions by function
     #[arg(long)]
     functions: bool,
-    /// Print drumfire's instructions by line of the source
+    /// Print drumfire's instructions by source line
     #[arg(long)]
     lines: bool,
     /// Count only drumfire over this protocol
     #[arg(long)]
     protocol: Option<Protocol>,
-    /// The program to measure [default: the one beside this program]
+    /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
     /// An older drumfire, whose rows follow those of each protocol
     #[arg(long, value_name = "FILE")]
     beside: Option<PathBuf>,
-    /// Count one plan alone and on an agent instead, with this server of NATS
+    /// Count one plan on its own and on an agent instead, with this nats-server program
     #[arg(long, value_name = "FILE")]
     nats: Option<PathBuf>,
 }

@@ -31,10 +31,10 @@ const SYNC_MAX: Nanos = Nanos::from_millis(50);
 /// How long a run may take until its first request.
 const START_MAX: Nanos = Nanos::from_secs(5);
 
-/// Kill runs with SIGKILL and compare what they stored with what the server saw
+/// Kill runs with SIGKILL, and compare their records with the requests that the server received
 #[derive(Debug, Parser)]
 struct Kills {
-    /// How many runs
+    /// The number of runs
     #[arg(long, default_value_t = 200)]
     runs: u32,
     /// Requests per second of each
@@ -43,7 +43,7 @@ struct Kills {
     /// The length of an interval
     #[arg(long, default_value_t = Nanos::from_millis(250))]
     interval: Nanos,
-    /// The program to measure [default: the one beside this program]
+    /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
 }
@@ -93,7 +93,7 @@ impl Kills {
         let clock = Clock::start();
         while requests(server)? == before {
             if clock.now() > START_MAX {
-                return Err(Error::other("the run sends nothing"));
+                return Err(Error::other("the run sent nothing"));
             }
             thread::sleep(Nanos::from_millis(1).as_duration());
         }
@@ -139,9 +139,9 @@ impl Kills {
         writeln!(
             out,
             "| records | target | figure | |\n|---|---|---|---|\n\
-             | that can't be read | = 0 | {unread} | |\n\
-             | with requests that the server did not see | = 0 | {beyond} | |\n\
-             | lost requests, in intervals, median (ends) | ≤ {limit:.2} | {:.2} {} | {} |",
+             | unreadable | = 0 | {unread} | |\n| with requests that the server did not receive | \
+             = 0 | {beyond} | |\n| lost requests, in intervals, median (ends) | ≤ {limit:.2} | \
+             {:.2} {} | {} |",
             lost.median,
             lost.ends(),
             if is_kept { "reached" } else { "**missed**" },
@@ -154,7 +154,7 @@ impl Kills {
 fn requests(server: &Server) -> Result<u64> {
     let counters: Value = serde_json::from_str(&server.get("/counters")?)?;
     let count = counters["requests"].as_u64();
-    count.ok_or_else(|| Error::other("the server does not count"))
+    count.ok_or_else(|| Error::other("the server has no request count"))
 }
 
 /// Requests that a record has; `None` when it can't be read.

@@ -6,15 +6,15 @@ use drumfire_bench::rows::Row;
 use std::io::Result;
 use std::path::PathBuf;
 
-/// Measure drumfire at Pandora's loads on loopback, and print tables
+/// Measure drumfire with Pandora's loads on loopback, and print tables
 #[derive(Debug, Parser)]
 struct Pandora {
     #[command(flatten)]
     flags: Flags,
-    /// Pandora's program, to measure it as well
+    /// The Pandora program, to measure it as well
     #[arg(long, value_name = "FILE")]
     pandora: Option<PathBuf>,
-    /// Another k6 than the installed one
+    /// The k6 program to use instead of the installed one
     #[arg(long, value_name = "FILE")]
     k6: Option<PathBuf>,
 }

@@ -17,7 +17,7 @@ use std::process::{Command, ExitCode, Stdio};
 /// The longest time of a list whose index is there, in milliseconds.
 const LIST_MAX: f64 = 100.0;
 
-/// List many stored runs, and print how long it takes
+/// List many stored runs, and print how long this takes
 #[derive(Debug, Parser)]
 struct Flags {
     /// The number of runs
@@ -26,7 +26,7 @@ struct Flags {
     /// The number of lists of each kind
     #[arg(long, default_value_t = 11, value_parser = clap::value_parser!(u32).range(1..))]
     lists: u32,
-    /// The program to measure [default: the one beside this program]
+    /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
 }
@@ -67,7 +67,7 @@ fn main() -> Result<ExitCode> {
     let made = list(LISTS[0].1)?;
     writeln!(
         out,
-        "| the newest 30, the index being made | {made:.0} ms | | |"
+        "| the newest 30, building the index | {made:.0} ms | | |"
     )?;
     let mut is_met = true;
     for (name, args) in LISTS {

@@ -28,13 +28,13 @@ struct Scale {
     /// The series of an interval
     #[arg(long, default_value_t = 20)]
     series: u64,
-    /// The program to measure [default: the one beside this program]
+    /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
-    /// The fake agents [default: those beside this program]
+    /// The fake agents [default: those next to this program]
     #[arg(long, value_name = "FILE")]
     fakes: Option<PathBuf>,
-    /// The server of NATS
+    /// The nats-server program
     #[arg(long, value_name = "FILE", default_value = "target/suites/nats-server")]
     nats: PathBuf,
 }
@@ -124,7 +124,7 @@ impl Scale {
         };
         while journal().unwrap_or(0) < 1_000 * agents {
             if clock.now() > Nanos::from_secs(150) {
-                return Err(Error::other("the load does not begin"));
+                return Err(Error::other("the load did not begin"));
             }
             thread::sleep(Duration::from_millis(50));
         }
@@ -150,7 +150,7 @@ impl Scale {
             .filter_map(|it| it.parse().ok())
             .collect();
         let &[up, down, reports] = numbers.as_slice() else {
-            return Err(Error::other("the fake agents say nothing"));
+            return Err(Error::other("the fake agents printed nothing"));
         };
         let length = self.seconds as f64;
         let _left_behind = fs::remove_dir_all(&folder);

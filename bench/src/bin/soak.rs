@@ -5,7 +5,7 @@ use drumfire_bench::program::{self, Flags};
 use drumfire_bench::rows::Row;
 use std::io::Result;
 
-/// Run drumfire for long against `drumfire serve`, and print a table
+/// Run drumfire for a long time against `drumfire serve`, and print a table
 #[derive(Debug, Parser)]
 struct Soak {
     #[command(flatten)]
@@ -13,7 +13,7 @@ struct Soak {
     /// Length of the long run
     #[arg(long, default_value_t = program::MINUTES)]
     minutes: u32,
-    /// Requests a second
+    /// Requests per second
     #[arg(long, default_value_t = program::RATE)]
     rate: u64,
 }

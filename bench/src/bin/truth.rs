@@ -35,7 +35,7 @@ const PERIOD: Duration = Duration::from_millis(500);
 /// The time between two looks whether a tool has ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Run load testers against targets with known truths, and print which figures are true
+/// Run load testers against targets with known true values, and print which figures are true
 #[derive(Debug, Parser)]
 struct Flags {
     /// The tools, by their names [default: all that are installed]
@@ -44,7 +44,7 @@ struct Flags {
     /// Only these targets: stall, freeze, capped, failures, starved, tail, slowbody, quick [default: all]
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// The program to judge [default: the one beside this program]
+    /// The program to judge [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
 }

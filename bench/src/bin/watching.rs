@@ -32,10 +32,10 @@ const CPU_MAX: f64 = 1.02;
 /// At most this much of its lag at p99.
 const LAG_MAX: f64 = 1.05;
 
-/// Measure what a screen and a page cost the run that they show
+/// Measure what a screen and a live page cost the run that they show
 #[derive(Debug, Parser)]
 struct Watching {
-    /// Runs of each kind, made alternately
+    /// Runs of each kind, alternating
     #[arg(long, default_value_t = 7)]
     rounds: u32,
     /// Length of a run
@@ -44,7 +44,7 @@ struct Watching {
     /// Requests per second
     #[arg(long, default_value_t = 20_000)]
     rate: u64,
-    /// The program to measure [default: the one beside this program]
+    /// The program to measure [default: the one next to this program]
     #[arg(long, value_name = "FILE")]
     drumfire: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ enum Watched {
 }
 
 const ALL: [(Watched, &str); 3] = [
-    (Watched::Not, "nothing shown"),
+    (Watched::Not, "unwatched"),
     (Watched::Screen, "screen"),
     (Watched::Page, "page, ten viewers"),
 ];
@@ -124,7 +124,7 @@ impl Watching {
         if let Some(seen) = seen {
             let seen = seen.map_err(|_| Error::other("a viewer panicked"))??;
             if seen == 0 {
-                return Err(Error::other("no viewer saw anything"));
+                return Err(Error::other("no viewer received anything"));
             }
         }
         let summary = Summary::parse(&fs::read_to_string(&json)?)?;
@@ -140,7 +140,8 @@ impl Watching {
         writeln!(out, "{}\n", machine::describe())?;
         writeln!(
             out,
-            "{}/s, {} rounds of {} s\n\n| watched by | CPU a request, µs | to nothing | lag p99, µs | to nothing | quiet runs, µs | to nothing |\n|---|---|---|---|---|---|---|",
+            "{}/s, {} rounds of {} s\n\n| watched by | CPU per request, µs | ÷ unwatched | lag \
+             p99, µs | ÷ unwatched | quiet runs, µs | ÷ unwatched |\n|---|---|---|---|---|---|---|",
             self.rate, self.rounds, self.seconds
         )?;
         let mut is_met = true;
@@ -210,7 +211,7 @@ fn watch(typescript: &PathBuf, is_over: &AtomicBool) -> Result<usize> {
             break url.to_owned();
         }
         if is_over.load(Ordering::Relaxed) {
-            return Err(Error::other("the run has printed no address"));
+            return Err(Error::other("the run printed no address"));
         }
         thread::sleep(Duration::from_millis(10));
     };

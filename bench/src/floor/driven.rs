@@ -186,7 +186,11 @@ impl Floor<'_> {
             match self.io.receive(slot, &mut self.buffer).map_err(other)? {
                 Received::Bytes { length, .. } => bytes.extend_from_slice(&self.buffer[..length]),
                 Received::Nothing => return Ok(()),
-                Received::End => return Err(Error::other("the server closed before its head")),
+                Received::End => {
+                    return Err(Error::other(
+                        "the server closed the connection before a response",
+                    ));
+                }
             }
         }
     }

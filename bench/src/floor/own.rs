@@ -40,7 +40,9 @@ struct Connection {
 /// no `Content-Length`.
 pub fn run(errand: &Errand) -> Result<Counted> {
     if errand.scheme == Scheme::Tls {
-        return Err(Error::other("this floor has no TLS; the driver's has"));
+        return Err(Error::other(
+            "this floor has no TLS; use the floor on the driver",
+        ));
     }
     let response_bytes = learn(errand)?;
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
@@ -175,7 +177,11 @@ fn learn(errand: &Errand) -> Result<usize> {
             return length;
         }
         match stream.read(&mut part)? {
-            0 => return Err(Error::other("the server closed before the head's end")),
+            0 => {
+                return Err(Error::other(
+                    "the server closed the connection within the header",
+                ));
+            }
             length => bytes.extend_from_slice(&part[..length]),
         }
     }

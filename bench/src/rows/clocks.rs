@@ -42,7 +42,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             };
             push("service p50 in µs", |run| run.p50_micros);
             push("service p99 in µs", |run| run.p99_micros);
-            push("CPU in µs a request", |run| run.micros);
+            push("CPU per request in µs", |run| run.micros);
         }
         let (program, stamped) = (&runs[0], CLOCKS.iter().zip(&runs).skip(1));
         for (clock, runs) in stamped {
@@ -52,7 +52,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             lines.push(figure(
                 rate,
                 clock,
-                "its CPU beside program's",
+                "its CPU ÷ that of `program`",
                 ratios,
                 target,
             ));

@@ -45,7 +45,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "answer",
-        title: "keep-alive, 100 B, a server that does the least",
+        title: "keep-alive, 100 B, minimal server",
         server: Kind::Answer,
         against: OUTRUN,
         ..PLAIN
@@ -59,7 +59,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "clock",
-        title: "keep-alive, 100 B, a server that does the least, by each clock",
+        title: "keep-alive, 100 B, minimal server, by each clock",
         server: Kind::Answer,
         against: &[
             (Tool::Stamped, None),

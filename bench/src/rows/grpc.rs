@@ -237,7 +237,7 @@ fn run(caller: Caller, stage: &Stage, settings: &Settings) -> Result<Run> {
     let limit = Nanos::from_secs(u64::from(seconds) + 30);
     let finished = process::run(&mut command, limit, Watch::Nothing)?;
     let claim = claim_of(caller, &finished)
-        .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+        .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
     Run::new(&finished, claim, stage.server.cpu() - before)
 }
 
@@ -256,7 +256,7 @@ fn difference(case: &str, fixed: &[Run], templated: &[Run]) -> Line {
     let pairs = fixed.iter().zip(templated);
     let spread = Spread::of(pairs.map(|(a, b)| (b.client_nanos - a.client_nanos) / 1e3));
     Line::Figure(Figure {
-        what: format!("{case}: number and UUID in each message, more than fixed data"),
+        what: format!("{case}: extra cost of a number and a UUID in each message"),
         value: spread.median,
         unit: format!("µs/call {}", spread.ends()),
         target: Some(Target::AtMost(1.5)),

@@ -67,7 +67,7 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
         let limit = Nanos::from_secs(u64::from(settings.seconds) + 30);
         let finished = process::run(&mut command, limit, Watch::Nothing)?;
         let claim = (client.claim)(&finished.stdout)
-            .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+            .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
         Run::new(&finished, claim, server.cpu() - before)
     })?;
     let title = format!(

@@ -71,7 +71,7 @@ fn peak(tool: Tool, command: &mut Command, connections: u32) -> Result<f64> {
     let least = u64::from(connections) * (SECONDS - 2);
     if requests < least {
         let words = format!(
-            "{} made {requests} requests of at least {least}",
+            "{} sent {requests} requests, fewer than {least}",
             tool.name()
         );
         return Err(Error::other(words));

@@ -48,18 +48,14 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         };
         let worst = runs.iter().map(|run| run.surplus.abs()).fold(0.0, f64::max);
         let sent = Spread::of([worst]);
-        figure(
-            "sent besides the schedule",
-            sent,
-            Some(Target::Exactly(0.0)),
-        );
+        figure("sent minus due", sent, Some(Target::Exactly(0.0)));
         let p50 = spread(|run| run.p50_micros);
         figure("lag p50 in µs", p50, Some(Target::AtMost(p50_max)));
         figure("lag p99 in µs", spread(|run| run.p99_micros), None);
         figure("cores used", spread(|run| run.cores), None);
         let valid = Spread::of([runs.iter().map(|run| run.valid).sum()]);
         let all = Some(Target::Exactly(f64::from(settings.rounds)));
-        figure("runs that drumfire takes for valid", valid, all);
+        figure("runs that drumfire judges valid", valid, all);
     }
     Ok(lines)
 }

@@ -56,7 +56,7 @@ impl Resident {
     pub(super) fn of(looks: &[u64]) -> Result<Self> {
         let tenth = looks.len() / 10;
         if tenth == 0 {
-            return Err(Error::other("too short a run to look at its memory"));
+            return Err(Error::other("the run is too short to measure its memory"));
         }
         let kilobytes =
             |looks: &[u64]| Spread::of(looks.iter().map(|bytes| *bytes as f64 / 1e3)).median;
@@ -74,7 +74,7 @@ fn figures(case: &Case, stage: &Stage, settings: &Settings) -> Result<Vec<Line>>
     let limit = Nanos::from_secs(settings.calls / RATE_MIN + 30);
     let finished = process::run(&mut command, limit, Watch::Memory)?;
     let claim = claim::drumfire(&finished.stdout)
-        .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+        .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
     let Resident { start, end } = Resident::of(&finished.resident_bytes)?;
     let figure = |what: &str, value: f64, unit: &str, target| {
         Line::Figure(Figure {

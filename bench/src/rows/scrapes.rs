@@ -54,7 +54,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let change = Spread::of(changes);
     Ok(vec![
         figure(
-            "lag p99 without a page".to_owned(),
+            "lag p99 without a metrics page".to_owned(),
             Spread::of(plain).median,
             "µs",
             None,
@@ -62,12 +62,12 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         figure(
             "fetches".to_owned(),
             Spread::of(fetches).median,
-            "a second",
+            "per second",
             None,
         ),
         figure(
             format!(
-                "what they add to it ({:.1} to {:.1} %)",
+                "increase of lag p99 by fetches ({:.1} to {:.1} %)",
                 change.min, change.max
             ),
             change.median,
@@ -136,5 +136,5 @@ fn lag(server: &Server, page: Option<SocketAddr>, settings: &Settings) -> Result
     let summary: Value = serde_json::from_str(&finished.stdout).unwrap_or_default();
     summary["latency"]["lag"]["quantiles"]["0.99"]
         .as_f64()
-        .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))
+        .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))
 }

@@ -44,7 +44,7 @@ fn run(
     command.arg(server.url("/"));
     let finished = process::run(&mut command, Nanos::from_secs(seconds + 60), watch)?;
     let claim = claim::drumfire(&finished.stdout)
-        .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?;
+        .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?;
     let due = settings.rate * seconds;
     match claim.requests * 100 >= due * 99 {
         true => Ok(finished),
@@ -95,7 +95,7 @@ pub(super) fn long(settings: &Settings) -> Result<Vec<Line>> {
     Ok(vec![
         figure("resident memory at the end", memory.last / 1e6, "MB", None),
         figure(
-            "its range from a sixth of the run on",
+            "its range after the first sixth of the run",
             memory.range / 1e6,
             "MB",
             flat(MOVES_MAX),
@@ -107,7 +107,7 @@ pub(super) fn long(settings: &Settings) -> Result<Vec<Line>> {
             None,
         ),
         figure(
-            "their growth from a sixth of the run on",
+            "their growth after the first sixth of the run",
             descriptors.last - descriptors.first,
             "descriptors",
             flat(0.0),
@@ -135,7 +135,7 @@ fn settled(looks: &[u64], minutes: u64) -> Result<Settled> {
     let end = looks.len() * ENDING as usize / (minutes * 60) as usize;
     let looks = looks.get(from..looks.len() - end).unwrap_or_default();
     let (Some(first), Some(last)) = (looks.first(), looks.last()) else {
-        return Err(Error::other("too short a run to look at"));
+        return Err(Error::other("the run is too short to measure"));
     };
     let spread = Spread::of(looks.iter().map(|look| *look as f64));
     Ok(Settled {
@@ -178,7 +178,7 @@ pub(super) fn storing(settings: &Settings) -> Result<Vec<Line>> {
             target: None,
         }),
         Line::Figure(Figure {
-            what: format!("{what}: what storing adds ({min:.1} to {max:.1} %)"),
+            what: format!("{what}: cost of storing ({min:.1} to {max:.1} %)"),
             value: median,
             unit: "%".to_owned(),
             target: Some(Target::AtMost(STORING_MAX)),

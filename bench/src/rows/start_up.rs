@@ -24,7 +24,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         }
         let spread = Spread::of(times);
         lines.push(Line::Figure(Figure {
-            what: format!("start and end of `drumfire {}`", words.join(" ")),
+            what: format!("run time of `drumfire {}`", words.join(" ")),
             value: spread.median,
             unit: format!("ms ({:.2}–{:.2})", spread.min, spread.max),
             target: Some(Target::AtMost(10.0)),

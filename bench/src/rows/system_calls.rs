@@ -72,7 +72,7 @@ fn counted(requests: u64, server: &Server, drumfire: &Path) -> Result<f64> {
     let finished = process::run(&mut command, Nanos::from_secs(60), Watch::Nothing)?;
     let line = finished.stderr.lines().find(|line| line.contains(EVENT));
     line.and_then(|line| line.split(',').next()?.parse().ok())
-        .ok_or_else(|| Error::other(format!("perf said: {}", finished.stderr)))
+        .ok_or_else(|| Error::other(format!("perf printed: {}", finished.stderr)))
 }
 
 /// The calls of which there are many, each per request.

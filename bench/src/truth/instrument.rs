@@ -211,7 +211,7 @@ impl Instrument {
         };
         parse(&text).ok_or_else(|| {
             let end: Vec<&str> = said.lines().chain(text.lines()).rev().take(5).collect();
-            Error::other(format!("{} says: {}", self.name(), end.join(" / ")))
+            Error::other(format!("{} printed: {}", self.name(), end.join(" / ")))
         })
     }
 }

@@ -5,10 +5,13 @@
 //! what is requested, how a rate comes about, or in which words an answer is given. Start reading
 //! at [`Search`].
 //!
+//! How an interval compares with an objective is computed in `measure`; `session` turns acts into
+//! commands.
+//!
 //! A [`Search`] is a machine without I/O: it takes an [`Observation`] of each interval of a run, and
 //! answers with the [`Act`] that follows. It brackets the capacity by steps, holds the load where
 //! the share of requests beyond the objective is as large as allowed, and confirms a rate just
-//! below. The reasons are in `docs/design`, the page on capacity.
+//! below. The reasons are in `docs/design/08-comparing-and-capacity.md#capacity`.
 
 mod answer;
 mod bracket;

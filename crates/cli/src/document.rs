@@ -103,7 +103,9 @@ fn field(key: &str, line: &str) -> Result<Field, Failure> {
         let shown = secret::line_without_colon(line);
         let shown = shown.replace(char::is_control, " ");
         let message = match file {
-            true => format!("`@{shown}` names a file; write each field as `Name: value`"),
+            true => format!(
+                "`@{shown}` would read a file, which is not supported; write each field as `Name: value`"
+            ),
             false => format!("`{shown}` has no colon; write `Name: value`"),
         };
         return Err(Failure::usage(Diagnostic::new(&at(key), message)));
@@ -154,7 +156,8 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
     let Some((name, path)) = parts.filter(|(name, path)| !name.is_empty() && !path.is_empty())
     else {
         let shown = given.escape_default();
-        let message = format!("`{shown}` is not NAME=FILE, such as users=users.csv");
+        let message =
+            format!("`{shown}` is not of the form NAME=FILE; use one such as users=users.csv");
         return Err(Failure::usage(Diagnostic::new(&at("feeds"), message)));
     };
     let file = text("feeds", &path);
@@ -166,7 +169,7 @@ fn feed(given: &str, order: Option<&str>) -> Result<Feed, Failure> {
         Some("once") => (None, Some(text("feeds.order", &"stop"))),
         Some(other) => {
             let shown = other.escape_default();
-            let message = format!("`{shown}` is no order; write turn, random or once");
+            let message = format!("unknown order `{shown}`; use turn, random or once");
             let place = at("feeds.order");
             return Err(Failure::usage(Diagnostic::new(&place, message)));
         }
@@ -308,7 +311,7 @@ pub(crate) fn set_speed(document: &mut Document, speed: &str) -> Result<(), Fail
             is_set = true;
         }
     }
-    let message = "the plan has no file of requests, whose timing it could be";
+    let message = "the plan has no request file whose timing could change";
     match is_set {
         true => Ok(()),
         false => Err(Failure::usage(Diagnostic::new(&at("speed"), message))),

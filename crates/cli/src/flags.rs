@@ -38,26 +38,26 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// The version, with the commit and its date where the build was given them (`tools/version.sh`). A
-/// build script that asked git would compile this crate anew after each commit.
+/// build script that asked git would compile this crate again after each commit.
 const VERSION: &str = match option_env!("DRUMFIRE_VERSION") {
     Some(version) if !version.is_empty() => version,
     _ => env!("CARGO_PKG_VERSION"),
 };
 
-/// Puts an exact load on an HTTP or gRPC service, and says how the service did.
+/// Load-test HTTP and gRPC services at an exact rate.
 #[derive(Debug, Parser)]
 #[command(name = "drumfire", version = VERSION, subcommand_required = true)]
 #[command(after_help = "Examples:
-  drumfire demo                                  ten seconds, and how to read it
+  drumfire demo                                  ten seconds, explained
   drumfire http localhost:8080                   10 requests/s for 10 s
   drumfire http -r 500/s -z 1m localhost:8080    500 requests/s for a minute
-  drumfire http -c 64 -z 30s localhost:8080      64 users, as fast as they can
-`drumfire http -h` has the flags that are used most, `drumfire http --help` all.
+  drumfire http -c 64 -z 30s localhost:8080      64 users, as fast as possible
+`drumfire http -h` lists the most used flags, `drumfire http --help` lists all.
 
 Exit codes: 0 done · 1 nothing measured, or every request failed ·
-  2 usage · 3 not valid or load not kept (--strict) · 4 ended before its plan,
-  by Ctrl-C or ctl · 99 a threshold failed · 130 interrupted three times
-Manual: docs/manual, and `drumfire man DIR` for pages of man(1)")]
+  2 usage error · 3 run not valid, or load not kept (--strict) · 4 stopped
+  early, by Ctrl-C or ctl · 99 a threshold failed · 130 interrupted three times
+Manual: docs/manual; `drumfire man DIR` writes man pages")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -66,20 +66,20 @@ pub(crate) struct Cli {
 /// The arguments of `drumfire ctl`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  drumfire ctl                        the runs that go on
-  drumfire ctl last rate 500/s        another rate for the one that began last
-  drumfire ctl last mark 'deployed'   a note in its report")]
+  drumfire ctl                        list the active runs
+  drumfire ctl last rate 500/s        change the rate of the only active run
+  drumfire ctl last mark 'deployed'   put a mark in its report")]
 pub(crate) struct CtlFlags {
-    /// The run: its name or the beginning of one, its directory, or last; without it, all are listed,
-    /// and alone it is shown
+    /// The run: its name, a prefix of its name, its directory, or last. Without RUN, list all active
+    /// runs; without ACT, show the run
     pub(crate) run: Option<String>,
-    /// What to do: rate LAW, users LAW, pause, resume, mark TEXT or stop
+    /// The command: rate LAW, users LAW, pause, resume, mark TEXT or stop
     #[arg(hide_possible_values = true, value_parser = acts())]
     pub(crate) act: Option<ChangeKind>,
-    /// The rate or the number of users, a law of either, or the text of a mark
+    /// The rate or the number of users (a number or a law), or the text of the mark
     #[arg(allow_hyphen_values = true)]
     pub(crate) argument: Option<String>,
-    /// The pool that changes, in place of all
+    /// Change only this pool
     #[arg(long, value_name = "NAME")]
     pub(crate) pool: Option<String>,
 }
@@ -88,60 +88,60 @@ pub(crate) struct CtlFlags {
 fn acts() -> impl TypedValueParser<Value = ChangeKind> {
     let value = |kind: ChangeKind| {
         PossibleValue::new(kind.name()).help(match kind {
-            ChangeKind::Rate => "The load follows another rate",
-            ChangeKind::Users => "Another number of users",
-            ChangeKind::Pause => "Nothing becomes due",
-            ChangeKind::Resume => "The load goes on where it stood",
-            ChangeKind::Mark => "A note in the report",
-            ChangeKind::Stop => "The load ends",
+            ChangeKind::Rate => "Change the rate",
+            ChangeKind::Users => "Change the number of users",
+            ChangeKind::Pause => "Pause the load",
+            ChangeKind::Resume => "Continue the load",
+            ChangeKind::Mark => "Put a mark in the report",
+            ChangeKind::Stop => "Stop the load",
         })
     };
     let names = PossibleValuesParser::new(ChangeKind::ALL.map(value));
-    names.try_map(|name| ChangeKind::of_name(&name).ok_or("no act has this name"))
+    names.try_map(|name| ChangeKind::of_name(&name).ok_or("unknown command"))
 }
 
-/// What stands behind the flags of `drumfire capacity`.
+/// The text after the flags of `drumfire capacity`.
 const CAPACITY_EXAMPLES: &str = "Examples:
   drumfire capacity --slo 'p99<50ms' localhost:8080
   drumfire capacity --slo 'p99<50ms' --slo 'failed<0.1%' @urls.txt
   drumfire capacity --slo 'p95<200ms' --from 100 --max 5k plan.yaml
   drumfire capacity --slo 'p99<50ms' 'grpc --plaintext --call hello.Greeter/Hi localhost:8080'
   drumfire capacity --slo 'p99<50ms' --hold 10m localhost:8080
-The rate doubles until an objective is missed; the load is then held where it is
-just kept, and a rate just below is confirmed.
-Exit codes: 0 found, or --max keeps them · 1 nothing measured, or every request
-  failed · 2 usage · 3 no answer since the generator was the limit, or not
-  confirmed · 4 ended by Ctrl-C or ctl, with what was known by then ·
-  99 the first rate misses them";
+The rate doubles until an objective is missed. The load is then held at the
+point where the objectives are just kept, and a rate just below it is confirmed.
+Exit codes: 0 found, or --max keeps the objectives · 1 nothing measured, or
+  every request failed · 2 usage error · 3 drumfire was the limit, or the rate
+  was not confirmed · 4 stopped by Ctrl-C or ctl, with the result so far ·
+  99 the first rate misses the objectives";
 
 /// The command to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Send HTTP requests and measure the responses
+    /// Load-test an HTTP service
     Http(Box<HttpFlags>),
-    /// Make gRPC calls and measure them, or show a server's schema
+    /// Load-test a gRPC service, or show its schema
     Grpc(Box<GrpcFlags>),
-    /// Run a plan that was written down, by a person or by --print-plan
+    /// Run a plan
     Run(Box<RunFlags>),
-    /// Run a plan on several machines, as one run
+    /// Run one plan on several machines
     Cluster {
         #[command(subcommand)]
         act: ClusterAct,
     },
-    /// Run a share of a plan for `drumfire cluster run`, as it comes over NATS
+    /// Run a share of a plan for `drumfire cluster run`, over NATS
     Agent(AgentFlags),
-    /// Change a run that goes on: its rate, its users, a pause, a mark, its end
+    /// Control a running test: rate, users, pause, mark, stop
     Ctl(CtlFlags),
-    /// Print the results of a stored run, whole or cut off, as the run itself did
+    /// Print the results of a stored run, complete or interrupted
     Report(ReportFlags),
-    /// Say whether runs are worse than others, and by how much
+    /// Compare stored runs: is the candidate worse, and by how much
     Compare(CompareFlags),
-    /// Run two loads in turn, and say whether the second is worse, and by how much
+    /// Run two loads alternately and compare them: is B worse, and by how much
     Ab(AbFlags),
-    /// Find the greatest rate that keeps objectives such as `p99<50ms`
+    /// Find the maximum rate that keeps objectives such as `p99<50ms`
     #[command(after_help = CAPACITY_EXAMPLES)]
     Capacity(Box<CapacityFlags>),
-    /// List the stored runs, tag them, write notes on them, delete them
+    /// List, tag, annotate and delete stored runs
     #[command(args_conflicts_with_subcommands = true)]
     Runs {
         #[command(flatten)]
@@ -149,60 +149,60 @@ pub(crate) enum Command {
         #[command(subcommand)]
         act: Option<RunsAct>,
     },
-    /// Show the stored runs in a browser, and command those that go on
+    /// Show stored runs in a browser, and control active ones
     Ui(UiFlags),
-    /// Go on with the rest of a stored run's plan, and print the results of the whole
+    /// Run the rest of a stored run's plan, and print the results of the whole run
     Resume(ResumeFlags),
-    /// Say everything that is wrong with a plan, or draw the load that it makes
+    /// Validate a plan and draw its load profile
     Check(CheckFlags),
-    /// Write a commented plan to begin with
+    /// Write a commented starter plan
     New(NewFlags),
-    /// Print a plan for what others wrote or recorded: curl, HAR, OpenAPI, Postman, access logs
+    /// Convert curl, HAR, OpenAPI, Postman or access logs to a plan
     Import(ImportFlags),
-    /// Print the JSON Schema of plans, or of results
+    /// Print the JSON Schema of plans or results
     Schema {
-        /// The form: plan, summary, interval, comparison or history
+        /// The format: plan, summary, interval, comparison or history
         #[arg(value_name = "FORM", hide_possible_values = true)]
         contract: Contract,
     },
-    /// Start the built-in server to fire at
+    /// Start the built-in test server
     Serve(Box<ServeFlags>),
-    /// Start a server, run a load against it for 10 s, and explain the report
+    /// Start a server, load-test it for 10 s, and explain the report
     Demo(DemoFlags),
-    /// Print the completions of a shell: bash, zsh or fish
+    /// Print shell completions for bash, zsh or fish
     Completions {
         /// The shell
         #[arg(value_name = "SHELL")]
         shell: Shell,
     },
-    /// Write man pages into a folder
+    /// Write man pages into a directory
     Man {
-        /// The folder, which must exist
+        /// An existing directory
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
-    /// Behave as ghz, with its flags and its output
+    /// Behave like ghz: same flags, same output
     #[command(name = "ghz", disable_help_flag = true)]
     Ghz {
         /// ghz's own command line
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
-    /// Behave as go-wrk, with its flags and its output
+    /// Behave like go-wrk: same flags, same output
     #[command(name = "go-wrk", disable_help_flag = true)]
     GoWrk {
         /// go-wrk's own command line
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
-    /// Behave as Pandora, with its configuration files and its output
+    /// Behave like Pandora: same configuration files, same output
     #[command(disable_help_flag = true)]
     Pandora {
         /// Pandora's own command line
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<OsString>,
     },
-    /// Behave as slow_cooker, with its flags and its output
+    /// Behave like slow_cooker: same flags, same output
     #[command(name = "slow_cooker", disable_help_flag = true)]
     SlowCooker {
         /// slow_cooker's own command line
@@ -214,7 +214,7 @@ pub(crate) enum Command {
 /// When text carries colour.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
-    /// On a terminal, unless the environment says otherwise.
+    /// On a terminal, unless the environment decides otherwise.
     #[default]
     Auto,
     Always,
@@ -315,25 +315,25 @@ pub(crate) fn spellings(command: &str) -> Vec<(char, String)> {
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
 #[command(
-    after_help = "Flags stand above what the plan says: -z, -n and --iterations in the place of the
-stop of every pool; -r, -c, -u and others of a pool's load where there is one pool;
---set reaches every key, as --set pools.buy.users=10 or --set defaults.timeout=2s"
+    after_help = "Flags override the plan: -z, -n and --iterations replace the stop of every pool;
+-r, -c, -u and other flags of a pool's load need a plan with only one pool;
+--set sets any key, such as --set pools.buy.users=10 or --set defaults.timeout=2s"
 )]
 pub(crate) struct RunFlags {
-    /// The plan as YAML or JSON, or as TOML by the end of its name; - reads it from stdin
+    /// The plan: YAML, JSON, or TOML if the name ends in .toml; - reads it from stdin
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
-    /// Send files of requests with their own timing, this much faster, as 2
+    /// Replay request files that have their own timing FACTOR times as fast, such as 2
     #[arg(long, value_name = "FACTOR")]
     pub(crate) speed: Option<String>,
-    /// Set a key of the plan, such as pools.buy.users=10; may be given several times
+    /// Set a key of the plan, such as pools.buy.users=10; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE", help_heading = "Plan")]
     pub(crate) settings: Vec<Setting>,
     #[command(flatten)]
     pub(crate) load: LoadFlags,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
-    /// Print the plan as it would be run, and end
+    /// Print the effective plan and exit
     #[arg(long, help_heading = "Output")]
     pub(crate) print_plan: bool,
 }
@@ -341,11 +341,11 @@ pub(crate) struct RunFlags {
 /// Flags of `report`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "A run is stored in the directory that -o names, or else in one that `drumfire runs` lists.
-Exit codes are those of the run itself."
+    after_help = "A run is stored in the directory given with -o, or in one that `drumfire runs`
+lists. The exit code is that of the run itself."
 )]
 pub(crate) struct ReportFlags {
-    /// The run: its directory, its id or the beginning of one, or last
+    /// The run: its directory, its id, a prefix of its id, or last
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
     #[command(flatten)]
@@ -355,13 +355,13 @@ pub(crate) struct ReportFlags {
     /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Print the summary as one line
+    /// Print the summary on one line
     #[arg(long, conflicts_with = "explain")]
     pub(crate) brief: bool,
-    /// Exit with 3 unless the run is valid and its load was kept
+    /// Exit with code 3 unless the run is valid and kept its load
     #[arg(long)]
     pub(crate) strict: bool,
-    /// When the text has colour: auto, always or never
+    /// When to use colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,
@@ -370,44 +370,44 @@ pub(crate) struct ReportFlags {
 /// Flags of `resume`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "What is left is that of the duration and of the number of requests; a law goes on where it was.
-The results are those of all parts together, and the gap between them is noted; lines of
-intervals and metrics are those of the part that is run."
+    after_help = "The rest of the duration or of the number of requests is run; a law continues
+where it stopped. The results cover all parts and note the gap between them.
+Interval lines and metrics cover only the part that is run now."
 )]
 pub(crate) struct ResumeFlags {
     #[command(flatten)]
     pub(crate) report: ReportFlags,
     #[command(flatten)]
     pub(crate) metering: MeteringFlags,
-    /// No live display
+    /// Disable the live display
     #[arg(long)]
     pub(crate) no_tui: bool,
-    /// In GitHub Actions, no summary on the job's page and no annotations
+    /// In GitHub Actions, write no job summary and no annotations
     #[arg(long)]
     pub(crate) no_github: bool,
-    /// Print nothing but the result
+    /// Print only the result
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
 }
 
-/// What is done to stored runs.
+/// The commands on stored runs.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsAct {
-    /// Give a run tags; one with a tag is not pruned
+    /// Tag a run; tagged runs are not pruned
     Tag {
-        /// The run: its directory, its id or the beginning of one, or last
+        /// The run: its directory, its id, a prefix of its id, or last
         #[arg(value_name = "RUN")]
         run: String,
-        /// The tags, a word each
+        /// The tags, one word each
         #[arg(value_name = "TAG", required = true)]
         tags: Vec<String>,
-        /// Take them away
+        /// Remove the tags
         #[arg(long)]
         remove: bool,
     },
-    /// Write a note on a run, in the place of the one before
+    /// Write a note on a run, replacing the previous one
     Note {
-        /// The run: its directory, its id or the beginning of one, or last
+        /// The run: its directory, its id, a prefix of its id, or last
         #[arg(value_name = "RUN")]
         run: String,
         /// The note
@@ -416,28 +416,28 @@ pub(crate) enum RunsAct {
     },
     /// Delete runs
     Rm {
-        /// The runs: their directories or ids
+        /// The runs: directories or ids
         #[arg(value_name = "RUN", required = true)]
         runs: Vec<String>,
-        /// Also those with a tag
+        /// Delete tagged runs, too
         #[arg(long)]
         tagged: bool,
     },
-    /// Name the runs without a tag that a rule finds, or delete them
+    /// List the untagged runs that match a rule, or delete them
     Prune(PruneFlags),
 }
 
 /// Flags of `runs` without a command.
 #[derive(Args, Debug)]
 pub(crate) struct ListFlags {
-    /// Show how the runs of one plan went, and what changed: PLAN is a file, or a run of it: its
-    /// name, its directory, or last [default: last]
+    /// Show the trend of one plan's runs, and when it changed. PLAN is a plan file, or one of its
+    /// runs: its name, its directory, or last [default: last]
     #[arg(long, value_name = "PLAN", num_args = 0..=1, default_missing_value = "last")]
     pub(crate) trend: Option<String>,
-    /// Only the newest N [default: as many as the terminal shows, all elsewhere]
+    /// List only the newest N [default: as many as fit the terminal; all without one]
     #[arg(long, value_name = "N", value_parser = number::count)]
     pub(crate) limit: Option<u64>,
-    /// As JSON, to standard output or into a file
+    /// Write JSON to standard output, or to FILE
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<PathBuf>,
 }
@@ -446,13 +446,13 @@ pub(crate) struct ListFlags {
 #[derive(Args, Debug)]
 #[command(group = ArgGroup::new("rule").required(true).multiple(true).args(["older_than", "keep"]))]
 pub(crate) struct PruneFlags {
-    /// Those that began longer ago than this, such as 30d
+    /// Runs that started longer ago than this, such as 30d
     #[arg(long, value_name = "TIME")]
     pub(crate) older_than: Option<String>,
-    /// All but the newest N
+    /// All runs but the newest N
     #[arg(long, value_name = "N", value_parser = number::count)]
     pub(crate) keep: Option<u64>,
-    /// Delete them
+    /// Delete the runs instead of listing them
     #[arg(long)]
     pub(crate) yes: bool,
 }
@@ -483,22 +483,22 @@ pub(crate) enum ImportForm {
   drumfire import curl \"curl -H 'Accept: */*' https://shop.test/\" > plan.yaml
   drumfire import har shop.har --pauses > plan.yaml
   drumfire import openapi shop.yaml --target http://localhost:8080 > plan.yaml
-What a plan can't say is a note on standard error.")]
+Anything that a plan cannot express is noted on standard error.")]
 pub(crate) struct ImportFlags {
-    /// The form: curl, har, openapi, postman or access-log
+    /// The format: curl, har, openapi, postman or access-log
     #[arg(value_name = "FORM", hide_possible_values = true)]
     pub(crate) form: ImportForm,
-    /// The file; - reads stdin; of curl, the command line itself as one argument
+    /// The file; - reads stdin; for curl, the command line as one argument
     #[arg(value_name = "FILE")]
     pub(crate) file: String,
-    /// Where requests go, in place of what the file says
+    /// Send requests to URL instead of the file's host
     #[arg(long, value_name = "URL")]
     pub(crate) target: Option<String>,
     /// Keep the pauses between the requests of a HAR file
     #[arg(long)]
     pub(crate) pauses: bool,
-    /// Keep the requests of a HAR file to other hosts than the first one's, and operations of OpenAPI
-    /// that are deprecated or change something
+    /// Keep HAR requests to all hosts, not only to the first one's, and OpenAPI operations that are
+    /// deprecated or not read-only
     #[arg(long)]
     pub(crate) all: bool,
 }
@@ -509,7 +509,7 @@ pub(crate) struct NewFlags {
     /// The file to write [default: stdout]
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<String>,
-    /// Replace a file that is there already
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -517,20 +517,20 @@ pub(crate) struct NewFlags {
 /// Flags of `check`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Nothing is sent, except that a server is asked for the schema of calls that
-come without one. Exit codes: 0 the plan can be run, 1 a server did not answer, 2 it is wrong"
+    after_help = "Nothing is sent, except to fetch the schema of gRPC calls that come without one.
+Exit codes: 0 the plan can run · 1 a server did not answer · 2 invalid plan"
 )]
 pub(crate) struct CheckFlags {
-    /// The plan as YAML or JSON, or as TOML by the end of its name; - reads it from stdin
+    /// The plan: YAML, JSON, or TOML if the name ends in .toml; - reads it from stdin
     #[arg(value_name = "PLAN")]
     pub(crate) plan: String,
-    /// Set a key of the plan, such as pools.buy.users=10; may be given several times
+    /// Set a key of the plan, such as pools.buy.users=10; repeatable
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub(crate) settings: Vec<Setting>,
-    /// Say only what is wrong
+    /// Print only errors
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
-    /// When the text has colour: auto, always or never
+    /// When to use colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,
@@ -539,19 +539,19 @@ pub(crate) struct CheckFlags {
 /// Flags of `demo`.
 #[derive(Args, Debug)]
 pub(crate) struct DemoFlags {
-    /// How long the load lasts
+    /// Length of the load
     #[arg(short = 'z', long, default_value = "10s", value_name = "TIME")]
     pub(crate) duration: String,
     /// The rate, or a rate law
     #[arg(short = 'r', long, default_value = "500/s", value_name = "RATE")]
     pub(crate) rate: String,
-    /// Compare the run with this one: its id, last, tag:NAME, its directory, or a file of its --json
+    /// Compare the run with this one: its id, last, tag:NAME, its directory, or a --json file
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<String>,
-    /// No live display
+    /// Disable the live display
     #[arg(long)]
     pub(crate) no_tui: bool,
-    /// When the text has colour: auto, always or never
+    /// When to use colour: auto, always or never
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,

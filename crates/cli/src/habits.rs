@@ -30,113 +30,118 @@ const fn habit(on: On, typed: &'static [&'static str], ours: &'static str) -> Ha
 
 use On::{Both, Grpc, Http};
 
-const URL_LISTS: &str = "URLs are arguments: write URL, or @FILE for a list of them";
-const FORM: &str = "a part of a multipart body is `-F {name=value}`";
+const URL_LISTS: &str = "pass URLs as arguments: URL, or @FILE for a list of them";
+const FORM: &str = "for a part of a multipart body, use `-F {name=value}`";
 const CREDENTIALS: &str =
-    "credentials stand in the URL, http://user:password@host/, or in -H 'Authorization: …'";
-const BODY_FILE: &str = "a body from a file is `-d @{FILE}`";
-const RESULTS: &str = "figures are written by `--json {FILE}`, histograms by --csv FILE, a row for each request by \
+    "put credentials in the URL, http://user:password@host/, or in -H 'Authorization: …'";
+const BODY_FILE: &str = "to read the body from a file, use `-d @{FILE}`";
+const RESULTS: &str = "for the summary, use `--json {FILE}`; for histograms, --csv FILE; for a row per request, \
                        --rows FILE";
 /// What other tools' flags of results take in place of a file.
 const FORMS: [&str; 7] = [
     "json", "csv", "html", "text", "summary", "pretty", "hdrplot",
 ];
-const SHOWN: &str = "`--show` sends one of each request and prints the exchange";
-const RAMP: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
-const RAMP_OF_PLAN: &str = "a load that changes is a law: `-r 'line(5,200,60s) const(200,5m)'`";
+const SHOWN: &str = "to send one of each request and print the exchange, use `--show`";
+const RAMP: &str = "for a load that changes, use a law: `-r 'line(5,200,60s) const(200,5m)'` or -u";
+const RAMP_OF_PLAN: &str =
+    "for a load that changes, use a law: `-r 'line(5,200,60s) const(200,5m)'`";
 const BURSTS: &str =
-    "a burst is a part of the rate's law, such as -r 'const(50,30s) once(500) const(50,30s)'";
-const KEEP_ALIVE: &str = "a connection for each request is `--no-keepalive`";
-const VARIABLE: &str = "a variable of the plan is set by `--set vars.{NAME=VALUE}`, and a plan reads the \
-                        environment by ${env:NAME}";
-const TIMEOUT: &str = "the time limit of a request is `--timeout {5s}`";
+    "for a burst, use a rate law such as -r 'const(50,30s) once(500) const(50,30s)'";
+const KEEP_ALIVE: &str = "to open a connection for each request, use `--no-keepalive`";
+const VARIABLE: &str = "to set a variable of the plan, use `--set vars.{NAME=VALUE}`; to read the environment \
+                        in a plan, use ${env:NAME}";
+const TIMEOUT: &str = "to set the timeout of a request, use `--timeout {5s}`";
 
 const HABITS: &[Habit] = &[
-    habit(Http, &["-m"], "the method is `-X {POST}`"),
-    habit(Grpc, &["-m"], "metadata is `-H {'key: value'}`"),
+    habit(Http, &["-m"], "to set the method, use `-X {POST}`"),
+    habit(Grpc, &["-m"], "to send metadata, use `-H {'key: value'}`"),
     habit(
         Both,
         &["-t"],
-        "the time limit of a request is --timeout, the number of threads --threads",
+        "to set the timeout of a request, use --timeout; to set the number of threads, use --threads",
     ),
     habit(
         Both,
         &["-D"],
-        "data from a file is `-d @{FILE}`; the duration is -z",
+        "to read data from a file, use `-d @{FILE}`; to set the duration, use -z",
     ),
     habit(Both, &["-a"], CREDENTIALS),
     habit(
         Both,
         &["-A"],
-        "header fields are `-H 'Accept: …'`, `-H 'User-Agent: …'`",
+        "to send headers, use `-H 'Accept: …'` or `-H 'User-Agent: …'`",
     ),
     habit(
         Http,
         &["-T"],
-        "the content type is `-H 'Content-Type: …'`, a time limit --timeout",
+        "to set the content type, use `-H 'Content-Type: …'`; to set a timeout, use --timeout",
     ),
-    habit(Http, &["-U"], "the user agent is `-H 'User-Agent: …'`"),
+    habit(
+        Http,
+        &["-U"],
+        "to set the user agent, use `-H 'User-Agent: …'`",
+    ),
     habit(
         Http,
         &["-b", "-C"],
-        "cookies are `-H 'Cookie: {name=value}'`",
+        "to send cookies, use `-H 'Cookie: {name=value}'`",
     ),
     habit(Both, &["-O"], RESULTS),
     habit(Http, &["-p"], BODY_FILE),
     habit(
         Both,
         &["-w"],
-        "every figure is in `--json FILE`; what is in flight at the end is always waited for",
+        "`--json FILE` has every figure; at the end, drumfire always waits for requests in flight",
     ),
-    habit(Both, &["-R"], "the rate is `-r {RATE}`"),
+    habit(Both, &["-R"], "to set the rate, use `-r {RATE}`"),
     habit(
         Both,
         &["-s"],
-        "what varies is a template such as {{uuid}}, and functions in JavaScript are `script:` of \
-         a plan; silence is -q",
+        "for varying values, use templates such as {{uuid}}, or JavaScript functions with `script:` \
+         in a plan; to print only the result, use -q",
     ),
     habit(
         Http,
         &["-i"],
-        "exactly N requests is `-n {N}`; a response is shown by --show",
+        "to send exactly N requests, use `-n {N}`; to see a response, use --show",
     ),
     habit(
         Grpc,
         &["-i"],
-        "the folder of imports is `--import-path {FOLDER}`",
+        "to set the directory of imports, use `--import-path {FOLDER}`",
     ),
     habit(Both, &["-v", "--verbose", "--debug", "--http-debug"], SHOWN),
     habit(Http, &["--dump", "--print", "--include"], SHOWN),
-    habit(Http, &["-I", "--head"], "a HEAD request is `-X HEAD`"),
+    habit(Http, &["-I", "--head"], "for a HEAD request, use `-X HEAD`"),
     habit(
         Both,
         &["-E"],
-        "a client's certificate is --cert FILE with --key FILE",
+        "for a client certificate, use --cert FILE with --key FILE",
     ),
     habit(
         Both,
         &["-4", "-6", "--ipv4", "--ipv6"],
-        "the address is chosen by `--resolve HOST:PORT:ADDRESS`",
+        "to choose the address, use `--resolve HOST:PORT:ADDRESS`",
     ),
     habit(
         Http,
         &["-h2", "--h2", "--http2-prior-knowledge"],
-        "HTTP/2 is `--http2`",
+        "for HTTP/2, use `--http2`",
     ),
     habit(
         Http,
         &["--http1.1", "--http1.0", "--h1"],
-        "HTTP/1.1 is the default, and `--http1`",
+        "HTTP/1.1 is the default; to request it explicitly, use `--http1`",
     ),
     habit(
         Http,
         &["--http3", "--h3"],
-        "HTTP/3 is not spoken; HTTP/2 is --http2",
+        "HTTP/3 is not supported; for HTTP/2, use --http2",
     ),
     habit(
         Http,
         &["--http-version", "--alpn"],
-        "HTTP/2 is `--http2`, HTTP/1.1 the default",
+        "for HTTP/2, use `--http2`; HTTP/1.1 is the default",
     ),
     habit(
         Both,
@@ -147,12 +152,12 @@ const HABITS: &[Habit] = &[
             "--requests-per-second",
             "--throughput",
         ],
-        "the rate is `-r {RATE}`",
+        "to set the rate, use `-r {RATE}`",
     ),
     habit(
         Both,
         &["--vus", "--vu", "--virtual-users"],
-        "users are `-u {N}`",
+        "to set the number of users, use `-u {N}`",
     ),
     habit(
         Both,
@@ -163,18 +168,22 @@ const HABITS: &[Habit] = &[
             "--max-workers",
             "--conns",
         ],
-        "how many are at work at a time is `-c {N}`",
+        "to set the concurrency, use `-c {N}`",
     ),
-    habit(Http, &["--host"], "the Host field is `-H 'Host: {NAME}'`"),
+    habit(
+        Http,
+        &["--host"],
+        "to set the Host header, use `-H 'Host: {NAME}'`",
+    ),
     habit(
         Grpc,
         &["--host", "--cname", "--servername", "--server-name"],
-        "the name that the server is asked for is `--authority {NAME}`",
+        "to set the server name, use `--authority {NAME}`",
     ),
     habit(
         Http,
         &["--cookie", "--cookies"],
-        "cookies are `-H 'Cookie: {name=value}'`",
+        "to send cookies, use `-H 'Cookie: {name=value}'`",
     ),
     habit(Http, &["--form-string"], FORM),
     habit(
@@ -198,7 +207,7 @@ const HABITS: &[Habit] = &[
             "--data-urlencode",
             "--data-ascii",
         ],
-        "a body is `-d {DATA}`, and -d @FILE where it is in a file",
+        "to set the body, use `-d {DATA}`, or -d @FILE to read it from a file",
     ),
     habit(
         Both,
@@ -229,7 +238,7 @@ const HABITS: &[Habit] = &[
             "--max-redirs",
             "--follow",
         ],
-        "redirects are followed with `-L {N}`",
+        "to follow redirects, use `-L {N}`",
     ),
     habit(
         Http,
@@ -255,7 +264,7 @@ const HABITS: &[Habit] = &[
             "--no-colour",
             "--monochrome",
         ],
-        "text without colour is `--color never`",
+        "for text without colour, use `--color never`",
     ),
     habit(
         Both,
@@ -265,7 +274,7 @@ const HABITS: &[Habit] = &[
     habit(
         Both,
         &["--oauth2-bearer", "--bearer"],
-        "a token is `-H 'Authorization: Bearer …'`",
+        "to send a token, use `-H 'Authorization: Bearer …'`",
     ),
     habit(
         Both,
@@ -280,27 +289,27 @@ const HABITS: &[Habit] = &[
     habit(
         Http,
         &["--content-type"],
-        "the content type is `-H 'Content-Type: {TYPE}'`",
+        "to set the content type, use `-H 'Content-Type: {TYPE}'`",
     ),
     habit(
         Http,
         &["--accept"],
-        "what to accept is `-H 'Accept: {TYPE}'`",
+        "to set the Accept header, use `-H 'Accept: {TYPE}'`",
     ),
     habit(
         Http,
         &["--user-agent"],
-        "the user agent is `-H 'User-Agent: {NAME}'`",
+        "to set the user agent, use `-H 'User-Agent: {NAME}'`",
     ),
     habit(
         Http,
         &["--referer"],
-        "the referrer is `-H 'Referer: {URL}'`",
+        "to set the referrer, use `-H 'Referer: {URL}'`",
     ),
     habit(
         Both,
         &["--total", "--number", "--num-requests", "--max-requests"],
-        "exactly N requests is `-n {N}`",
+        "to send exactly N requests, use `-n {N}`",
     ),
     habit(
         Both,
@@ -311,7 +320,7 @@ const HABITS: &[Habit] = &[
             "--max-duration",
             "--seconds",
         ],
-        "the duration is `-z {10s}`",
+        "to set the duration, use `-z {10s}`",
     ),
     habit(
         Both,
@@ -334,32 +343,32 @@ const HABITS: &[Habit] = &[
             "--skip-verify",
             "--no-verify",
         ],
-        "certificates go unverified with `-k`",
+        "to skip the verification of certificates, use `-k`",
     ),
     habit(
         Grpc,
         &["--skipTLS", "--skip-tls"],
-        "certificates go unverified with `-k`",
+        "to skip the verification of certificates, use `-k`",
     ),
     habit(
         Both,
         &["--ca", "--cafile", "--ca-cert", "--root-certs"],
-        "trusted certificates are `--cacert {FILE}`",
+        "to set trusted certificates, use `--cacert {FILE}`",
     ),
     habit(
         Both,
         &["--connect-to"],
-        "another address is `--resolve HOST:PORT:ADDRESS`",
+        "to connect to another address, use `--resolve HOST:PORT:ADDRESS`",
     ),
     habit(
         Both,
         &["--interface", "--local-ips", "--laddr"],
-        "the address to send from is `--source-ip {ADDRESS}`",
+        "to set the local address, use `--source-ip {ADDRESS}`",
     ),
     habit(
         Both,
         &["--unix", "--sock"],
-        "a Unix socket is `--unix-socket {PATH}`",
+        "to connect to a Unix socket, use `--unix-socket {PATH}`",
     ),
     habit(
         Http,
@@ -369,7 +378,7 @@ const HABITS: &[Habit] = &[
     habit(
         Http,
         &["--rand-regex-url"],
-        "URLs that vary are templates, such as http://host/{{uuid}}",
+        "for varying URLs, use templates such as http://host/{{uuid}}",
     ),
     habit(
         Both,
@@ -379,94 +388,98 @@ const HABITS: &[Habit] = &[
             "--latency",
             "--u_latency",
         ],
-        "latencies are always shown, and with -r from when a request was due",
+        "latencies are always shown; with -r, they are measured from when a request was due",
     ),
     habit(Http, &["-l", "--latencies"], "latencies are always shown"),
     habit(
         Both,
         &["--script"],
-        "what varies is a template such as {{uuid}}, and functions in JavaScript are `script:` of \
-         a plan",
+        "for varying values, use templates such as {{uuid}}, or JavaScript functions with `script:` \
+         in a plan",
     ),
-    habit(Both, &["--silent"], "nothing but the result is `-q`"),
+    habit(Both, &["--silent"], "to print only the result, use `-q`"),
     habit(
         Both,
         &["--cpus", "--cores"],
-        "worker threads are `--threads {N}`",
+        "to set the number of worker threads, use `--threads {N}`",
     ),
     habit(
         Http,
         &["--pipeline", "--pipelining"],
-        "HTTP/1.1 is not pipelined; several requests at a time are --http2 with `--streams {N}`",
+        "pipelining is not supported; for concurrent requests on a connection, use --http2 with `--streams {N}`",
     ),
     habit(
         Http,
         &["--proxy-header", "--proxy-user"],
-        "a proxy is -x http://user:password@host:port",
+        "for a proxy, use -x http://user:password@host:port",
     ),
-    habit(Http, &["-e"], "the referrer is `-H 'Referer: {URL}'`"),
     habit(
         Http,
-        &["-G", "--get"],
-        "parameters of a query stand in the URL",
+        &["-e"],
+        "to set the referrer, use `-H 'Referer: {URL}'`",
     ),
+    habit(Http, &["-G", "--get"], "put query parameters in the URL"),
     habit(
         Http,
         &["-f", "--fail"],
-        "the statuses that are ok are `--expect-status {200}`",
+        "to set the statuses that count as ok, use `--expect-status {200}`",
     ),
     habit(Both, &["-j"], RESULTS),
     habit(Http, &["--burst-delay", "--burst-rate"], BURSTS),
     habit(
         Both,
         &["--compare"],
-        "a run is compared with a stored one by `--baseline {RUN}`, stored ones by `drumfire compare`",
+        "to compare with a stored run, use `--baseline {RUN}`; to compare stored runs, use `drumfire compare`",
     ),
     habit(
         Both,
         &["--name", "--tag"],
-        "a stored run is given a name by `drumfire runs tag last {NAME}`",
+        "to tag a stored run, use `drumfire runs tag last {NAME}`",
     ),
     habit(
         Both,
         &["--note"],
-        "a stored run is given a note by `drumfire runs note last {TEXT}`",
+        "to write a note on a stored run, use `drumfire runs note last {TEXT}`",
     ),
     habit(
         Both,
         &["--set"],
-        "keys are set in a plan, which --print-plan prints and `drumfire run` takes",
+        "to set keys, use a plan: --print-plan prints one, and `drumfire run` runs it",
     ),
-    habit(Grpc, &["--rpc-header"], "metadata is `-H {'key: value'}`"),
+    habit(
+        Grpc,
+        &["--rpc-header"],
+        "to send metadata, use `-H {'key: value'}`",
+    ),
     habit(
         Grpc,
         &["--reflect-header"],
-        "metadata for reflection is `--reflect-metadata {'key: value'}`",
+        "to send metadata for reflection, use `--reflect-metadata {'key: value'}`",
     ),
     habit(
         Grpc,
         &["--max-msg-sz", "--max-recv-message-size"],
-        "the largest message is `--max-receive {SIZE}`",
+        "to set the maximum message size, use `--max-receive {SIZE}`",
     ),
     habit(
         Grpc,
         &["--import-paths"],
-        "the folder of imports is `--import-path {FOLDER}`",
+        "to set the directory of imports, use `--import-path {FOLDER}`",
     ),
     habit(
         Grpc,
         &["--method", "--rpc"],
-        "the method is `--call {package.Service/Method}`",
+        "to set the method, use `--call {package.Service/Method}`",
     ),
     habit(
         Grpc,
         &["--stream-call-count"],
-        "messages of a call are `--stream-count {N}`",
+        "to set the number of messages per call, use `--stream-count {N}`",
     ),
     habit(
         Grpc,
         &["--stream-call-duration"],
-        "how long a stream is sent on is `--stream-duration {TIME}`",
+        "to set how long a stream sends, use `--stream-duration {TIME}`",
     ),
 ];
 
@@ -493,23 +506,21 @@ const TOOLS: [&str; 15] = [
 pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
     let instead = match typed {
         "list" | "ls" | "ps" | "status" => {
-            "`drumfire ctl` lists the runs that go on, `drumfire runs` those that are stored"
+            "`drumfire ctl` lists active runs, `drumfire runs` lists stored runs"
         }
         "stop" | "kill" | "pause" | "scale" => {
-            "`drumfire ctl RUN stop` ends a run that goes on; `drumfire ctl -h` has what else it does"
+            "to stop an active run, use `drumfire ctl RUN stop`; `drumfire ctl -h` lists its other commands"
         }
-        "validate" | "lint" | "verify" => "`drumfire check PLAN` says what is wrong with a plan",
-        "show" | "inspect" => "`drumfire report RUN` prints the results of a stored run",
-        "diff" => {
-            "`drumfire compare BASE CANDIDATE` says whether stored runs are worse than others"
-        }
+        "validate" | "lint" | "verify" => "to validate a plan, use `drumfire check PLAN`",
+        "show" | "inspect" => "to print the results of a stored run, use `drumfire report RUN`",
+        "diff" => "to compare stored runs, use `drumfire compare BASE CANDIDATE`",
         "search" | "saturate" | "breakpoint" | "max" => {
-            "`drumfire capacity` finds the greatest rate that keeps objectives"
+            "to find the maximum rate that keeps objectives, use `drumfire capacity`"
         }
         _ => "",
     };
     if !instead.is_empty() {
-        return Some(format!("`{typed}` is no command of drumfire; {instead}"));
+        return Some(format!("unknown command `{typed}`; {instead}"));
     }
     let ours = match typed {
         "grpcurl" => "drumfire grpc",
@@ -517,8 +528,7 @@ pub(crate) fn mistaken_command(typed: &str) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "`{typed}` is no command of drumfire; what it does is done by `{ours}`, whose flags \
-         `{ours} -h` shows"
+        "unknown command `{typed}`; use `{ours}` instead, and `{ours} -h` to list its flags"
     ))
 }
 
@@ -627,7 +637,7 @@ fn lines_without_equals(own: &[&str]) -> Option<String> {
     };
     is_file.then(|| {
         let next = next.escape_default();
-        format!("the file of `--lines` stands behind an equals sign: write `--lines={next}`")
+        format!("`--lines` takes its file after an equals sign: write `--lines={next}`")
     })
 }
 
@@ -641,8 +651,8 @@ fn own_of_apache(own: &[&str]) -> Option<String> {
     let is_url = |arg: &&str| arg.starts_with("http://") || arg.starts_with("https://");
     let is_load = |arg: &&str| matches!(*arg, "-n" | "-c" | "-t" | "-k") || is_url(arg);
     (!own.iter().any(is_ours) && own.iter().any(is_load)).then(|| {
-        "`drumfire ab` says whether one load is worse than another, each in quotes behind --a and --b; what \
-         Apache's ab does is done by `drumfire http`, with its -n and -c"
+        "`drumfire ab` compares two loads, given in quotes after --a and --b; for what Apache's ab \
+         does, use `drumfire http` with -n and -c"
             .to_owned()
     })
 }
@@ -661,7 +671,7 @@ fn import_without_form(own: &[&str]) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "the form stands before the file: write `drumfire import {form} …`"
+        "the format comes before the file: write `drumfire import {form} …`"
     ))
 }
 
@@ -673,7 +683,7 @@ fn port_of_server(before: &str, arg: &str) -> Option<String> {
         None if matches!(before, "-p" | "--port") || !before.starts_with('-') => arg,
         _ => return None,
     };
-    is_port(port).then(|| format!("where the server listens is `-l {port}`"))
+    is_port(port).then(|| format!("to set the port, use `-l {port}`"))
 }
 
 /// The state of a run as an act, as other programs have it.
@@ -681,7 +691,7 @@ fn status_of_run(own: &[&str]) -> Option<String> {
     let (run, act) = (own.first()?, own.get(1)?);
     (*act == "status").then(|| {
         let run = run.escape_default();
-        format!("a run's name alone shows how it stands: write `drumfire ctl {run}`")
+        format!("to show a run, use its name alone: write `drumfire ctl {run}`")
     })
 }
 
@@ -690,7 +700,7 @@ fn port_of_ui(own: &[&str]) -> Option<String> {
     let (first, rest) = own.split_first()?;
     let port = first.rsplit(':').next()?;
     (rest.is_empty() && port.parse::<u16>().is_ok())
-        .then(|| format!("where the pages are is `--listen {}`", with_colon(first)))
+        .then(|| format!("to set the address, use `--listen {}`", with_colon(first)))
 }
 
 /// A place to listen at: a port alone has a colon before it.
@@ -731,27 +741,28 @@ fn load_of_plan(args: &[&str], flags: &[String]) -> Option<String> {
         }
         _ => ours,
     };
-    Some(format!("`{of_load}` is no flag of drumfire run: {ours}"))
+    Some(format!("unknown flag `{of_load}`; {ours}"))
 }
 
 /// What says the same of a plan.
 fn of_run(typed: &str) -> &'static str {
     match typed {
-        "--vus" | "--vu" | "--virtual-users" | "--max-vus" => "users are `-u {N}`",
-        "--rps" | "--qps" | "--rate-limit" => "the rate is `-r {RATE}`",
-        "-d" | "-t" | "--time" | "--run-time" => "the length of a run is `-z {TIME}`",
-        "-i" => "iterations are `--iterations {N}`",
+        "--vus" | "--vu" | "--virtual-users" | "--max-vus" => {
+            "to set the number of users, use `-u {N}`"
+        }
+        "--rps" | "--qps" | "--rate-limit" => "to set the rate, use `-r {RATE}`",
+        "-d" | "-t" | "--time" | "--run-time" => "to set the duration, use `-z {TIME}`",
+        "-i" => "to set the number of iterations, use `--iterations {N}`",
         "-s" | "--stage" | "--stages" => RAMP_OF_PLAN,
         "--out" | "--output" | "--summary-export" => RESULTS,
         "-e" | "--env" | "--var" | "--variable" | "--variables" => VARIABLE,
         "-v" | "--verbose" | "--debug" | "--http-debug" => SHOWN,
         "--timeout" | "--max-time" | "--time-limit" | "--request-timeout" | "--socket-timeout" => {
-            "the time limit of a request is a key of the plan, and `--set defaults.timeout=5s` \
-             sets it"
+            "to set the timeout of a request, use `--set defaults.timeout=5s`"
         }
         _ => {
-            "the load stands in the plan, and `--set {PATH=VALUE}` reaches each of its keys; \
-             `drumfire run -h` has the flags that stand above it"
+            "the plan defines the load; to set any of its keys, use `--set {PATH=VALUE}`; \
+             `drumfire run -h` lists the flags that override it"
         }
     }
 }
@@ -772,9 +783,7 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
             }
             _ => filled(row(command, typed)?.ours, value),
         };
-        Some(format!(
-            "`{typed}` is no flag of drumfire {command}: {ours}"
-        ))
+        Some(format!("unknown flag `{typed}`; {ours}"))
     };
     if let Some(long) = name.strip_prefix("--") {
         return match flags.iter().any(|flag| flag == long) {
@@ -796,11 +805,11 @@ fn of_flag(command: &str, arg: &str, next: Option<&str>, flags: &[String]) -> Op
                 Some(value) => format!("{long}={value}"),
                 None => long,
             };
-            return Some(format!("`{name}` has one hyphen too few: write `{full}`"));
+            return Some(format!("`{name}` needs two hyphens: write `{full}`"));
         }
         if let Some(habit) = row(command, &long) {
             let ours = filled(habit.ours, value);
-            return Some(format!("`{name}` is no flag of drumfire {command}: {ours}"));
+            return Some(format!("unknown flag `{name}`; {ours}"));
         }
     }
     // A letter with its value behind it, such as -t5s.
@@ -820,8 +829,10 @@ fn is_time(value: &str) -> bool {
 /// `-t` has threads on the command line of wrk, and a time limit on that of hey.
 fn threads_or_timeout(value: &str) -> String {
     match value.chars().all(|c| c.is_ascii_digit()) {
-        true => format!("the number of threads is `--threads {value}`, a time limit --timeout"),
-        false => format!("the time limit of a request is `--timeout {value}`"),
+        true => format!(
+            "to set the number of threads, use `--threads {value}`; to set a timeout, use --timeout"
+        ),
+        false => format!("to set the timeout of a request, use `--timeout {value}`"),
     }
 }
 
@@ -829,12 +840,12 @@ fn threads_or_timeout(value: &str) -> String {
 fn positional(before: &str, arg: &str) -> Option<String> {
     let target = before.contains(':') && !before.starts_with('-');
     match arg {
-        "list" if target => Some("methods are listed by --list".to_owned()),
-        "describe" if target => Some("a schema is shown by --describe SYMBOL".to_owned()),
+        "list" if target => Some("to list methods, use --list".to_owned()),
+        "describe" if target => Some("to print a schema, use --describe SYMBOL".to_owned()),
         method
             if target && method.contains('/') && method.contains('.') && !method.contains(':') =>
         {
-            Some(format!("the method is `--call {method}`"))
+            Some(format!("to set the method, use `--call {method}`"))
         }
         _ => None,
     }
@@ -843,7 +854,8 @@ fn positional(before: &str, arg: &str) -> Option<String> {
 /// hey's and oha's `-q 100`: the flag is ours and has no value, so that the rate came out as a URL.
 pub(crate) fn rate_as_url(url: &str, is_quiet: bool) -> Option<String> {
     let number = f64::from_str(url).is_ok_and(f64::is_finite);
-    (is_quiet && number).then(|| format!("-q is --quiet and takes no value; the rate is -r {url}"))
+    (is_quiet && number)
+        .then(|| format!("-q is --quiet and takes no value; to set the rate, use -r {url}"))
 }
 
 /// curl's `-u user:password`: users that would be no number.
@@ -859,8 +871,8 @@ pub(crate) fn duration_as_body(data: &str) -> Option<String> {
     let unit = if number { "s" } else { "" };
     duration.then(|| {
         format!(
-            "-d is the body, and `{data}` would be sent with POST; the length of a run is \
-             -z {data}{unit}, and -X POST sends `{data}` all the same"
+            "-d sets the body, so `{data}` would be sent with POST; to set the duration, use \
+             -z {data}{unit}; to send `{data}` anyway, add -X POST"
         )
     })
 }
@@ -983,8 +995,8 @@ mod tests {
     /// The parts of sentences that deny something, each with the proof that it is absent: a flag
     /// that a command would have.
     const DENIALS: [(&str, &str); 2] = [
-        ("HTTP/3 is not spoken", "http3"),
-        ("HTTP/1.1 is not pipelined", "pipeline"),
+        ("HTTP/3 is not supported", "http3"),
+        ("pipelining is not supported", "pipeline"),
     ];
 
     #[test]
@@ -1029,13 +1041,13 @@ mod tests {
         for (line, ours) in [
             (
                 "run --vus 10 x",
-                "`--vus` is no flag of drumfire run: users are `-u 10`",
+                "unknown flag `--vus`; to set the number of users, use `-u 10`",
             ),
             ("run --rps=5 x", "`-r 5`"),
             (
                 "run -e A=b x",
-                "`-e` is no flag of drumfire run: a variable of the plan is set by \
-                 `--set vars.A=b`, and a plan reads the environment by ${env:A}",
+                "unknown flag `-e`; to set a variable of the plan, use `--set vars.A=b`; to read \
+                 the environment in a plan, use ${env:A}",
             ),
             ("run --env=A=b x", "`--set vars.A=b`"),
             ("run -e PASSWORD=hunter22 x", "`--set vars.NAME=VALUE`"),
@@ -1044,7 +1056,7 @@ mod tests {
             ("run --verbose x", "`--show`"),
             (
                 "run -d 30s x",
-                "`-d` is no flag of drumfire run: the length of a run is `-z 30s`",
+                "unknown flag `-d`; to set the duration, use `-z 30s`",
             ),
         ] {
             let said = said(line);
@@ -1057,10 +1069,10 @@ mod tests {
         for (line, ours) in [
             (
                 "http -m POST http://h/",
-                "`-m` is no flag of drumfire http: the method is `-X POST`",
+                "unknown flag `-m`; to set the method, use `-X POST`",
             ),
             ("http -mPUT http://h/", "`-X PUT`"),
-            ("grpc -m x:y h:1", "metadata is `-H x:y`"),
+            ("grpc -m x:y h:1", "to send metadata, use `-H x:y`"),
             ("http -t 5s http://h/", "`--timeout 5s`"),
             ("http -t5s http://h/", "`--timeout 5s`"),
             ("http --max-time 5 http://h/", "`--timeout 5s`"),
@@ -1070,7 +1082,7 @@ mod tests {
             ("http -t12 http://h/", "`--threads 12`"),
             (
                 "http -t12 -R 5 http://h/",
-                "\ndrumfire: `-R` is no flag of drumfire http",
+                "\ndrumfire: unknown flag `-R`; ",
             ),
             ("http -D f http://h/", "`-d @f`"),
             ("http -a u:p http://h/", "http://user:password@host/"),
@@ -1095,13 +1107,13 @@ mod tests {
             ("http --form-string a=b http://h/", "`-F a=b`"),
             (
                 "http -m 5 http://h/",
-                "the time limit of a request is `--timeout 5s`",
+                "to set the timeout of a request, use `--timeout 5s`",
             ),
             ("http -m2.5 http://h/", "`--timeout 2.5s`"),
             ("http --burst-delay 2s http://h/", "once(500)"),
             ("http --burst-rate 4 http://h/", "once(500)"),
             ("http -s x.lua http://h/", "{{uuid}}"),
-            ("http -s x.lua http://h/", "`script:` of a plan"),
+            ("http -s x.lua http://h/", "`script:` in a plan"),
         ] {
             let said = said(line);
             assert!(said.contains(ours), "{line}: {said}");
@@ -1127,7 +1139,10 @@ mod tests {
     #[test]
     fn a_duration_is_no_body() {
         let said = duration_as_body("10s").unwrap();
-        assert!(said.contains("; the length of a run is -z 10s, "), "{said}");
+        assert!(
+            said.contains("; to set the duration, use -z 10s; "),
+            "{said}"
+        );
         assert!(duration_as_body("10").unwrap().contains("-z 10s"));
         assert!(duration_as_body("1m30s").is_some());
         for data in ["", "ten", "{\"a\":1}", "10x", "@10s"] {
@@ -1136,7 +1151,7 @@ mod tests {
         assert!(
             rate_as_url("100", true)
                 .unwrap()
-                .ends_with("the rate is -r 100")
+                .ends_with("to set the rate, use -r 100")
         );
         assert_eq!(rate_as_url("100", false), None);
         assert_eq!(rate_as_url("h", true), None);

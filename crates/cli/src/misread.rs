@@ -37,14 +37,14 @@ fn negative_value(error: &clap::Error, args: &[String]) -> Option<String> {
         .find(|pair| pair[0].starts_with('-') && is_number(&pair[1]))?;
     (error.kind() == ErrorKind::UnknownArgument && !is_number(&pair[0])).then(|| {
         let (flag, value) = (pair[0].escape_default(), pair[1].escape_default());
-        format!("{flag}: `{value}` is below 0, and no value of it is")
+        format!("{flag}: `{value}` is below 0, which is not allowed")
     })
 }
 
 /// What would be right.
 fn tip(error: &clap::Error, text: &str, args: &[String]) -> Option<String> {
     if text.contains("'--data <") && text.contains("multiple times") {
-        return Some("fields of a form are joined as -d 'a=1&b=2'".to_owned());
+        return Some("join form fields as -d 'a=1&b=2'".to_owned());
     }
     match error.kind() {
         ErrorKind::InvalidValue => {
@@ -60,7 +60,7 @@ fn tip(error: &clap::Error, text: &str, args: &[String]) -> Option<String> {
                 .find(|pair| RESULTS.contains(&&*pair[0]) && is_url(&pair[1]))?;
             let (flag, url) = (&pair[0], pair[1].escape_default());
             Some(format!(
-                "{flag} takes the name of a file, and has the URL; standard output is {flag} - {url}"
+                "{flag} takes a file name, but got the URL; to write to standard output, use {flag} - {url}"
             ))
         }
         _ => None,

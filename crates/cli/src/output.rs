@@ -193,7 +193,7 @@ impl Destination {
         if path.to_string_lossy().starts_with(['{', '[']) {
             let shown: String = path.to_string_lossy().chars().take(64).collect();
             let message = format!(
-                "{flag} takes the name of a file, and `{}` is data; a body of JSON is \
+                "{flag} takes a file name, but `{}` is data; to send a JSON body, use \
                  -d '{{…}}' -H 'Content-Type: application/json'",
                 Untrusted::new(&shown).escaped(Unicode::On)
             );

@@ -34,7 +34,7 @@ impl OutputFolder {
             is_name,
         };
         if path == Path::new("-") {
-            let message = format!("{flag} takes a folder, for it writes several files");
+            let message = format!("{flag} takes a directory, because it writes several files");
             return Err(Failure::usage(message));
         }
         let is_fit = folder.earlier().and_then(|earlier| match earlier {
@@ -100,10 +100,10 @@ impl OutputFolder {
             facts => facts?,
         };
         if facts.is_symlink() {
-            return Err(io::Error::other("it is a link; name the folder itself"));
+            return Err(io::Error::other("it is a link; use the directory itself"));
         }
         if !facts.is_dir() {
-            return Err(io::Error::other("it is a file; name a folder"));
+            return Err(io::Error::other("it is a file; use a directory"));
         }
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.path)? {
@@ -112,7 +112,8 @@ impl OutputFolder {
             let is_ours = name.to_str().is_some_and(self.is_name) && entry.file_type()?.is_file();
             if !is_ours {
                 let shown = Untrusted::new(&name.to_string_lossy()).escaped(Unicode::On);
-                let message = format!("it has other files, such as {shown}; name a new folder");
+                let message =
+                    format!("it contains other files, such as {shown}; use a new directory");
                 return Err(io::Error::other(message));
             }
             names.push(name);

@@ -51,7 +51,7 @@ pub(crate) fn schema(question: &SchemaQuestion<'_>, output: &Output) -> Result<S
         return asked(question);
     }
     let place = place(question.server);
-    output.replace_line(&format!("asking {place} for its schema"));
+    output.replace_line(&format!("fetching the schema from {place}"));
     let schema = asked(question);
     output.replace_line("");
     schema
@@ -103,7 +103,7 @@ fn unsupported(said: &str) -> Failure {
         said => format!(" ({})", Untrusted::new(said).escaped(Unicode::On)),
     };
     Failure::failed(format!(
-        "the server does not support reflection{said}; name its files with --proto or --protoset"
+        "the server does not support reflection{said}; use --proto or --protoset"
     ))
 }
 
@@ -126,7 +126,7 @@ fn native() -> Result<Native, Failure> {
         tls: Vec::new(),
     };
     Native::new(&options)
-        .map_err(|error| Failure::failed(format!("the event loop can't be set up: {error}")))
+        .map_err(|error| Failure::failed(format!("can't set up the event loop: {error}")))
 }
 
 /// A remedy, where one is known.
@@ -137,11 +137,12 @@ fn advice(server: &Inquiry, error: &ConversationError) -> String {
             return session::RESOLVE.to_owned();
         }
         ConversationError::TimedOut => {
-            return "; one that is no gRPC server may stay silent too, and one without reflection needs \
-                    --proto or --protoset".to_owned();
+            return "; check that this is a gRPC server; if it has no reflection, use --proto or \
+                    --protoset"
+                .to_owned();
         }
         ConversationError::Silent => {
-            return "; check the port, and leave --plaintext out if the server expects TLS"
+            return "; check the port, and leave out --plaintext if the server expects TLS"
                 .to_owned();
         }
         _ => return String::new(),
@@ -149,12 +150,12 @@ fn advice(server: &Inquiry, error: &ConversationError) -> String {
     let scheme = server.request().url.origin.scheme;
     let special = match (scheme, outcome) {
         (Scheme::Https, Outcome::TlsProtocol) => {
-            Some("say --plaintext to a server that speaks without TLS".into())
+            Some("use --plaintext if the server does not use TLS".into())
         }
         (
             Scheme::Http,
             Outcome::Closed | Outcome::Reset | Outcome::ConnectReset | Outcome::ProtoNotHttp2,
-        ) => Some("leave --plaintext out if the server expects TLS".into()),
+        ) => Some("leave out --plaintext if the server expects TLS".into()),
         _ => drumfire_report::remedy(outcome, Naming::Flags),
     };
     special.map_or_else(String::new, |remedy| format!("; {remedy}"))
@@ -165,7 +166,7 @@ fn failed(server: &Inquiry, reason: &str) -> Failure {
     let place = place(server);
     // The reason may be the server's own words.
     let reason = Untrusted::new(reason).escaped(Unicode::On);
-    Failure::failed(format!("the schema can't be had from {place}: {reason}"))
+    Failure::failed(format!("could not fetch the schema from {place}: {reason}"))
 }
 
 /// Where an inquiry goes.

@@ -238,7 +238,7 @@ pub(crate) fn check_places(outputs: &Outputs) -> Result<(), Failure> {
         let mut earlier = named[..at].iter();
         if let Some((other, _)) = earlier.find(|(_, earlier)| earlier.value == path.value) {
             return Err(Failure::usage(format!(
-                "{} and {} name the same place; give each a file of its own",
+                "{} and {} name the same place; use a separate file for each",
                 other.flag, row.flag
             )));
         }

@@ -45,12 +45,12 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
     }
     let shown = given.escape_default();
     if given.is_empty() {
-        let message = "the name of a run is empty; write its directory, its id or `last`";
+        let message = "the name of the run is empty; use its directory, its id or `last`";
         return Err(Failure::usage(message));
     }
     if path.is_file() {
         return Err(Failure::usage(format!(
-            "`{shown}` is a file; a stored run is a directory, and `drumfire runs` lists them"
+            "`{shown}` is a file, but a stored run is a directory; `drumfire runs` lists the stored runs"
         )));
     }
     let ids = runs().map(|runs| own_ids(&runs)).unwrap_or_default();
@@ -66,10 +66,10 @@ pub(crate) fn find(given: &str) -> Result<PathBuf, Failure> {
         ([id], Some(runs)) => Ok(runs.join(id)),
         ([], _) if given == LAST => Err(Failure::usage("no run is stored yet")),
         ([], _) => Err(Failure::usage(format!(
-            "`{shown}` is neither a directory nor the id of a stored run; `drumfire runs` lists them"
+            "`{shown}` is neither a directory nor the id of a stored run; `drumfire runs` lists the ids"
         ))),
         (several, _) => Err(Failure::usage(format!(
-            "`{shown}` is the beginning of {} ids; write more of it",
+            "`{shown}` matches {} runs; use a longer prefix",
             several.len()
         ))),
     }

@@ -142,7 +142,7 @@ fn unprepared(error: PrepareError) -> Failure {
     match error {
         PrepareError::Resolve { .. } => Failure::failed(error).with_remedy(RESOLVE),
         PrepareError::Guarded { ref host, .. } => Failure::usage(&error).with_remedy(format!(
-            "; if it is yours to load, add --i-own-this-target, or write `{}` into {}",
+            "; if you may load it, add --i-own-this-target, or add `{}` to {}",
             host.escape_default(),
             names::allowed_file()
                 .map_or_else(|| "a list".to_owned(), |path| path.display().to_string())

@@ -190,8 +190,8 @@ fn give_up() {
     let _unsaid = thread::Builder::new().spawn(|| {
         let _closed = writeln!(
             io::stderr(),
-            "drumfire: ended without the last results: a script did not return, or what was \
-             written was not read"
+            "drumfire: exiting without the last results: a script did not return, or the output \
+             was not read"
         );
     });
     thread::sleep(LAST_WORD);

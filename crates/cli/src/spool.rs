@@ -11,7 +11,7 @@ const TRIES: u64 = 16;
 /// An empty file in the folder for temporary files; it is gone when the program is.
 pub(crate) fn unlinked() -> Result<File, Failure> {
     let folder = std::env::temp_dir();
-    let mut last = io::Error::other("no name is free");
+    let mut last = io::Error::other("no free file name");
     for n in 0..TRIES {
         let stamp = Clock::unix_time().wrapping_add(n);
         let path = folder.join(format!("drumfire-{}-{stamp:x}", std::process::id()));
@@ -25,7 +25,7 @@ pub(crate) fn unlinked() -> Result<File, Failure> {
         }
     }
     Err(Failure::failed(format!(
-        "results can't be kept in {}: {last}; name another folder by TMPDIR",
+        "can't keep results in {}: {last}; set TMPDIR to another directory",
         folder.display()
     )))
 }

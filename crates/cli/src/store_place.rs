@@ -53,11 +53,11 @@ fn check_name(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let is = match is_form(&name) {
-        true => "a form of results",
-        false => "the name of a file",
+        true => "an output format",
+        false => "a file name",
     };
     Err(Failure::usage(format!(
-        "-o names a directory that the run is stored in, and `{}` is {is}; figures are written by \
+        "-o takes a directory to store the run in, but `{}` is {is}; to write the summary, use \
          --json FILE",
         name.escape_default()
     )))

@@ -62,6 +62,6 @@ fn check() -> Result<(), Failure> {
     let pem = fs::read(&path).map_err(|error| wrong(error.to_string()))?;
     match holds_certificate(&pem) {
         true => Ok(()),
-        false => Err(wrong("it holds no certificate in PEM form".to_owned())),
+        false => Err(wrong("it contains no PEM certificate".to_owned())),
     }
 }

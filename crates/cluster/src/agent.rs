@@ -32,9 +32,10 @@ use drumfire_units::Nanos;
 /// The round trips before an agent is ready, so that its clock is known.
 const ROUND_TRIPS_MIN: usize = 8;
 /// The reason for which an agent leaves whose lease has passed.
-const LOST: &str = "the coordinator did not answer for as long as the lease lasts";
+const LOST: &str = "the coordinator did not answer within the lease";
 /// The reason for which an agent leaves whose shares are not wanted any more, though it has begun.
-const NOT_WANTED: &str = "its shares are not wanted any more, and it has sent a part of them";
+const NOT_WANTED: &str =
+    "its shares are no longer needed, and it has already sent part of their load";
 
 /// What the holder of an agent is to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -213,7 +214,7 @@ impl Agent {
             return actions;
         };
         let Some(messages) = self.outbox.add(&held.assignment, &content.encode(), now) else {
-            actions.extend(self.fail("too many results wait for the coordinator", now));
+            actions.extend(self.fail("too many results are waiting for the coordinator", now));
             return actions;
         };
         actions.extend(messages.into_iter().map(AgentAction::Publish));
@@ -338,7 +339,7 @@ impl Agent {
         {
             let at = offset.to_own(start);
             if at + hold.begins <= now {
-                let reason = "it learned of the start too late";
+                let reason = "it received the start too late";
                 actions.extend(self.fail(reason, now));
                 return actions;
             }

@@ -50,9 +50,9 @@ pub enum FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Missing(reason) => write!(f, "NATS does not give it: {reason}"),
-            Self::Altered => f.write_str("it is not the file that the coordinator named"),
-            Self::Write(error) => write!(f, "it can't be written here: {error}"),
+            Self::Missing(reason) => write!(f, "could not fetch it from NATS: {reason}"),
+            Self::Altered => f.write_str("its content differs from the coordinator's file"),
+            Self::Write(error) => write!(f, "could not write it here: {error}"),
         }
     }
 }

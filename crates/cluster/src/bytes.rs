@@ -23,12 +23,12 @@ pub enum MessageError {
 impl fmt::Display for MessageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => f.write_str("the message ends too soon"),
+            Self::Short => f.write_str("the message is truncated"),
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::Version(version) => write!(
                 f,
-                "the other side speaks version {version} of the protocol, and this program \
-                 version {VERSION}: use one version of drumfire on all machines"
+                "the other side uses protocol version {version}, this program version {VERSION}; \
+                 run the same drumfire version on all machines"
             ),
         }
     }
@@ -78,7 +78,7 @@ impl<'a> Input<'a> {
         match self.number()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(MessageError::Malformed("a choice of two")),
+            _ => Err(MessageError::Malformed("a flag that is neither 0 nor 1")),
         }
     }
 
@@ -104,7 +104,7 @@ impl<'a> Input<'a> {
     pub(crate) const fn end(&self) -> Result<(), MessageError> {
         match self.0.is_empty() {
             true => Ok(()),
-            false => Err(MessageError::Malformed("bytes behind the last value")),
+            false => Err(MessageError::Malformed("bytes after the last value")),
         }
     }
 }

@@ -48,10 +48,12 @@ pub(crate) fn start_note(agents: &[(Option<Nanos>, ClockFacts)]) -> String {
     let late = lates.and_then(|lates| lates.into_iter().max());
     let begun = late.map_or_else(String::new, |late| {
         let (within, late) = (shown(apart + late), shown(late));
-        format!(", and the latest {late} behind it: they began within {within} of each other")
+        format!(", and the latest started {late} late: all started within {within} of each other")
     });
     let apart = shown(apart);
-    format!("{count} agents were to begin at one moment; by their clocks, within {apart}{begun}")
+    format!(
+        "{count} agents were scheduled to start together; their clocks agree within {apart}{begun}"
+    )
 }
 
 /// The sentence about the systems' own clocks of named agents; `None` where no system says anything.
@@ -74,10 +76,10 @@ pub(crate) fn system_note(agents: &[(&str, ClockFacts)]) -> Option<String> {
     });
     let not = match missing.as_slice() {
         [] => String::new(),
-        names => format!("; it is not on {}", names.join(", ")),
+        names => format!("; not on {}", names.join(", ")),
     };
     (of > 0).then(|| {
-        format!("the system's clock is synchronised on {synchronised} of {of} agents{within}{not}")
+        format!("the system clock is synchronised on {synchronised} of {of} agents{within}{not}")
     })
 }
 
@@ -93,14 +95,14 @@ mod tests {
         };
         let agents = [10, 30, 20].map(|bound| (Some(Nanos::from_micros(bound)), facts(bound)));
         let note = start_note(&agents);
-        assert!(note.contains("by their clocks, within 50.0 µs"), "{note}");
-        assert!(note.contains("the latest 30.0 µs behind it"), "{note}");
+        assert!(note.contains("their clocks agree within 50.0 µs"), "{note}");
+        assert!(note.contains("the latest started 30.0 µs late"), "{note}");
         assert!(
-            note.contains("began within 80.0 µs of each other"),
+            note.contains("all started within 80.0 µs of each other"),
             "{note}"
         );
         let unknown = [agents[0], (None, ClockFacts::default())];
-        assert!(!start_note(&unknown).contains("behind it"));
+        assert!(!start_note(&unknown).contains("the latest started"));
     }
 
     #[test]
@@ -114,7 +116,7 @@ mod tests {
         let agents = [("a", good), ("b", of(Some(None))), ("c", of(None))];
         let note = system_note(&agents).unwrap();
         assert!(note.contains("1 of 2 agents, within 2.00 ms"), "{note}");
-        assert!(note.ends_with("it is not on b"), "{note}");
+        assert!(note.ends_with("; not on b"), "{note}");
         assert_eq!(system_note(&agents[2..]), None);
         let mut bytes = Vec::new();
         good.encode(&mut bytes);

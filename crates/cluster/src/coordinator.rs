@@ -285,7 +285,10 @@ impl Coordinator {
     fn word(&mut self, beat: Beat, now: Nanos) -> (Word, Vec<CoordinatorAction>) {
         if beat.program != self.setup.program {
             let (theirs, ours) = (&beat.program, &self.setup.program);
-            let reason = format!("the agent is drumfire {theirs}, the coordinator {ours}");
+            let reason = format!(
+                "the agent runs drumfire {theirs}, the coordinator {ours}; run the same version \
+                 on both"
+            );
             return (Word::Leave(Dismissal::Refused(reason)), Vec::new());
         }
         if !beat.run.is_empty() {
@@ -300,7 +303,7 @@ impl Coordinator {
             Some(index) => self.word_to_place(index, beat, now),
             None if beat.run.is_empty() => self.word_to_free(beat, now),
             None => {
-                let unknown = Dismissal::refused("the run has no place for this agent");
+                let unknown = Dismissal::refused("the run does not know this agent");
                 (Word::Leave(unknown), Vec::new())
             }
         }
@@ -375,7 +378,7 @@ impl Coordinator {
         if beat.run.is_empty() {
             let word = match self.start.filter(|_| has_begun) {
                 None => Word::Take(place.assignment.clone()),
-                Some(_) => Word::Leave(Dismissal::refused("its share was that of another process")),
+                Some(_) => Word::Leave(Dismissal::refused("its share belonged to another process")),
             };
             return (word, actions);
         }
@@ -426,8 +429,8 @@ impl Coordinator {
     fn dismissal(&self, has_begun: bool) -> Dismissal {
         match self.start {
             _ if !has_begun => Dismissal::NotWanted,
-            None => Dismissal::refused("the run has failed before its load"),
-            Some(_) => Dismissal::refused("the coordinator took it for lost"),
+            None => Dismissal::refused("the run failed before its load began"),
+            Some(_) => Dismissal::refused("the coordinator considered it lost"),
         }
     }
 

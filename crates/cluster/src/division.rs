@@ -36,8 +36,8 @@ impl fmt::Display for DivisionError {
             }
             Self::TooFew { shares, machines } => write!(
                 f,
-                "the load can be divided among {shares} threads, fewer than the {machines} agents: \
-                 give it more connections, users or threads, or take fewer agents"
+                "the load divides into at most {shares} threads, but there are {machines} agents; \
+                 use more connections, users or threads, or fewer agents"
             ),
         }
     }

@@ -59,11 +59,11 @@ impl fmt::Display for DriverError {
             Self::Connect(reason) => write!(f, "can't connect to NATS: {reason}"),
             Self::Server(reason) => f.write_str(reason),
             Self::Forbidden(refusal) => write!(f, "{refusal}"),
-            Self::Stream(reason) => write!(f, "NATS refuses: {reason}"),
+            Self::Stream(reason) => write!(f, "NATS error: {reason}"),
             Self::Journal(error) => write!(f, "can't write the journal: {error}"),
-            Self::Past(reason) => write!(f, "can't go on by the journal: {reason}"),
-            Self::Fenced => f.write_str("another coordinator goes on with the run"),
-            Self::Thread(error) => write!(f, "a thread can't be started: {error}"),
+            Self::Past(reason) => write!(f, "cannot resume from the journal: {reason}"),
+            Self::Fenced => f.write_str("another coordinator has taken over the run"),
+            Self::Thread(error) => write!(f, "could not start a thread: {error}"),
         }
     }
 }

@@ -74,7 +74,7 @@ impl Loss {
 /// What the holder of a coordinator is to do, in this order.
 #[derive(Debug)]
 pub enum CoordinatorAction {
-    /// Give up at once: another coordinator goes on with the run.
+    /// Give up at once: another coordinator has taken over the run.
     Fence,
     /// Append these bytes to the journal, sync them, and call [`crate::Coordinator::journaled`].
     Journal(Vec<u8>),

@@ -47,7 +47,7 @@ pub(crate) fn findings(
     if term > 1 {
         let times = term - 1;
         events.push(ClusterEvent::Note(format!(
-            "a coordinator was lost, and another went on with the run ({times}x)"
+            "a coordinator was lost, and another took over the run ({times}x)"
         )));
     }
     for (index, place) in (0..).zip(places) {
@@ -93,13 +93,13 @@ fn went_on(places: &[Place], index: u32) -> String {
     let kept: Vec<String> = begun
         .map(|heir| {
             let (count, from) = (heir.assignment.shares.count, heir.begins().as_secs_f64());
-            format!("{} kept {count} of them from {from:.1} s on", heir.agent)
+            format!("{} took over {count} of them at {from:.1} s", heir.agent)
         })
         .collect();
     let mut text = match kept.is_empty() {
         true => String::new(),
         false => format!(
-            "; {}, and what was due between is not sent",
+            "; {}; requests due in between were not sent",
             kept.join(", ")
         ),
     };
@@ -143,7 +143,7 @@ fn of_agent(place: &Place) -> Vec<String> {
     let mut found = Vec::new();
     if late > 0 {
         found.push(format!(
-            "agent {agent} got {late} commands too late to carry them out"
+            "agent {agent} received {late} commands too late to carry them out"
         ));
     }
     if let Some(moved) = place.clock_moved() {
@@ -155,7 +155,7 @@ fn of_agent(place: &Place) -> Vec<String> {
     if tally.late >= LATE_MIN && u64::from(tally.late) * PART >= u64::from(tally.intervals) {
         let (most, mean) = (tally.lag_max.0 as f64, tally.lag_mean().0 as f64);
         found.push(format!(
-            "agent {agent} sent late in {} of {} intervals: lag {} on average, {} at most",
+            "agent {agent} sent late in {} of {} intervals: mean lag {}, maximum {}",
             tally.late,
             tally.intervals,
             rounded::time(mean),
@@ -164,7 +164,7 @@ fn of_agent(place: &Place) -> Vec<String> {
     }
     if let Some(reason) = &place.own_verdict {
         found.push(format!(
-            "agent {agent} holds its own part for invalid: {reason}"
+            "agent {agent} judges its own part invalid: {reason}"
         ));
     }
     found
@@ -180,7 +180,7 @@ fn of_connections(places: &[Place], short: &[Nanos]) -> impl Iterator<Item = Str
         .map(|(place, short)| {
             format!(
                 "requests waited for connections of agent {} for {:.1} s while another agent had \
-                 some to spare: agents lend each other none",
+                 free ones; agents do not share connections",
                 place.agent,
                 short.as_secs_f64()
             )
@@ -192,6 +192,6 @@ fn of_silence(places: &[Place]) -> impl Iterator<Item = String> {
     let found = places.iter().filter(|place| place.silence.0 >= LEASE.0 / 3);
     found.map(|place| {
         let silence = rounded::time(place.silence.0 as f64);
-        format!("agent {} was not heard of for {silence}", place.agent)
+        format!("no message from agent {} for {silence}", place.agent)
     })
 }

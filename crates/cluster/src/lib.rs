@@ -7,6 +7,9 @@
 //! [`Coordinator`] and [`Agent`], which do no I/O, then at [`AgentDriver`] and
 //! [`CoordinatorDriver`], which do it for them.
 //!
+//! Agents run their shares with the unchanged engine. Their reports are merged into one run, which
+//! a session observes like any other.
+//!
 //! ```text
 //!   Agent ── Beat ──────────────► Coordinator      request and reply, four times a second
 //!         ◄─ Reply ──────────────                  the whole state that concerns the agent

@@ -177,7 +177,7 @@ impl Offers {
         });
         let (_, text) = lacks.min_by_key(|(lack, _)| *lack)?;
         let (count, is) = (rest.count, if rest.count == 1 { "is" } else { "are" });
-        Some(format!("{count} of them {is} kept by nobody: {text}"))
+        Some(format!("{count} of them {is} not taken over: {text}"))
     }
 
     /// The numbers of shares that an agent has and is to have.
@@ -254,14 +254,14 @@ mod tests {
             (
                 [full, full + 8, full],
                 &[("c+1", 1)],
-                "1 of them is kept by nobody: with one more, agent b needs 88 file descriptors, \
-                 and it may open 80 (ulimit -n 88)",
+                "1 of them is not taken over: with one more share, agent b needs 88 file \
+                 descriptors, but its limit is 80 (set ulimit -n 88)",
             ),
             (
                 [full, full, full + 1],
                 &[],
-                "2 of them are kept by nobody: with one more, agent d needs 88 file descriptors, \
-                 and it may open 81 (ulimit -n 88)",
+                "2 of them are not taken over: with one more share, agent d needs 88 file \
+                 descriptors, but its limit is 81 (set ulimit -n 88)",
             ),
         ] {
             let (made, text) = offered(descriptors, &[]);

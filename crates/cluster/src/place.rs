@@ -216,10 +216,10 @@ impl Place {
         let reported = self.reported.as_secs_f64();
         match self.ending {
             None => {
-                format!("{lost}: what it sent after {reported:.1} s is unknown, and in no figure")
+                format!("{lost}: its requests after {reported:.1} s are unknown and not counted")
             }
             Some(_) => format!(
-                "{lost}: it had stopped at {reported:.1} s, and its whole account came later"
+                "{lost}: it had stopped at {reported:.1} s, and its full results arrived later"
             ),
         }
     }

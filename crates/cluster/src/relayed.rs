@@ -77,7 +77,7 @@ pub fn relayed(
             Ok(event) => books.take(event),
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                let reason = "the connection to the agents has ended";
+                let reason = "the connection to the agents ended";
                 return Err(RunError::Elsewhere(reason.to_owned()));
             }
         }
@@ -191,8 +191,8 @@ fn open_note(untimed: u64) -> Option<String> {
         many => (format!("{many} requests were"), "they count"),
     };
     Some(format!(
-        "{open} open with an agent when it was lost: {count} as in flight or pending, and no time is \
-         known"
+        "{open} open with an agent when it was lost; {count} as in flight or pending, without a \
+         time"
     ))
 }
 

@@ -64,8 +64,8 @@ impl Room {
         (
             needed.saturating_sub(limit),
             format!(
-                "with one more, agent {agent} needs {shown} file descriptors, and it may open {most} \
-                 (ulimit -n {needed})"
+                "with one more share, agent {agent} needs {shown} file descriptors, but its limit \
+                 is {most} (set ulimit -n {needed})"
             ),
         )
     }
@@ -81,9 +81,9 @@ impl Room {
         });
         (most > limit).then(|| {
             format!(
-                "agent {agent} may open {} file descriptors, and kept shares whose connections, \
-                 which are opened as they are needed, may come to {}: those beyond fail as its own \
-                 (ulimit -n {most})",
+                "agent {agent} may open {} file descriptors, but the shares that it took over may \
+                 open up to {} connections on demand; those beyond the limit \
+                 fail for lack of descriptors (set ulimit -n {most})",
                 count(limit),
                 count(most - DESCRIPTORS_SPARE),
             )
@@ -145,7 +145,8 @@ mod tests {
         assert_eq!(lacks, 3);
         assert_eq!(
             text,
-            "with one more, agent a needs 88 file descriptors, and it may open 85 (ulimit -n 88)"
+            "with one more share, agent a needs 88 file descriptors, but its limit is 85 (set \
+             ulimit -n 88)"
         );
     }
 

@@ -502,10 +502,7 @@ impl World {
         let calm = calm && !reasons.any(|reason| reason.contains("start too late"));
         if calm {
             let left: Vec<_> = self.processes.iter().map(|it| &it.left).collect();
-            assert_eq!(
-                lost, 0,
-                "seed {seed}: no one is lost without a fault: {left:?}"
-            );
+            assert_eq!(lost, 0, "seed {seed}: lost without a fault: {left:?}");
         }
         for pair in seen.merged.windows(2) {
             let follows = pair[0].end <= pair[1].start;
@@ -593,7 +590,10 @@ impl World {
                 let heirs = crate::offers::heirs(places, of).filter(|heir| heir.has_begun());
                 let kept: u32 = heirs.map(|heir| heir.assignment.shares.count).sum();
                 let count = lost.assignment.shares.count;
-                assert_eq!(kept, count, "seed {seed}: what place {of} had goes on");
+                assert_eq!(
+                    kept, count,
+                    "seed {seed}: all shares of place {of} continue"
+                );
             }
         }
     }
@@ -822,10 +822,10 @@ fn every_interval_is_merged_once_or_stated() {
     let gone_on: Vec<GoneOn> = (0..600).map(simulate).collect();
     let all: usize = gone_on.iter().map(|it| it.all).sum();
     let with_spare = gone_on.iter().filter(|it| it.with_spare).count();
-    assert!(all > 100, "{all} shares went on with others");
+    assert!(all > 100, "{all} shares were taken over");
     assert!(
         with_spare > 2,
-        "{with_spare} shares went on with one that waited"
+        "{with_spare} shares were taken over by spares"
     );
 }
 
@@ -883,7 +883,7 @@ fn a_clock_that_was_set_back_makes_no_early_loss() {
     world.on_loss = on_loss;
     while world.last().seen.merged.len() < 2 {
         world.step();
-        assert!(world.now < Nanos::from_secs(30), "the run goes on");
+        assert!(world.now < Nanos::from_secs(30), "the run does not end");
     }
     let set_back = Nanos::from_secs(1);
     let next = world

@@ -59,7 +59,7 @@ impl Past {
 }
 
 fn failed(error: &dyn fmt::Display) -> ClusterEvent {
-    ClusterEvent::Failed(format!("the journal can't be read: {error}"))
+    ClusterEvent::Failed(format!("could not read the journal: {error}"))
 }
 
 impl Told {

@@ -19,10 +19,12 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Decode(coding) => write!(f, "the body is not whole and valid {}", coding.name()),
+            Self::Decode(coding) => {
+                write!(f, "the body is incomplete or invalid {}", coding.name())
+            }
             Self::Limit => f.write_str("the decoded body is larger than the limit"),
             Self::Layers => f.write_str("the body has more than 5 content codings"),
-            Self::Unknown(name) => write!(f, "the content coding {name} is unknown"),
+            Self::Unknown(name) => write!(f, "unknown content coding {name}"),
         }
     }
 }

@@ -71,7 +71,7 @@ impl AmmoRequests<'_> {
         let place = &written.file.place;
         self.check(scope);
         let target = self.pool.settings.reach.target.is_some();
-        let message = "ammo needs a `target`, which its requests are sent to";
+        let message = "ammo needs a `target` to send its requests to";
         scope.found.add_if(!target, place, message);
         let options = self.options(scope)?;
         let speed = self.speed(scope);
@@ -121,7 +121,7 @@ impl AmmoRequests<'_> {
         let place = &self.written.file.place;
         self.check(scope);
         if let Some(speed) = &self.written.speed {
-            let message = "a file of calls has no times that `speed` could follow";
+            let message = "a file of calls has no times, so `speed` can't be used";
             scope.found.add(&speed.place, message);
         }
         let mut options = self.options(scope)?;
@@ -192,11 +192,11 @@ impl AmmoRequests<'_> {
     fn check(&self, scope: &mut Scope<'_>) {
         let place = &self.written.file.place;
         let beside = self.pool.requests.len() > 1 || !self.pool.scenario.is_empty();
-        let message = "the requests of a file are those of a whole pool; give others a pool of \
-                       their own";
+        let message =
+            "a file of requests must be alone in its pool; move other requests to another pool";
         scope.found.add_if(beside, place, message);
         let data = &self.request.data;
-        let message = "the requests of a file have bodies of their own";
+        let message = "the requests of a file have their own bodies; leave out the body";
         scope.found.add_if(data.payload.is_some(), place, message);
         let mut varying = self.own.varying.iter().chain(&self.common.varying);
         let message = "the `Host` of ammo can't be a template";
@@ -288,11 +288,13 @@ impl AmmoRequests<'_> {
         let speed = number.parse().ok();
         let speed = speed.filter(|speed| (1.0 / SPEED_MAX..=SPEED_MAX).contains(speed));
         let shown = text.value.escape_default();
-        let wrong = format!("`{shown}` is no speed; 1 is that of the file, and 2 twice as fast");
+        let wrong = format!(
+            "`{shown}` is not a speed; write 1 for the recorded speed, or 2 for twice as fast"
+        );
         let load = &self.pool.load;
         if let Some(other) = load.rate.as_ref().or(load.users.as_ref()) {
-            let message = "a replay with `speed` has a timing of its own; leave out `rate` and \
-                           `users`, or `speed`";
+            let message =
+                "`speed` replays the recorded times; leave out `rate` and `users`, or `speed`";
             scope.found.add(&other.place, message);
         }
         scope.found.ok(&text.place, speed.ok_or(wrong))
@@ -337,8 +339,7 @@ pub(crate) fn add_calls(
     let own = match &request.fields {
         Fields::Listed(own) => templates.metadata(own, scope),
         Fields::File(file) => {
-            let message = "a file of calls has metadata of its own; write further ones as \
-                           `metadata`";
+            let message = "a file of calls has its own metadata; add more with `metadata`";
             scope.found.add(&file.place, message);
             HeaderFields::default()
         }
@@ -376,7 +377,7 @@ impl AmmoCalls for Methods {
 /// is never guessed at: a line can be right in more than one format.
 fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     if let Some(text) = &written.format {
-        return scope.word(Some(text), &AMMO_FORMATS, "no format of ammo");
+        return scope.word(Some(text), &AMMO_FORMATS, "ammo format");
     }
     if !written.lines.is_empty() {
         return Some(AmmoFormat::Uri);
@@ -394,7 +395,7 @@ fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
     ];
     let known = endings.iter().find(|(ending, _)| lower.ends_with(ending));
     let names = AMMO_FORMATS.map(|(name, _)| name).join(", ");
-    let message = format!("the name of {file} says no format; write `format:` with one of {names}");
+    let message = format!("the format of {file} is unknown; set `format:` to one of {names}");
     scope.found.ok(
         &written.file.place,
         known.map(|(_, format)| *format).ok_or(message),
@@ -404,7 +405,7 @@ fn format(written: &Written, scope: &mut Scope<'_>) -> Option<AmmoFormat> {
 /// Notes ammo among the steps of a scenario, where it can't stand.
 pub(crate) fn refuse_step(ask: &Ask, scope: &mut Scope<'_>) {
     if let Ask::Ammo(ammo) = ask {
-        let message = "a file of requests is no step; give it a pool of its own";
+        let message = "a file of requests can't be a step; move it to another pool";
         scope.found.add(&ammo.file.place, message);
     }
 }

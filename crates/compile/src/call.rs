@@ -93,7 +93,7 @@ impl ReadOptions {
             ("identity", MessageCompression::Identity),
         ];
         Self {
-            coding: scope.word(options.compress.as_ref(), &codings, "no coding of messages"),
+            coding: scope.word(options.compress.as_ref(), &codings, "message compression"),
             deadline: span(options.deadline.as_ref(), scope),
             receive: scope.found.parse(options.max_receive.as_ref()),
             send: scope.found.parse(options.max_send.as_ref()),
@@ -269,7 +269,8 @@ fn statuses(text: &Text) -> Result<CallStatuses, String> {
             let near = suggestion(part, names.map(Code::name));
             let part = part.escape_debug();
             return Err(format!(
-                "`{part}` is no status of a call{near}; write such as NOT_FOUND, or OK, NOT_FOUND"
+                "unknown call status `{part}`{near}; write one such as NOT_FOUND, or a list such \
+                 as OK, NOT_FOUND"
             ));
         };
         expect = expect.with(code.number());
@@ -287,12 +288,12 @@ fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Stream
     let counted =
         |count: &Option<drumfire_document::Count>| count.as_ref().map(|count| count.place.clone());
     for (key, written, streams, who) in [
-        ("stream.count", counted(&written.count), sends, "its client"),
+        ("stream.count", counted(&written.count), sends, "the client"),
         (
             "stream.interval",
             place(&written.interval),
             sends,
-            "its client",
+            "the client",
         ),
         (
             "stream.duration",
@@ -304,7 +305,7 @@ fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Stream
             "stream.receive",
             counted(&written.receive),
             receives,
-            "its server",
+            "the server",
         ),
     ] {
         let Some(place) = written.filter(|_| !streams) else {
@@ -312,8 +313,9 @@ fn streaming(written: &Stream, method: &Method, scope: &mut Scope<'_>) -> Stream
         };
         let name = names::name(&place, key);
         let (service, method) = (method.service(), method.name());
-        let message =
-            format!("{name} is for methods that stream from {who}; {service}/{method} does not");
+        let message = format!(
+            "{name} is only for methods that stream from {who}; {service}/{method} does not"
+        );
         scope.found.add(&place, message);
     }
     let interval = scope.found.parse(written.interval.as_ref());

@@ -281,8 +281,8 @@ fn all(
     let mut made = Made::default();
     for request in &pool.requests {
         if let Some(take) = request.take.first() {
-            let message = "`take` is for the steps of a scenario: a list of requests has no later \
-                           step that could read the value";
+            let message = "`take` works only in a scenario: in a list of requests, no later step \
+                           can read the value";
             scope.found.add(&take.name.place, message);
         }
         add(request, &templates, &mut made, scope);
@@ -372,7 +372,7 @@ fn made_of(
 ) -> drumfire_plan::Pool {
     let settings = &pool.settings;
     let version = settings.http.http.as_ref();
-    let version = scope.word(version, &transport::HTTP_VERSIONS, "no version of HTTP");
+    let version = scope.word(version, &transport::HTTP_VERSIONS, "HTTP version");
     let version = version.unwrap_or(usual);
     let multiplexing = match version {
         HttpVersion::Http1 => Multiplexing::None,
@@ -412,7 +412,7 @@ fn generator(written: &WrittenGenerator, scope: &mut Scope<'_>) -> Generator {
         ("receive", ClockChoice::Receive),
         ("wire", ClockChoice::Wire),
     ];
-    let clock = scope.word(written.clock.as_ref(), &clocks, "no clock");
+    let clock = scope.word(written.clock.as_ref(), &clocks, "clock");
     Generator {
         threads: threads.map_or(Threads::AsMany, Threads::Exactly),
         spin: match is_on(&written.spin) {
@@ -462,8 +462,8 @@ fn thresholds(document: &Document, scope: &mut Scope<'_>) -> Vec<Threshold> {
         let own = pool.stop.abort.iter().map(|text| &text.place);
         let own = own.chain(pool.stop.max_errors.iter().map(|max| &max.place));
         for place in own {
-            let message = "this ends the whole run; write it under the plan's own `stop`, where \
-                           POOL: before a figure means that of a pool";
+            let message = "this ends the whole run; move it to the plan's own `stop`, where POOL: \
+                           before a metric selects a pool";
             scope.found.add(place, message);
         }
     }

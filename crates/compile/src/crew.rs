@@ -46,12 +46,14 @@ fn by_starts(start: &Text, number: Option<&Text>, scope: &mut Scope<'_>) -> Opti
         None => None,
         Some(text) => {
             let count = text.value.parse::<u32>().map_err(
-                |_| "`start` says when users come; write how many there are at most, such as 50",
+                |_| "with `start`, the number of users is a maximum; write a number such as 50",
             );
             Some(scope.found.ok(&text.place, count)?)
         }
     };
-    let mut no_trace = |_: &str| Err("users come by `once`, `const`, `step` and `line`".to_owned());
+    let mut no_trace = |_: &str| {
+        Err("users can't start from a trace; use `once`, `const`, `step` or `line`".to_owned())
+    };
     let law = scope.law(start, &mut no_trace)?;
     let schedule = Schedule::new(&law, Arrivals::Constant, 0).map_err(|error| error.to_string());
     let schedule = scope.found.ok(&start.place, schedule)?;
@@ -69,15 +71,15 @@ fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
         (Some(brought), None) => brought,
         (None, None) => {
             return Err(
-                "the law brings users without an end; write how many `users` come \
-                        at most, or a law that ends, such as const(10/s,5s)"
+                "the law starts users without an end; set `users` to their maximum number, or \
+                 write a law that ends, such as const(10/s,5s)"
                     .to_owned(),
             );
         }
         (Some(brought), Some(most)) if brought < u64::from(most) => {
             return Err(format!(
-                "the law brings {brought} of the {most} users; let it last longer, or write \
-                 fewer `users`"
+                "the law starts only {brought} of the {most} users; make it longer, or reduce \
+                 `users`"
             ));
         }
         (_, Some(most)) => u64::from(most),
@@ -96,7 +98,7 @@ fn starts(schedule: &Schedule, most: Option<u32>) -> Result<Users, String> {
         }
     }
     let users = Users::changing(changes).filter(|users| users.most() > 0);
-    users.ok_or_else(|| "the law brings no user; write one such as once(10)".to_owned())
+    users.ok_or_else(|| "the law starts no users; write one such as once(10)".to_owned())
 }
 
 /// A number of users, or a law of their number over time.
@@ -128,7 +130,8 @@ fn by_number(text: Option<&Text>, scope: &mut Scope<'_>) -> Crew {
 
 /// Users by a law of their number. A law without an end ends no load.
 fn by_law(text: &Text, scope: &mut Scope<'_>) -> Option<Crew> {
-    let mut no_trace = |_: &str| Err("users follow `const`, `step` and `line`".to_owned());
+    let mut no_trace =
+        |_: &str| Err("users can't follow a trace; use `const`, `step` or `line`".to_owned());
     let law = scope.law(text, &mut no_trace)?;
     let (users, end) = scope.found.ok(&text.place, Users::of_law(&law))?;
     Some(Crew {

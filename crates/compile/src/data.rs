@@ -111,7 +111,7 @@ fn language(request: &Request, method: &Method, scope: &mut Scope<'_>) -> Option
     let text = request.data.templates.as_ref();
     let word = match text {
         None => Word::Native,
-        Some(_) => scope.word(text, &words, "no language of templates")?,
+        Some(_) => scope.word(text, &words, "template language")?,
     };
     let set = match word {
         Word::None => return Some(Language::None(Reading::Protobuf)),
@@ -168,7 +168,7 @@ fn input(
         ("once", Order::OnceEach),
     ];
     let data = &request.data;
-    let order = scope.word(data.order.as_ref(), &orders, "no order");
+    let order = scope.word(data.order.as_ref(), &orders, "order");
     let order = order.unwrap_or_default();
     let Some(payload) = &data.payload else {
         let place = &request.ask.text().place;
@@ -191,7 +191,7 @@ fn input(
             }
             Err(_) => {
                 let say = names::setting(place, "binary", "true");
-                let message = format!("the data is not valid UTF-8; say {say}");
+                let message = format!("the data is not valid UTF-8; use {say}");
                 Err(DataError::new(message))
             }
         }
@@ -234,7 +234,7 @@ fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
                 true => format!("-d @{path}"),
                 false => format!("`data_file: {path}`"),
             };
-            format!("{error}; `{path}` is a file: {say} sends what is in it")
+            format!("{error}; `{path}` is a file: use {say} to send its content")
         }
         Payload::Json(_) => format!("{error}{}", quoted(&error.words)),
         _ => error.to_string(),
@@ -246,10 +246,10 @@ fn told(payload: &Payload, error: &DataError, scope: &Scope<'_>) -> String {
 fn quoted(error: &str) -> &'static str {
     let is_text = error.contains("invalid type: string");
     if error.contains("expected a string") && !is_text {
-        "; a text that looks like a number or a truth value stands in quotes, as \"5\""
+        "; quote a string that looks like a number or a boolean, as in \"5\""
     } else if is_text && error.contains("expected a boolean") {
-        "; a truth value has no quotes, and a template that gives one ends in a filter, as \
-         \"{{ x | tojson }}\""
+        "; write a boolean without quotes; a template for one ends in a filter, as in \"{{ x | \
+         tojson }}\""
     } else {
         ""
     }
@@ -258,7 +258,7 @@ fn quoted(error: &str) -> &'static str {
 /// The rule by which templates are evaluated again, by call or by message, if the document sets it.
 fn refresh(request: &Request, scope: &mut Scope<'_>) -> Option<Refresh> {
     let words = [("call", Refresh::Call), ("message", Refresh::Message)];
-    scope.word(request.stream.refresh.as_ref(), &words, "not how often")
+    scope.word(request.stream.refresh.as_ref(), &words, "refresh rule")
 }
 
 /// The metadata of a request's calls, those that vary apart from the others.
@@ -383,12 +383,12 @@ fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<Fi
         return Some(FileFields::Template(Box::new(metadata)));
     }
     let object = serde_json::from_str::<Map<String, Value>>(text);
-    let object = object.map_err(|error| format!("{} is no object: {error}", path.value));
+    let object = object.map_err(|error| format!("{} is not a JSON object: {error}", path.value));
     let mut fields = Vec::new();
     for (name, value) in scope.found.ok(&path.place, object)? {
         let Some(value) = value.as_str() else {
             let message = format!(
-                "{}: the value of `{name}` is no text; write it in quotes",
+                "{}: the value of `{name}` is not a string; quote it",
                 path.value
             );
             scope.found.add(&path.place, message);

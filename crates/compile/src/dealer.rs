@@ -91,14 +91,14 @@ impl<'a> Dealer<'a> {
         let deal = self.deal(feed);
         let Some(users) = users else {
             if deal.pools > 1 {
-                let message = "pools that share a feed of which each user keeps a row need a \
-                               number of `users`";
+                let message =
+                    "pools that share a feed whose rows users keep need a number of `users`";
                 scope.found.add(place, message);
             } else if written.at_end.is_none() {
                 let message = format!(
-                    "each user keeps a row of the feed, and a rate alone has as many users as \
-                     requests are under way; write `users: {rows}` beside the rate, or `at_end: \
-                     fail` here"
+                    "each user keeps a row of the feed, and with only a rate there are as many \
+                     users as requests in flight; add `users: {rows}` next to the rate, or \
+                     `at_end: fail` here"
                 );
                 scope.found.add(place, message);
             }
@@ -107,8 +107,8 @@ impl<'a> Dealer<'a> {
         let wanted = u64::from(deal.users_before) + u64::from(users);
         if wanted > rows && written.at_end.is_none() {
             let message = format!(
-                "{wanted} users keep a row each, and the feed has {rows}; give it more rows, or \
-                 write `at_end: fail`"
+                "{wanted} users keep a row each, and the feed has only {rows}; add rows, or write \
+                 `at_end: fail`"
             );
             scope.found.add(place, message);
         }

@@ -3,8 +3,8 @@
 //! A draft has the mistakes of its form beside the document that could be read in spite of them.
 //! Both kinds are reported together, so that a person mends a file once; but a mistake of meaning
 //! that only follows from one of form is left out. A setup and a teardown are plans of their own
-//! (docs/design/0037): they are compiled here to be checked, and again when they are run, with the
-//! values of the phase before.
+//! (docs/design/02-schedule-and-users.md#setup-and-teardown): they are compiled here to be checked,
+//! and again when they are run, with the values of the phase before.
 
 use crate::Host;
 use crate::compile::{compile_in, in_order};

@@ -126,7 +126,7 @@ fn csv_form(written: &Written, scope: &mut Scope<'_>) -> Option<CsvForm> {
     let header = match &written.header {
         None => fields.is_empty(),
         Some(header) => {
-            let message = "without a line of names CSV needs `fields`, the names of its columns";
+            let message = "CSV without a line of names needs `fields`, the names of its columns";
             if !header.value && fields.is_empty() {
                 scope.found.add(&header.place, message);
                 return None;
@@ -223,7 +223,7 @@ fn check(written: &Written, scope: &mut Scope<'_>) {
         if let Some(place) = place.filter(|_| !has_effect) {
             scope
                 .found
-                .add(&place, format!("`{key}` is for feeds of {of}"));
+                .add(&place, format!("`{key}` is only for feeds of {of}"));
         }
     }
 }
@@ -259,10 +259,10 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
     ];
     let order = match written.order.as_ref() {
         Some(text) if text.value.contains('(') => scope.found.ok(&text.place, strides(&text.value)),
-        order => scope.word(order, &orders, "no order"),
+        order => scope.word(order, &orders, "order"),
     };
     let order = order.unwrap_or_default();
-    let end = scope.word(written.at_end.as_ref(), &ends, "nothing to do at the end");
+    let end = scope.word(written.at_end.as_ref(), &ends, "action");
     let message = match (order, end) {
         (order, None) | (order @ FeedOrder::InTurn, Some(End::Wrap)) => return order,
         (FeedOrder::InTurn | FeedOrder::Once(_), Some(End::Stop)) => {
@@ -274,15 +274,17 @@ fn order(written: &Written, scope: &mut Scope<'_>) -> FeedOrder {
         (FeedOrder::Strides(_), Some(End::Wrap)) | (FeedOrder::PerUser, Some(End::Fail)) => {
             return order;
         }
-        (FeedOrder::Strides(_), Some(_)) => "rows that are taken by strides begin again",
+        (FeedOrder::Strides(_), Some(_)) => {
+            "rows that are taken by strides always begin again; leave out `at_end`"
+        }
         (FeedOrder::Random, Some(End::Wrap)) => return order,
-        (FeedOrder::Random, Some(_)) => "a feed that is drawn from at random has no end",
+        (FeedOrder::Random, Some(_)) => "a feed in random order has no end; leave out `at_end`",
         (FeedOrder::PerUser, Some(_)) => {
-            "a user keeps its row, and one that finds none fails; write `at_end: fail`, or leave \
-             it out"
+            "each user keeps its row, and a user without a row fails; write `at_end: fail`, or \
+             leave it out"
         }
         (FeedOrder::Once(_), Some(End::Wrap)) => {
-            "rows that are used once do not begin again; write `order: in_order`"
+            "rows that are used once can't begin again; write `order: in_order`"
         }
     };
     if let Some(text) = &written.at_end {
@@ -319,7 +321,7 @@ fn strides(text: &str) -> Result<FeedOrder, String> {
     read().ok_or_else(|| {
         let text = text.escape_debug();
         format!(
-            "`{text}` is no order; write four whole numbers, `in_order(PER, ROWS, EACH, FIRST)`"
+            "invalid order `{text}`; write four whole numbers, `in_order(PER, ROWS, EACH, FIRST)`"
         )
     })
 }

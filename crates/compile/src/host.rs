@@ -58,7 +58,7 @@ pub trait Host: Environment {
     fn schema(&self, question: &SchemaQuestion<'_>) -> Result<Schema, HostError> {
         let _ = question;
         Err(HostError {
-            message: "there is no network".to_owned(),
+            message: "the network is not available".to_owned(),
             remedy: String::new(),
         })
     }

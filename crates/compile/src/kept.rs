@@ -27,7 +27,7 @@ pub(crate) fn transcripts(settings: &Settings, scope: &mut Scope<'_>) -> Transcr
         (_, Ok(status)) => Transcripts::From(status),
         (other, Err(_)) => {
             let shown = other.escape_default();
-            let message = format!("`{shown}` is no status; write all, or one such as 500");
+            let message = format!("`{shown}` is not a status; write all, or one such as 500");
             scope.found.add(&text.place, message);
             Transcripts::None
         }

@@ -120,10 +120,9 @@ impl Rule {
         let written = &pool.load;
         let has_rate = written.rate.is_some() || replay.is_some();
         let words = [("all", false), ("user", true)];
-        let per_user = scope.word(written.rate_per.as_ref(), &words, "no part that has a rate");
+        let per_user = scope.word(written.rate_per.as_ref(), &words, "value");
         if let (Some(true), Some(text)) = (per_user, &written.rate_per) {
-            let message = "each user follows the rate by itself; write the `rate`, and how many \
-                           `users` there are";
+            let message = "a rate per user needs a `rate` and a number of `users`";
             let is_whole = has_rate && users.is_some();
             scope.found.add_if(!is_whole, &text.place, message);
             return Self::PerUser;
@@ -213,7 +212,7 @@ pub(crate) fn load(
         },
     };
     if let (Asked::AsNeeded, Some(text)) = (asked, &counts.connections) {
-        let message = "an unlimited rate takes all connections that it may open; write a number";
+        let message = "an unlimited rate uses all connections that it may open; write a number";
         scope.found.add_if(takes_all(&load), &text.place, message);
     }
     Loaded {
@@ -290,8 +289,10 @@ const fn unlimited(http: Multiplexing) -> u32 {
 fn closed(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     for text in [&written.arrivals, &written.late].into_iter().flatten() {
         let rate = names::name(&text.place, "rate");
-        let message =
-            format!("users ask again when they are answered; leave it out, or give {rate}");
+        let message = format!(
+            "in the closed model, users send again when they have a response; leave it out, or set \
+             {rate}"
+        );
         scope.found.add(&text.place, message);
     }
     let think: Option<Pause> = scope.found.parse(written.think.as_ref());
@@ -319,8 +320,8 @@ fn open(written: &Written, replay: Option<Replay>, scope: &mut Scope<'_>) -> Loa
 /// A load of arrivals by a law for each user.
 fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
     if let (Arrivals::Poisson, Some(text)) = (arrivals(written, scope), &written.arrivals) {
-        let message = "the arrivals of each user are even; leave `rate_per` out for random ones, \
-                       with the rate of all users";
+        let message = "the arrivals of each user are evenly spaced; for random arrivals, leave out \
+                       `rate_per` and set the rate of all users";
         scope.found.add(&text.place, message);
     }
     refuse_rest(written, scope);
@@ -335,7 +336,7 @@ fn per_user(written: &Written, users: u32, scope: &mut Scope<'_>) -> Load {
 fn refuse_rest(written: &Written, scope: &mut Scope<'_>) {
     for text in [&written.think, &written.pace].into_iter().flatten() {
         let rate = names::name(&text.place, "rate");
-        let message = format!("a user rests in the closed model only; leave it out, or {rate}");
+        let message = format!("users pause only in the closed model; leave it out, or {rate}");
         scope.found.add(&text.place, message);
     }
 }
@@ -354,7 +355,7 @@ fn arrivals(written: &Written, scope: &mut Scope<'_>) -> Arrivals {
         ("constant", Arrivals::Constant),
         ("poisson", Arrivals::Poisson),
     ];
-    let arrivals = scope.word(written.arrivals.as_ref(), &words, "not a kind of arrivals");
+    let arrivals = scope.word(written.arrivals.as_ref(), &words, "kind of arrivals");
     arrivals.unwrap_or_default()
 }
 
@@ -393,7 +394,7 @@ pub(crate) fn stop(written: &WrittenStop, loaded: &Loaded, scope: &mut Scope<'_>
         ("close", Drain::Close),
         ("ignore", Drain::Ignore),
     ];
-    let drain = scope.word(written.drain.as_ref(), &drains, "no way to end");
+    let drain = scope.word(written.drain.as_ref(), &drains, "drain mode");
     let value = |count: &Option<Count>| count.as_ref().map(|count| count.value);
     Stop {
         duration: given.or_else(|| endless.then_some(DURATION_DEFAULT)),
@@ -417,7 +418,7 @@ fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
 /// The times of a trace, one a line, from the trace's start; a bare number is in seconds. Their
 /// order is checked by the law.
 fn trace(bytes: &[u8]) -> Result<Vec<Nanos>, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "it is not valid UTF-8".to_owned())?;
+    let text = std::str::from_utf8(bytes).map_err(|_| "the file is not valid UTF-8".to_owned())?;
     let lines = text.lines().map(str::trim).enumerate();
     lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
@@ -448,7 +449,7 @@ fn late(text: Option<&Text>, scope: &mut Scope<'_>) -> LatePolicy {
         }
         (other, None) => {
             let shown = other.escape_default();
-            let message = format!("`{shown}` is not a policy; write queue, skip or drop(2s)");
+            let message = format!("unknown policy `{shown}`; use `queue`, `skip` or `drop(2s)`");
             scope.found.add(&text.place, message);
             LatePolicy::Queue
         }

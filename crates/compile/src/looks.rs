@@ -195,8 +195,8 @@ fn refuse_templates(written: &Written, scope: &mut Scope<'_>) {
     let fields = fields.into_iter().flatten();
     let texts = fields.map(|field| &field.value).chain(&written.body);
     for text in texts.filter(|text| text.value.contains("{{")) {
-        let message = "a check has no templates; `take` the value and compare it in an `if`, or \
-                       write `templates: none` where the text is meant as it is";
+        let message = "a check can't contain templates; `take` the value and compare it in an \
+                       `if`, or write `templates: none` if the braces are literal";
         scope.found.add(&text.place, message);
     }
 }
@@ -318,16 +318,17 @@ fn hash(text: &Text, scope: &mut Scope<'_>) -> Option<Hash> {
     };
     let known = ALGORITHMS.iter().find(|(name, _)| *name == algorithm);
     let (Some(digest), Some(share), Some((_, digits))) = (digest, share, known) else {
-        let message = "a hash is an algorithm and a digest, as `sha256 9f86…`, or `xxh3 …` or \
-                       `fnv1a64 …`, with `sample 10%` behind it where not every body is hashed";
+        let message = "a hash is an algorithm and a digest, such as `sha256 9f86…`, `xxh3 …` or \
+                       `fnv1a64 …`; add `sample 10%` to hash only that share of the bodies";
         scope.found.add(&text.place, message);
         return None;
     };
     let is_digest = digest.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_digest || digest.len() != *digits {
         let digest = digest.escape_debug();
-        let message =
-            format!("a digest by {algorithm} has {digits} hexadecimal digits, and not `{digest}`");
+        let message = format!(
+            "`{digest}` is not a digest by {algorithm}, which has {digits} hexadecimal digits"
+        );
         scope.found.add(&text.place, message);
         return None;
     }

@@ -84,9 +84,8 @@ impl Made {
                     used.list.settle(turns);
                 }
                 None if used.list.is_once() => {
-                    let message = "`mix: random` draws which request comes next, so that the turns \
-                                   of this one's list are not known; write another `mix`, or \
-                                   `order: turn`";
+                    let message = "with `mix: random`, the turns of a request are not known in \
+                                   advance; use another `mix`, or `order: turn`";
                     scope.found.add(&used.place, message);
                 }
                 None => {}

@@ -96,7 +96,7 @@ fn head(part: &Part, boundary: &str) -> Result<String, Box<Diagnostic>> {
     if let Some(written) = &part.media_type
         && written.value.contains(char::is_control)
     {
-        let message = "the type of a part has no line ends and no other control characters";
+        let message = "the type of a part can't contain line ends or other control characters";
         return Err(Box::new(Diagnostic::new(
             &written.place,
             message.to_owned(),
@@ -123,8 +123,8 @@ fn is_template(part: &Part) -> bool {
 fn raw(content: &[u8], noun: &str) -> Result<Vec<u8>, String> {
     let Ok(text) = std::str::from_utf8(content) else {
         return Err(format!(
-            "{noun} is no text, and a part beside it has a template: such a body can't be \
-             rendered; write `templates: none`"
+            "{noun} is not text, and another part has a template: such a body can't be rendered; \
+             write `templates: none`"
         ));
     };
     if Template::is_static(text) {
@@ -132,8 +132,8 @@ fn raw(content: &[u8], noun: &str) -> Result<Vec<u8>, String> {
     }
     if text.contains("endraw") {
         return Err(format!(
-            "{noun} has a template with `endraw`, and a part beside it has a template, too; \
-             write `templates: none`"
+            "{noun} has a template with `endraw`, and another part has a template, too; write \
+             `templates: none`"
         ));
     }
     Ok(format!("{{% raw %}}{text}{{% endraw %}}").into_bytes())
@@ -269,6 +269,6 @@ mod tests {
             ..Part::text(text("n"), text("x"))
         };
         let wrong = body(&[typed], false).expect_err("a line end");
-        assert!(wrong.contains("no line ends"), "{wrong}");
+        assert!(wrong.contains("can't contain line ends"), "{wrong}");
     }
 }

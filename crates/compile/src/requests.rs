@@ -225,7 +225,7 @@ impl<'a> Requests<'a> {
             return urls;
         };
         let lines = lines(&bytes, &file.value);
-        let message = "the list of URLs is empty; write one URL a line";
+        let message = "the list of URLs is empty; write one URL per line";
         scope.found.add_if(lines.is_empty(), &file.place, message);
         for (place, line) in lines {
             let Some(line) = scope.found.ok(&place, line) else {
@@ -304,7 +304,7 @@ fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope:
     if content.varying.is_some() {
         fields.fixed.retain(|field| !field.is("content-length"));
     }
-    let message = "Content-Length is written as the body that varies needs it; leave it out";
+    let message = "Content-Length is computed for each varying body; leave it out";
     scope
         .found
         .add_if(fields.fixed.len() < given, place, message);
@@ -312,7 +312,7 @@ fn check(request: &Request, fields: &mut HeaderFields, content: &Content, scope:
     let varying = fields.varying.iter();
     let varying = varying.filter(|field| field.name().eq_ignore_ascii_case("host"));
     let hosts = varying.count();
-    let message = "it has more than one Host header; give one";
+    let message = "more than one Host header; keep one";
     scope
         .found
         .add_if(hosts > 0 && fixed + hosts > 1, place, message);
@@ -325,7 +325,7 @@ fn target(pool: &Pool, scope: &mut Scope<'_>) -> Option<Url> {
     let url = scope.found.ok(&text.place, Url::parse(&text.value))?;
     if url.target != "/" {
         let message = format!(
-            "the target has a path, `{}`; write it in the requests",
+            "the target has a path, `{}`; move it to the requests",
             url.target
         );
         scope.found.add(&text.place, message);
@@ -392,12 +392,12 @@ impl<'a> HashedLine<'a> {
 }
 
 /// The message on a line of other tools' lists of targets, which have methods.
-const METHOD: &str = "a list has one URL a line and no methods; the method is that of all: -X, or \
-                      `method` in a plan";
+const METHOD: &str = "a list has one URL per line and no methods; set the method of all with -X, \
+                      or `method` in a plan";
 
 /// The message on a line of vegeta's lists, which names the file of a body.
-const BODY: &str = "a list has one URL a line and no bodies; the body is that of all: -d @FILE, or `body` in \
-                    a plan";
+const BODY: &str = "a list has one URL per line and no bodies; set the body of all with -d @FILE, \
+                    or `body` in a plan";
 
 /// Whether a line has a method before its URL: `GET http://…`. vegeta's targets are written so, and
 /// their method would otherwise be a part of the URL.

@@ -116,7 +116,7 @@ pub(crate) fn scenario(
         let names = written.iter().map(|one| one.name.value.as_str().into());
         scenarios = scenarios.with_names(names.collect());
     }
-    let message = "an iteration would go through more than 1,000,000 steps; repeat less";
+    let message = "an iteration would run more than 1,000,000 steps; reduce the repetitions";
     let long = scenarios.extent().steps > STEPS_MAX;
     scope.found.add_if(long, &written[0].name.place, message);
     let program = match is_sound {
@@ -133,12 +133,13 @@ pub(crate) fn scenario(
 fn check(pool: &Pool, scope: &mut Scope<'_>) {
     let first = pool.place("scenario").or_else(|| pool.place("scenarios"));
     if let (Some(first), false) = (first, pool.requests.is_empty()) {
-        let message = "a pool has either `requests` or a `scenario`; give each a pool of its own";
+        let message =
+            "a pool has either `requests` or a `scenario`; move one of them to another pool";
         scope.found.add(first, message);
     }
     if let (Some(first), Some(_)) = (pool.place("scenarios"), pool.scenario.first()) {
-        let message = "a pool has either `scenario` or `scenarios`; give the one a name among the \
-                       others";
+        let message = "a pool has either `scenario` or `scenarios`; move the `scenario` to the \
+                       `scenarios`, under a name";
         scope.found.add(first, message);
     }
 }
@@ -151,7 +152,7 @@ pub(crate) fn choice(
     scope: &mut Scope<'_>,
 ) -> Choice {
     let words = [("spread", 0), ("blocks", 1), ("random", 2)];
-    let mix = scope.word(mix, &words, "no order of weights").unwrap_or(0);
+    let mix = scope.word(mix, &words, "mix").unwrap_or(0);
     let Some(first) = weights.iter().copied().flatten().next() else {
         let equal = vec![1; weights.len()];
         return match Shares::new(&equal).filter(|_| mix == 2) {
@@ -170,10 +171,10 @@ pub(crate) fn choice(
     };
     choice.unwrap_or_else(|| {
         let message = match numbers.iter().all(|weight| *weight == 0) {
-            true => "every weight is 0, so that nothing is sent".to_owned(),
+            true => "every weight is 0, so nothing is sent".to_owned(),
             false => format!(
-                "the weights, without their common divisor, add up to more than {CYCLE_MAX}; write \
-                 smaller ones, or `mix: random`"
+                "the weights, divided by their common divisor, add up to more than {CYCLE_MAX}; \
+                 use smaller ones, or `mix: random`"
             ),
         };
         scope.found.add(&first.place, message);
@@ -239,7 +240,7 @@ where
     /// out as a whole, and noted once.
     fn within(&mut self, place: &drumfire_document::Place, add: impl FnOnce(&mut Self)) {
         if self.nested == NESTED_MAX {
-            let message = format!("steps are nested at most {NESTED_MAX} deep");
+            let message = format!("steps can be nested at most {NESTED_MAX} deep");
             self.scope.found.add(place, message);
             return;
         }
@@ -274,13 +275,13 @@ where
         let next = self.made.requests.len();
         refuse_step(&step.request.ask, self.scope);
         if let Ask::List { file, .. } = &step.request.ask {
-            let message = "a list of URLs is no step; write its requests one by one";
+            let message = "a list of URLs can't be a step; write its requests one by one";
             self.scope.found.add(&file.place, message);
         } else {
             (self.add)(&step.request, templates, &mut self.made, self.scope);
         }
         if let Some(weight) = &step.request.weight {
-            let message = "steps follow one another and have no weights; `scenarios` have";
+            let message = "steps run in order and can't have weights; use weights in `scenarios`";
             self.scope.found.add(&weight.place, message);
         }
         let takes = templates.take(&step.request.take);
@@ -397,8 +398,8 @@ where
         }
         let shown = text.value.escape_debug();
         let message = format!(
-            "`{shown}` is not how often; write a number such as 3, or a template whose value is one, \
-             at most {GIVEN_PASSES_MAX}"
+            "`{shown}` is not a number of repetitions; write a number such as 3, or a template \
+             whose value is a number, at most {GIVEN_PASSES_MAX}"
         );
         self.scope.found.add(&text.place, message);
         Passes::Fixed(0)
@@ -432,9 +433,9 @@ fn on_failure(written: Option<&Text>, scope: &mut Scope<'_>) -> (Retry, OnFailur
         _ => {
             let shown = text.value.escape_debug();
             let message = format!(
-                "`{shown}` is nothing to do after a failure; write continue, end_iteration or \
-                 stop_user, behind retry(TIMES) or retry(TIMES,REST) perhaps, such as \
-                 retry(2,500ms) end_iteration, with at most {RETRIES_MAX} times"
+                "unknown action `{shown}`; use continue, end_iteration or stop_user, optionally \
+                 after retry(TIMES) or retry(TIMES,REST) with at most {RETRIES_MAX} times, such as \
+                 retry(2,500ms) end_iteration"
             );
             scope.found.add(&text.place, message);
             Default::default()

@@ -31,7 +31,7 @@ pub(crate) fn schema(
 ) -> Option<Schema> {
     if let Some(path) = &written.protoset {
         if let Some(file) = written.proto.first() {
-            let message = "name `.proto` files or a set of descriptors, and not both";
+            let message = "use either `.proto` files or a descriptor set, not both";
             scope.found.add(&file.place, message);
         }
         let bytes = scope.file(path)?;
@@ -42,7 +42,7 @@ pub(crate) fn schema(
     for folder in &written.import_path {
         if scope.host.look(&folder.value) != Found::Folder {
             let shown = folder.value.escape_default();
-            let message = format!("there is no folder `{shown}`");
+            let message = format!("`{shown}` is not a folder");
             scope.found.add(&folder.place, message);
         }
     }

@@ -100,7 +100,7 @@ impl<'a> Scope<'a> {
             Payload::File(path) => self.file(path),
             Payload::Base64(text) => {
                 let decoded = STANDARD.decode(text.value.trim());
-                let decoded = decoded.map_err(|error| format!("it is no base64: {error}"));
+                let decoded = decoded.map_err(|error| format!("invalid base64: {error}"));
                 self.found.ok(&text.place, decoded).map(Arc::from)
             }
         }
@@ -129,7 +129,8 @@ impl<'a> Scope<'a> {
         let count = count?;
         let small = u32::try_from(count.value);
         let most = u32::MAX;
-        let small = small.map_err(|_| format!("{} is too much; write at most {most}", count.value));
+        let small =
+            small.map_err(|_| format!("{} is too large; write at most {most}", count.value));
         self.found.ok(&count.place, small)
     }
 
@@ -147,7 +148,7 @@ impl<'a> Scope<'a> {
                 // this.
                 let advice = match text.place {
                     Place::File { .. } if error.is_unclosed() => {
-                        ", and within `{ }` of a plan the law in quotes"
+                        ", and within `{ }`, quote the law"
                     }
                     _ => "",
                 };
@@ -158,8 +159,8 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The value of a word, of several that are possible; `what` completes the message "`…` is" on
-    /// another one. `None` where nothing was written, and where a mistake was noted: the default
+    /// The value of a word, of several that are possible; `what` is the noun in the message on an
+    /// unknown one. `None` where nothing was written, and where a mistake was noted: the default
     /// goes in its place either way.
     pub(crate) fn word<T: Copy>(
         &mut self,
@@ -171,14 +172,14 @@ impl<'a> Scope<'a> {
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text.value) {
             return Some(*value);
         }
-        let known: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+        let known: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
         let known = match known.split_last() {
-            Some((last, [])) => (*last).to_owned(),
+            Some((last, [])) => last.clone(),
             Some((last, others)) => format!("{} or {last}", others.join(", ")),
             None => String::new(),
         };
         let shown = text.value.escape_default();
-        let message = format!("`{shown}` is {what}; write {known}");
+        let message = format!("unknown {what} `{shown}`; use {known}");
         self.found.add(&text.place, message);
         None
     }

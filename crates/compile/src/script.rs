@@ -130,7 +130,7 @@ impl ScriptRules {
         for text in places {
             let name = text.value.strip_prefix(WORD).unwrap_or(&text.value).trim();
             let message = match functions {
-                None => "the pool has no `script`, where functions are looked for".to_owned(),
+                None => "the pool has no `script` with functions".to_owned(),
                 Some(functions) if functions.has(name) => continue,
                 Some(_) => format!("the script has no function `{}`", name.escape_debug()),
             };
@@ -172,7 +172,7 @@ impl ScriptRules {
         let reason = match said {
             None => return Ok(()),
             Some(Datum::Json(json)) if json == "true" => return Ok(()),
-            Some(Datum::Json(json)) => format!("js {function} says {json}"),
+            Some(Datum::Json(json)) => format!("js {function} returned {json}"),
             Some(Datum::Text(text)) => format!("js {function}: {text}"),
         };
         let kind = MismatchKind::Body;
@@ -186,7 +186,7 @@ impl ScriptRules {
             Some(Datum::Text(text) | Datum::Json(text)) => Ok(text),
             None => Err(Mismatch {
                 kind: MismatchKind::Missing,
-                reason: format!("js {}: it returned nothing", take.function),
+                reason: format!("js {} returned nothing", take.function),
             }),
         }
     }

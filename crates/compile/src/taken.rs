@@ -1,5 +1,5 @@
 //! Values that are taken from responses, kept beyond the run: those of a setup are references of
-//! the load and of the teardown (docs/design/0037).
+//! the load and of the teardown (docs/design/02-schedule-and-users.md#setup-and-teardown).
 //!
 //! A worker thread writes them while the phase runs ([`Recorded`]), and the front end reads them
 //! when it is over ([`TakenValues::to_map`]). A phase has one user and one iteration, so that the

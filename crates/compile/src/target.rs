@@ -45,7 +45,7 @@ pub(crate) fn of_calls(reach: &Reach, place: &Place, scope: &mut Scope<'_>) -> O
     if url.target != "/" {
         let call = names::name(&text.place, "call");
         let path = &url.target;
-        let message = format!("the target has a path, `{path}`; {call} says what is called there");
+        let message = format!("the target has a path, `{path}`; select the method with {call}");
         scope.found.add(&text.place, message);
     }
     Some(CallTarget {
@@ -69,7 +69,7 @@ fn whole(text: &Text, scheme: &str) -> Result<String, String> {
         }
         Some(("http" | "https", _)) => Ok(value.clone()),
         Some(_) => Err(format!(
-            "`{}` is no target; write HOST:PORT, a URL with http:// or https://, or unix:PATH",
+            "`{}` is not a target; write HOST:PORT, a URL with http:// or https://, or unix:PATH",
             value.escape_default()
         )),
     }

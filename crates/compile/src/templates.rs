@@ -106,7 +106,7 @@ impl<'a> Templates<'a> {
         scope: &mut Scope<'_>,
     ) -> Self {
         let words = [("jinja", true), ("none", false)];
-        let is_on = scope.word(written, &words, "no language of templates in HTTP requests");
+        let is_on = scope.word(written, &words, "HTTP template language");
         Self {
             scope: templates,
             is_on: is_on.unwrap_or(true),
@@ -123,7 +123,7 @@ impl<'a> Templates<'a> {
     fn compile(&self, source: &str, kind: Kind, place: &Place) -> Result<Template, String> {
         let template = Template::compile(source, kind, &self.scope.sources).map_err(|error| {
             let say = names::setting(place, "templates", "none");
-            format!("{error}; {say} sends it as it is")
+            format!("{error}; use {say} to send it as it is")
         })?;
         self.scope.tried(&template, place)?;
         Ok(template)
@@ -146,7 +146,10 @@ impl<'a> Templates<'a> {
             let say = names::setting(place, "templates", "none");
             Err(named(
                 text,
-                format!("a template can stand in path and query only; {say} takes it as it is"),
+                format!(
+                    "a template is allowed only in the path and query; use {say} to send it as it \
+                     is"
+                ),
             ))
         };
         let url = scope.found.ok(&text.place, url)?;
@@ -260,7 +263,7 @@ impl<'a> Templates<'a> {
     fn field(&self, name: &str, value: &str, place: &Place) -> Result<FieldTemplate, String> {
         if Header::is_framing(name) {
             return Err(format!(
-                "the field `{name}` belongs to the connection and can't be a template"
+                "the field `{name}` is set by the connection and can't be a template"
             ));
         }
         // A name that is none is said before its value is.
@@ -415,7 +418,7 @@ impl<'a> Templates<'a> {
             })
         })?;
         match bodies.is_empty() {
-            true => Err("there is no line to send; write a body a line".to_owned()),
+            true => Err("there are no lines to send; write one body per line".to_owned()),
             false => Ok(bodies),
         }
     }
@@ -424,13 +427,13 @@ impl<'a> Templates<'a> {
     fn check(&self, written: WrittenBody<'_>, scope: &mut Scope<'_>) {
         if let (Some(lines), None) = (written.lines, written.payload) {
             let name = names::name(&lines.place, "body_lines");
-            let message = format!("{name} needs a body to take the lines from");
+            let message = format!("{name} needs a body with lines");
             scope.found.add(&lines.place, message);
         }
         if let Some(order) = written.order.filter(|_| !is_on(written.lines)) {
             let lines = names::setting(&order.place, "body_lines", "true");
             let name = names::name(&order.place, "order");
-            let message = format!("{name} is for bodies with {lines}");
+            let message = format!("{name} is only for bodies with {lines}");
             scope.found.add(&order.place, message);
         }
     }
@@ -485,7 +488,7 @@ fn order(written: Option<&Text>, scope: &mut Scope<'_>) -> Order {
         ("random", Order::Random),
         ("once", Order::OnceEach),
     ];
-    scope.word(written, &orders, "no order").unwrap_or_default()
+    scope.word(written, &orders, "order").unwrap_or_default()
 }
 
 /// Whether a body is JSON, within whose strings values are escaped: a Content-Type decides, and

@@ -84,7 +84,7 @@ pub(crate) fn http(
 pub(crate) fn reach(settings: &Settings, urls: &[Url], scope: &mut Scope<'_>) -> Reach {
     let written = &settings.reach;
     let unresolved = [("refuse", Unresolved::Refuse), ("fail", Unresolved::Fail)];
-    let what = "nothing that can be done with a name without an address";
+    let what = "action";
     let unix_socket = written.unix_socket.as_ref();
     Reach {
         tls: tls(&settings.tls, scope),
@@ -117,8 +117,7 @@ fn renewal(written: &WrittenReach, scope: &mut Scope<'_>) -> Renewal {
         (_, Ok(time)) if time >= LOOK_UP_LEAST => Renewal::Each(time),
         _ => {
             let message = format!(
-                "`{}` does not say when names are looked up again; write once, ttl, or a time of \
-                 at least {LOOK_UP_LEAST}",
+                "invalid lookup `{}`; use `once`, `ttl` or a time of at least {LOOK_UP_LEAST}",
                 text.value.escape_default()
             );
             scope.found.add(&text.place, message);
@@ -140,14 +139,14 @@ fn name_server(written: &WrittenReach, scope: &mut Scope<'_>) -> Option<SocketAd
     };
     let address = text.value.parse().ok().or_else(with_port);
     if address.is_none() {
-        let message = "a name server is written as ADDRESS or ADDRESS:PORT, such as 127.0.0.1:5353";
+        let message = "write a name server as ADDRESS or ADDRESS:PORT, such as 127.0.0.1:5353";
         scope.found.add(&text.place, message);
     }
     if address.is_some() && written.lookup.is_none() {
         // The system's own resolver asks its own servers.
         scope.found.add(
             &text.place,
-            "it is asked for names that are looked up again; add `lookup`",
+            "it is used only for names that are looked up again; add `lookup`",
         );
     }
     address
@@ -165,7 +164,7 @@ fn compressed(settings: &Settings, scope: &mut Scope<'_>) -> Compressed {
         ("gzip", Compressed::DecodeGzip(most)),
         ("true", Compressed::Decode(most)),
     ];
-    let what = "no word on compressed bodies";
+    let what = "value";
     scope
         .word(http.compressed.as_ref(), &words, what)
         .unwrap_or_default()
@@ -182,7 +181,7 @@ fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
         (_, Ok(count)) => Redirects::Follow(count),
         (other, Err(_)) => {
             let shown = other.escape_default();
-            let message = format!("`{shown}` is no number of redirects; write one such as 10");
+            let message = format!("`{shown}` is not a number of redirects; write one such as 10");
             scope.found.add(&text.place, message);
             Redirects::Report
         }
@@ -194,7 +193,7 @@ fn redirects(text: Option<&Text>, scope: &mut Scope<'_>) -> Redirects {
 fn redirect_style(text: Option<&Text>, scope: &mut Scope<'_>) -> RedirectStyle {
     let words = [("fetch", RedirectStyle::Fetch), ("go", RedirectStyle::Go)];
     scope
-        .word(text, &words, "no style of redirects")
+        .word(text, &words, "redirect style")
         .unwrap_or_default()
 }
 
@@ -204,7 +203,8 @@ fn resumption(written: &WrittenTls, scope: &mut Scope<'_>) -> Resumption {
     let share: Option<Resumption> = scope.found.parse(written.resumption.as_ref());
     match (&written.resumption, is_on(&written.full_handshakes)) {
         (Some(text), true) => {
-            let message = "full_handshakes and resumption contradict each other; give one of them";
+            let message =
+                "full_handshakes and resumption contradict each other; use only one of them";
             scope.found.add(&text.place, message);
             Resumption::NONE
         }
@@ -289,7 +289,7 @@ fn source_addresses(reach: &WrittenReach, scope: &mut Scope<'_>) -> Vec<IpAddr> 
     for text in &reach.source_ip {
         let wrong = || {
             let shown = text.value.escape_default();
-            format!("`{shown}` is no address; write one such as 127.0.0.2")
+            format!("`{shown}` is not an address; write one such as 127.0.0.2")
         };
         let address = text.value.parse().map_err(|_| wrong());
         let Some(address) = scope.found.ok(&text.place, address) else {
@@ -358,22 +358,18 @@ pub(crate) fn connections(
     let spread = scope.word(
         settings.reach.addresses.as_ref(),
         &spreads,
-        "no way to choose addresses",
+        "choice of addresses",
     );
     let sessions = [("shared", Affinity::Shared), ("user", Affinity::User)];
-    let affinity = scope.word(written.session.as_ref(), &sessions, "no kind of session");
+    let affinity = scope.word(written.session.as_ref(), &sessions, "kind of session");
     let backoff = scope.found.parse(written.connect_backoff.as_ref());
     let styles = [
         ("rfc", ReusedClosed::Retry),
         ("go", ReusedClosed::RetryAsGo),
     ];
-    let retried = scope.word(written.retry_style.as_ref(), &styles, "no rule for retries");
+    let retried = scope.word(written.retry_style.as_ref(), &styles, "retry style");
     let openings = [("waiting", Opening::Waiting), ("service", Opening::Service)];
-    let opening = scope.word(
-        written.connection_opening.as_ref(),
-        &openings,
-        "no part of a request's time",
-    );
+    let opening = scope.word(written.connection_opening.as_ref(), &openings, "value");
     Connections {
         opening: opening.unwrap_or_default(),
         count: loaded.connections,
@@ -404,7 +400,7 @@ fn life(written: &Written, scope: &mut Scope<'_>) -> Life {
     let positive = |text: Option<&Text>, time: Nanos, scope: &mut Scope<'_>| {
         let text = text.filter(|_| time == Nanos::ZERO);
         if let Some(text) = text {
-            let message = "no connection could be used; write a time above 0";
+            let message = "with a time of 0, no connection could be used; write a longer one";
             scope.found.add(&text.place, message);
         }
     };
@@ -440,11 +436,7 @@ pub(crate) fn cookies(settings: &Settings, scope: &mut Scope<'_>) -> Cookies {
         ("iteration", Cookies::Iteration),
         ("user", Cookies::User),
     ];
-    let cookies = scope.word(
-        written.cookies.as_ref(),
-        &words,
-        "no time to keep cookies for",
-    );
+    let cookies = scope.word(written.cookies.as_ref(), &words, "cookie lifetime");
     let session = written.session.as_ref();
     let of_session = session.filter(|session| session.value == "user");
     cookies.unwrap_or_else(|| of_session.map_or(Cookies::Ignore, |_| Cookies::User))
@@ -459,7 +451,7 @@ fn keep_alive(written: &Written, scope: &mut Scope<'_>) -> KeepAlive {
         return if kept { KeepAlive::Yes } else { KeepAlive::No };
     };
     let off = names::setting(&limit.place, "keepalive", "false");
-    let message = format!("{off} contradicts it; leave one of them out");
+    let message = format!("it contradicts {off}; leave one of them out");
     scope.found.add_if(!kept, &limit.place, &message);
     let none = limit.value == 0;
     scope

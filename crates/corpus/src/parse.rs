@@ -102,7 +102,7 @@ impl Case {
         let length = piece.times.saturating_mul(piece.bytes.len());
         if piece.times == 0 || length > CASE_BYTES_MAX {
             return Err(format!(
-                "a piece is repeated at least once and has at most {CASE_BYTES_MAX} bytes"
+                "a piece must be repeated at least once and have at most {CASE_BYTES_MAX} bytes"
             ));
         }
         self.pieces.push(piece);
@@ -178,7 +178,7 @@ fn unquote(text: &str) -> Result<Vec<u8>, String> {
     while let Some(byte) = rest.next() {
         bytes.push(match byte {
             b'\\' => unescape(&mut rest)?,
-            b'"' => return Err("a double quote within needs a backslash".to_owned()),
+            b'"' => return Err("escape inner double quotes with a backslash".to_owned()),
             _ => byte,
         });
     }

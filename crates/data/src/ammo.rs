@@ -167,9 +167,9 @@ impl Ammo {
         Err(AmmoError::at(
             0,
             match ammo.options.chosen.is_empty() {
-                true => "there is no request in it".to_owned(),
+                true => "the file has no requests".to_owned(),
                 false => format!(
-                    "no request in it has a tag of {}",
+                    "no request in the file has a tag from this list: {}",
                     ammo.options.chosen.join(", ")
                 ),
             },
@@ -241,14 +241,14 @@ impl Ammo {
             return Ok(());
         };
         if self.options.timing == Timing::Own {
-            let missing = "the entry has no time, so that its own timing is not known";
+            let missing = "the entry has no time, so it can't be replayed at its recorded time";
             let time = batch
                 .last()
                 .time
                 .ok_or_else(|| AmmoError::at(line, missing))?;
             if self.times.len() == TIMES_MAX {
                 let message =
-                    format!("a replay with its own timing has at most {TIMES_MAX} requests");
+                    format!("a replay at recorded times can have at most {TIMES_MAX} requests");
                 return Err(AmmoError::at(line, message));
             }
             self.times.push(time);

@@ -143,12 +143,12 @@ fn of_others(
         None => by_interpreter(state, left, operator, right),
         Some(text) => {
             let hint = match operator {
-                "+" => "; `~` joins texts",
+                "+" => "; use `~` to join strings",
                 _ => "",
             };
             let text = secret::excerpt(text);
             Err(refusal(format!(
-                "`{operator}` with `{text}`, which is no number{hint}"
+                "`{operator}` with `{text}`, which is not a number{hint}"
             )))
         }
     }
@@ -389,13 +389,13 @@ mod tests {
         for (text, words) in [
             (
                 "{{ word + 1 }}",
-                "`+` with `abc`, which is no number; `~` joins texts",
+                "`+` with `abc`, which is not a number; use `~` to join strings",
             ),
-            ("{{ code - 1 }}", "`-` with `007`, which is no number"),
+            ("{{ code - 1 }}", "`-` with `007`, which is not a number"),
             ("{{ total / (count - 3) }}", "`12.5 / 0` divides by 0"),
             ("{{ total % 0 }}", "divides by 0"),
             ("{{ [] - 1 }}", "unsupported types sequence and number"),
-            ("{{ -word }}", "`-` with `abc`, which is no number"),
+            ("{{ -word }}", "`-` with `abc`, which is not a number"),
             ("{{ range(word) }}", "cannot convert"),
             ("{{ missing + 1 }}", "no variable `missing`"),
         ] {

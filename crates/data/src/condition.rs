@@ -274,7 +274,7 @@ impl Value<'_> {
         self.number().ok_or_else(|| {
             let text = drumfire_plan::secret::excerpt(&self.text());
             DataError::new(format!(
-                "the condition compares `{text}`, which is no number"
+                "the condition compares `{text}`, which is not a number"
             ))
         })
     }
@@ -392,9 +392,9 @@ impl Parser<'_> {
                 Node::HasCell(*feed, *column)
             }
             _ => {
-                let message = "behind `is` stands `defined` or `not defined`, and before it a \
-                               variable of the scenario or a column of a feed; ask for null as \
-                               `x == null`";
+                let message = "write `is` between a variable of the scenario, or a column of a \
+                               feed, and `defined` or `not defined`; to test for null, write `x == \
+                               null`";
                 return Err(TemplateError(message.to_owned()));
             }
         };
@@ -424,7 +424,8 @@ impl Parser<'_> {
     /// A text, a number, a name, a call, or a condition in parentheses.
     fn alone(&mut self) -> Result<Node, TemplateError> {
         let Some(token) = self.lexer.next()? else {
-            let message = "the condition ends where a value should stand, such as `total > 0`";
+            let message =
+                "the condition ends where a value is expected; write one such as `total > 0`";
             return Err(TemplateError(message.to_owned()));
         };
         match token {
@@ -479,7 +480,7 @@ impl Parser<'_> {
             .map(|simple| Node::Named(simple, place))
             .ok_or_else(|| {
                 TemplateError(format!(
-                    "`{}` can't stand in a condition; `set` a variable to it first",
+                    "`{}` can't be used in a condition; `set` a variable to it first",
                     text.escape_debug()
                 ))
             })
@@ -521,7 +522,7 @@ impl Parser<'_> {
 
 fn too_deep() -> TemplateError {
     TemplateError(format!(
-        "a condition has at most {DEPTH_MAX} operators of a kind, one in another"
+        "a condition can chain or nest at most {DEPTH_MAX} operators"
     ))
 }
 
@@ -625,8 +626,8 @@ mod tests {
     #[test]
     fn what_has_no_value_is_an_error_of_the_plan() {
         for (text, part) in [
-            ("unset + 1 == 1", "which is no number"),
-            ("people.name < 3", "compares `Ada`, which is no number"),
+            ("unset + 1 == 1", "which is not a number"),
+            ("people.name < 3", "compares `Ada`, which is not a number"),
             ("1 / (status - 200) > 1", "divides by 0"),
             ("5 % 0 == 1", "divides by 0"),
         ] {
@@ -641,26 +642,29 @@ mod tests {
         let long = format!("1{}", " + 1".repeat(100));
         let huge = format!("'{}'", "x".repeat(5_000));
         for (text, part) in [
-            ("", "ends where a value should stand"),
-            ("total >", "ends where a value should stand"),
+            ("", "ends where a value is expected"),
+            ("total >", "ends where a value is expected"),
             ("total = 1", "write =="),
             ("a && b", "no variable `a`"),
             ("total && status", "write `and`"),
-            ("total | int > 3", "no filters"),
+            ("total | int > 3", "can't have filters"),
             ("!total", "write `not`"),
-            ("total > 0)", "`)` stands where none is expected"),
+            ("total > 0)", "unexpected `)`"),
             ("(total > 0", "not closed"),
-            ("'a", "not closed with its quote"),
+            ("'a", "the closing quote of a string is missing"),
             ("'a\\n' == 1", "backslash"),
             ("tota > 1", "did you mean `total`"),
             ("people.nam == 1", "no column `nam`"),
             ("never == 1", "read before any step sets it"),
-            ("connection + 'ä", "not closed with its quote"),
-            ("iteration is defined", "behind `is`"),
+            (
+                "connection + 'ä",
+                "the closing quote of a string is missing",
+            ),
+            ("iteration is defined", "write `is` between"),
             ("1x > 2", "`1x` is not a number"),
             ("choose([1]) == 1", "`set` a variable to it first"),
-            (&deep, "one in another"),
-            (&long, "one in another"),
+            (&deep, "chain or nest at most"),
+            (&long, "chain or nest at most"),
             (&huge, "at most 4096 bytes"),
         ] {
             let error = holds(text).expect_err(text);

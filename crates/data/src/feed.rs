@@ -136,7 +136,7 @@ impl Feed {
     /// Rows of several kinds or lengths, or none.
     pub fn from_inline(json: &str, fields: &[String]) -> Result<Self, FeedError> {
         let read: Result<Vec<serde_json::Value>, _> = serde_json::from_str(json);
-        let rows = read.map_err(|_| FeedError::at(0, "the rows are a list"))?;
+        let rows = read.map_err(|_| FeedError::at(0, "the rows must be a list"))?;
         if rows.iter().all(serde_json::Value::is_array) && !rows.is_empty() {
             return Self::of_lists(rows, fields);
         }
@@ -148,7 +148,7 @@ impl Feed {
             read.push(columns.row(row, 0).map_err(of_row)?);
         }
         if !fields.is_empty() {
-            let message = "`fields` names the values of rows that are lists";
+            let message = "`fields` is only for rows that are lists";
             return Err(FeedError::at(0, message));
         }
         let names = columns.list().map(|(name, _)| name.to_owned()).collect();
@@ -164,7 +164,7 @@ impl Feed {
             };
             if values.len() != fields.len() {
                 let (has, wants) = (counted(values.len() as u64, "value"), fields.len());
-                let message = format!("row {number} has {has} and `fields` names {wants}");
+                let message = format!("row {number} has {has}, but `fields` has {wants}");
                 return Err(FeedError::at(0, message));
             }
             cells.extend(values.into_iter().map(json_rows::from_json));
@@ -283,7 +283,7 @@ fn is_plain(value: &Value) -> bool {
 /// Appends a value's text.
 fn push_value(value: &Value, out: &mut String) -> Result<(), DataError> {
     if value.is_undefined() {
-        let message = "the request's row lacks the value";
+        let message = "the row of the request has no value";
         return Err(DataError::new(message));
     }
     match value.as_str() {

@@ -116,18 +116,18 @@ impl FeedOrder {
                     1 => String::new(),
                     pools => format!(" by {pools} pools in turn"),
                 };
-                let missing = || format!("is gone through once{by}; none is left");
+                let missing = || format!("each is used once{by}, and none are left");
                 (row, row.map_or_else(missing, |_| String::new()))
             }
             Self::PerUser => {
                 let user = u64::from(request.user);
                 let row = u64::from(deal.users_before) + user;
                 let row = (row < rows).then_some(row);
-                let missing = || "gives each user its own; there are more users".to_owned();
+                let missing = || "each user needs its own, and there are more users".to_owned();
                 (row, row.map_or_else(missing, |_| String::new()))
             }
         };
-        row.ok_or_else(|| DataError::new(format!("has {} and {missing}", counted(rows, "row"))))
+        row.ok_or_else(|| DataError::new(format!("has {}: {missing}", counted(rows, "row"))))
     }
 
     /// For how many requests there are rows, when the run ends with them.
@@ -157,7 +157,7 @@ mod tests {
         for arrival in [0, 1, 9] {
             assert_eq!(row(FeedOrder::PerUser, deal, arrival, 3), Ok(3));
         }
-        let error = "has 5 rows and gives each user its own; there are more users";
+        let error = "has 5 rows: each user needs its own, and there are more users";
         assert_eq!(row(FeedOrder::PerUser, deal, 0, 5), Err(error.to_owned()));
         let behind = Deal {
             users_before: 3,

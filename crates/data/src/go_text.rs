@@ -140,7 +140,7 @@ fn whole(value: &GoValue) -> Result<i64, Fault> {
         GoValue::Str(text) => text.trim().parse().ok(),
         _ => None,
     };
-    read.ok_or_else(|| Fault::from(format!("{value:?} is no whole number")))
+    read.ok_or_else(|| Fault::from(format!("{value:?} is not a whole number")))
 }
 
 /// From 0 to 9; with one number from 0 up to it, or from it up to 0; with two from the smaller up
@@ -150,7 +150,7 @@ fn random_int(call: &mut Call<'_>, args: &[GoValue]) -> Result<GoValue, Fault> {
         [] => (0, INT_END),
         [one] => (0, whole(one)?),
         [from, to] => (whole(from)?, whole(to)?),
-        _ => return Err("randInt has at most two arguments".into()),
+        _ => return Err("randInt takes at most two arguments".into()),
     };
     let (from, to) = match (from.min(to), from.max(to)) {
         (0, 0) => (0, INT_END),
@@ -166,11 +166,14 @@ fn random_string(call: &mut Call<'_>, args: &[GoValue]) -> Result<GoValue, Fault
         [] => (1, None),
         [length] => (whole(length)?, None),
         [length, letters] => (whole(length)?, Some(letters)),
-        _ => return Err("randString has at most two arguments".into()),
+        _ => return Err("randString takes at most two arguments".into()),
     };
     let length = usize::try_from(length).ok().filter(|n| *n <= LETTERS_MAX);
-    let length = length
-        .ok_or_else(|| Fault::from(format!("a random text has from 0 to {LETTERS_MAX} letters")))?;
+    let length = length.ok_or_else(|| {
+        Fault::from(format!(
+            "a random string must have 0 to {LETTERS_MAX} letters"
+        ))
+    })?;
     let given = letters.and_then(GoValue::as_str);
     let letters = given.filter(|letters| !letters.is_empty());
     let letters: Vec<char> = letters.unwrap_or(LETTERS).chars().collect();

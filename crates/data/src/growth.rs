@@ -122,7 +122,7 @@ fn set(value: Value) -> Result<Value, Error> {
 fn keep(value: Value) -> Result<Value, Error> {
     check(&value)?;
     if has_namespace(&value) {
-        return Err(refusal("a namespace can't keep a namespace"));
+        return Err(refusal("a namespace can't contain a namespace"));
     }
     Ok(computed(value))
 }

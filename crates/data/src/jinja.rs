@@ -433,7 +433,7 @@ fn item(whole: Cow<'_, str>, place: &Value) -> Result<String, Error> {
     let found = match (parsed, place.as_str()) {
         (Ok(serde_json::Value::Object(mut members)), Some(name)) => members
             .remove(name)
-            .ok_or_else(|| refused(format!("`item` finds no member `{name}`")))?,
+            .ok_or_else(|| refused(format!("`item` found no member `{name}`")))?,
         (Ok(serde_json::Value::Array(elements)), name) if name.is_none() || number => {
             let place = integer(place)?;
             element(elements, place)
@@ -475,7 +475,7 @@ fn go(text: Cow<'_, str>, data: &Value, escape: Option<&str>) -> Result<String, 
         None => Escape::None,
         Some("html") => Escape::Html,
         Some(other) => {
-            let message = format!("`go` escapes nothing for `{other}`; there is html");
+            let message = format!("unknown escape `{other}` of `go`; use html");
             return Err(Error::new(ErrorKind::InvalidOperation, message));
         }
     };
@@ -517,7 +517,7 @@ fn random_float(min: Option<&Value>, max: Option<&Value>) -> Result<f64, Error> 
 fn random_string(length: &Value) -> Result<String, Error> {
     let length: u64 = integer(length)?;
     if length > LETTERS_MAX {
-        let message = format!("a random string has at most {LETTERS_MAX} letters");
+        let message = format!("a random string can have at most {LETTERS_MAX} letters");
         return Err(Error::new(ErrorKind::InvalidOperation, message));
     }
     with_rendering(|rendering| {
@@ -538,7 +538,7 @@ fn call_own(
     arguments: &[Value],
 ) -> Result<Value, Error> {
     let Some(functions) = functions else {
-        let words = "the pool has no `script`, where `js` looks for its functions";
+        let words = "the pool has no `script` with functions for `js`";
         return Err(failed(DataError {
             words: words.to_owned(),
             cause: DataCause::Name,
@@ -592,7 +592,7 @@ fn datum(state: &mut State<'_, '_>, value: &Value) -> Result<Datum, Error> {
 fn choose(list: &Value) -> Result<Value, Error> {
     let count = list.len().unwrap_or(0) as u64;
     if count == 0 {
-        let message = "`choose` needs a list with an element";
+        let message = "`choose` needs a list with at least one element";
         return Err(Error::new(ErrorKind::InvalidOperation, message));
     }
     let index = with_rendering(|rendering| rendering.context.random().below(count))?;

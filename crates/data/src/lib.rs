@@ -4,6 +4,9 @@
 //! Knows the native template language ([`Template`]), what templates may draw on ([`Sources`]), and
 //! in which order a list is gone through ([`Order`]). Must not know I/O, clocks or protocols: the
 //! bytes of files and the time are given to it. Start reading at [`Template`].
+//!
+//! Every value is a function of a [`drumfire_plan::RequestContext`]. Files larger than memory are
+//! read in blocks through [`ReadAt`].
 
 mod ammo;
 mod computing;

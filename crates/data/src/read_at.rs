@@ -82,7 +82,7 @@ impl Window {
         };
         window.grow()?;
         if window.rest().starts_with(b"\xff\xfe") || window.rest().starts_with(b"\xfe\xff") {
-            return Err("the text is UTF-16; write it as UTF-8".to_owned());
+            return Err("the text is UTF-16; convert it to UTF-8".to_owned());
         }
         if window.rest().starts_with(BYTE_ORDER_MARK) {
             window.take(BYTE_ORDER_MARK.len());

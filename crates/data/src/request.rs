@@ -191,7 +191,7 @@ impl Bodies {
     fn render(&self, request: &RequestContext, out: &mut Vec<u8>) -> Result<(), DataError> {
         let length = self.list.len() as u64;
         let Some(index) = self.shared.index(request, length) else {
-            let message = format!("the body has {length} lines; none is left");
+            let message = format!("the body has {length} lines, and none are left");
             return Err(DataError::new(message));
         };
         // An index below a length that was a usize.
@@ -528,7 +528,7 @@ mod tests {
         }
         let once = lines(Order::OnceEach);
         assert_eq!((turn.count(), once.count()), (None, None));
-        let error = "the body has 3 lines; none is left";
+        let error = "the body has 3 lines, and none are left";
         assert_eq!(body(&once, 3), Err(error.to_owned()));
     }
 

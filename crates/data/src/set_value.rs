@@ -118,13 +118,13 @@ mod tests {
             Sources::new().with_references([("aa".to_owned(), "${aa}".to_owned())].into());
         for text in ["{{ aa }}", "{{ aa | upper }}", "{% if aa %}1{% endif %}"] {
             let error = error(text, &sources_of_plan);
-            let wanted = "no variable `aa`; it is a value of the plan: write `${aa}`";
+            let wanted = "no variable `aa`; for the value of the plan, write `${aa}`";
             assert!(error.contains(wanted), "{error}");
         }
         for text in ["{{ connection }}", "{{ message_number + 1 }}"] {
             let error = error(text, &sources.for_values());
             assert!(
-                error.contains("a variable is set before there is one"),
+                error.contains("belongs to a request, and variables are set before there is one"),
                 "{error}"
             );
         }

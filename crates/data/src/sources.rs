@@ -73,11 +73,11 @@ impl fmt::Display for SourceError {
         match self {
             Self::Name(name) => write!(
                 f,
-                "`{name}` can't be a name in templates; write one of letters, digits and `_` that \
-                 begins with no digit"
+                "`{name}` can't be a name in templates; use letters, digits and `_`, and do not \
+                 begin with a digit"
             ),
             Self::Taken(name) => {
-                write!(f, "templates have `{name}` already; choose another name")
+                write!(f, "templates already have `{name}`; choose another name")
             }
             Self::TooMany => write!(f, "a scenario has at most {VARIABLES_MAX} variables"),
         }

@@ -381,7 +381,7 @@ impl<'a> Compiler<'a> {
             if column.is_some() {
                 jinja.read_by_column(feed_at);
                 if variables.iter().any(|other| other == feed) {
-                    let message = format!("write one of `{feed}` and `{variable}`");
+                    let message = format!("use either `{feed}` or `{variable}`, not both");
                     return Err(TemplateError(message));
                 }
             }
@@ -416,7 +416,7 @@ pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), Te
     };
     if sources.lacks(name) {
         return Err(TemplateError(format!(
-            "a request has `{name}`, and a variable is set before there is one"
+            "`{name}` belongs to a request, and variables are set before there is one"
         )));
     }
     if VARIABLES.contains(&name) || sources.variable(name).is_some() {
@@ -433,13 +433,15 @@ pub(crate) fn check_variable(variable: &str, sources: &Sources) -> Result<(), Te
         let feeds: Vec<&str> = sources.names().collect();
         let near = match drumfire_plan::suggestion(name, known) {
             _ if let Some(reference) = sources.reference(name) => {
-                format!("; it is a value of the plan: write `{reference}`")
+                format!("; for the value of the plan, write `{reference}`")
             }
             none if none.is_empty() && !feeds.is_empty() => {
-                format!("; feeds are {}", feeds.join(", "))
+                format!("; the feeds are {}", feeds.join(", "))
             }
             none if none.is_empty() && column.is_some() => {
-                format!("; rows of a file are a feed: `feeds: {{ {name}: {{ csv: {name}.csv }} }}`")
+                format!(
+                    "; for rows of a file, add a feed: `feeds: {{ {name}: {{ csv: {name}.csv }} }}`"
+                )
             }
             near => near,
         };
@@ -467,10 +469,10 @@ fn delimited(columns: &str) -> &'static str {
     match columns {
         columns if columns.contains(", ") => "",
         columns if columns.contains(';') => {
-            "; where `;` stands between values, a plan's feed has `delimiter: \";\"`"
+            "; if `;` separates the values, add `delimiter: \";\"` to a plan's feed"
         }
         columns if columns.contains('\t') => {
-            "; where tabs stand between values, a plan's feed has `delimiter: tab`"
+            "; if tabs separate the values, add `delimiter: tab` to a plan's feed"
         }
         _ => "",
     }

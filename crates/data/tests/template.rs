@@ -167,7 +167,10 @@ fn mistakes_are_told() {
             "templates have no variable `usr`; did you mean `user`?",
         ),
         ("{{ g.a }}", "templates have no variable `g`"),
-        ("{{ g.a }}", "templates have no variable `g`; feeds are f"),
+        (
+            "{{ g.a }}",
+            "templates have no variable `g`; the feeds are f",
+        ),
         ("{{ f.aa }}", "the feed `f` has no column `aa`"),
         (
             "{{ random_int(1) }}",
@@ -175,7 +178,7 @@ fn mistakes_are_told() {
         ),
         (
             "{{ choose([]) }}",
-            "in the template `{{ choose([]) }}`: `choose` needs a list with an element",
+            "in the template `{{ choose([]) }}`: `choose` needs a list with at least one element",
         ),
         (
             "{% for i in range(3) %}",
@@ -236,7 +239,7 @@ fn templates_have_a_bounded_depth() {
 #[test]
 fn values_have_a_bounded_depth() {
     const DEEP: &str = "lists or maps are nested more than 100 deep";
-    const NAMESPACE: &str = "a namespace can't keep a namespace";
+    const NAMESPACE: &str = "a namespace can't contain a namespace";
     const MANY: &str = "elements in one rendering";
     let ns = "{% set ns = namespace() %}";
     let loops = |set: &str| {

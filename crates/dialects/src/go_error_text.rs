@@ -3,8 +3,8 @@
 use drumfire_measure::Outcome;
 
 /// The details of an outcome by which Go has another text for it.
-const CLOSED_IN_HANDSHAKE: &str = "the peer closed the connection within the handshake";
-const WAS_RESET: &str = "the connection was reset within the body";
+const CLOSED_IN_HANDSHAKE: &str = "the peer closed the connection during the handshake";
+const WAS_RESET: &str = "the connection was reset before the body was complete";
 /// The beginning of the detail of a redirect that leads nowhere: a redirect that Go's client gives
 /// up, and no field that it can't read.
 const LOCATION: &str = "Location: ";

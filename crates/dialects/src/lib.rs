@@ -3,6 +3,10 @@
 //! Knows the flags, defaults, error texts and report shapes of other load generators. Must not
 //! know the engine or touch files: a dialect runs nothing, and what its flags name is read
 //! through [`Host`]. Start reading at [`parse`], then at a dialect's own folder.
+//!
+//! Each tool has a folder with its flags, their translation to a document, and its output. If a
+//! dialect seems to need a switch in the engine, the plan lacks a concept: add the concept to the
+//! plan.
 
 mod ghz;
 mod go_error_text;

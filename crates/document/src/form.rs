@@ -75,7 +75,7 @@ struct Root {
 }
 
 fields!(Root [] {
-    "drumfire" => version: "The version of the form: 1",
+    "drumfire" => version: "Version of the plan format: 1",
 } [document]);
 
 /// The parts of a document whose names the others use.
@@ -190,7 +190,7 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
         None if !matches!(root.value, Node::Null | Node::Map(_)) => {}
         None => found.add(
             &root.place,
-            format!("a plan says its version first; write `drumfire: {VERSION}`"),
+            format!("the plan's version is missing; write `drumfire: {VERSION}`"),
         ),
     }
 }

@@ -4,6 +4,10 @@
 //! and printed as one ([`form`]). Must not know the meaning of a value: that is the compiler's. Of
 //! the world it asks only for the files and variables that references name ([`Environment`]). Start
 //! reading at [`Document`].
+//!
+//! Flags, plan files and other tools' command lines all become a [`Document`], which can be
+//! printed, stored and sent without a [`drumfire_plan::Plan`]. A plan has no reference to its
+//! document.
 
 mod diagnostic;
 mod document;

@@ -113,8 +113,10 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (_, During::Send) => Outcome::Send,
     };
     let detail = match (&error, during) {
-        (IoError::TimedOut, During::Send) => Some("its segments were not acknowledged".to_owned()),
-        (IoError::Unreachable, During::Send) => Some("there is no way to its peer".to_owned()),
+        (IoError::TimedOut, During::Send) => {
+            Some("the peer did not acknowledge the data".to_owned())
+        }
+        (IoError::Unreachable, During::Send) => Some("no route to the peer".to_owned()),
         _ => io_detail(error),
     };
     Failure { outcome, detail }
@@ -180,7 +182,7 @@ pub(crate) fn http2_failure(error: &http2::Error) -> Failure {
         // The stream with the head has failed by the limit before.
         Error::Limit(http2::Limit::Head) => {
             let outcome = Outcome::h2_connection(error.code().0);
-            return Failure::with(outcome, "the response's head of another stream is too long");
+            return Failure::with(outcome, "the response head of another stream is too long");
         }
         Error::Violation { code, .. } => Outcome::h2_connection(code.0),
         Error::Limit(limit) => limit_outcome(*limit),
@@ -279,7 +281,7 @@ mod tests {
         let said = format!("{}: {}", outcome.words(), detail.unwrap_or_default());
         assert_eq!(
             said,
-            "the answer is not HTTP/2: the peer answers HTTP/1.1 400 No"
+            "the response is not HTTP/2: the peer answered HTTP/1.1 400 No"
         );
     }
 

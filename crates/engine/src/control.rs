@@ -137,22 +137,21 @@ impl fmt::Display for ControlError {
         match self {
             Self::Over => f.write_str("the run is over"),
             Self::TooSoon { soonest } => {
-                write!(
-                    f,
-                    "that time is too near; the next possible one is {soonest}"
-                )
+                write!(f, "too soon; the earliest possible time is {soonest}")
             }
-            Self::TooLate { end } => write!(f, "the load ends before that, at {end}"),
-            Self::NoRate => f.write_str("users start when they are free: change their number"),
+            Self::TooLate { end } => write!(f, "too late; the load ends at {end}"),
+            Self::NoRate => f.write_str("this load has no rate; change the number of users"),
             Self::OwnRates => {
-                f.write_str("each user follows a rate of its own: change the number of users")
+                f.write_str("each user follows its own rate; change the number of users")
             }
-            Self::NoUsers => f.write_str("requests start at a rate: change that"),
+            Self::NoUsers => {
+                f.write_str("this load has a rate, not a number of users; change the rate")
+            }
             Self::TooManyUsers => f.write_str("a pool has at most 10,000,000 users"),
             Self::Schedule(error) => error.fmt(f),
-            Self::TooMany => write!(f, "a run takes no more than {COMMANDS_MAX} commands"),
-            Self::NoPool(pool) => write!(f, "there is no pool {pool}; they count from 0"),
-            Self::WhichPool => f.write_str("the run has several pools: name one"),
+            Self::TooMany => write!(f, "a run accepts at most {COMMANDS_MAX} commands"),
+            Self::NoPool(pool) => write!(f, "unknown pool {pool}; pools are numbered from 0"),
+            Self::WhichPool => f.write_str("the run has several pools; specify one"),
         }
     }
 }

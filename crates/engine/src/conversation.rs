@@ -102,7 +102,7 @@ impl fmt::Display for ConversationError {
             Self::Failed(outcome, None) => f.write_str(outcome.words()),
             Self::Failed(outcome, Some(detail)) => write!(f, "{}: {detail}", outcome.words()),
             Self::Status(code, message) => {
-                write!(f, "the server answers {}", code.name())?;
+                write!(f, "the server returned {}", code.name())?;
                 if message.is_empty() {
                     Ok(())
                 } else {
@@ -112,10 +112,9 @@ impl fmt::Display for ConversationError {
             Self::Speaker(text) => f.write_str(text),
             Self::TimedOut => f.write_str("the server did not answer in time"),
             Self::Silent => f.write_str(
-                "it accepts connections and sends nothing, where a server of HTTP/2 begins with \
-                 its settings",
+                "it accepts connections but sends nothing; an HTTP/2 server starts with SETTINGS",
             ),
-            Self::Driver(fault) => write!(f, "the event loop can't go on: {fault}"),
+            Self::Driver(fault) => write!(f, "the event loop failed: {fault}"),
         }
     }
 }
@@ -144,8 +143,7 @@ pub fn converse<I: Io>(
     let route = routes.list.swap_remove(0);
     let tls = routes.tls;
     if route.form() == TargetForm::Absolute {
-        let text = "a server's schema can't be asked for through a proxy without a tunnel; name \
-                    --proto files";
+        let text = "a schema cannot be fetched through a proxy without a tunnel; use --proto files";
         return Err(ConversationError::Speaker(text.to_owned()));
     }
     let head = head(pool, path, metadata).map_err(ConversationError::Speaker)?;
@@ -403,8 +401,9 @@ impl<'a> Call<'a> {
             return Ok(());
         }
         while let Some(message) = self.speaker.next() {
-            write_message(&mut self.unsent, &message)
-                .map_err(|_| ConversationError::Speaker("a question is too long".to_owned()))?;
+            write_message(&mut self.unsent, &message).map_err(|_| {
+                ConversationError::Speaker("a reflection request is too long".to_owned())
+            })?;
         }
         if !patient || self.speaker.sends_one() {
             self.ending = Ending::Due;

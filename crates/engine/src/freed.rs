@@ -6,7 +6,7 @@
 //! connections busy, but only since those of the first were sent too late: on time, the connection
 //! would have been free for them earlier. So the time that a connection loses by a stop is owed to
 //! the requests that follow on it, until it has been idle, and is lag there, too
-//! (docs/design/0029).
+//! (docs/design/01-time-and-blame.md#lag-after-the-generator-was-stopped).
 //!
 //! A request needs a connection and, in the closed model, a user; [`Freed::and`] joins the two.
 //! [`Freed::due`] then splits its wait: up to there it is the target's (everything was busy),

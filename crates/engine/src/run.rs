@@ -69,8 +69,8 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Schedule(error) => error.fmt(f),
-            Self::Driver(error) => write!(f, "the event loop can't go on: {error}"),
-            Self::Thread(text) => write!(f, "a worker thread can't be started: {text}"),
+            Self::Driver(error) => write!(f, "the event loop failed: {error}"),
+            Self::Thread(text) => write!(f, "could not start a worker thread: {text}"),
             Self::Elsewhere(text) => f.write_str(text),
         }
     }

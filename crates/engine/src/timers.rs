@@ -3,7 +3,8 @@
 //! An entry is never removed early. The owner checks at a wake that its reason still holds: an
 //! exchange, a user and a connection's alarm by a [`Generation`], a rest or a look-up by their
 //! state. A deadline that moves with every request has at most one entry, which its owner sets anew
-//! when it fires too early (docs/design/0004); those of exchanges have none, and are scanned.
+//! when it fires too early (docs/design/03-exchanges-and-wires.md#deadlines-without-timers); those
+//! of exchanges have none, and are scanned.
 //!
 //! An entry costs the logarithm of their number; there are as many as pauses, rests and
 //! connections, not as requests. The wakes of one time come in the order in which they were added,

@@ -56,7 +56,7 @@ impl Check {
             let (word, argument) = first_word(rest);
             if !NEGATABLE.contains(&word) {
                 let near = suggestion(word, NEGATABLE);
-                let reason = format!("`contains`, `equals` or `matches` follows `not`{near}");
+                let reason = format!("write `contains`, `equals` or `matches` after `not`{near}");
                 return Err(ParseError::new(at, reason));
             }
             worded(word, argument).map_err(|e| e.behind(at + rest.len() - argument.len()))?
@@ -85,7 +85,8 @@ impl Check {
         if matches!(relation, Relation::Equal | Relation::Unequal) {
             let meant = limit.parse::<Nanos>().map_or("500ms", |_| limit);
             let shown = text.trim().escape_debug();
-            let reason = format!("`{shown}` is no bound of a time; write one such as `<{meant}`");
+            let reason =
+                format!("`{shown}` is not a bound on a time; write one such as `<{meant}`");
             return Err(ParseError::new(0, reason));
         }
         let time = limit.parse::<Nanos>();
@@ -149,7 +150,7 @@ fn first_word(text: &str) -> (&str, &str) {
 fn worded(word: &str, argument: &str) -> Result<Rule, ParseError> {
     let rule = match word {
         "contains" if argument.is_empty() => {
-            return Err(ParseError::new(0, "a text follows `contains`"));
+            return Err(ParseError::new(0, "write a text after `contains`"));
         }
         "contains" => {
             let finder = memmem::Finder::new(argument).into_owned();
@@ -161,7 +162,7 @@ fn worded(word: &str, argument: &str) -> Result<Rule, ParseError> {
         _ => Rule::Missing,
     };
     if !argument.is_empty() {
-        return Err(ParseError::new(0, format!("`{word}` stands alone")));
+        return Err(ParseError::new(0, format!("`{word}` takes no argument")));
     }
     Ok(rule)
 }
@@ -200,13 +201,13 @@ fn compares(text: &str) -> Result<Rule, ParseError> {
     let limit_shown: String = limit.chars().take(40).collect();
     let limit_shown = limit_shown.escape_debug();
     if at > 0 {
-        let reason = format!("`{limit_shown}` is no number, time (500ms) or size (10kB)");
+        let reason = format!("`{limit_shown}` is not a number, time (500ms) or size (10kB)");
         return Err(ParseError::new(at, reason));
     }
     let (word, _) = first_word(text);
     let near = suggestion(word, WORDS);
     let reason = format!(
-        "`{limit_shown}` is no check{near}; write `equals …`, `contains …`, `matches /…/`, \
+        "`{limit_shown}` is not a check{near}; write `equals …`, `contains …`, `matches /…/`, \
          `exists`, `missing` or a relation such as `<10`"
     );
     Err(ParseError::new(0, reason))

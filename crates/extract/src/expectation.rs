@@ -40,7 +40,7 @@ impl Expectation {
             return Ok(());
         }
         if secret::is_secret(&subject.to_string()) {
-            let reason = format!("{subject} is not as expected; it may be a secret");
+            let reason = format!("{subject} is not as expected; the value may be a secret");
             return Err(self.mismatch(reason));
         }
         let found = match subject.is_time() {

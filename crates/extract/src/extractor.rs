@@ -73,7 +73,7 @@ fn bare_path(text: &str) -> Option<String> {
         text if text.starts_with("$") && text.len() == 1 => "json",
         _ => return None,
     };
-    Some(format!("write what it is a path of: `{kind} {text}`"))
+    Some(format!("write the kind of the path: `{kind} {text}`"))
 }
 
 impl Extractor {
@@ -118,7 +118,7 @@ impl Extractor {
             kind => {
                 let source = plain(kind).map_err(|error| error.behind(start))?;
                 if !argument.is_empty() {
-                    let reason = format!("`{kind}` stands alone");
+                    let reason = format!("`{kind}` takes no argument");
                     return Err(ParseError::new(argument_at, reason));
                 }
                 source
@@ -130,7 +130,8 @@ impl Extractor {
                 Pick::parse(picked).map_err(|error| error.behind(start + kind.len()))?
             }
             Some(_) => {
-                let reason = format!("a response has one `{kind}`: leave out what follows `#`");
+                let reason =
+                    format!("a response has only one `{kind}`; remove the `#` and what follows it");
                 return Err(ParseError::new(start + kind.len(), reason));
             }
         };
@@ -230,10 +231,10 @@ impl Extractor {
         let values = cookie::values(response.fields, name);
         self.write_texts(values, "the cookie", out, || {
             match cookie::names(response.fields).next() {
-                None => NoValue::missing("the response sets no cookie"),
+                None => NoValue::missing("the response sets no cookies"),
                 Some(other) => {
                     let other = excerpt(other);
-                    NoValue::missing(format!("the response sets others, such as {other}"))
+                    NoValue::missing(format!("the response sets other cookies, such as {other}"))
                 }
             }
         })
@@ -309,14 +310,14 @@ fn plain(kind: &str) -> Result<Source, ParseError> {
         other => {
             let near = suggestion(other, KINDS);
             let near = if near.is_empty() {
-                format!("; there are {}", KINDS.join(", "))
+                format!("; the kinds are {}", KINDS.join(", "))
             } else {
                 near
             };
             let other = other.escape_debug();
             return Err(ParseError::new(
                 0,
-                format!("nothing is taken by `{other}`{near}"),
+                format!("unknown kind of value `{other}`{near}"),
             ));
         }
     })
@@ -342,7 +343,7 @@ fn check_token(name: &str, noun: &str) -> Result<(), ParseError> {
         None => Ok(()),
         Some(at) => Err(ParseError::new(
             at,
-            format!("this is not in the name of {noun}"),
+            format!("this is not allowed in the name of {noun}"),
         )),
     }
 }

@@ -47,7 +47,7 @@ impl CssSelector {
             None => None,
             Some(name) if is_name(name) => Some(name.to_ascii_lowercase().into()),
             Some(_) => {
-                let reason = "an attribute's name follows the `@`: `css a @href`";
+                let reason = "write the name of an attribute after the `@`: `css a @href`";
                 return Err(ParseError::new(text.len() - 1, reason));
             }
         };
@@ -145,6 +145,6 @@ fn explain(selector: &str) -> ParseError {
     let at = good.max().unwrap_or(0);
     ParseError::new(
         at,
-        "a CSS selector can't go on like this; one is `ul#menu > li.open a[href]`",
+        "invalid CSS selector; write one such as `ul#menu > li.open a[href]`",
     )
 }

@@ -4,6 +4,9 @@
 //! XML, header fields and cookies are read. Every parser is bounded, for the bytes are a server's.
 //! Must not know connections, users, files or clocks: it gets a response that is complete. Start
 //! reading at [`Extractor`]; [`Rules`] joins all that is looked at in one response.
+//!
+//! The engine uses [`Rules`] through the trait [`drumfire_plan::Inspection`]. A JSON path is
+//! followed through the bytes of the body, without building a tree.
 
 mod check;
 mod cookie;

@@ -29,7 +29,7 @@ impl Pattern {
             .strip_prefix('/')
             .and_then(|rest| rest.rsplit_once('/'));
         let Some((source, flags)) = inner else {
-            let reason = r"an expression stands between slashes: `/id=(\d+)/`";
+            let reason = r"write an expression between slashes: `/id=(\d+)/`";
             return Err(ParseError::new(0, reason));
         };
         if source.is_empty() {
@@ -38,7 +38,8 @@ impl Pattern {
         for (index, flag) in flags.char_indices() {
             if !matches!(flag, 'i' | 'm' | 's') || flags[..index].contains(flag) {
                 let flag = flag.escape_debug();
-                let reason = format!("`{flag}` is no flag here; there are `i`, `m` and `s`");
+                let reason =
+                    format!("invalid flag `{flag}`; use `i`, `m` and `s`, each at most once");
                 return Err(ParseError::new(source.len() + 2 + index, reason));
             }
         }
@@ -86,12 +87,12 @@ impl Pattern {
         while let Some(found) = self.find(&input) {
             work = work.saturating_add(body.len() - input.start());
             if work > WORK_MAX {
-                let reason = "the body is too large to look for so many matches";
+                let reason = "the body is too large to search for this many matches";
                 return Err(NoValue::unreadable(reason));
             }
             let flow = gather.offer(|form, out| {
                 let Some(group) = found.group else {
-                    let reason = "the expression matches without its first group";
+                    let reason = "the expression matches, but its first group does not";
                     return Err(NoValue::missing(reason));
                 };
                 let text = std::str::from_utf8(&body[group]);
@@ -111,7 +112,7 @@ impl Pattern {
         }
         gather.finish(|| {
             let start = excerpt(body);
-            NoValue::missing(format!("no match in the body, which begins {start}"))
+            NoValue::missing(format!("no match in the body, which begins with {start}"))
         })
     }
 
@@ -148,7 +149,7 @@ fn build(source: &str, size_max: usize) -> Result<Regex, Box<BuildError>> {
 /// place, and the reason in the last line.
 fn explain(source: &str, prefix: usize, error: &BuildError) -> ParseError {
     let Some(syntax) = error.syntax_error() else {
-        let reason = "the expression becomes too large: its parts are repeated too often";
+        let reason = "the expression is too large: its parts are repeated too often";
         return ParseError::new(0, reason);
     };
     let text = syntax.to_string();
@@ -166,5 +167,5 @@ fn explain(source: &str, prefix: usize, error: &BuildError) -> ParseError {
         .map_or(source.len(), |(at, _)| at);
     let reason = text.lines().last().unwrap_or_default();
     let reason = reason.strip_prefix("error: ").unwrap_or(reason);
-    ParseError::new(at, format!("the expression is wrong: {reason}"))
+    ParseError::new(at, format!("invalid expression: {reason}"))
 }

@@ -58,7 +58,7 @@ impl Pick {
         word.map(|(_, pick)| *pick).ok_or_else(|| {
             let near = suggestion(text, WORDS.map(|(word, _)| word));
             let text = text.escape_debug();
-            ParseError::new(0, format!("`#{text}` picks no value{near}; {rest}"))
+            ParseError::new(0, format!("invalid `#{text}`{near}; {rest}"))
         })
     }
 
@@ -107,7 +107,7 @@ impl Gather<'_> {
                 self.out.push(if self.found == 1 { '[' } else { ',' });
                 write(Form::Json, self.out)?;
                 if self.out.len() - self.start > LIST_MAX {
-                    return Err(NoValue::unreadable("`#all` is more than 1 MiB here"));
+                    return Err(NoValue::unreadable("`#all` is larger than 1 MiB"));
                 }
             }
         }
@@ -124,7 +124,7 @@ impl Gather<'_> {
             (_, 0) => return Err(absent()),
             (Pick::Nth(n), found) if found < n => {
                 return Err(NoValue::missing(format!(
-                    "there is no `#{n}` among {found}"
+                    "there is no `#{n}`, only {found}"
                 )));
             }
             (Pick::Nth(_) | Pick::Last, _) => {}
@@ -185,7 +185,7 @@ mod tests {
         };
         check("1", &[7, 8], Ok("7"));
         check("2", &[7, 8], Ok("8"));
-        check("3", &[7, 8], Err("there is no `#3` among 2"));
+        check("3", &[7, 8], Err("there is no `#3`, only 2"));
         check("3", &[], Err("nothing there"));
         check("maybe", &[7, 8], Ok("7"));
         check("maybe", &[], Ok(""));
@@ -201,10 +201,10 @@ mod tests {
     fn mistakes_are_named() {
         for (text, reason) in [
             ("0", "values are counted from 1"),
-            ("lats", "`#lats` picks no value"),
-            ("cuont", "`#cuont` picks no value"),
-            ("", "`#` picks no value"),
-            ("99999999999999999999999", "picks no value"),
+            ("lats", "invalid `#lats`"),
+            ("cuont", "invalid `#cuont`"),
+            ("", "invalid `#`"),
+            ("99999999999999999999999", "invalid `#9"),
         ] {
             let error = Pick::parse(text).expect_err(text);
             assert!(error.reason.contains(reason), "{error}");

@@ -188,8 +188,8 @@ fn check_names(text: &str) -> Result<(), ParseError> {
         if let Some(axis) = behind.strip_prefix("::") {
             rest = axis;
         } else if behind.starts_with(':') {
-            let reason = "leave out the prefix: a name matches in every namespace; \
-                          `*[name()='soap:Body']` asks for one";
+            let reason = "leave out the prefix: a name matches in every namespace; to require a \
+                          prefix, write `*[name()='soap:Body']`";
             return Err(ParseError::new(at, reason));
         } else if !name.is_empty()
             && behind.trim_start().starts_with('(')

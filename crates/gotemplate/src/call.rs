@@ -69,7 +69,7 @@ impl Budget {
                 self.value_bytes = left;
                 Ok(())
             }
-            None => Err("the template makes too many values".into()),
+            None => Err("the template creates too many values".into()),
         }
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn println(sink: &mut Sink<'_>, values: &[Value]) -> Result<(), Fault
 /// A value by a verb.
 pub(crate) fn verb(sink: &mut Sink<'_>, value: &Value, by: &Verb, depth: u32) -> Result<(), Fault> {
     if depth > NESTING_MAX {
-        return Err("a value is nested too deep to be printed".into());
+        return Err("a value is nested too deeply to be printed".into());
     }
     match value {
         Value::Missing | Value::Nil if by.letter == 'v' || depth > 0 => pad(

@@ -10,6 +10,8 @@
 //! Must not know I/O, clocks or plans: time, randomness and variables are given.
 //! Start reading at `template.rs`; `parse.rs` and `exec.rs` are its two halves, and `sprig.rs`
 //! lists the functions by group.
+//!
+//! `data` also offers Go templates, as a filter of native templates.
 
 mod ast;
 mod builtin;

@@ -53,5 +53,5 @@ impl<'a> Sink<'a> {
 }
 
 fn too_long() -> Fault {
-    Fault::from("the text grows beyond its limit")
+    Fault::from("the text exceeds its limit")
 }

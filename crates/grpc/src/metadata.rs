@@ -22,10 +22,13 @@ pub enum MetadataError {
 impl fmt::Display for MetadataError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::Name => "a key has only a-z, 0-9, `_`, `-` and `.`",
-            Self::Reserved => "this key belongs to gRPC itself",
-            Self::Value => "a value has only printable ASCII; use a key that ends in -bin",
-            Self::Base64 => "the value of a -bin key is base64",
+            Self::Name => "a key may contain only a-z, 0-9, `_`, `-` and `.`",
+            Self::Reserved => "this key is reserved by gRPC",
+            Self::Value => {
+                "a value may contain only printable ASCII; for other bytes, use a key \
+                 that ends in -bin"
+            }
+            Self::Base64 => "the value of a -bin key must be base64",
         })
     }
 }

@@ -63,17 +63,17 @@ impl Violation {
             Self::HttpStatus(_) => "not a gRPC reply",
             Self::ContentType => "the content-type is not application/grpc",
             Self::Subformat => "the content-type is not application/grpc+proto",
-            Self::Metadata => "metadata that is not base64 under a -bin key",
+            Self::Metadata => "the value of a -bin metadata key is not base64",
             Self::TrailersMissing => "the reply ended without trailers",
             Self::StatusMissing => "the trailers have no grpc-status",
-            Self::StatusMalformed => "the grpc-status is no code",
+            Self::StatusMalformed => "the grpc-status is not a valid code",
             Self::MessageMissing => "no message in the reply to a unary call",
             Self::MessageSurplus => "more than one message in the reply to a unary call",
-            Self::MessageIncomplete => "the reply ended within a message",
+            Self::MessageIncomplete => "the reply ended in the middle of a message",
             Self::MessageTooLong => "a message is longer than the limit",
-            Self::Flag => "a message begins with neither 0 nor 1",
-            Self::Compression => "a message is compressed in a way that was not offered",
-            Self::Decompress => "a message does not decompress",
+            Self::Flag => "a message starts with neither 0 nor 1",
+            Self::Compression => "a message uses a compression that was not offered",
+            Self::Decompress => "a message could not be decompressed",
         }
     }
 }

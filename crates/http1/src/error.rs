@@ -117,14 +117,14 @@ impl Error {
             Self::NotHttp(NotHttp::Tls) => Some("looks like TLS; use https".to_owned()),
             Self::NotHttp(NotHttp::Http2) => Some("the peer speaks HTTP/2".to_owned()),
             Self::NotHttp(NotHttp::Binary) => Some("the answer is binary".to_owned()),
-            Self::NotHttp(NotHttp::Greeting(text)) => Some(format!("the peer says {text}")),
-            Self::Http09(text) => Some(format!("the answer begins {text}")),
+            Self::NotHttp(NotHttp::Greeting(text)) => Some(format!("the peer sent {text}")),
+            Self::Http09(text) => Some(format!("the first line is {text}")),
             Self::Version(text) => Some(format!("the status line is {text}")),
             Self::Truncated(Cut::Closed) => {
-                Some("the connection was closed within the body".to_owned())
+                Some("the connection was closed before the body was complete".to_owned())
             }
             Self::Truncated(Cut::Reset) => {
-                Some("the connection was reset within the body".to_owned())
+                Some("the connection was reset before the body was complete".to_owned())
             }
             _ => None,
         }

@@ -3,6 +3,9 @@
 //! Knows RFC 9112 and what of RFC 9110 it takes to frame a message. Must not know sockets, clocks
 //! or plans. Start reading at [`Machine`].
 //!
+//! A [`Machine`] is small, because a worker may have thousands of them; [`Shared`] has everything
+//! that they can share.
+//!
 //! Every response is read strictly; the few departures that are forgiven are named ([`Notice`]) and
 //! reported with the response's end. Everything that a peer sends is bounded ([`Limits`]).
 //!

@@ -39,23 +39,25 @@ impl fmt::Display for RequestError {
         match self {
             Self::Method => f.write_str("the method must be a token such as GET"),
             Self::Target => f.write_str(
-                "the target must not be empty nor hold spaces or controls; percent-encode them",
+                "the target must not be empty or contain spaces or control characters; \
+                 percent-encode them",
             ),
             Self::Host => f.write_str(
-                "the host must be ASCII without spaces; a name beyond it is written with `xn--`",
+                "the host must be ASCII without spaces; use the `xn--` form of other names",
             ),
             Self::Name(name) => write!(
                 f,
-                "the field name {name:?} is not a token of letters, digits and !#$%&'*+-.^_`|~"
+                "invalid field name {name:?}; use letters, digits and !#$%&'*+-.^_`|~"
             ),
             Self::Value(name) => write!(
                 f,
-                "the value of the field {name} holds a control character such as CR, LF or NUL"
+                "the value of the field {name} contains a control character such as CR, LF or NUL"
             ),
-            Self::DuplicateHost => f.write_str("a request has exactly one Host field"),
+            Self::DuplicateHost => f.write_str("a request must have exactly one Host field"),
             Self::Framing(name) => write!(
                 f,
-                "the field {name} contradicts the request's body; leave it out, it is written as needed"
+                "the field {name} contradicts the request's body; remove it, drumfire adds it as \
+                 needed"
             ),
         }
     }

@@ -470,7 +470,7 @@ impl Connection {
             kind::PRIORITY => frames::priority(shared, header, payload),
             kind::RST_STREAM => frames::rst_stream(shared, header, payload),
             kind::SETTINGS => self.sending.settings_frame(shared, header, payload),
-            kind::PUSH_PROMISE => Err(Error::protocol("PUSH_PROMISE, which we do not allow")),
+            kind::PUSH_PROMISE => Err(Error::protocol("PUSH_PROMISE, which is disabled")),
             kind::PING => frames::ping(shared, header, payload),
             kind::GOAWAY => self.shutdown.goaway_frame(shared, header, payload),
             kind::WINDOW_UPDATE => self.sending.window_update(shared, header, payload),

@@ -148,8 +148,8 @@ impl NotHttp2 {
     pub fn hint(&self) -> String {
         match self {
             Self::Binary => "the answer is binary".to_owned(),
-            Self::Greeting(text) => format!("the peer says {text}"),
-            Self::Http1(line) => format!("the peer answers {line}"),
+            Self::Greeting(text) => format!("the peer sent {text}"),
+            Self::Http1(line) => format!("the peer answered {line}"),
             Self::Tls => "the peer speaks TLS".to_owned(),
         }
     }

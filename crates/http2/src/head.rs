@@ -88,22 +88,22 @@ const PSEUDO: [&[u8]; 5] = [
 fn problem(before: &[Field], name: &[u8], value: &[u8]) -> Option<&'static str> {
     if name.first() == Some(&b':') {
         if !PSEUDO.contains(&name) {
-            return Some("is no pseudo-field of a request");
+            return Some("is not a pseudo-field of a request");
         }
         if before.iter().any(|field| *field.name == *name) {
-            return Some("stands there twice");
+            return Some("occurs twice");
         }
         if before.iter().any(|field| field.name.first() != Some(&b':')) {
-            return Some("is a pseudo-field and must stand before other fields");
+            return Some("is a pseudo-field and must precede other fields");
         }
     } else if name.is_empty() || !name.iter().all(|&byte| is_name_byte(byte)) {
-        return Some("is no field name in lower case");
+        return Some("is not a lower-case field name");
     } else if CONNECTION_SPECIFIC.contains(&name) {
-        return Some("has no place in HTTP/2");
+        return Some("is not allowed in HTTP/2");
     } else if name == b"te" && value != b"trailers" {
         return Some("may only be `trailers` in HTTP/2");
     }
-    (!is_value(value)).then_some("has a value with forbidden characters, or blanks around it")
+    (!is_value(value)).then_some("has a value with forbidden characters or surrounding whitespace")
 }
 
 /// Whether a byte may stand in a field's name: a byte of a token (RFC 9110 section 5.6.2), in lower
@@ -163,15 +163,15 @@ mod tests {
             None
         );
         for (fields, words) in [
-            (&[("Accept", "*/*")][..], "lower case"),
-            (&[("", "x")], "lower case"),
-            (&[("a b", "x")], "lower case"),
-            (&[("a:", "x")], "lower case"),
-            (&[("connection", "close")], "no place"),
-            (&[("transfer-encoding", "chunked")], "no place"),
+            (&[("Accept", "*/*")][..], "lower-case"),
+            (&[("", "x")], "lower-case"),
+            (&[("a b", "x")], "lower-case"),
+            (&[("a:", "x")], "lower-case"),
+            (&[("connection", "close")], "not allowed"),
+            (&[("transfer-encoding", "chunked")], "not allowed"),
             (&[("te", "gzip")], "trailers"),
-            (&[(":status", "200")], "no pseudo-field"),
-            (&[("a", "b"), (":path", "/")], "before other fields"),
+            (&[(":status", "200")], "not a pseudo-field"),
+            (&[("a", "b"), (":path", "/")], "precede other fields"),
             (&[(":path", "/"), (":path", "/")], "twice"),
             (&[("a", "b\r\nc: d")], "forbidden"),
             (&[("a", " b")], "forbidden"),

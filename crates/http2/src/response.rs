@@ -152,16 +152,16 @@ impl Fields {
             return Err(StreamError::malformed("pseudo-field after other fields"));
         }
         if name != b":status" {
-            return Err(StreamError::malformed("pseudo-field that no response has"));
+            return Err(StreamError::malformed(
+                "pseudo-field not allowed in a response",
+            ));
         }
         if self.status.is_some() {
             return Err(StreamError::malformed("two :status"));
         }
         // Whether the number is a status is for the caller to judge, by its range.
         if value.is_empty() || value.len() > 3 || !value.iter().all(u8::is_ascii_digit) {
-            return Err(StreamError::malformed(
-                ":status that is no number of three digits",
-            ));
+            return Err(StreamError::malformed(":status that is not three digits"));
         }
         let digit = |status: u16, &byte: &u8| status * 10 + u16::from(byte - b'0');
         self.status = Some(value.iter().fold(0, digit));
@@ -183,7 +183,7 @@ impl Fields {
             }
             b"connection" | b"keep-alive" | b"proxy-connection" | b"transfer-encoding"
             | b"upgrade" => Err(StreamError::malformed(
-                "field that belongs to a connection of HTTP/1",
+                "connection-specific field of HTTP/1",
             )),
             b"te" if value != b"trailers" => Err(StreamError::malformed("te other than trailers")),
             _ => Ok(()),

@@ -140,7 +140,7 @@ impl Stream {
             return Ok(());
         }
         let Some(remaining) = self.body_remaining.checked_sub(u64::from(length)) else {
-            return Err(StreamError::malformed("a longer body than declared"));
+            return Err(StreamError::malformed("body longer than declared"));
         };
         if end && remaining > 0 {
             return Err(self.truncated(remaining));

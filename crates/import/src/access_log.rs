@@ -22,7 +22,7 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     }
     if counts.is_empty() && with_body == 0 {
         return Err(format!(
-            "none of {unread} lines has a request such as \"GET / HTTP/1.1\" in quotes"
+            "none of the {unread} lines has a quoted request such as \"GET / HTTP/1.1\""
         ));
     }
     let mut sorted: Vec<((&str, &str), u64)> = counts.into_iter().collect();
@@ -42,14 +42,14 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
             all.note(format!("{what} ({count})"));
         }
     };
-    note(unread, "lines without a request in quotes are left out");
+    note(unread, "lines without a quoted request are left out");
     note(
         with_body,
-        "requests whose method has a body are left out, for a log has no bodies",
+        "requests whose method has a body are left out, because a log has no bodies",
     );
     note(
         left,
-        "requests of rarer kinds are left out, for such a plan has at most 1,000",
+        "the rarest requests are left out, because such a plan has at most 1,000",
     );
     Ok(all)
 }

@@ -89,7 +89,7 @@ const OF_RESULTS: [&str; 10] = [
 pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
     let mut all = Exchanges::default();
     if text.contains("^\"") || text.contains("^\n") || text.contains("^\r\n") {
-        return Err("this is a command line of Windows' cmd; copy it as cURL (bash)".to_owned());
+        return Err("this is a Windows cmd command line; copy it as cURL (bash)".to_owned());
     }
     let mut settings = Vec::new();
     for words in shell::commands(text)? {
@@ -107,7 +107,7 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
             None => {
                 let shown: String = words[0].chars().take(40).collect();
                 all.note(format!(
-                    "`{shown}` is no command line of curl, and is left out"
+                    "`{shown}` is not a curl command line and is left out"
                 ));
             }
         }
@@ -123,7 +123,8 @@ fn note_shared(settings: &[BTreeSet<String>], all: &mut Exchanges) {
         let having = settings.iter().filter(|own| own.contains(name)).count();
         if having < settings.len() {
             all.note(format!(
-                "`{name}` of {having} of {} command lines holds for all requests of the plan",
+                "`{name}` is set in {having} of {} command lines and applies to all requests of \
+                 the plan",
                 settings.len()
             ));
         }
@@ -190,7 +191,7 @@ impl Command {
                             let value = value(name, given)?;
                             self.flag(name, &value, all);
                         }
-                        None => all.note(format!("`-{letter}` is not carried over")),
+                        None => all.note(format!("`-{letter}` is not imported")),
                     }
                     break;
                 }
@@ -227,10 +228,8 @@ impl Command {
                 self.push("Authorization", &format!("Basic {encoded}"));
             }
             "--cookie" if value.contains('=') => self.cookie(value),
-            "--cookie" => all.note(format!(
-                "the cookies of the file {value} are not carried over"
-            )),
-            _ => all.note(format!("`{name}` is not carried over")),
+            "--cookie" => all.note(format!("the cookies of the file {value} are not imported")),
+            _ => all.note(format!("`{name}` is not imported")),
         }
     }
 
@@ -244,7 +243,8 @@ impl Command {
                     Some(path) => {
                         if matches!(name, "--data" | "--data-ascii") {
                             all.note(format!(
-                                "line ends in {path} are sent as they are, which `{name}` drops"
+                                "line ends in {path} are sent unchanged; with curl, `{name}` \
+                                 removes them"
                             ));
                         }
                         Data::File(path.to_owned())
@@ -257,15 +257,15 @@ impl Command {
             "--url-query" | "--data-urlencode" => match url_encoded(value) {
                 Some(pair) if name == "--url-query" => self.query.push(pair),
                 Some(pair) => self.data.push(Data::Text(pair)),
-                None => all.note(format!("`{name} {value}` of a file is not carried over")),
+                None => all.note(format!("`{name} {value}` of a file is not imported")),
             },
             "--form" | "--form-string" => {
                 let (field, value) = value.split_once('=').unwrap_or((value, ""));
                 let parts = self.parts.get_or_insert_default();
                 match name {
                     "--form" if value.starts_with('<') => all.note(format!(
-                        "the file of the part `{}` of a multipart body, whose content would be a \
-                         text, is not carried over",
+                        "the part `{}` of a multipart body is not imported: it sends the content \
+                         of a file as text",
                         field.chars().take(40).collect::<String>()
                     )),
                     "--form" => parts.push(part(field, value)),
@@ -301,7 +301,7 @@ impl Command {
                     self.push(name.trim(), value.trim());
                 }
             }
-            Some((name, _)) => all.note(format!("`-H '{name}:'` takes away no field here")),
+            Some((name, _)) => all.note(format!("`-H '{name}:'` has no effect")),
             None => match line.strip_suffix(';') {
                 Some(name) => self.push(name, ""),
                 None => all.note("a header without a colon is left out".to_owned()),
@@ -328,9 +328,7 @@ impl Command {
             (false, []) => Some(Body::Text(Words::Plain(text))),
             (true, [path]) => Some(Body::File(path.clone())),
             _ => {
-                return Err(
-                    "a body of several files, or of texts and files, is none here".to_owned(),
-                );
+                return Err("a body can't combine several files, or texts and files".to_owned());
             }
         })
     }
@@ -347,7 +345,7 @@ impl Command {
     fn finish(mut self, all: &mut Exchanges) -> Result<(), String> {
         let mut query = std::mem::take(&mut self.query);
         if !self.data.is_empty() && self.parts.is_some() {
-            all.note("`--form` beside other data is not carried over".to_owned());
+            all.note("`--form` is not imported, because there is other data".to_owned());
         }
         let body = self.body(&mut query)?;
         let has = |headers: &[(String, Words)], name: &str| {

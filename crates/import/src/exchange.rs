@@ -267,8 +267,8 @@ impl Exchanges {
                 ("requests", "are")
             };
             self.note(format!(
-                "{count} {requests} to {other} {are} left out, as the first one goes to {first}; \
-                 --all keeps them"
+                "{count} {requests} to {other} {are} left out, because the first one goes to \
+                 {first}; use --all to keep them"
             ));
         }
     }
@@ -277,8 +277,8 @@ impl Exchanges {
     pub(crate) fn into_document(mut self, wishes: &Wishes) -> Result<Imported, String> {
         if self.requests.is_empty() {
             return Err(match self.notes.is_empty() {
-                true => "there is no request in it".to_owned(),
-                false => format!("there is no request in it: {}", self.notes.join("; ")),
+                true => "it has no requests".to_owned(),
+                false => format!("it has no requests: {}", self.notes.join("; ")),
             });
         }
         self.drop_own_fields();
@@ -389,7 +389,7 @@ impl Exchanges {
         }
         if has_paths && !is_named {
             self.note(format!(
-                "it names no target: {TARGET_DEFAULT} stands in its place; --target sets another"
+                "it has no target, so the plan uses {TARGET_DEFAULT}; use --target to set another"
             ));
         }
         has_paths.then_some(target)

@@ -14,16 +14,14 @@ const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let keeps_pauses = wishes.keeps_pauses;
     let archive: HarArchive =
-        serde_json::from_str(text).map_err(|error| format!("it is no HAR file: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("not a HAR file: {error}"))?;
     let mut all = Exchanges::default();
     let mut ended: Option<Nanos> = None;
     for entry in archive.into_entries() {
         let started = entry.started().map(Nanos);
         if !entry.request.is_http() {
             let shown: String = entry.request.url.chars().take(40).collect();
-            all.note(format!(
-                "`{shown}` is no request over HTTP, and is left out"
-            ));
+            all.note(format!("`{shown}` is not an HTTP request and is left out"));
             continue;
         }
         let took = Nanos((entry.time.unwrap_or(0.0).max(0.0) * 1e6) as u64);
@@ -65,8 +63,8 @@ fn exchange(request: HarRequest, all: &mut Exchanges) -> Exchange {
             .any(|secret| name.eq_ignore_ascii_case(secret));
         if is_secret {
             all.note(format!(
-                "`{name}` stands in the plan as it was recorded; `${{secret:env:NAME}}` keeps it \
-                 out of files and reports"
+                "the plan contains `{name}` as it was recorded; use `${{secret:env:NAME}}` to keep \
+                 it out of files and reports"
             ));
         }
         exchange.headers.push((name, Words::Plain(value)));
@@ -82,7 +80,7 @@ fn body(data: HarBody, exchange: &mut Exchange, all: &mut Exchanges) -> Option<B
         return Some(Body::Text(Words::Plain(text)));
     }
     if let Some(file) = data.params.iter().find_map(|pair| pair.file_name.as_ref()) {
-        all.note(format!("the file {file} of a body is not carried over"));
+        all.note(format!("the file {file} of a body is not imported"));
     }
     let params = data
         .params

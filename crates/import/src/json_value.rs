@@ -14,14 +14,11 @@ const VALUES_MAX: usize = 10_000;
 /// The first mistake of the text.
 pub(crate) fn read(text: &str) -> Result<Value, String> {
     if text.trim_start().starts_with('{') {
-        return serde_json::from_str(text).map_err(|error| format!("it is no JSON: {error}"));
+        return serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"));
     }
     serde_saphyr::from_str(text).map_err(|error| {
         let error = error.to_string();
-        format!(
-            "it is no YAML: {}",
-            error.lines().next().unwrap_or_default()
-        )
+        format!("invalid YAML: {}", error.lines().next().unwrap_or_default())
     })
 }
 

@@ -4,6 +4,9 @@
 //! Knows those forms and how a plan says the same. Must not know I/O, or what a document means:
 //! what can't be carried over is a note to the reader, and nothing is left out without one. Start
 //! reading at [`import`].
+//!
+//! Each form is one file and gives the same list of requests, from which one function makes the
+//! document.
 
 mod access_log;
 mod curl;

@@ -41,14 +41,14 @@ pub(crate) fn read(content: &str, keeps_all: bool) -> Result<Exchanges, String> 
                 let shown = || format!("{} {base}{path}", method.to_uppercase());
                 if !keeps_all && !SAFE.contains(&method) {
                     all.note(format!(
-                        "{} is left out, for it may change something; --all keeps it",
+                        "{} is left out, because it may change something; use --all to keep it",
                         shown()
                     ));
                     continue;
                 }
                 if !keeps_all && operation["deprecated"] == true {
                     all.note(format!(
-                        "{} is left out, for it is deprecated; --all keeps it",
+                        "{} is left out, because it is deprecated; use --all to keep it",
                         shown()
                     ));
                     continue;
@@ -64,7 +64,7 @@ pub(crate) fn read(content: &str, keeps_all: bool) -> Result<Exchanges, String> 
         }
     }
     if root["webhooks"].is_object() {
-        all.note("`webhooks` are requests that the service makes, and are left out".to_owned());
+        all.note("`webhooks` are left out: they are requests that the service makes".to_owned());
     }
     Ok(all)
 }
@@ -136,7 +136,7 @@ impl<'a> Operation<'a> {
                 }
                 Some("cookie") if is_required => cookies.push(format!("{name}={value}")),
                 Some(place) => all.note(format!(
-                    "the {place} parameter `{name}` of {} {path} may be left out, and is",
+                    "the optional {place} parameter `{name}` of {} {path} is left out",
                     method.to_uppercase()
                 )),
                 None => {}
@@ -222,7 +222,7 @@ impl<'a> Operation<'a> {
             }
             name if name.starts_with("multipart/") => {
                 all.note(format!(
-                    "the multipart body of {} is not carried over",
+                    "the multipart body of {} is not imported",
                     exchange.url.as_str()
                 ));
                 None
@@ -274,7 +274,7 @@ impl<'a> Operation<'a> {
                     (field, "${secret:env:API_KEY:-none-yet}".to_owned())
                 }
                 _ => {
-                    all.note(format!("the security scheme `{name}` is not carried over"));
+                    all.note(format!("the security scheme `{name}` is not imported"));
                     continue;
                 }
             };
@@ -286,7 +286,7 @@ impl<'a> Operation<'a> {
                 continue;
             }
             all.note(format!(
-                "`{field}` takes its secret from the environment: see the plan"
+                "`{field}` reads its secret from the environment; see the plan"
             ));
             exchange
                 .headers

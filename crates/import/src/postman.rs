@@ -69,7 +69,7 @@ struct Pair {
 /// Reads a collection.
 pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
     let collection: Collection = serde_json::from_str(content)
-        .map_err(|error| format!("it is no collection of Postman: {error}"))?;
+        .map_err(|error| format!("not a Postman collection: {error}"))?;
     let mut reader = Reader::default();
     let variables = collection.variable.iter().filter(|pair| !pair.disabled);
     reader.names = variables.map(|pair| pair.key.clone()).collect();
@@ -103,7 +103,7 @@ impl Reader {
         };
         if events.iter().any(has_code) {
             self.all
-                .note(format!("the scripts of {name} are not carried over"));
+                .note(format!("the scripts of {name} are not imported"));
         }
     }
 
@@ -120,8 +120,9 @@ impl Reader {
         };
         if let Some(items) = &item.item {
             if depth >= DEPTH_MAX {
-                self.all
-                    .note(format!("the folder {name} lies too deep, and is left out"));
+                self.all.note(format!(
+                    "the folder {name} is nested too deeply and is left out"
+                ));
                 return;
             }
             for below in items {
@@ -142,7 +143,7 @@ impl Reader {
         };
         if url.is_empty() {
             self.all
-                .note(format!("`{name}` has no URL, and is left out"));
+                .note(format!("`{name}` has no URL and is left out"));
             return;
         }
         let url = self.with_path_variables(url, &request["url"]["variable"]);
@@ -206,7 +207,7 @@ impl Reader {
                 let pair = format!("{}:{}", value("username"), value("password"));
                 if pair.contains("{{") {
                     self.all
-                        .note("basic authentication by variables is not carried over".to_owned());
+                        .note("basic authentication with variables is not imported".to_owned());
                     return;
                 }
                 (
@@ -222,7 +223,7 @@ impl Reader {
             "apikey" => (value("key"), value("value")),
             kind => {
                 self.all
-                    .note(format!("authentication by `{kind}` is not carried over"));
+                    .note(format!("authentication by `{kind}` is not imported"));
                 return;
             }
         };
@@ -253,7 +254,7 @@ impl Reader {
                 PartContent::File(path)
             } else {
                 self.all.note(format!(
-                    "the file of the part `{}` of `{name}` is not named",
+                    "the part `{}` of `{name}` has no file name",
                     pair.key
                 ));
                 continue;
@@ -307,7 +308,7 @@ impl Reader {
             },
             Some(mode) => {
                 self.all
-                    .note(format!("the body of `{name}` ({mode}) is not carried over"));
+                    .note(format!("the body of `{name}` ({mode}) is not imported"));
                 return;
             }
             None => return,
@@ -342,8 +343,8 @@ impl Reader {
             } else {
                 let variable = name_of(name).to_uppercase();
                 self.all.note(format!(
-                    "`{{{{{name}}}}}` is no variable of the collection: the plan takes it from \
-                     the environment, as {variable}"
+                    "`{{{{{name}}}}}` is not a variable of the collection; the plan reads the \
+                     environment variable {variable}"
                 ));
                 out.extend(["${env:", &variable, ":-", &variable, "}"]);
             }

@@ -34,7 +34,7 @@ fn split(text: &str, operators: Operators) -> Result<Vec<Vec<String>>, String> {
     while let Some(c) = chars.next() {
         match c {
             '\\' => match chars.next() {
-                None if !has_operators => return Err("a backslash stands at its end".to_owned()),
+                None if !has_operators => return Err("it ends with a backslash".to_owned()),
                 Some('\n') | None => {}
                 Some('\r') if chars.peek() == Some(&'\n') => drop(chars.next()),
                 Some(c) => splitter.push(c),

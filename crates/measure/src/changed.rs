@@ -126,15 +126,15 @@ pub fn command_note(command: &Command, info: &RunInfo) -> String {
     };
     let seconds = at.as_secs_f64();
     match &command.change {
-        Change::Rate { law } => format!("at {seconds:.1} s the rate{of} became {law}"),
+        Change::Rate { law } => format!("at {seconds:.1} s the rate{of} changed to {law}"),
         Change::Users { law } => match law.changes() {
-            [(_, count)] => format!("at {seconds:.1} s the users{of} became {count}"),
-            _ => format!("at {seconds:.1} s the users{of} took another law"),
+            [(_, count)] => format!("at {seconds:.1} s the users{of} changed to {count}"),
+            _ => format!("at {seconds:.1} s the users{of} changed to another law"),
         },
         Change::Pause => format!("at {seconds:.1} s the load{of} was paused"),
-        Change::Resume => format!("at {seconds:.1} s the load{of} went on"),
+        Change::Resume => format!("at {seconds:.1} s the load{of} resumed"),
         Change::Mark { text } => format!("at {seconds:.1} s: {text}"),
-        Change::Stop { .. } => format!("at {seconds:.1} s the load{of} was ended by a command"),
+        Change::Stop { .. } => format!("at {seconds:.1} s a command ended the load{of}"),
     }
 }
 

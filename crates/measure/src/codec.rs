@@ -41,11 +41,11 @@ pub enum CodecError {
 impl fmt::Display for CodecError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Short => f.write_str("the bytes end too soon"),
+            Self::Short => f.write_str("unexpected end of data"),
             Self::Malformed(what) => write!(f, "malformed: {what}"),
-            Self::Excess => f.write_str("bytes are left over at the end"),
+            Self::Excess => f.write_str("extra bytes at the end"),
             Self::Version(version) => {
-                write!(f, "version {version} of the form, which is not known here")
+                write!(f, "unknown format version {version}")
             }
         }
     }
@@ -156,7 +156,7 @@ impl<'a> Input<'a> {
             value |= bits << shift;
             if byte & 0x80 == 0 {
                 return if byte == 0 && shift > 0 {
-                    Err(CodecError::Malformed("a number is longer than it need be"))
+                    Err(CodecError::Malformed("a number is longer than necessary"))
                 } else {
                     Ok(value)
                 };
@@ -234,7 +234,7 @@ impl<'a> Input<'a> {
         match self.number()? {
             0 => Ok(false),
             1 => Ok(true),
-            _ => Err(CodecError::Malformed("neither yes nor no")),
+            _ => Err(CodecError::Malformed("a flag is neither 0 nor 1")),
         }
     }
 
@@ -325,7 +325,7 @@ mod tests {
             assert_eq!(out, bytes);
             assert_eq!(decoded(bytes), Ok(value));
         }
-        let long = "a number is longer than it need be";
+        let long = "a number is longer than necessary";
         assert_eq!(decoded(&[0x80, 0]), Err(CodecError::Malformed(long)));
         assert_eq!(decoded(&[]), Err(CodecError::Short));
         assert_eq!(decoded(&[0x80]), Err(CodecError::Short));

@@ -46,19 +46,19 @@ macro_rules! closings {
 
 closings! {
     Peer "peer" "the server closed it",
-    Announced "announced" "the server's response said that it ends",
-    Idle "idle" "it had been idle for as long as the server's Keep-Alive field or the plan allows",
+    Announced "announced" "the server announced the close in a response",
+    Idle "idle" "it was idle for as long as the server's Keep-Alive field or the plan allows",
     Reset "reset" "it was reset",
-    Failed "failed" "an exchange on it failed or timed out, or it could not be secured",
-    Spent "spent" "it had carried as many requests as the plan allows",
-    Aged "aged" "it had reached its age, as the plan says",
-    Moved "moved" "its name led to other addresses by then",
-    GoAway "goaway" "the server said GOAWAY and what it carried had ended",
+    Failed "failed" "an exchange on it failed or timed out, or TLS failed",
+    Spent "spent" "it reached the request limit of the plan",
+    Aged "aged" "it reached the age limit of the plan",
+    Moved "moved" "its name resolved to other addresses",
+    GoAway "goaway" "the server sent GOAWAY and all its exchanges had ended",
     Silent "silent" "a ping on it was not answered in time",
-    Redirected "redirected" "it led to another origin, for a redirect",
+    Redirected "redirected" "it was opened to another origin for a redirect",
     Ended "ended" "the run ended",
-    Discarded "discarded" "bytes behind the response's end made it useless",
-    Unready "unready" "the run ended before it was ready for a request",
+    Discarded "discarded" "extra bytes after a response made it unusable",
+    Unready "unready" "the run ended before it was ready",
 }
 
 /// The connections of a pool: how they were opened, and how they ended.

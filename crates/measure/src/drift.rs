@@ -3,8 +3,8 @@
 //! Each figure of a run over time becomes a [`Track`], is put to two tests ([`Blocks`]), and where
 //! they find a movement, its form is looked for ([`Shape`]). The order matters: a form is fitted
 //! only to a figure whose movement is no chance, for a form can be fitted to noise too.
-//! docs/design/0028 says by which statistics, and why; what is found has a probability of at most
-//! [`DRIFT_LEVEL`] of being chance, over all figures together.
+//! docs/design/07-store-and-runs.md#drift has the statistics and the reasons; what is found has a
+//! probability of at most [`DRIFT_LEVEL`] of being chance, over all figures together.
 //!
 //! The judgement is a pure function of the cells of a run's timeline: the permutations have a fixed
 //! seed, so that a run has the same sentence each time it is shown. Its cost is bounded by the 300

@@ -43,7 +43,7 @@ impl fmt::Display for DecodeError {
         match self {
             Self::Malformed(why) => write!(f, "not a histogram in the V2 encoding: {why}"),
             Self::OtherBuckets => f.write_str(
-                "the histogram has other buckets than 1 ns to 1 h with 3 significant digits",
+                "the histogram must have buckets from 1 ns to 1 h with 3 significant digits",
             ),
         }
     }
@@ -158,7 +158,7 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
         return malformed("it is too short");
     };
     if stream.len() as u64 != u64::from(u32::from_be_bytes(*length)) {
-        return malformed("it is not as long as it says");
+        return malformed("its length does not match its header");
     }
     let mut inner = Vec::new();
     ZlibDecoder::new(stream)
@@ -176,7 +176,7 @@ fn inflate(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
 /// ratio.
 fn check_layout(inner: &[u8]) -> Result<(), DecodeError> {
     let Some((header, counts)) = inner.split_first_chunk::<HEADER_BYTES>() else {
-        return malformed("its header is cut short");
+        return malformed("its header is truncated");
     };
     let field = |at: usize| {
         let bytes = &header[at..at + 4];
@@ -185,7 +185,7 @@ fn check_layout(inner: &[u8]) -> Result<(), DecodeError> {
             .fold(0, |sum: u64, byte| sum << 8 | u64::from(*byte))
     };
     if field(4) != counts.len() as u64 {
-        return malformed("its counts are not as long as it says");
+        return malformed("the length of its counts does not match its header");
     }
     let low = field(16) << 32 | field(20);
     let high = field(24) << 32 | field(28);

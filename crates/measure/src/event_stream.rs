@@ -127,7 +127,7 @@ impl EventReader {
                 reading.observe(&event);
                 Ok(event)
             }
-            Phase::Finished => Err(CodecError::Malformed("an event behind the run's end")),
+            Phase::Finished => Err(CodecError::Malformed("an event after the run's end")),
         }
     }
 

@@ -168,7 +168,7 @@ fn text_to(metric: &Metric, value: f64, more: usize) -> String {
 fn scarce_text(q: f64, needed: u64, count: u64) -> String {
     let (needed, count) = (rounded::count(needed), rounded::count(count));
     format!(
-        "{} needs {needed} samples and there were {count}",
+        "{} needs {needed} samples, but there were only {count}",
         quantile_text(q)
     )
 }

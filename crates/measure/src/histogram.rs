@@ -259,7 +259,7 @@ impl Histogram {
             return;
         }
         let less = |mine: u64, theirs: u64| {
-            debug_assert!(mine >= theirs, "only what was merged can be taken away");
+            debug_assert!(mine >= theirs, "only merged values can be subtracted");
             mine.saturating_sub(theirs)
         };
         self.buckets.change(&other.buckets, other.places(), less);

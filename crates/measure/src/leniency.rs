@@ -37,12 +37,12 @@ macro_rules! leniencies {
 leniencies! {
     HigherMinor "higher_minor" "a minor version above 1, read as HTTP/1.1 (RFC 9110 section 2.5)",
     BareLf "bare_lf" "lines that end in LF alone (RFC 9112 section 2.2)",
-    ObsFold "obs_fold" "a header field folded over lines (RFC 9112 section 5.2)",
+    ObsFold "obs_fold" "a header field folded over several lines (RFC 9112 section 5.2)",
     DuplicateLength "duplicate_length" "the same Content-Length more than once (RFC 9110 section 8.6)",
-    Excess "excess" "bytes after the response's end, thrown away with the connection",
-    LengthAndCoding "length_and_coding" "Content-Length beside Transfer-Encoding (RFC 9112 section 6.3)",
+    Excess "excess" "bytes after the end of the response, discarded with the connection",
+    LengthAndCoding "length_and_coding" "Content-Length together with Transfer-Encoding (RFC 9112 section 6.3)",
     CodingInHttp10 "coding_in_http10" "Transfer-Encoding in an HTTP/1.0 response (RFC 9112 section 6.1)",
-    ChunkSpace "chunk_space" "white space after a chunk's size",
+    ChunkSpace "chunk_space" "white space after a chunk size",
     EmptyLine "empty_line" "an empty line before the status line (RFC 9112 section 2.2)",
 }
 

@@ -51,7 +51,7 @@ impl LoadAnswer {
         self.kept = false;
         self.sent_share *= 1.0 - share;
         let share = share_text(share);
-        let text = format!("{share} of what was asked for has no account");
+        let text = format!("{share} of the requested load is unaccounted for");
         self.reasons.push(Reason::new(text, &[]));
     }
 
@@ -285,7 +285,7 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
         return Reason::new(text, &[]);
     }
     let mut text = match figures.held_back.allowed {
-        Some(allowed) => format!("servers allow {allowed} streams at a time"),
+        Some(allowed) => format!("servers allow {allowed} concurrent streams"),
         None if open < scarce.count && is_connection => format!(
             "only {} of {} connections {}",
             grouped(open),
@@ -311,7 +311,7 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
     };
     // A user's time is that of an iteration, which the plan's pauses make longer.
     let at = match (is_connection, &figures.iterations) {
-        (false, Some(_)) => "at this time for an iteration",
+        (false, Some(_)) => "at this iteration time",
         _ => "at this service time",
     };
     text.push_str(&format!(
@@ -319,7 +319,7 @@ fn reason(pool: &PoolInfo, figures: &Figures, span: Nanos) -> Reason {
         grouped(least)
     ));
     if ample > PORTS {
-        text.push_str(", more than one address has ports for");
+        text.push_str(", more than the ports of one address allow");
         return Reason::new(text, &[Remedy::LowerRate]);
     }
     Reason::new(text, &[(scarce.remedy)(ample)])

@@ -44,20 +44,20 @@ impl Objective {
     /// what would be right.
     pub fn of(rule: &Threshold, info: &RunInfo) -> Result<Self, String> {
         if rule.role != Role::Rule {
-            return Err("an objective ends no run; leave `abort` out".to_owned());
+            return Err("an objective can't end a run; remove `abort`".to_owned());
         }
         if rule.window.is_some() {
-            return Err("an objective holds of the load at any time; leave `over` out".to_owned());
+            return Err("an objective always covers the whole load; remove `over`".to_owned());
         }
         if !matches!(rule.comparison, Comparison::Less | Comparison::AtMost) {
-            let why = "an objective bounds from above: write it with `<`, as p99<50ms";
+            let why = "an objective is an upper bound: write it with `<`, as in p99<50ms";
             return Err(why.to_owned());
         }
         let aim = Aim::of(&rule.metric, info)?;
         let (share, bound) = share_and_bound(&aim.metric, rule.bound)?;
         if !(share > 0.0 && share < 1.0) {
             return Err(format!(
-                "it leaves no share of requests that could be held: write one such as {}",
+                "its share of requests must be between 0 and 1; write one such as {}",
                 match bound {
                     Some(_) => "p99<50ms",
                     None => "failed<0.1%",
@@ -114,22 +114,22 @@ fn share_and_bound(metric: &Metric, bound: f64) -> Result<(f64, Option<Nanos>), 
     match metric {
         Metric::Iteration(inner) => share_and_bound(inner, bound),
         Metric::Of(Times::Lag, _) => {
-            Err("lag is the generator's own, and no objective of a target".to_owned())
+            Err("lag belongs to the generator and can't be an objective for the target".to_owned())
         }
-        Metric::Of(Times::Connect, _) => Err("connections are no requests, and have no share of \
-             them; write a quantile of the latency, such as p99<50ms"
+        Metric::Of(Times::Connect, _) => Err("connections are not requests; use a latency \
+             quantile, such as p99<50ms"
             .to_owned()),
         Metric::Of(_, inner) => share_and_bound(inner, bound),
         Metric::Quantile(q) => Ok((1.0 - q, Some(Nanos(bound.max(0.0) as u64)))),
         Metric::Failed | Metric::TimedOut | Metric::Dropped => Ok((bound, None)),
         Metric::Unsent => Err(
-            "what was never sent is known only at the end of a run; write a \
-             quantile of the latency, such as p99<50ms, which waiting is a part of"
+            "unsent requests are known only at the end of a run; use a latency quantile, such as \
+             p99<50ms, which includes waiting"
                 .to_owned(),
         ),
         other => Err(format!(
-            "`{other}` is no share of the requests, which the load could be held at; write a \
-             quantile such as p99<50ms, or failed<0.1%"
+            "`{other}` is not a share of the requests; use a quantile such as p99<50ms, or \
+             failed<0.1%"
         )),
     }
 }
@@ -181,19 +181,19 @@ mod tests {
     #[test]
     fn other_rules_are_refused_with_what_would_be_right() {
         for (text, part) in [
-            ("avg<50ms", "`avg` is no share"),
-            ("max<50ms", "`max` is no share"),
+            ("avg<50ms", "`avg` is not a share"),
+            ("max<50ms", "`max` is not a share"),
             ("rate>100/s", "write it with `<`"),
-            ("rate<100/s", "`rate` is no share"),
+            ("rate<100/s", "`rate` is not a share"),
             ("p99>50ms", "write it with `<`"),
-            ("p100<50ms", "no share of requests that could be held"),
-            ("failed<0%", "no share of requests that could be held"),
-            ("failures<3", "`failures` is no share"),
+            ("p100<50ms", "its share of requests must be between 0 and 1"),
+            ("failed<0%", "its share of requests must be between 0 and 1"),
+            ("failures<3", "`failures` is not a share"),
             ("unsent<1%", "known only at the end"),
-            ("lag.p99<1ms", "the generator's own"),
-            ("connect.p99<1ms", "connections are no requests"),
-            ("p99<50ms over 30s", "leave `over` out"),
-            ("p99<50ms abort", "leave `abort` out"),
+            ("lag.p99<1ms", "lag belongs to the generator"),
+            ("connect.p99<1ms", "connections are not requests"),
+            ("p99<50ms over 30s", "remove `over`"),
+            ("p99<50ms abort", "remove `abort`"),
             ("other: p99<50ms", "no pool `other`"),
             ("step(GET /other).p99<50ms", "no step"),
         ] {

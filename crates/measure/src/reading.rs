@@ -376,7 +376,7 @@ impl Reading {
         let results = results.collect();
         if self.lost_transcripts > 0 {
             Arc::make_mut(&mut self.summary.info).notes.push(format!(
-                "{} exchanges are not written down in full: there were too many in an interval",
+                "{} exchanges were not recorded in full: there were too many in one interval",
                 self.lost_transcripts
             ));
         }

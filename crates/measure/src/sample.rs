@@ -6,7 +6,8 @@
 //! text and no reference, and fits a cache line; what outputs of every sample need beyond it stands
 //! in [`Kept`], which only plans that ask for it pay for.
 //!
-//! docs/design/0001 says why `due` separates waiting from lag.
+//! docs/design/01-time-and-blame.md#lag-and-waiting has the reason why `due` separates waiting from
+//! lag.
 
 pub(crate) mod form;
 

@@ -504,7 +504,7 @@ impl Summary {
             let Some(iterations) = &figures.iterations else {
                 return Ok(());
             };
-            let of_iterations = |why| format!("of iterations, {why}");
+            let of_iterations = |why| format!("for iterations, {why}");
             iterations.counts.conservation().map_err(of_iterations)
         })
     }

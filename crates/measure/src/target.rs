@@ -149,8 +149,8 @@ pub(crate) fn unreached(pool: &PoolInfo, figures: &Figures) -> Option<Reason> {
         ),
         opened => Reason::new(
             format!(
-                "no request could be sent: the target accepted {} of {all} {connection}, and \
-                 finished no handshake",
+                "no request could be sent: the target accepted {} of {all} {connection} but \
+                 completed no handshake",
                 grouped(opened)
             ),
             &[],

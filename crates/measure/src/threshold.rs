@@ -120,7 +120,7 @@ impl Aim {
     ) -> Result<Option<&'a Histogram>, String> {
         let of_pool = |times: &'a Histogram| match step {
             None => Ok(Some(times)),
-            Some(_) => Err("it is not kept for single steps".to_owned()),
+            Some(_) => Err("it is not recorded for each step".to_owned()),
         };
         match &self.metric {
             Metric::Of(Times::Lag, _) => of_pool(&figures.latency.lag),
@@ -137,7 +137,8 @@ impl Aim {
             Metric::Iteration(_) => Ok(figures.iterations.as_ref().map(|all| &all.time)),
             Metric::Quantile(_) | Metric::Mean | Metric::Min | Metric::Max => {
                 let Some(model) = self.model else {
-                    let why = "the pools have different models; name one, as in POOL: p99<50ms";
+                    let why =
+                        "the pools have different models; name one pool, as in POOL: p99<50ms";
                     return Err(why.to_owned());
                 };
                 Ok(Some(match step {
@@ -208,12 +209,14 @@ impl<'a> View<'a> {
             None => None,
             Some((step, name)) => {
                 let found = figures.steps.get(*step).filter(|step| *step.name == **name);
-                Some(found.ok_or_else(|| format!("step `{name}` has no figures of its own"))?)
+                Some(found.ok_or_else(|| format!("step `{name}` has no separate figures"))?)
             }
         };
         let iterations = match (&aim.metric, &figures.iterations) {
             (Metric::Iteration(_), None) => {
-                return Err("an iteration is one request here; leave `iteration.` out".to_owned());
+                return Err(
+                    "an iteration is a single request here; leave out `iteration.`".to_owned(),
+                );
             }
             (Metric::Iteration(_), Some(iterations)) => Some(iterations.counts),
             _ => None,
@@ -295,7 +298,7 @@ impl<'a> View<'a> {
             Metric::Mean => Ok(Figure::bounded(times.mean(), has_bounds)),
             Metric::Min => Ok(quantile(0.0, times.min())),
             Metric::Max => Ok(quantile(1.0, times.max())),
-            _ => Err("it is not a figure of times".to_owned()),
+            _ => Err("it is not a time".to_owned()),
         }
     }
 }
@@ -346,5 +349,5 @@ impl ThresholdResult {
 /// it is a condition.
 pub(crate) fn undecided_text(threshold: &Threshold, judgement: Judgement) -> Option<&'static str> {
     let is_undecided = judgement == Judgement::Undecided && !threshold.is_condition();
-    is_undecided.then_some("a lower bound that can't decide the rule")
+    is_undecided.then_some("a lower bound, which can't decide the rule")
 }

@@ -213,7 +213,7 @@ impl Evidence<'_> {
         for outcome in &self.generator.limited_by {
             let count = self.total.outcomes().get(*outcome);
             let text = format!(
-                "generator-limited: {} ({count} × {}); such failures say nothing of the target",
+                "generator-limited: {} ({count} × {}); these failures are not the target's",
                 outcome.words(),
                 outcome.name()
             );
@@ -229,7 +229,7 @@ impl Evidence<'_> {
             return None;
         }
         let text = format!(
-            "it took {}, too short to judge the generator by",
+            "{} is too short to judge drumfire itself",
             time_text(self.span.0 as f64)
         );
         Some(Finding(Validity::Valid, Reason::new(text, &[])))
@@ -256,7 +256,7 @@ impl Evidence<'_> {
         };
         let cause = self.cause(Remedy::LowerRate);
         let text = format!(
-            "requests left late by {} ({name} of lag, at most {} is allowed): {}",
+            "drumfire itself was late: {} at {name}, {} allowed; {}",
             time_text(lag.0 as f64),
             time_text(limit.0 as f64),
             cause.text
@@ -277,7 +277,7 @@ impl Evidence<'_> {
         }
         let cause = self.cause(Remedy::FewerUsers);
         let text = format!(
-            "requests left late by {} ({name} of lag), which took {} of the users' time: {}",
+            "drumfire itself was late: {} at {name}, which cost {} of the users' time; {}",
             time_text(late.0 as f64),
             share_text(lost.min(1.0)),
             cause.text
@@ -298,7 +298,7 @@ impl Evidence<'_> {
             Reason::new(text, &[less, Remedy::AddThreads])
         } else if queued > RUN_QUEUE_SHARE && queued >= steal {
             let text = format!(
-                "other programs had the cores {} of the time",
+                "other programs used its cores {} of the time",
                 share_text(queued)
             );
             Reason::new(text, &[Remedy::OwnCores])
@@ -320,18 +320,18 @@ impl Evidence<'_> {
         let busy = self.generator.cpu_share_max;
         if lag > 0 && u128::from(queued.0) >= lag / QUEUED_PART {
             let text = format!(
-                "its threads waited {} in all for cores that other programs had",
+                "other programs used its cores for {}",
                 time_text(queued.0 as f64)
             );
             Reason::new(text, &[Remedy::OwnCores])
         } else if busy > 0.0 && busy < IDLE_SHARE {
             let text = format!(
-                "its threads woke late though they used {} of a core at most",
+                "its threads woke late although they used at most {} of a core",
                 share_text(busy)
             );
             Reason::new(text, &[Remedy::OwnCores, Remedy::OwnMachine])
         } else {
-            let text = "the generator could not keep its own schedule";
+            let text = "no single cause was found";
             Reason::new(text, &[less, Remedy::AddThreads, Remedy::OwnCores])
         }
     }
@@ -350,11 +350,11 @@ impl Evidence<'_> {
             Validity::Suspect
         };
         let effect = match self.generator.clock {
-            ArrivalClock::Program => "times in that span are its own, not the target's",
-            ArrivalClock::Kernel | ArrivalClock::Wire => "what was due in that span left late",
+            ArrivalClock::Program => "latencies of that moment are its fault, not the target's",
+            ArrivalClock::Kernel | ArrivalClock::Wire => "requests due at that moment left late",
         };
         let text = format!(
-            "the generator stood still for {} at a time: {effect}",
+            "drumfire was stopped for up to {}: {effect}",
             time_text(longest.0 as f64)
         );
         found.push(Finding(validity, Reason::new(text, &[Remedy::OwnCores])));
@@ -367,8 +367,8 @@ impl Evidence<'_> {
         let all = stamps.taken + stamps.lost();
         let share = lost_share(stamps.lost(), all).filter(|_| self.generator.clock.is_kernel())?;
         let text = format!(
-            "{} of what was received had no stamp of the kernel that can be right: those times are \
-             of when it was read",
+            "{} of the receives had no plausible kernel timestamp: they are timed by when drumfire \
+             read them",
             share_text(share)
         );
         Some(Finding(Validity::Suspect, Reason::new(text, &[])))
@@ -380,8 +380,8 @@ impl Evidence<'_> {
         let share = lost_share(departures.lost(), departures.asked());
         let share = share.filter(|_| self.generator.clock == ArrivalClock::Wire)?;
         let text = format!(
-            "{} of the requests had no stamp of the kernel that can be right when they left: they \
-             count from when they were handed to it",
+            "{} of the requests had no plausible kernel timestamp on departure: they are timed from \
+             when the kernel received them",
             share_text(share)
         );
         Some(Finding(Validity::Suspect, Reason::new(text, &[])))
@@ -407,7 +407,7 @@ impl Evidence<'_> {
             && turn > self.turn_limit()
         {
             let text = format!(
-                "the event loop took {} for a turn ({name}): responses waited that long to be seen",
+                "a turn of the event loop took {} ({name}): responses waited that long to be read",
                 time_text(turn.0 as f64)
             );
             match self.lost_cores() {
@@ -423,8 +423,8 @@ impl Evidence<'_> {
         let queued = self.queued_share();
         if queued > RUN_QUEUE_SHARE && self.queueing_shows() {
             let text = format!(
-                "the generator's threads waited {} of the time for a CPU, {} before each turn: \
-                 other programs compete for its cores",
+                "the generator's threads waited {} of the time for a core, {} before each turn: \
+                 other programs use its cores",
                 share_text(queued),
                 time_text(self.queued_each())
             );
@@ -459,8 +459,7 @@ impl Evidence<'_> {
         let is_idle = busy > 0.0 && busy < IDLE_SHARE;
         (is_idle || self.queued_share() > RUN_QUEUE_SHARE).then(|| {
             format!(
-                "its threads used {} of a core at most, and waited {} in all for cores that other \
-                 programs had",
+                "its threads used at most {} of a core, and other programs used its cores for {}",
                 share_text(busy),
                 time_text(queued.0 as f64)
             )

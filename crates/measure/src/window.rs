@@ -97,7 +97,7 @@ impl WindowedThresholds {
         let tracker = trackers.find(|tracker| tracker.index == index);
         match tracker {
             Some(tracker) => tracker.result(),
-            None => ThresholdResult::unknown(threshold, "its windows were not followed".to_owned()),
+            None => ThresholdResult::unknown(threshold, "its windows were not tracked".to_owned()),
         }
     }
 }

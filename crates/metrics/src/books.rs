@@ -147,7 +147,7 @@ impl Books {
             labels: labels.map(|(name, value)| Label::new(name, value)).into(),
             value: Value::Count(1),
         };
-        let help = "The run that these metrics are of.";
+        let help = "The run of these metrics.";
         Family::new("drumfire_run", help, MetricKind::Info, vec![point])
     }
 
@@ -164,14 +164,14 @@ impl Books {
             .of(Unit::Seconds),
             Family::alone(
                 "drumfire_run_elapsed_seconds",
-                "How far the run is: the end of the last interval in these metrics.",
+                "Elapsed time of the run: the end of the last interval in these metrics.",
                 MetricKind::Gauge,
                 Value::Number(self.reading.so_far().end().as_secs_f64()),
             )
             .of(Unit::Seconds),
             Family::alone(
                 "drumfire_run_finished",
-                "Whether the run is over: 1, and these metrics are its last, or 0.",
+                "1 if the run is over and these metrics are final, else 0.",
                 MetricKind::Gauge,
                 Value::Number(is_over),
             ),
@@ -194,7 +194,7 @@ impl Books {
         let of_pool = |(pool, figures): (&PoolBooks, _)| pool.counts(pool.sets.statuses(figures));
         Family::new(
             "drumfire_responses",
-            "Responses, by status: of HTTP, or a call's.",
+            "Responses, by HTTP or gRPC status.",
             MetricKind::Counter,
             self.pools().flat_map(of_pool).collect(),
         )
@@ -255,13 +255,13 @@ impl Books {
             ),
             Family::new(
                 "drumfire_iterations_dropped",
-                "Iterations that were due and never started, by the late policy.",
+                "Iterations that were due but dropped by the late policy.",
                 MetricKind::Counter,
                 dropped,
             ),
             Family::new(
                 "drumfire_iteration_seconds",
-                "Time from when an iteration was due to its end, of those that completed.",
+                "Time from when an iteration was due to its end, for completed iterations.",
                 MetricKind::Histogram,
                 times,
             )
@@ -280,7 +280,7 @@ impl Books {
             ),
             Family::alone(
                 "drumfire_generator_busiest_thread_ratio",
-                "The greatest CPU share of a worker thread in the last interval, from 0 to 1.",
+                "Maximum CPU share of a worker thread in the last interval, from 0 to 1.",
                 MetricKind::Gauge,
                 Value::Number(self.busiest),
             )

@@ -14,25 +14,25 @@ pub(crate) struct PoolCount {
 pub(crate) const POOL_COUNTS: &[PoolCount] = &[
     PoolCount {
         name: "drumfire_requests_intended",
-        help: "Requests that became due by the load's law.",
+        help: "Requests that became due according to the load profile.",
         unit: None,
         of: |pool| pool.counts.intended,
     },
     PoolCount {
         name: "drumfire_requests_dropped",
-        help: "Requests that were due and never sent, by the late policy.",
+        help: "Requests that were due but dropped by the late policy.",
         unit: None,
         of: |pool| pool.counts.dropped,
     },
     PoolCount {
         name: "drumfire_requests_retried",
-        help: "Requests that were sent once more, since their connection turned out to be closed.",
+        help: "Requests that were sent again because their connection was closed.",
         unit: None,
         of: |pool| pool.retried,
     },
     PoolCount {
         name: "drumfire_requests_warmup",
-        help: "Requests that the warm-up left out of every other metric, when they ended.",
+        help: "Requests that ended in the warm-up, which is excluded from every other metric.",
         unit: None,
         of: |pool| pool.warmup.finished(),
     },
@@ -44,13 +44,13 @@ pub(crate) const POOL_COUNTS: &[PoolCount] = &[
     },
     PoolCount {
         name: "drumfire_sent_bytes",
-        help: "Bytes that were written to connections, within TLS.",
+        help: "Bytes written to connections, inside TLS.",
         unit: Some(Unit::Bytes),
         of: |pool| pool.bytes.sent,
     },
     PoolCount {
         name: "drumfire_received_bytes",
-        help: "Bytes that were read from connections, within TLS.",
+        help: "Bytes read from connections, inside TLS.",
         unit: Some(Unit::Bytes),
         of: |pool| pool.bytes.received,
     },
@@ -108,29 +108,28 @@ pub(crate) struct PoolTimes {
 pub(crate) const POOL_TIMES: &[PoolTimes] = &[
     PoolTimes {
         name: "drumfire_response_time_seconds",
-        help: "Time from when a request was due to the end of its response, of requests that were \
-               ok, and as at least this long of those whose end was not seen.",
+        help: "Time from when a request was due to the end of its response, for ok requests; a lower \
+               bound for requests whose end was not seen.",
         of: |pool| &pool.latency.response_time,
     },
     PoolTimes {
         name: "drumfire_service_time_seconds",
-        help: "Time from when a request was sent to the end of its response, of the same requests.",
+        help: "Time from when a request was sent to the end of its response, for the same requests.",
         of: |pool| &pool.latency.service_time,
     },
     PoolTimes {
         name: "drumfire_first_byte_seconds",
-        help: "Time from when a request was sent to the first byte of its response, of requests \
-               that were ok.",
+        help: "Time from when a request was sent to the first byte of its response, for ok requests.",
         of: |pool| &pool.latency.first_byte,
     },
     PoolTimes {
         name: "drumfire_failed_time_seconds",
-        help: "Time from when a request was due to its failure, of those that failed.",
+        help: "Time from when a request was due to its failure, for failed requests.",
         of: |pool| &pool.latency.failed,
     },
     PoolTimes {
         name: "drumfire_waiting_seconds",
-        help: "Time for which a request that was due waited for a free connection.",
+        help: "Time that a due request waited for a free connection.",
         of: |pool| &pool.latency.waiting,
     },
     PoolTimes {
@@ -165,7 +164,7 @@ pub(crate) const OWN_TIMES: &[OwnTime] = &[
     },
     OwnTime {
         name: "drumfire_generator_run_queue_seconds",
-        help: "Time for which worker threads were ready to run and did not.",
+        help: "Time that worker threads were ready to run but had no core.",
         of: |health| health.run_queue_delay.as_secs_f64(),
     },
 ];
@@ -185,17 +184,17 @@ pub(crate) const OWN_DISTRIBUTIONS: &[OwnTimes] = &[
     },
     OwnTimes {
         name: "drumfire_generator_wake_lateness_seconds",
-        help: "How much later than asked for a worker's wait returned.",
+        help: "How much later than requested a worker's wait returned.",
         of: |health| &health.wake_lateness,
     },
     OwnTimes {
         name: "drumfire_generator_handling_seconds",
-        help: "Time from a response's end, by the kernel's stamp, until a worker had it in hand.",
+        help: "Time from a response's end, by kernel timestamp, until a worker read it.",
         of: |health| &health.handling,
     },
     OwnTimes {
         name: "drumfire_generator_leaving_seconds",
-        help: "Time from the hand-over of a request to its departure, by the kernel's stamp.",
+        help: "Time from handing a request to the kernel to its departure, by kernel timestamp.",
         of: |health| &health.leaving,
     },
 ];

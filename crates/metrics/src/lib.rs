@@ -2,6 +2,9 @@
 //!
 //! Knows the names of the metrics and each form's rules. Must not know sockets or clocks: bytes are
 //! given back, and the time is an argument. Start reading at [`Books`], then [`Snapshot`].
+//!
+//! [`Books`] name the figures of a run's `Reading`, a [`Snapshot`] has all metrics at one moment,
+//! and each form is a file that turns it into bytes. `session` serves and pushes these bytes.
 
 mod books;
 mod catalogue;

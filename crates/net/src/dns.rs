@@ -382,7 +382,7 @@ impl<'a> Query<'a> {
         match self.read(&message, server) {
             Reply::Said(answer) => Ok(answer),
             Reply::Foreign | Reply::Truncated => Err(io::Error::other(
-                "its answer over TCP is none to the question",
+                "its answer over TCP does not match the query",
             )),
         }
     }
@@ -438,7 +438,7 @@ impl<'a> Query<'a> {
                 }
             }
         }
-        let message = format!("more than {ALIASES_MAX} aliases lead on from it");
+        let message = format!("the name leads to more than {ALIASES_MAX} aliases in a row");
         Err(ResolveError::Failed(message))
     }
 }

@@ -114,7 +114,7 @@ impl From<TlsError> for IoError {
             | TlsError::NoApplicationProtocol => Self::TlsAlpn,
             TlsError::AlertReceived(alert) => Self::TlsAlert(format!("{alert:?}")),
             TlsError::InvalidMessage(InvalidMessage::InvalidContentType) => Self::TlsProtocol(
-                "the peer does not answer with TLS; it may expect plain http://".to_owned(),
+                "the peer did not answer with TLS; it may expect plain http://".to_owned(),
             ),
             other => Self::TlsProtocol(other.to_string()),
         }
@@ -139,9 +139,9 @@ fn of_other_names(expected: &str, presented: &[String]) -> String {
         Some(more) => names.push(format!("{more} more")),
     }
     match names.is_empty() {
-        true => format!("the certificate has no names, and not that of {expected}"),
+        true => format!("the certificate has no names; it is not valid for {expected}"),
         false => format!(
-            "the certificate is for {}, and not for {expected}",
+            "the certificate is for {}, not for {expected}",
             names.join(", ")
         ),
     }
@@ -163,25 +163,23 @@ fn certificate(reason: &CertificateError) -> IoError {
         } => IoError::TlsName(of_other_names(&expected.to_str(), presented)),
         CertificateError::NotValidForName => IoError::TlsName(text),
         CertificateError::BadSignature => IoError::TlsUntrusted(
-            "its signature is not by the key of the trusted authority that it names".to_owned(),
+            "its signature does not match the key of its trusted issuer".to_owned(),
         ),
         CertificateError::UnsupportedSignatureAlgorithmContext { .. } => {
-            IoError::TlsUntrusted("its signature is of an algorithm without support".to_owned())
+            IoError::TlsUntrusted("its signature algorithm is not supported".to_owned())
         }
         CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
             IoError::TlsUntrusted(
-                "its signature is not by the trusted authority that it names: their algorithms \
-                 differ"
-                    .to_owned(),
+                "its signature algorithm differs from that of its trusted issuer".to_owned(),
             )
         }
         CertificateError::UnknownIssuer => {
-            IoError::TlsUntrusted("its issuer is not among the trusted authorities".to_owned())
+            IoError::TlsUntrusted("its issuer is not a trusted authority".to_owned())
         }
         // An error without a class of its own shows its inner name alone.
         CertificateError::Other(inner) => IoError::TlsUntrusted(match inner.0.to_string() {
             name if name == "CaUsedAsEndEntity" => {
-                "the certificate is that of an authority, and not of a server".to_owned()
+                "the certificate belongs to a certificate authority, not to a server".to_owned()
             }
             name => name,
         }),
@@ -209,15 +207,15 @@ mod tests {
         for (presented, text) in [
             (
                 &[r#"DnsName("localhost")"#, "IpAddress(127.0.0.1)"][..],
-                "the certificate is for localhost, 127.0.0.1, and not for shop.test",
+                "the certificate is for localhost, 127.0.0.1, not for shop.test",
             ),
             (
                 &[r#"DnsName("a.b")"#; 6],
-                "the certificate is for a.b, a.b, a.b, a.b, 2 more, and not for shop.test",
+                "the certificate is for a.b, a.b, a.b, a.b, 2 more, not for shop.test",
             ),
             (
                 &[],
-                "the certificate has no names, and not that of shop.test",
+                "the certificate has no names; it is not valid for shop.test",
             ),
         ] {
             assert_eq!(said(presented), text);

@@ -2,6 +2,9 @@
 //!
 //! Knows how to move bytes and tell the time. Must not know plans or samples.
 //! Start reading at [`Io`], the one seam between the engine and the world, then [`Native`].
+//!
+//! The engine runs over [`Native`] or, in tests, over the simulated driver of `testkit`. Only
+//! `clock` reads a clock.
 
 mod child;
 mod clock;

@@ -158,7 +158,7 @@ fn spawn(is_hasty: bool, body: impl FnOnce() + Send + 'static) -> io::Result<()>
 /// # Errors
 /// When the text is neither.
 pub fn host_and_port(address: &str) -> io::Result<(&str, u16)> {
-    let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "write HOST:PORT, or :PORT");
+    let wrong = || io::Error::new(io::ErrorKind::InvalidInput, "use HOST:PORT or :PORT");
     let (host, port) = address.rsplit_once(':').ok_or_else(wrong)?;
     let port = port.parse().map_err(|_| wrong())?;
     Ok((host.trim_start_matches('[').trim_end_matches(']'), port))

@@ -127,7 +127,7 @@ fn io_error(error: Error) -> io::Error {
             io::Error::new(error.kind(), "the connection was closed")
         }
         Error::Io(error) => error,
-        Error::LargeResponseHeader(..) => io::Error::other("the answer's head has no end"),
+        Error::LargeResponseHeader(..) => io::Error::other("the response header is too long"),
         Error::Protocol(error) => io::Error::new(
             io::ErrorKind::InvalidData,
             format!("the answer is not HTTP: {error}"),

@@ -36,7 +36,7 @@ static LOOK: extern "C" fn() = look;
 extern "C" fn look() {
     #[expect(
         unsafe_code,
-        reason = "a number that is no descriptor can't be borrowed"
+        reason = "a number that is not a descriptor can't be borrowed"
     )]
     // SAFETY: the call reads the flags of a descriptor, open or not, and changes nothing.
     let flags = unsafe { libc::fcntl(1, libc::F_GETFD) };

@@ -122,7 +122,7 @@ impl TscClock {
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[expect(unsafe_code, reason = "the instruction has no safe form")]
-#[expect(clippy::unnecessary_wraps, reason = "other processors have none")]
+#[expect(clippy::unnecessary_wraps, reason = "other processors return None")]
 fn ticks() -> Option<u64> {
     // SAFETY: RDTSC reads a register and nothing else; user space may run it on every system whose
     // clock source is the counter.

@@ -27,8 +27,8 @@ impl fmt::Display for Clamp {
         } = self;
         write!(
             f,
-            "{pool}: up to {} connections to each target and not {}, for this process may open {} \
-             files (ulimit -n)",
+            "{pool}: up to {} connections to each target instead of {}, because this process may open \
+             only {} files (ulimit -n)",
             rounded::count(u64::from(*given)),
             rounded::count(u64::from(*planned)),
             rounded::count(*descriptors),

@@ -54,14 +54,14 @@ impl fmt::Display for Unfit {
         match self {
             Self::Address { address, .. } => write!(
                 f,
-                "{address} is not an address of this machine; `ip address` lists its own"
+                "{address} is not an address of this machine; run `ip address` to list them"
             ),
             Self::Descriptors { connections, limit } => {
                 let needed = connections.saturating_add(DESCRIPTORS_SPARE);
                 write!(
                     f,
-                    "{} connections need {} file descriptors, and this process may open {}; raise \
-                     the limit (ulimit -n {needed})",
+                    "{} connections need {} file descriptors, but this process may open only {}; \
+                     raise the limit (ulimit -n {needed})",
                     rounded::count(*connections),
                     rounded::count(needed),
                     rounded::count(*limit)
@@ -458,8 +458,8 @@ mod tests {
         assert_eq!(
             words,
             [
-                "192.0.2.1 is not an address of this machine; `ip address` lists its own",
-                "1,000 connections need 1,064 file descriptors, and this process may open 100; \
+                "192.0.2.1 is not an address of this machine; run `ip address` to list them",
+                "1,000 connections need 1,064 file descriptors, but this process may open only 100; \
                  raise the limit (ulimit -n 1064)",
             ]
         );

@@ -32,11 +32,13 @@ impl fmt::Display for LateBegin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let why = match self.reason {
             LateBeginReason::CountOfUsers => {
-                "ends its users by a count of requests, of which nobody knows how many are left"
+                "stops its users after a count of requests, and how many are left is unknown"
             }
-            LateBeginReason::OwnRates => "has a rate for each user, from when it came",
+            LateBeginReason::OwnRates => {
+                "has a rate for each user, which begins when the user arrives"
+            }
             LateBeginReason::Unlimited => {
-                "has a load without a rate, whose requests have no numbers before they come"
+                "has no rate, so its requests can't be numbered in advance"
             }
         };
         write!(f, "pool {} {why}", self.pool)

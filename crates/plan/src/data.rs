@@ -258,8 +258,8 @@ mod tests {
             assert_eq!(
                 fields.push("X-Two", "a\r\nX-Three: b"),
                 Err(DataError::new(
-                    "the value of header `X-Two` holds a control character; a header is one line \
-                     of text"
+                    "the value of header `X-Two` contains a control character; a header is one \
+                     line of text"
                         .to_owned()
                 ))
             );

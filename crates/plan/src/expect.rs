@@ -100,8 +100,8 @@ impl fmt::Display for ParseExpectError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is neither a status from 100 to 599 nor a range of them; write such as 200, or \
-             200-299, 301",
+            "`{}` is neither a status from 100 to 599 nor a range of statuses; write a list such \
+             as 200-299, 301",
             self.text.escape_default()
         )
     }

@@ -175,7 +175,8 @@ impl fmt::Display for HeaderError {
             Self::NoColon(text) => write!(f, "`{text}` has no colon; write `Name: value`"),
             Self::Value(name) => write!(
                 f,
-                "the value of header `{name}` holds a control character; a header is one line of text"
+                "the value of header `{name}` contains a control character; a header is one line \
+                 of text"
             ),
         }
     }

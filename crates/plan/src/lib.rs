@@ -2,6 +2,9 @@
 //!
 //! Knows the words of a run and checks them; a [`Plan`] that exists is a plan that can run.
 //! Must not know I/O, clocks or threads. Start reading at [`Plan`].
+//!
+//! Constructors check, and no later code checks again. The files that a plan refers to are read
+//! before the run and arrive here as bytes.
 
 mod call;
 mod choice;

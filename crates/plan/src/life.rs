@@ -66,7 +66,7 @@ impl FromStr for Churn {
     fn from_str(text: &str) -> Result<Self, ChurnError> {
         let wrong = || {
             ChurnError(format!(
-                "`{}` is no churn; write which part of all connections is replaced in which time, \
+                "invalid churn `{}`; write the share of connections to replace per unit of time, \
                  such as 10%/m",
                 text.escape_default()
             ))

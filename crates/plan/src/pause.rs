@@ -104,7 +104,7 @@ impl FromStr for Pause {
         {
             let shown = text.escape_default();
             return Err(PauseError(format!(
-                "`{shown}` is no pause; a time between two is `{least}..{most}`"
+                "`{shown}` is not a pause; write a range as `{least}..{most}`"
             )));
         }
         if let Some((law, rest)) = text.split_once('(') {
@@ -121,7 +121,7 @@ impl FromStr for Pause {
                     sigma: sigma_of(sigma.trim())?,
                 }),
                 _ => Err(PauseError(format!(
-                    "`{shown}` is no pause; write exponential(MEAN) or lognormal(MEDIAN,SIGMA), \
+                    "`{shown}` is not a pause; write exponential(MEAN) or lognormal(MEDIAN,SIGMA), \
                      such as lognormal(1s,0.5)"
                 ))),
             };
@@ -143,8 +143,8 @@ fn sigma_of(text: &str) -> Result<f64, PauseError> {
         .ok_or_else(|| {
             let shown = text.escape_default();
             PauseError(format!(
-                "`{shown}` is no sigma of a lognormal law; write a number from 0 to {SIGMA_MAX}, \
-                 such as 0.5"
+                "`{shown}` is not a sigma of a lognormal law; write a number from 0 to \
+                 {SIGMA_MAX}, such as 0.5"
             ))
         })
 }

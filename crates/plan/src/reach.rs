@@ -149,7 +149,7 @@ impl FromStr for Resumption {
                 per_million: (percent * 10_000.0).round() as u32,
             }),
             _ => Err(ResumptionError(format!(
-                "`{}` is no share of the handshakes; write a percentage such as 60%",
+                "`{}` is not a share of the handshakes; write a percentage such as 60%",
                 text.escape_default()
             ))),
         }

@@ -39,17 +39,21 @@ pub enum NoRest {
 impl fmt::Display for NoRest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Nothing => f.write_str("the run came to its plan's end: nothing is left of it"),
+            Self::Nothing => {
+                f.write_str("the run reached the end of its plan: nothing is left to run")
+            }
             Self::Uneven { pool } => write!(
                 f,
-                "the pool {pool} came to its end and others did not, and a run goes on with all of \
-                 its pools"
+                "the pool {pool} has ended and others have not; a run can be resumed only with all \
+                 of its pools"
             ),
             Self::Law { pool, law } => write!(
                 f,
-                "the pool {pool} has the law {law}, which can't begin in its middle"
+                "the pool {pool} has the law {law}, which can't be resumed in the middle"
             ),
-            Self::Flaws(flaws) => write!(f, "what is left is no plan: {}", flaws.join("; ")),
+            Self::Flaws(flaws) => {
+                write!(f, "the rest of the plan is invalid: {}", flaws.join("; "))
+            }
         }
     }
 }

@@ -189,7 +189,7 @@ impl Url {
                 byte => format!("the control character 0x{byte:02x}"),
             };
             return Err(UrlError::new(format!(
-                "the path and query hold {what}; write `| urlencode` behind the value"
+                "the path and query contain {what}; add `| urlencode` to the value"
             )));
         }
         if !text.is_ascii() || !text.starts_with('/') {
@@ -230,12 +230,12 @@ fn check_characters(text: &str) -> Result<(), UrlError> {
     };
     let is_around = at == 0 || text[at..].trim().is_empty();
     let what = match text.as_bytes()[at] {
-        b' ' if is_around => "a blank before or behind it; leave it out".to_owned(),
-        b' ' => "a space; write %20 in its place".to_owned(),
+        b' ' if is_around => "a space before or after it; remove it".to_owned(),
+        b' ' => "a space; write %20 instead".to_owned(),
         b'\r' => "a carriage return (0x0d); a URL is one line".to_owned(),
         b'\n' => "a line feed (0x0a); a URL is one line".to_owned(),
-        b'\t' => "a tab (0x09); write %09 in its place".to_owned(),
-        byte => format!("the control character 0x{byte:02x}; write %{byte:02X} in its place"),
+        b'\t' => "a tab (0x09); write %09 instead".to_owned(),
+        byte => format!("the control character 0x{byte:02x}; write %{byte:02X} instead"),
     };
     Err(UrlError::new(format!(
         "byte {at} of URL `{}` is {what}",
@@ -268,7 +268,7 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
     let (name, rest) = (bare.0, excerpt(bare.1.trim_start_matches('/')));
     if rest.is_empty() {
         return Err(UrlError::new(
-            "the URL names no host; write http://host:port/path",
+            "the URL has no host; write http://host:port/path",
         ));
     }
     let scheme = if name.is_empty() { "http" } else { name };
@@ -277,7 +277,7 @@ fn split_scheme(text: &str) -> Result<(Scheme, &str), UrlError> {
         Err(_) => "",
     };
     Err(UrlError::new(format!(
-        "`{}` has no scheme followed by `://`; write `{scheme}://{host}{rest}`",
+        "`{}` does not begin with a scheme and `://`; write `{scheme}://{host}{rest}`",
         excerpt(text)
     )))
 }
@@ -304,13 +304,15 @@ fn userinfo(text: &str) -> Result<Option<String>, UrlError> {
     let (user, password) = (decode(user)?, decode(password)?);
     if user.contains(':') {
         return Err(UrlError::new(
-            "the user name in the URL holds a colon (%3A), which Basic authentication can't carry",
+            "the user name in the URL contains a colon (%3A), which Basic authentication does not \
+             allow",
         ));
     }
     let both = format!("{user}:{password}");
     if both.contains(char::is_control) {
         return Err(UrlError::new(
-            "user or password in the URL hold a control character, which no header may carry",
+            "the user or password in the URL contains a control character, which is not allowed in \
+             a header",
         ));
     }
     Ok(Some(both))
@@ -320,7 +322,8 @@ fn userinfo(text: &str) -> Result<Option<String>, UrlError> {
 fn decode(text: &str) -> Result<String, UrlError> {
     let wrong = || {
         UrlError::new(
-            "user or password in the URL are not percent-encoded UTF-8; write % as %25, and @ as %40",
+            "the user or password in the URL is not percent-encoded UTF-8; write % as %25 and @ as \
+             %40",
         )
     };
     let mut bytes = Vec::with_capacity(text.len());

@@ -59,7 +59,7 @@ impl Users {
         changes.dedup_by_key(|(_, count)| *count);
         match Self::changing(changes) {
             Some(users) => Ok((users, start)),
-            None => Err("there is no number of users; write one such as 50".to_owned()),
+            None => Err("the number of users is missing; write one such as 50".to_owned()),
         }
     }
 }
@@ -106,7 +106,7 @@ fn piece(law: &Law, start: Nanos, changes: &mut Vec<(Nanos, u32)>) -> Result<Nan
             }
             Ok(start + *duration)
         }
-        _ => Err("users follow `const`, `step` and `line`; write one of these".to_owned()),
+        _ => Err("users can't follow this law; use `const`, `step` or `line`".to_owned()),
     }
 }
 
@@ -128,7 +128,7 @@ fn whole(rate: Rate) -> Result<u32, String> {
         // Before a law is laid out: it takes memory for each change of the number.
         Some((count, 0)) if count > u64::from(Users::MOST) => Err(TOO_MANY.to_owned()),
         Some((count, 0)) => Ok(count as u32),
-        _ => Err("a number of users is whole; write one such as 50".to_owned()),
+        _ => Err("the number of users must be a whole number, such as 50".to_owned()),
     }
 }
 

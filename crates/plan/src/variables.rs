@@ -69,7 +69,7 @@ impl Variables {
                 State::Unset => failed("no step of this iteration has set the variable"),
                 State::Failed(error) => Err(error.clone()),
             },
-            None => failed("there is no such variable"),
+            None => failed("unknown variable"),
         }
     }
 

@@ -177,28 +177,25 @@ fn sentence(finding: &Finding) -> String {
             format!("{rate} keeps {wanted} (90 % interval {low} to {high})")
         }
         Answer::Below(rate) => format!("below {}: the first rate misses {wanted}", asked(*rate)),
-        Answer::Above(rate) => format!(
-            "{} or more: the greatest rate that was allowed keeps {wanted}",
-            asked(*rate)
-        ),
+        Answer::Above(rate) => format!("{} or more: the maximum rate keeps {wanted}", asked(*rate)),
         Answer::Generator { rate, kept } => {
             let rate = asked(*rate);
             let kept = kept.map_or_else(String::new, |kept| {
-                format!("; {} was kept for a few seconds", asked(kept))
+                format!("; {} held for a few seconds", asked(kept))
             });
             format!("no answer: at {rate} the generator was the limit{kept}")
         }
         Answer::Open { kept, missed } => {
             let known = match (kept, missed) {
                 (Some(kept), Some(missed)) => format!(
-                    "{} was kept for a few seconds, {} missed",
+                    "{} held for a few seconds, {} missed",
                     asked(*kept),
                     asked(*missed)
                 ),
                 (Some(kept), None) => {
-                    format!("{} was kept for a few seconds", asked(*kept))
+                    format!("{} held for a few seconds", asked(*kept))
                 }
-                (None, _) => "no rate was tried to its end".to_owned(),
+                (None, _) => "no rate was tested to the end".to_owned(),
             };
             format!("no answer yet: {known}")
         }
@@ -209,11 +206,11 @@ fn sentence(finding: &Finding) -> String {
 const fn bottleneck_words(bottleneck: Bottleneck) -> &'static str {
     match bottleneck {
         Bottleneck::Target => {
-            "the target: requests took that long from the moment at which they were sent"
+            "the target: the slow requests were slow after they were sent, not while they waited"
         }
         Bottleneck::Connections => {
-            "connections: requests waited for a free one, and the target was not slow with those \
-             that it had; allow more with -c"
+            "connections: requests waited for a free one, but the target itself was not slow; allow \
+             more with -c"
         }
     }
 }
@@ -320,11 +317,11 @@ mod tests {
             (Answer::Above(5_000.0), "5,000/s or more"),
             (
                 generator,
-                "at 20,480/s the generator was the limit; 10,240/s was kept",
+                "at 20,480/s the generator was the limit; 10,240/s held",
             ),
             (
                 open,
-                "no answer yet: 640/s was kept for a few seconds, 1,280/s missed",
+                "no answer yet: 640/s held for a few seconds, 1,280/s missed",
             ),
         ] {
             let text = text(&finding(answer));

@@ -76,7 +76,7 @@ pub(crate) fn opened(total: &Figures, unicode: Unicode) -> Vec<Fact> {
     let mut facts = vec![Fact::counted(count(connections.opened), "opened")];
     if connections.open_before > 0 {
         let open = count(connections.open_before.unsigned_abs());
-        facts.push(Fact::counted(open, "open from the warm-up on"));
+        facts.push(Fact::counted(open, "open since the warm-up"));
     }
     if connections.connect.count() > 0 {
         let times = opening(&connections.connect, unicode);
@@ -121,18 +121,21 @@ pub(crate) fn closings(connections: &Connections) -> Vec<Fact> {
     let each = if carried.min() == carried.max() {
         format!(" after {requests} each")
     } else if server.saturating_mul(2) > carried.count() {
-        format!(" after some {requests}")
+        format!(" after about {requests}")
     } else {
         String::new()
     };
     let ends = [
         (server, format!("closed by the server{each}")),
-        (by(Closing::Idle), "given up idle".to_owned()),
-        (by(Closing::Aged), "closed at their age".to_owned()),
+        (by(Closing::Idle), "closed while idle".to_owned()),
+        (by(Closing::Aged), "closed at the age limit".to_owned()),
         (by(Closing::Moved), "moved to other addresses".to_owned()),
         (by(Closing::Reset), "reset".to_owned()),
         (by(Closing::Failed), "closed after failures".to_owned()),
-        (by(Closing::Discarded), "useless by excess bytes".to_owned()),
+        (
+            by(Closing::Discarded),
+            "unusable after extra bytes".to_owned(),
+        ),
         (by(Closing::Unready), "never ready".to_owned()),
         (by(Closing::GoAway), "ended by GOAWAY".to_owned()),
         (by(Closing::Silent), "found dead".to_owned()),
@@ -151,7 +154,7 @@ pub(crate) fn protocol(total: &Figures) -> Vec<Fact> {
     if let Some(allowed) = total.held_back.allowed {
         let waited = counted(total.held_back.requests, "request");
         let (number, noun) = waited.split_once(' ').unwrap_or((&waited, ""));
-        let name = format!("{noun} waited: the server allows {allowed} streams at a time");
+        let name = format!("{noun} waited: the server allows {allowed} concurrent streams");
         facts.push(Fact::counted(number.to_owned(), name).warning());
     }
     if total.interim > 0 {
@@ -207,7 +210,7 @@ pub(crate) fn spread(connections: &Connections) -> Option<Fact> {
         match is_skewed && connections.closed_by(Closing::Moved) == 0 {
             true => {
                 let uneven = format!(
-                    "{shares}, uneven: {} had least, {} most",
+                    "{shares}, uneven: {} got the fewest, {} the most",
                     least.address, most.address
                 );
                 Fact::counted(of.to_string(), uneven).warning()

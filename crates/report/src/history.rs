@@ -121,10 +121,10 @@ impl Change {
 /// Why the figures of a run are no measure of its target; `None` where they are one.
 fn unsound(run: &Digest) -> Option<&'static str> {
     match run {
-        _ if !run.coverage.has_end() => Some("it has no end yet, or was cut off"),
+        _ if !run.coverage.has_end() => Some("it has no end yet or was cut off"),
         _ if run.validity == Validity::Invalid => Some("it is invalid"),
-        _ if run.is_cut_short => Some("it was ended before its plan did"),
-        _ if run.ok == 0 => Some("no request of it met what its plan expects"),
+        _ if run.is_cut_short => Some("it ended early"),
+        _ if run.ok == 0 => Some("none of its requests was ok"),
         _ => None,
     }
 }

@@ -147,12 +147,12 @@ fn picture(out: &mut Markup, figure: &Figure) {
 fn whole(out: &mut Markup, summary: &Summary, naming: Naming) {
     let style = Style::new(COLUMNS, Color::Off, Unicode::On).naming(naming);
     out.open("section", &[("id", "report")]);
-    out.element("h2", &[], "The whole report");
+    out.element("h2", &[], "Full report");
     out.open("pre", &[("tabindex", "0")]);
     out.lines(&text::summary(summary, &style));
     out.close("pre");
     out.open("details", &[]);
-    out.element("summary", &[], "The same, with how to read it");
+    out.element("summary", &[], "With explanations");
     out.open("pre", &[("tabindex", "0")]);
     out.lines(&text::summary_explained(summary, &style));
     out.close("pre");

@@ -161,8 +161,8 @@ impl Lines {
         let about = [
             "good/bad/failed: as expected / answered otherwise (status, check) / no answer",
             "goal: requests due; goal%: good and bad of them; open: in flight; chk: failed checks",
-            &format!("times in ms: {time}; lag99: our own lateness"),
-            "+ or - at the end: p99 is 10 times the last ones' mean or more, or a tenth or less",
+            &format!("times in ms: {time}; lag99: drumfire's own lateness"),
+            "+ or - at the end: p99 is at least 10 times the recent mean, or at most a tenth of it",
         ];
         let room = total(&self.columns, self.time_width).max(Style::WIDTH_MIN.into());
         let lines = about
@@ -256,14 +256,14 @@ pub fn sentence(row: &IntervalRow, style: &Style) -> String {
         format!("{} failed", count(row.bad.saturating_add(row.failed))),
     ];
     if row.warmup > 0 {
-        said.push(format!("{} of the warm-up", count(row.warmup)));
+        said.push(format!("{} in the warm-up", count(row.warmup)));
     }
     if row.dropped > 0 {
         said.push(format!("{} dropped", count(row.dropped)));
     }
     said.push(format!("{} in flight", count(row.in_flight)));
     if let Some(share) = row.goal_share() {
-        said.push(format!("{:.0} % of what was due", share * 100.0));
+        said.push(format!("{:.0} % of due", share * 100.0));
     }
     for (name, reading) in [("p50", row.latency.p50), ("p99", row.latency.p99)] {
         let Some(SpreadTime { time, is_at_least }) = reading else {

@@ -68,7 +68,7 @@ pub fn outlook(
     let pools: Vec<Outlook<'_>> = pools.collect::<Result<_, _>>()?;
     let mut page = Page::new(style, Explain::No);
     let name = Untrusted::new(name).escaped(style.unicode);
-    let verdict = Line::of(format!("{name} can be run"), Ink::Good);
+    let verdict = Line::of(format!("{name} is valid"), Ink::Good);
     let facts = facts(plan, &pools, style).into_iter().map(Line::plain);
     let items = std::iter::once(verdict).chain(facts).collect();
     page.lines(flow(items, style.glyph(" · ", ", "), style.width()));
@@ -101,24 +101,24 @@ fn facts(plan: &Plan, pools: &[Outlook<'_>], style: &Style) -> Vec<String> {
     facts.extend(longest.map(|end| span(end, style.unicode)));
     let generator = plan.generator();
     facts.push(match generator.threads {
-        Threads::AsMany => "a thread a core".to_owned(),
+        Threads::AsMany => "one thread per core".to_owned(),
         Threads::Exactly(count) => counted(u64::from(count), "thread"),
     });
     match generator.warmup {
         Warmup::Span(Nanos::ZERO) => {}
         Warmup::Span(warmup) => {
             let warmup = span(warmup, style.unicode);
-            facts.push(format!("the first {warmup} not measured"));
+            facts.push(format!("warm-up {warmup}"));
         }
-        Warmup::Auto => facts.push("not measured until it settles".to_owned()),
+        Warmup::Auto => facts.push("warm-up until latencies settle".to_owned()),
     }
     if generator.spin == Spin::Yes {
-        facts.push("busy waiting".to_owned());
+        facts.push("busy-waiting".to_owned());
     }
     match generator.clock {
         ClockChoice::Program => {}
-        ClockChoice::Receive => facts.push("timed by the kernel's stamps".to_owned()),
-        ClockChoice::Wire => facts.push("timed on the wire, by the kernel's stamps".to_owned()),
+        ClockChoice::Receive => facts.push("timed by kernel timestamps".to_owned()),
+        ClockChoice::Wire => facts.push("timed on the wire, by kernel timestamps".to_owned()),
     }
     if !plan.thresholds().is_empty() {
         facts.push(counted(plan.thresholds().len() as u64, "threshold"));
@@ -223,17 +223,17 @@ impl<'a> Outlook<'a> {
                 facts.push(format!("closed model: {}", self.users(*users)));
                 match think.fixed() {
                     Some(Nanos::ZERO) => {}
-                    Some(time) => facts.push(format!("pauses of {}", span(time, style.unicode))),
-                    None => facts.push(format!("pauses of {think}")),
+                    Some(time) => facts.push(format!("think time {}", span(time, style.unicode))),
+                    None => facts.push(format!("think time {think}")),
                 }
                 if *pace > Nanos::ZERO {
-                    facts.push(format!("a pace of {}", span(*pace, style.unicode)));
+                    facts.push(format!("pace {}", span(*pace, style.unicode)));
                 }
             }
         }
         facts.push(match self.starts {
             Some(starts) => format!("{about}{} intended", counted(starts, noun)),
-            None => format!("as many {noun}s as are answered"),
+            None => format!("as many {noun}s as the target answers"),
         });
         let within = match (&self.pool.load, self.starts) {
             (Load::Closed { .. }, Some(_)) => "within",
@@ -270,18 +270,18 @@ impl<'a> Outlook<'a> {
         let number = counted(u64::from(connections.count), "connection");
         let mut facts = vec![match connections.growth {
             Growth::Ahead => number,
-            Growth::AsNeeded => format!("up to {number}, opened as they are needed"),
+            Growth::AsNeeded => format!("up to {number}, opened as needed"),
         }];
         if connections.streams > 1 {
             let streams = count(u64::from(connections.streams));
-            facts.push(format!("{streams} requests at a time on each"));
+            facts.push(format!("{streams} concurrent requests on each"));
         }
         if let (Some(users), Load::Open { .. }) = (&self.pool.users, &self.pool.load) {
             facts.push(counted(u64::from(users.most()), "user"));
         }
         let timeout = self.pool.timeouts.total;
         if timeout > Nanos::ZERO && timeout < Nanos::MAX {
-            facts.push(format!("time limit {}", span(timeout, style.unicode)));
+            facts.push(format!("timeout {}", span(timeout, style.unicode)));
         }
         facts
     }
@@ -487,7 +487,9 @@ impl Rates {
                 }
                 Law::Once { count: n } => rates.others.push(format!("{} at once", count(*n))),
                 Law::Unlimited { .. } => {
-                    rates.others.push("as fast as answers come".to_owned());
+                    rates
+                        .others
+                        .push("as fast as the target answers".to_owned());
                 }
                 Law::Trace { .. } => rates.others.push("the times of a trace".to_owned()),
             }

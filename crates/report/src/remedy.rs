@@ -110,13 +110,13 @@ fn words(remedy: &Remedy, naming: Naming) -> Option<Cow<'static, str>> {
     let text = match remedy {
         Remedy::LowerRate => "lower the rate",
         Remedy::FewerUsers => "use fewer users (-u, -c)",
-        Remedy::AddThreads => "add --threads",
-        Remedy::OwnCores => "let nothing else run on its cores",
-        Remedy::OwnMachine => "use a machine with cores of its own",
+        Remedy::AddThreads => "raise --threads",
+        Remedy::OwnCores => "run nothing else on its cores",
+        Remedy::OwnMachine => "use a machine with dedicated cores",
         Remedy::FewerConnections => "use fewer connections per thread",
-        Remedy::LastLonger => "let the run last longer",
-        Remedy::Report => "please report it",
-        Remedy::Proxy => "check that the proxy runs and listens at its port",
+        Remedy::LastLonger => "run longer",
+        Remedy::Report => "please report this",
+        Remedy::Proxy => "check that the proxy is running and listens on its port",
         Remedy::Connections(needed) => {
             let setting = naming.set("-c", *needed);
             return Some(Cow::Owned(format!("try {setting}")));
@@ -154,30 +154,29 @@ pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
 /// they are counted, since their readers first ask whether the latency has them.
 const fn by_flags(outcome: Outcome) -> Option<&'static str> {
     Some(match outcome {
-        Outcome::DnsNotFound => "check the host's spelling",
-        Outcome::DnsFailed | Outcome::DnsTimeout => "try again, or give the address with --resolve",
-        Outcome::ConnectRefused => "check that the server runs and listens at this port",
+        Outcome::DnsNotFound => "check the spelling of the host",
+        Outcome::DnsFailed | Outcome::DnsTimeout => "try again, or set the address with --resolve",
+        Outcome::ConnectRefused => "check that the server is running and listens on this port",
         Outcome::ConnectTimeout | Outcome::ConnectUnreachable => {
             "check the address, the route and firewalls; a full accept queue looks the same"
         }
         Outcome::TlsUntrusted => {
-            "give it or its issuer with --cacert, or skip verification with -k"
+            "trust it or its issuer with --cacert, or skip verification with -k"
         }
-        Outcome::TlsName => "use the name in the certificate, with --resolve if need be",
+        Outcome::TlsName => "use the name in the certificate, with --resolve if needed",
         Outcome::TlsExpired => "renew the certificate, or skip verification with -k",
-        Outcome::TlsAlert => "a server that asks for a client's certificate wants --cert and --key",
-        Outcome::TlsProtocol => "for a server without TLS write http://, in gRPC --plaintext",
+        Outcome::TlsAlert => "if the server requires a client certificate, set --cert and --key",
+        Outcome::TlsProtocol => "for a server without TLS, use http:// (gRPC: --plaintext)",
         Outcome::ConnectReset => {
-            "check that the port speaks this protocol: a TLS port needs https://, in gRPC no \
-             --plaintext"
+            "check that the port speaks this protocol: a TLS port needs https:// (gRPC: no --plaintext)"
         }
         Outcome::ProtoNotHttp => "check that the port speaks HTTP/1.1: a TLS port needs https://",
         Outcome::ProtoNotHttp2 => {
-            "check that the port speaks HTTP/2: a TLS port needs https://, in gRPC no --plaintext"
+            "check that the port speaks HTTP/2: a TLS port needs https:// (gRPC: no --plaintext)"
         }
         Outcome::ClosedReused => {
-            "if the connections were idle, raise the server's keep-alive timeout; if they were not, it \
-             closed them in place of an answer"
+            "if the connections were idle, raise the server's keep-alive timeout; if not, the server \
+             closed them instead of responding"
         }
         Outcome::TimeoutConnect => {
             "counted in the latency as at least this long; --connect-timeout and --timeout set the \
@@ -194,12 +193,12 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
             "counted in the latency as at least this long; --timeout sets the limit"
         }
         Outcome::TimeoutTotal => {
-            "counted in the latency as at least this long; --timeout sets the limit, in gRPC \
-             --deadline"
+            "counted in the latency as at least this long; --timeout sets the limit (gRPC: \
+             --deadline)"
         }
-        Outcome::LimitMessage => "raise --max-receive, or ask for less",
+        Outcome::LimitMessage => "raise --max-receive, or request smaller messages",
         Outcome::TimeoutPing => {
-            "the connection was dead or the server stood still; --ping-timeout sets the patience"
+            "the connection was dead or the server hung; --ping-timeout sets the limit"
         }
         Outcome::LocalDescriptors => "raise `ulimit -n`, or use fewer connections",
         Outcome::LocalPorts => "keep connections alive, or add --source-ip addresses",
@@ -221,7 +220,7 @@ mod tests {
             (Outcome::RedirectLimit, "raise `redirects`"),
             (
                 Outcome::TlsUntrusted,
-                "give it or its issuer with `tls.cacert`, or skip verification with `tls.insecure`",
+                "trust it or its issuer with `tls.cacert`, or skip verification with `tls.insecure`",
             ),
             (
                 Outcome::LocalDescriptors,

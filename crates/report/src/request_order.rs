@@ -7,8 +7,8 @@ use drumfire_plan::{Choice, Program};
 pub(crate) const fn words(program: &Program) -> &'static str {
     match program {
         Program::Requests(Choice::Drawn(_)) => "at random",
-        Program::Requests(Choice::Cycle(_)) => "in turn, by their weights",
-        Program::Requests(Choice::By(_)) => "as the data says",
+        Program::Requests(Choice::Cycle(_)) => "in turn, by weight",
+        Program::Requests(Choice::By(_)) => "as the data chooses",
         Program::Requests(Choice::InTurn) | Program::Steps(_) => "in turn",
     }
 }

@@ -70,51 +70,58 @@ impl ScheduleError {
 impl fmt::Display for ScheduleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Empty => f.write_str("the load has no piece; write a rate such as 500/s"),
+            Self::Empty => f.write_str("the load is empty; write a rate such as 500/s"),
             Self::NeverEnds { piece } => write!(
                 f,
-                "piece {} never ends, but another follows; give it a duration",
+                "part {} of the load never ends, but another follows; give it a duration",
                 piece + 1
             ),
             Self::TooLong { piece } => write!(
                 f,
-                "the durations up to piece {} exceed 146 years; shorten them",
+                "the durations up to part {} of the load exceed 146 years; shorten them",
                 piece + 1
             ),
             Self::TooManyArrivals { piece } => write!(
                 f,
-                "there are more than 2^63 arrivals up to piece {}; lower the rate",
+                "the load has more than 2^63 arrivals up to part {}; lower the rate",
                 piece + 1
             ),
             Self::TooManySteps { piece } => write!(
                 f,
-                "piece {} has no end or more than {} levels; make the change between levels larger",
+                "part {} of the load has no end or more than {} levels; increase the change between \
+                 levels",
                 piece + 1,
                 Self::STEPS_MAX
             ),
             Self::TooManyDraws { piece } => write!(
                 f,
-                "random arrivals of piece {} come faster than {}/s; lower the rate, or spread them \
-                 evenly",
+                "part {} of the load has more than {} random arrivals per second; lower the rate or \
+                 use constant arrivals",
                 piece + 1,
                 RANDOM_RATE_MAX
             ),
             Self::TooFine { piece } => write!(
                 f,
-                "the rates of piece {} have no common denominator; write them with fewer digits",
+                "the rates of part {} of the load have no common denominator; write them with fewer \
+                 digits",
                 piece + 1
             ),
             Self::NoSpan { piece } => {
-                write!(f, "piece {} needs a finite duration or period", piece + 1)
+                write!(
+                    f,
+                    "part {} of the load needs a finite duration or period",
+                    piece + 1
+                )
             }
             Self::NegativeRate { piece } => write!(
                 f,
-                "the amplitude of piece {} exceeds its mean; lower it",
+                "the amplitude of part {} of the load exceeds its mean; lower it",
                 piece + 1
             ),
             Self::TraceOrder { piece, index } => write!(
                 f,
-                "time {} of the trace in piece {} is earlier than the one before it; sort them",
+                "time {} of the trace in part {} of the load is earlier than the one before it; sort \
+                 the times",
                 index + 1,
                 piece + 1
             ),

@@ -121,14 +121,14 @@ impl Builder {
             Some(State::Open) => {
                 let importer = importer.unwrap_or(name);
                 Err(SchemaError(format!(
-                    "{importer} imports {name}, which imports it in turn"
+                    "{importer} imports {name}, which leads back to {importer}"
                 )))
             }
             None => match own(name) {
                 Some(file) => Ok(Some(file)),
                 None => Err(SchemaError(format!(
                     "no descriptor found for {name:?}, which {} imports",
-                    importer.unwrap_or("nobody")
+                    importer.unwrap_or("another file")
                 ))),
             },
         }

@@ -150,7 +150,7 @@ fn refusal(place: &str, edition: &str) -> String {
     let edition: String = edition.chars().take(20).collect();
     let [first, second, last] = EDITIONS.map(|(_, name)| name);
     format!(
-        "{place}: edition {} is not understood, only {first}, {second} and {last} are, and proto2 and proto3",
+        "{place}: edition {} is not supported; use {first}, {second}, {last}, proto2 or proto3",
         edition.escape_default(),
     )
 }

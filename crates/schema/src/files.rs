@@ -139,8 +139,8 @@ fn located(error: &protox::Error, roots: &[(String, String)]) -> String {
         Some(at) => {
             let words = match dotted_import(at.data()) {
                 Some(import) => format!(
-                    "an import names a file from an import path on, without `./` and `../`; write \
-                     `import \"{import}\";`"
+                    "an import is relative to an import path and can't contain `./` or `../`; \
+                     write `import \"{import}\";`"
                 ),
                 None => error.to_string(),
             };

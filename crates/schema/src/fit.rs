@@ -84,7 +84,7 @@ impl Fitting {
             Some(other) => {
                 let shown: String = other.chars().take(20).collect();
                 return Err(format!(
-                    "the syntax {shown:?} is not understood, only proto2 and proto3 are"
+                    "the syntax {shown:?} is not supported; use proto2 or proto3"
                 ));
             }
         }
@@ -116,7 +116,7 @@ impl Fitting {
         }
         let extensions = self.extensions.saturating_mul(self.ranges);
         if self.comparisons.saturating_add(extensions) > COMPARISONS_MAX {
-            return Err("there are too many reserved numbers for so many fields".to_owned());
+            return Err("there are too many reserved numbers for this many fields".to_owned());
         }
         Ok(())
     }
@@ -206,7 +206,7 @@ impl Fitting {
         if field.r#type() == Type::Bytes && !is_escaped(field.default_value()) {
             let name = field.name();
             return Err(format!(
-                "the default of the field {name} is not escaped as bytes are"
+                "the default value of the bytes field {name} is not escaped"
             ));
         }
         Ok(())
@@ -252,7 +252,9 @@ impl Fitting {
         }
         self.names += length;
         if self.names > NAMES_BYTES {
-            return Err(format!("there are more than {NAMES_BYTES} bytes of names"));
+            return Err(format!(
+                "the names have more than {NAMES_BYTES} bytes in total"
+            ));
         }
         Ok(())
     }

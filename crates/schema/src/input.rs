@@ -332,7 +332,7 @@ impl Input {
         index.map(|index| index as usize).ok_or_else(|| {
             DataError::new(match length {
                 0 => "no data provided for request: the array is empty".to_owned(),
-                _ => format!("the data has {length} elements; none is left"),
+                _ => format!("the data has {length} elements, and none are left"),
             })
         })
     }

@@ -75,7 +75,7 @@ impl Intake {
     pub(crate) fn set(&mut self, bytes: &[u8]) -> Result<Vec<FileDescriptorProto>, String> {
         let none = |reason: Reason| {
             format!(
-                "the bytes are no set of file descriptors: {}",
+                "the bytes are not a file descriptor set: {}",
                 reason.words()
             )
         };

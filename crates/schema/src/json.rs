@@ -82,7 +82,7 @@ pub(crate) fn decode(
 ) -> Result<DynamicMessage, DataError> {
     DynamicMessage::decode(descriptor.clone(), bytes).map_err(|error| {
         let name = descriptor.full_name();
-        DataError::new(format!("the bytes are no {name}: {error}"))
+        DataError::new(format!("the bytes are not a valid {name}: {error}"))
     })
 }
 

@@ -4,6 +4,9 @@
 //! Knows descriptors ([`Schema`], [`Method`]), the reflection service as a machine without I/O
 //! ([`reflection::Session`]), data as messages ([`Input`]), and the form of
 //! replies ([`ReplyForm`]). Must not know I/O or how a call travels: files are read by the caller. Start reading at [`Schema`], then at [`Input`].
+//!
+//! If the data of a call does not vary, its JSON becomes a message before the run. The heavy
+//! dependencies for descriptors are in this crate, so that `grpc` has none of them.
 
 mod assemble;
 mod describe;

@@ -42,7 +42,7 @@ fn find(service: &ServiceDescriptor, name: &str) -> Result<MethodDescriptor, Sch
     let names: Vec<&str> = methods.iter().map(MethodDescriptor::name).collect();
     let mut hint = suggestion(name, names.iter().copied());
     if hint.is_empty() {
-        hint = listed("it has", &names);
+        hint = listed("its methods are", &names);
     }
     let service = service.full_name();
     Err(SchemaError(format!(
@@ -56,7 +56,7 @@ pub(crate) fn no_service(name: &str, known: impl Iterator<Item = String>) -> Sch
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let hint = near_symbol(name, &known);
     let hint = if hint.is_empty() {
-        listed("there are", &known)
+        listed("the services are", &known)
     } else {
         hint
     };

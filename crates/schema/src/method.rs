@@ -98,7 +98,7 @@ impl Method {
             let (name, rest) = part.split_at(part.find('[').unwrap_or(part.len()));
             let within = message.ok_or_else(|| {
                 SchemaError(format!(
-                    "`{}` is within a field that is no message",
+                    "`{}` is within a field that is not a message",
                     part.escape_debug()
                 ))
             })?;
@@ -145,7 +145,7 @@ impl Method {
         let message = json::decode(&output, message)?;
         all_set(&message).map_err(|fault| {
             let (name, words) = (output.full_name(), fault.reason.words());
-            DataError::new(format!("the bytes are no {name}: {words}"))
+            DataError::new(format!("the bytes are not a valid {name}: {words}"))
         })
     }
 }

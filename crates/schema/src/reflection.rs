@@ -169,7 +169,7 @@ impl Session {
     /// When it is none, reports that there is no such symbol or file, or goes beyond the limits.
     pub fn handle_response(&mut self, message: &[u8]) -> Result<(), SchemaError> {
         let Some(asked) = self.asked.take() else {
-            return Err(lie("it answers what was not asked"));
+            return Err(lie("it sent an unexpected answer"));
         };
         let response = Response::decode(message)
             .map_err(|error| lie(&format!("its answer can't be read: {error}")))?;
@@ -179,7 +179,7 @@ impl Session {
             (None, None, Some(services)) => {
                 self.take_services(services.service.into_iter().map(|service| service.name))
             }
-            (None, None, None) => Err(lie("it answers nothing")),
+            (None, None, None) => Err(lie("its answer is empty")),
         }
     }
 
@@ -190,7 +190,7 @@ impl Session {
     /// files import each other in a circle; or when descriptors contradict each other.
     pub fn finish(self) -> Result<Schema, SchemaError> {
         if !self.is_complete() {
-            return Err(lie("it ended the conversation before all was said"));
+            return Err(lie("it ended the stream before it had sent everything"));
         }
         let unknown = self.unknown;
         let pool = assemble(self.files.into_values().collect()).map_err(|error| lie(&error.0))?;
@@ -219,14 +219,17 @@ impl Session {
             }
             Question::ListServices(_) => match self.unknown.take() {
                 Some(name) => Err(not_found(&name, Vec::new())),
-                None => Err(lie(&format!("it lists no services: {}", shown(error)))),
+                None => Err(lie(&format!(
+                    "it does not list its services: {}",
+                    shown(error)
+                ))),
             },
             Question::FileContainingSymbol(name) => Err(lie(&format!(
-                "it gives no file for {name:?}: {}",
+                "it has no file for {name:?}: {}",
                 shown(error)
             ))),
             Question::FileByFilename(name) => Err(lie(&format!(
-                "the file {name:?} is imported and missing: {}",
+                "the imported file {name:?} is missing: {}",
                 shown(error)
             ))),
         }
@@ -268,9 +271,9 @@ impl Session {
             return Err(lie(&format!("it has more than {FILES_MAX} files")));
         }
         match asked {
-            Question::FileByFilename(name) if !self.files.contains_key(name) => Err(lie(&format!(
-                "asked for the file {name:?}, it sends others"
-            ))),
+            Question::FileByFilename(name) if !self.files.contains_key(name) => {
+                Err(lie(&format!("it sent other files instead of {name:?}")))
+            }
             _ => self.seek(imports),
         }
     }

@@ -100,7 +100,10 @@ impl ReplyForm {
             names => format!("{}: ", names.join(".")),
         };
         let name = self.descriptor.full_name();
-        ReplyError(format!("no {name}: {place}{}", fault.reason.words()))
+        ReplyError(format!(
+            "not a valid {name}: {place}{}",
+            fault.reason.words()
+        ))
     }
 }
 

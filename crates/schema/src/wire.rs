@@ -20,7 +20,7 @@ impl Reason {
             Self::Truncated => "ends too early",
             Self::Varint => "a varint of more than 64 bits",
             Self::Number => "a field number of 0",
-            Self::Key => "a key that no field has",
+            Self::Key => "an invalid field key",
             Self::Text => "a string that is not UTF-8",
             Self::Depth => "nested more than 100 deep",
             Self::GroupOpen => "a group without an end",

@@ -44,24 +44,27 @@ const MESSAGE_FROM: u16 = 14;
 const HELP: [(&str, &str); 15] = [
     (
         "q, Ctrl-C",
-        "end the load and show the report; again: report at once",
+        "end the load and show the report; again: report now",
     ),
-    ("p, space", "pause the load, or let it go on"),
-    ("+ -", "a tenth more or less of the rate, or of the users"),
-    ("P", "the pool that + and - change: each in turn, then all"),
-    ("m", "mark this moment, with a text"),
-    ("1 to 6, Tab", "another view"),
-    ("t", "the whole run, or the last 60 intervals"),
+    ("p, space", "pause or resume the load"),
+    ("+ -", "raise or lower the rate, or the users, by a tenth"),
+    (
+        "P",
+        "choose the pool that + and - change: each in turn, then all",
+    ),
+    ("m", "mark this moment with a text"),
+    ("1 to 6, Tab", "switch to another view"),
+    ("t", "show the whole run, or the last 60 intervals"),
     ("arrows, Page", "scroll rows of text"),
-    ("o", "another order of the steps"),
-    ("/", "steps whose names contain a text"),
+    ("o", "change the order of the steps"),
+    ("/", "show only steps whose names contain a text"),
     ("y", "copy the report so far to the clipboard"),
     ("s", "save the report so far as Markdown"),
-    ("Ctrl-Z", "suspend; the load stands still as long"),
-    ("?", "this help"),
+    ("Ctrl-Z", "suspend drumfire and the load"),
+    ("?", "show this help"),
     (
         "",
-        "The same commands are given by `drumfire ctl` from elsewhere.",
+        "`drumfire ctl` sends the same commands from another terminal.",
     ),
 ];
 
@@ -117,7 +120,7 @@ impl Frame<'_> {
         let style = self.look.style(area.width);
         let clock = glance::clock(self.elapsed, self.known.standing.load_end(), &style);
         self.look.line(buffer, (area.x, area.y), area.width, &clock);
-        let text = "the first interval is not over yet";
+        let text = "waiting for the end of the first interval";
         self.row(buffer, area, 1, text, Ink::Dim);
         let (_, foot) = below(area, 1);
         self.draw_keys(foot, buffer);
@@ -259,7 +262,7 @@ impl Frame<'_> {
         }
         let load = self.known.standing.steering();
         if load.is_some_and(Steering::is_paused) {
-            return Some(("paused: p lets the load go on".to_owned(), Ink::Warn));
+            return Some(("paused: p resumes the load".to_owned(), Ink::Warn));
         }
         let note = self.known.notes.newest()?;
         Some((Untrusted::new(note).escaped_lines(), Ink::Warn))

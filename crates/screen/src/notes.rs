@@ -36,9 +36,9 @@ impl Notes {
         let mut messages = self.kept;
         match self.left_out {
             0 => {}
-            1 => messages.push("1 more message came while the screen was shown".to_owned()),
+            1 => messages.push("1 more message arrived while the screen was shown".to_owned()),
             more => messages.push(format!(
-                "{more} more messages came while the screen was shown"
+                "{more} more messages arrived while the screen was shown"
             )),
         }
         messages
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(messages.len(), NOTES_MAX + 1);
         assert_eq!(
             messages[NOTES_MAX],
-            "2 more messages came while the screen was shown"
+            "2 more messages arrived while the screen was shown"
         );
         let mut few = Notes::default();
         add(&mut few, 1);

@@ -45,7 +45,7 @@ impl Prompt {
     pub(crate) const fn words(&self) -> &'static str {
         match self.asked {
             Asked::Mark => "mark this moment as: ",
-            Asked::Filter => "steps whose names contain: ",
+            Asked::Filter => "show steps whose names contain: ",
         }
     }
 

@@ -223,7 +223,7 @@ impl Watcher {
     fn scale(&self, factor: f64) -> String {
         let known = lock(&self.shared);
         let Some(steering) = known.standing.steering() else {
-            return "the load has not begun".to_owned();
+            return "the load has not started".to_owned();
         };
         let commands = steering.scaled(self.choice.pool, factor);
         drop(known);
@@ -252,15 +252,15 @@ impl Watcher {
     /// Sends the report so far to the terminal's clipboard, without secrets; gives the answer.
     fn copy(&self) -> String {
         let Some(summary) = self.summary() else {
-            return "there is nothing to copy yet".to_owned();
+            return "nothing to copy yet".to_owned();
         };
         let report = text::summary(&summary, &Style::default().naming(self.look.naming()));
         let report = self.look.redactor().text(&report);
         if report.len() > clipboard::TEXT_MAX {
-            return "the report is too long for a clipboard: save it with s".to_owned();
+            return "the report is too long for the clipboard: press s to save it".to_owned();
         }
         match terminal::write(clipboard::copying(&report).as_bytes()) {
-            Ok(()) => "the report so far was sent to the clipboard".to_owned(),
+            Ok(()) => "sent the report so far to the clipboard".to_owned(),
             Err(error) => format!("can't write to the terminal: {error}"),
         }
     }
@@ -269,12 +269,12 @@ impl Watcher {
     /// answer.
     fn save(&self) -> String {
         let Some(summary) = self.summary() else {
-            return "there is nothing to save yet".to_owned();
+            return "nothing to save yet".to_owned();
         };
         let report = markdown::summary(&summary, self.look.naming());
         let report = self.look.redactor().bytes(&report);
         match saved(&summary.info.id, &report) {
-            Ok(name) => format!("the report so far is saved as {name}"),
+            Ok(name) => format!("saved the report so far as {name}"),
             Err(error) => format!("can't save the report: {error}"),
         }
     }

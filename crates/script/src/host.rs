@@ -29,7 +29,7 @@ impl<'js> FromJs<'js> for Text {
             return Coerced::from_js(ctx, value).map(|text: Coerced<String>| Self(text.0));
         }
         let kind = value.type_name();
-        let message = format!("a text is wanted, and not {kind}; `String(…)` makes one");
+        let message = format!("expected a string, not {kind}; convert it with `String(…)`");
         Err(Exception::throw_type(ctx, &message))
     }
 }

@@ -257,7 +257,7 @@ fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
         };
         return Failed {
             error: ScriptError(format!(
-                "{take} more than {STEPS_MAX} steps, and {ended} ended"
+                "{take} more than {STEPS_MAX} steps and {ended} stopped"
             )),
             is_spent: true,
         };
@@ -278,7 +278,7 @@ fn described(error: &CaughtError<'_>, steps: &Steps, calls: u64) -> Failed {
         }
         CaughtError::Value(value) => match value.as_string().and_then(|s| s.to_string().ok()) {
             Some(text) => text,
-            None => "it threw a value that is no error".to_owned(),
+            None => "it threw a value that is not an error".to_owned(),
         },
         CaughtError::Error(error) => error.to_string(),
     };

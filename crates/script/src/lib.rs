@@ -3,6 +3,8 @@
 //! Knows how a script is loaded, called and ended when it takes too much. A script has no files, no
 //! network and no clock: time and random numbers are those of the request for which it is called.
 //! Must not know protocols or connections. Start reading at [`Script`].
+//!
+//! Each thread has its own interpreter, with limits on memory, stack and steps.
 
 mod error;
 mod host;

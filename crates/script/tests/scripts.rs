@@ -82,7 +82,7 @@ fn functions_take_and_return_values() {
             "function f() { try { sha256(undefined) } catch (wrong) { return wrong.message } }",
             &[],
             Some(text(
-                "a text is wanted, and not undefined; `String(…)` makes one",
+                "expected a string, not undefined; convert it with `String(…)`",
             )),
         ),
         (
@@ -163,7 +163,7 @@ fn mistakes_are_said_with_their_place() {
         ("function f() {\n  return g() }", "test.js:2"),
         ("function f() { throw new Error('no stock') }", "no stock"),
         ("function f() { throw 'plain' }", "plain"),
-        ("function f() { throw { a: 1 } }", "no error"),
+        ("function f() { throw { a: 1 } }", "not an error"),
         ("function g() {}", "no function `f`"),
         ("throw new Error('at the top')", "at the top"),
         ("x = 1; function f() {}", "x is not defined"),
@@ -251,7 +251,7 @@ fn memory_does_not_grow_from_call_to_call() {
 fn native_functions_are_bounded_too() {
     let body = format!("a{}{}", "\u{315}".repeat(60_000), "\u{316}".repeat(60_000));
     let flat = "a".repeat(950_000);
-    let spent = format!("it takes more than {STEPS_MAX} steps, and was ended");
+    let spent = format!("it takes more than {STEPS_MAX} steps and was stopped");
     let marks = "a letter has more than 30 marks";
     for (source, arguments, words) in [
         (
@@ -313,7 +313,7 @@ fn native_functions_are_bounded_too() {
 /// A native function may make more than it is given.
 #[test]
 fn what_native_functions_make_is_bounded_too() {
-    let spent = format!("it takes more than {STEPS_MAX} steps, and was ended");
+    let spent = format!("it takes more than {STEPS_MAX} steps and was stopped");
     for body in [
         "for (let n = 0; n < 100000; n++) b.split('a')",
         "for (;;) [...b]",
@@ -351,7 +351,7 @@ fn lists_without_elements_are_bounded_too() {
     ] {
         let source = format!("function f() {{ return Array(4294967295).{method}(0).length }}");
         let failed = call(&source, &[]).unwrap_err();
-        let spent = format!("it takes more than {STEPS_MAX} steps, and was ended");
+        let spent = format!("it takes more than {STEPS_MAX} steps and was stopped");
         assert_eq!(failed, spent, "{method}");
     }
 }

@@ -94,7 +94,7 @@ impl Observer for Certificates {
 fn mark(files: &[PathBuf], control: &Control) {
     let names: Vec<String> = files.iter().map(|file| shown(file)).collect();
     let change = Change::Mark {
-        text: format!("read again: {}", names.join(", ")),
+        text: format!("reloaded: {}", names.join(", ")),
     };
     // A run that is over, or has too many marks, has no use for it.
     let _unmarked = control.send(Command::soon(change));
@@ -168,7 +168,7 @@ impl Watched {
                     let names: Vec<String> = changed.iter().map(|file| shown(file)).collect();
                     let names = names.join(", ");
                     console.note(&format!(
-                        "{names} changed and can't be used, so the former certificates stay: {reason}"
+                        "{names} changed but can't be used; the previous certificates stay in use: {reason}"
                     ));
                 }
                 Vec::new()

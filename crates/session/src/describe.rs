@@ -13,8 +13,8 @@ use drumfire_plan::{HttpRequest, Law, Load, Plan, Pool, Scheme, Spin, Verify};
 use drumfire_report::secret;
 
 /// The note on an older kernel, or a sandbox, which costs a call more per wait.
-const TWO_CALLS: &str = "there is no epoll_pwait2 here (Linux 5.11): each wait of less than a \
-                         millisecond cost a second system call";
+const TWO_CALLS: &str = "this kernel has no epoll_pwait2 (Linux 5.11): each wait of less than \
+                         a millisecond cost a second system call";
 
 /// The facts of a run that are known before it starts. The id is unique on a machine: the start in
 /// microseconds and the process.

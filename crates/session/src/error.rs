@@ -68,8 +68,8 @@ impl fmt::Display for SessionError {
                 let needed = open.saturating_add(*connections);
                 write!(
                     f,
-                    "{} connections need {} file descriptors with the {} that are open, and this \
-                     process may open {}; raise the limit (ulimit -n {needed})",
+                    "{} connections need {} file descriptors, including the {} already open, but \
+                     this process may open only {}; raise the limit (ulimit -n {needed})",
                     count(*connections),
                     count(needed),
                     count(*open),
@@ -78,13 +78,13 @@ impl fmt::Display for SessionError {
             }
             Self::AddressSpace { limit, needed } => write!(
                 f,
-                "this process may use {limit} of addresses, and the run needs {needed} at least; \
-                 raise `ulimit -v`"
+                "the run needs at least {needed} of address space, but this process may use only \
+                 {limit}; raise `ulimit -v`"
             ),
             Self::Store(error) => error.fmt(f),
             Self::Metering(error) => error.fmt(f),
             Self::Stream(error) => error.fmt(f),
-            Self::Thread(error) => write!(f, "a thread can't be started: {error}"),
+            Self::Thread(error) => write!(f, "can't start a thread: {error}"),
             Self::Certificates(error) => write!(f, "can't watch certificates: {error}"),
             Self::Refused(why) => f.write_str(why),
             Self::Run(error) => error.fmt(f),

@@ -9,16 +9,16 @@ use drumfire_plan::{ChangeKind, StopReason};
 use std::sync::Arc;
 
 /// The note on a run that a signal ended.
-const INTERRUPTED: &str = "a signal ended the run before its plan did";
+const INTERRUPTED: &str = "a signal ended the run before its planned end";
 
 /// The note on a run whose load had nothing left that sent it.
-const LOST: &str = "the loss of all agents ended the run before its plan did";
+const LOST: &str = "the loss of all agents ended the run before its planned end";
 
 /// The note on a run that a command ended.
-const COMMANDED: &str = "a command ended the run before its plan did";
+const COMMANDED: &str = "a command ended the run before its planned end";
 
 /// The note on a run that a threshold ended.
-const ABORTED: &str = "a threshold ended the run before its plan did";
+const ABORTED: &str = "a threshold ended the run before its planned end";
 
 /// Collects commands as they take hold.
 #[derive(Default)]

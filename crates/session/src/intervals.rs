@@ -27,7 +27,7 @@ pub struct IntervalOutputs {
 }
 
 /// The note on a run whose reader of results has gone.
-const UNREAD: &str = "the reader of its results has gone";
+const UNREAD: &str = "the reader of the results closed the pipe";
 
 /// The run whose intervals they are.
 struct Run {

@@ -122,7 +122,7 @@ mod tests {
         };
         let refused = check_descriptors(limit).unwrap_err().to_string();
         assert!(
-            refused.contains("that are open, and this process may open"),
+            refused.contains("already open, but this process may open only"),
             "{refused}"
         );
     }

@@ -76,7 +76,7 @@ impl Question {
             [ABOUT] => Ok(Self::About),
             [STATUS] => Ok(Self::Status),
             [COMMAND, content @ ..] => decode_command(content).map(Self::Command),
-            _ => Err(CodecError::Malformed("an unknown question")),
+            _ => Err(CodecError::Malformed("an unknown request")),
         }
     }
 }

@@ -51,8 +51,8 @@ impl fmt::Display for MeteringError {
             Self::Receiver { place, reason } | Self::Linger { place, reason } => {
                 write!(f, "{place}: {reason}")
             }
-            Self::NoReceiver { place } => write!(f, "{place}: there is no receiver"),
-            Self::NoPage { place } => write!(f, "{place}: there is no page that could stay"),
+            Self::NoReceiver { place } => write!(f, "{place}: no receiver is set"),
+            Self::NoPage { place } => write!(f, "{place}: no metrics page is served"),
         }
     }
 }

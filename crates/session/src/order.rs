@@ -25,7 +25,7 @@ impl Order<'_> {
         let argument = self.checked_argument()?;
         let texts = [self.pool.unwrap_or_default(), argument];
         if texts.iter().any(|text| text.contains(['\t', '\n'])) {
-            return Err("a name or a text has no tabs and is one line".to_owned());
+            return Err("a pool name or a mark must be one line without tabs".to_owned());
         }
         let pool = self.pool.map(|name| pool_of(name, info)).transpose()?;
         Ok(Command {
@@ -42,7 +42,7 @@ impl Order<'_> {
             (ChangeKind::Mark, None) => missing("write the text of the mark"),
             (ChangeKind::Pause | ChangeKind::Resume | ChangeKind::Stop, Some(text)) => {
                 let name = self.act.name();
-                Err(format!("{name} takes nothing behind it, and not `{text}`"))
+                Err(format!("`{name}` takes no value; remove `{text}`"))
             }
             (_, argument) => Ok(argument.unwrap_or_default()),
         }
@@ -68,7 +68,7 @@ fn change(act: ChangeKind, argument: &str) -> Result<Change, String> {
     };
     Ok(match act {
         ChangeKind::Rate if is_nothing(argument) => {
-            return Err("a rate is above 0; `pause` lets nothing become due".to_owned());
+            return Err("a rate must be above 0; to stop arrivals, use `pause`".to_owned());
         }
         ChangeKind::Rate => Change::Rate { law: law()? },
         ChangeKind::Users => Change::Users {

@@ -196,7 +196,7 @@ pub fn socket_folder(runtime: Option<PathBuf>, temporary: &Path) -> io::Result<P
     match facts.is_dir() && facts.uid() == user && facts.mode() & 0o077 == 0 {
         true => Ok(folder),
         false => Err(io::Error::other(format!(
-            "{} is not a folder of this user's alone",
+            "{} must be a folder that only this user can access (mode 700)",
             folder.display()
         ))),
     }
@@ -235,9 +235,7 @@ fn serve(
 fn kept(words: String, control: &Control) -> String {
     match control.await_kept(KEPT_WITHIN) {
         true => words,
-        false => format!(
-            "{words}; it is not stored yet, and a coordinator that attaches may not know of it"
-        ),
+        false => format!("{words}; not stored yet, so a coordinator that attaches may miss it"),
     }
 }
 

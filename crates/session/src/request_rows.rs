@@ -123,14 +123,12 @@ impl Observer for RequestRowsOutput {
         drop(out);
         let finished = streams.finish(&end_requests);
         let failure = match (failure, finished) {
-            (Some(error), _) => Some(format!("can't write the rows of requests: {error}")),
+            (Some(error), _) => Some(format!("can't write request rows: {error}")),
             (None, Err(error)) => Some(error.to_string()),
             (None, Ok(())) => None,
         };
         let lost = (lost > 0).then(|| {
-            format!(
-                "{lost} rows of requests are lost: they could not be written as fast as they came"
-            )
+            format!("{lost} request rows were lost: they came faster than they could be written")
         });
         let notes = failure.into_iter().chain(lost);
         notes.map(Note::Failure).collect()

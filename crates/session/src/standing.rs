@@ -94,7 +94,7 @@ impl Standing {
     pub fn carry_out(&mut self, command: &Command) -> Result<String, String> {
         match (&mut self.steering, &self.control) {
             (Some(steering), Some(control)) => steering.carry_out(command, control),
-            _ => Err("the load has not begun".to_owned()),
+            _ => Err("the load has not started".to_owned()),
         }
     }
 

@@ -70,21 +70,21 @@ impl Steering {
                 let law = short(law);
                 // Another law begins anew, the same rate does not.
                 (!law.contains('(') && all(&|pool| pool.law == law))
-                    .then(|| format!("the rate of run {run} is {law} already"))
+                    .then(|| format!("the rate of run {run} is already {law}"))
             }
             Change::Users { law } => {
                 let law = number(law)?;
-                all(&|pool| pool.law == law).then(|| format!("run {run} has {law} users already"))
+                all(&|pool| pool.law == law).then(|| format!("run {run} already has {law} users"))
             }
             Change::Pause => {
-                all(&|pool| pool.is_paused).then(|| format!("run {run} is paused already"))
+                all(&|pool| pool.is_paused).then(|| format!("run {run} is already paused"))
             }
             Change::Resume => {
                 all(&|pool| !pool.is_paused).then(|| format!("run {run} is not paused"))
             }
             Change::Mark { .. } | Change::Stop { .. } => None,
         };
-        why.map(|why| format!("{why}: nothing has changed"))
+        why.map(|why| format!("{why}: nothing changed"))
     }
 
     /// Notes a command that holds from a time of the run on; gives the answer.
@@ -116,14 +116,14 @@ impl Steering {
             }
             Change::Resume => {
                 self.set(command, |pool| pool.is_paused = false);
-                format!("load{of} goes on from {at}")
+                format!("load{of} resumed from {at}")
             }
             Change::Mark { .. } => format!("marked at {at}"),
             Change::Stop { .. } => format!("load{of} ends at {at}"),
         }
     }
 
-    /// The load of each pool, in words: `400/s`, `a: 5 users; b: paused, with 20/s behind it`.
+    /// The load of each pool, in words: `400/s`, `a: 5 users; b: paused, resumes with 20/s`.
     #[must_use]
     pub fn load(&self) -> String {
         let of_pool = |pool: &PoolLoad| {
@@ -137,7 +137,7 @@ impl Steering {
                 Err(_) => pool.law.clone(),
             };
             match pool.is_paused {
-                true => format!("{name}paused, with {law} behind it"),
+                true => format!("{name}paused, resumes with {law}"),
                 false => format!("{name}{law}"),
             }
         };
@@ -201,7 +201,7 @@ fn scaled(law: &str, factor: f64) -> Result<Change, String> {
     }
     let wrong = || {
         format!(
-            "the load is {law}, no single rate or number of users: give a new one by `drumfire ctl`"
+            "the load is {law}, not a single rate or number of users; set one with `drumfire ctl`"
         )
     };
     let (number, per) = law.split_once('/').ok_or_else(wrong)?;
@@ -223,7 +223,7 @@ fn asked(pool: &PoolInfo) -> String {
         Some(AskedLoad::Closed { users, .. } | AskedLoad::PerUser { users, .. }) => {
             users.to_string()
         }
-        None => "that of the plan".to_owned(),
+        None => "the plan's load".to_owned(),
     }
 }
 

@@ -250,7 +250,7 @@ impl Keeper {
     /// Shows that nothing more is stored.
     fn report(&self, error: &StoreError) {
         self.console
-            .note(&format!("{}; the run goes on", note(error)));
+            .note(&format!("{}; the run continues", note(error)));
     }
 }
 
@@ -358,7 +358,7 @@ fn starred(text: &str, masked: &str) -> Option<String> {
 
 /// The note of a run that is not stored to its end.
 fn note(error: &StoreError) -> String {
-    format!("the run is not stored to its end: {error}")
+    format!("the stored run is incomplete: {error}")
 }
 
 #[cfg(test)]

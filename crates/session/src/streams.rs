@@ -64,16 +64,15 @@ pub enum StreamError {
 impl fmt::Display for StreamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Thread(error) => write!(f, "a thread can't be started: {error}"),
+            Self::Thread(error) => write!(f, "can't start a thread: {error}"),
             Self::Write { name, error } => write!(f, "can't write {name}: {error}"),
             Self::Lost { name, bytes } => write!(
                 f,
-                "{bytes} bytes of results are lost: {name} could not be written as fast as they \
-                 came"
+                "{bytes} bytes of results were lost: they came faster than {name} could be written"
             ),
             Self::Unread { name } => write!(
                 f,
-                "the last results did not go to {name}: its reader did not read on"
+                "the last results were not written to {name}: its reader stopped reading"
             ),
         }
     }

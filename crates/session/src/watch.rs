@@ -140,7 +140,7 @@ impl Watch {
         let remedy = remedy(outcome, self.naming);
         let remedy = remedy.map_or_else(String::new, |remedy| format!("; {remedy}"));
         self.console.note(&format!(
-            "every request so far failed: {} ({}){remedy} (Ctrl-C ends the run)",
+            "every request so far has failed: {} ({}){remedy} (Ctrl-C ends the run)",
             outcome.words(),
             outcome.name()
         ));
@@ -224,7 +224,7 @@ const HEARTBEAT: Nanos = Nanos::from_secs(10);
 fn stopping(in_flight: u64, columns: usize) -> String {
     // Nothing was under way at the last interval's end; the number now is unknown.
     let what = match in_flight {
-        0 => "what is".to_owned(),
+        0 => "requests".to_owned(),
         some => some.to_string(),
     };
     let said = [
@@ -244,7 +244,7 @@ mod tests {
     fn what_is_said_fits_the_line() {
         let whole = "stopping: waiting for 12 in flight (again to report now)";
         assert_eq!(stopping(12, 80), whole);
-        assert!(stopping(0, 80).contains("waiting for what is in flight"));
+        assert!(stopping(0, 80).contains("waiting for requests in flight"));
         assert_eq!(stopping(12, 40), "stopping (again to report now)");
         assert_eq!(stopping(12, 10), "stopping");
         assert_eq!(stopping(12, 3), "");

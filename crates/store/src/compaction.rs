@@ -58,7 +58,7 @@ pub(crate) fn compact(directory: &Directory, log: &Path) -> Result<(), StoreErro
 
 fn frames(log: &Path) -> io::Result<Frames<BufReader<File>>> {
     let frames = Frames::open(BufReader::new(own_file::read(log)?))?;
-    frames.ok_or_else(|| io::Error::other("it is no log"))
+    frames.ok_or_else(|| io::Error::other("it is not a log"))
 }
 
 /// The last part of a log.

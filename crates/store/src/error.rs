@@ -69,29 +69,33 @@ impl fmt::Display for StoreError {
             Self::Busy(path) => write!(f, "another run is being written to {}", path.display()),
             Self::Taken(path) => write!(
                 f,
-                "{} has a run already; name another directory",
+                "{} already contains a run; choose another directory",
                 path.display()
             ),
             Self::NotEmpty(path) => write!(
                 f,
-                "{} has other files in it; name a new directory",
+                "{} contains other files; choose a new directory",
                 path.display()
             ),
             Self::Foreign(path) => write!(
                 f,
-                "{} is no file of a run; nothing was deleted",
+                "{} is not a file of a run; nothing was deleted",
                 path.display()
             ),
-            Self::NoRun(path) => write!(f, "{} is no directory of a run", path.display()),
+            Self::NoRun(path) => write!(f, "{} is not a run directory", path.display()),
             Self::Unreadable { path, error } => {
-                write!(f, "{} can't be read: {error}", path.display())
+                write!(f, "can't read {}: {error}", path.display())
             }
             Self::OtherRun(path) => {
-                write!(f, "{} has a run with other pools or steps", path.display())
+                write!(
+                    f,
+                    "{} contains a run with other pools or steps",
+                    path.display()
+                )
             }
             Self::Empty(path) => write!(
                 f,
-                "{} ends before its first entry: nothing of the run was stored",
+                "{} ends before its first entry; nothing of the run was stored",
                 path.display()
             ),
         }

@@ -3,6 +3,11 @@
 //! Knows files, and how what they hold survives a crash. Must not know how anything is measured or
 //! shown: plans, events and summaries come as bytes. Start reading at [`Recording`], then
 //! [`Record`].
+//!
+//! A run is a log of frames with checksums, to which one interval at a time is appended and synced,
+//! so that every prefix of the log is a run. A record that is read back gives the same summary as
+//! the run; a [`Follower`] reads what a run has added since. Texts that `session` made with
+//! `report` are stored as bytes, whose content this crate does not know.
 
 mod compaction;
 mod directory;

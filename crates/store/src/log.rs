@@ -156,7 +156,9 @@ impl<R: Read> Entries<R> {
             return Ok(Entry::Part(Box::new(info)));
         }
         if self.count == 0 {
-            return Err(CodecError::Malformed("a log that begins with no run"));
+            return Err(CodecError::Malformed(
+                "a log that does not begin with a run",
+            ));
         }
         if frame.kind == FrameKind::Interval as u8 {
             let interval = Interval::decode(payload, &self.pools)?;

@@ -83,7 +83,7 @@ fn open(options: &mut OpenOptions, flags: OFlags, path: &Path) -> io::Result<Fil
     let file = options.custom_flags(flags).open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::other("it is no regular file")),
+        false => Err(io::Error::other("it is not a regular file")),
     }
 }
 

@@ -347,8 +347,8 @@ impl Reader {
         } else if untimed > 0 && parts.len() > 1 {
             // A run of one part has said so itself, in the words of its own report.
             notes.push(format!(
-                "{} when a part of the run was cut off: they count as in flight or pending, and no \
-                 time of theirs is known",
+                "{} when a part of the run was cut off; they count as in flight or pending, and their \
+                 times are unknown",
                 open_requests(untimed)
             ));
         }
@@ -358,7 +358,7 @@ impl Reader {
         }) = broken
         {
             notes.push(format!(
-                "the log is damaged behind its first {at} bytes, and what follows is left out"
+                "the log is damaged after its first {at} bytes; the rest is ignored"
             ));
         }
         Arc::make_mut(&mut summary.info).notes.extend(notes);
@@ -424,26 +424,26 @@ fn merged(mut reading: Reading, parts: &[Part], endings: &[Ending]) -> Summary {
 fn doubt(summary: &mut Summary, parts: &[Part], untimed: u64, goes_on: bool) {
     let end = parts.last().map_or(Nanos::ZERO, |part| part.end);
     let open = match untimed {
-        0 => "no request was open then".to_owned(),
+        0 => String::new(),
         count => format!(
-            "{} then: in flight or pending in the counts, and without a time in any figure",
+            "; {} then: they count as in flight or pending, and their times are unknown",
             open_requests(count)
         ),
     };
     let how = match goes_on {
-        true => format!("the run goes on: this is its record after {end}"),
+        true => format!("the run is in progress: this is its record up to {end}"),
         false => format!("the run was cut off: its record ends after {end}"),
     };
     summary.doubt(Reason {
-        text: format!("{how}, and {open}"),
+        text: format!("{how}{open}"),
         remedies: Vec::new(),
     });
     if !goes_on {
         let interval = summary.info.interval;
         Arc::make_mut(&mut summary.info).notes.push(format!(
-            "the run was cut off: what came after {end} is missing. A program that was killed loses \
-             the interval under way ({interval}) and those that waited for the disk; a log that was \
-             shortened or damaged later may have lost any number"
+            "the run was cut off: everything after {end} is missing. A killed program loses the \
+             current interval ({interval}) and those that were not yet on disk; a log that was \
+             truncated or damaged later may have lost any number of intervals"
         ));
     }
 }

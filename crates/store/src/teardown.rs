@@ -30,7 +30,7 @@ impl TeardownFailure {
     /// # Errors
     /// When the bytes are of no teardown's failure.
     pub(crate) fn decode(payload: &[u8]) -> Result<Self, CodecError> {
-        let wrong = CodecError::Malformed("no failure of a teardown");
+        let wrong = CodecError::Malformed("not a teardown failure");
         let (kind, message) = payload.split_first().ok_or(wrong)?;
         let is_cut_short = match *kind {
             FAILED => false,

@@ -65,27 +65,26 @@ impl fmt::Display for StartError {
             ),
             Self::AddressInUse { listen } => write!(
                 f,
-                "{listen} is in use by another process; stop it, choose another port, or take \
-                 port 0 for any free one"
+                "{listen} is in use by another process; stop it, choose another port, or use port \
+                 0 to pick a free one"
             ),
-            Self::Bind { listen, cause } => write!(f, "can't listen at {listen}: {cause}"),
-            Self::NoAddress => f.write_str("no address to listen at; give one such as 127.0.0.1:0"),
+            Self::Bind { listen, cause } => write!(f, "can't listen on {listen}: {cause}"),
+            Self::NoAddress => f.write_str("no listen address; use one such as 127.0.0.1:0"),
             Self::NotLoopback { listen } => write!(
                 f,
-                "{listen} can be reached from other machines; listen at 127.0.0.1 or [::1], or \
-                 say --expose"
+                "{listen} can be reached from other machines; listen on 127.0.0.1 or [::1], or add \
+                 --expose"
             ),
             Self::SerialThreads { threads } => write!(
                 f,
-                "one request at a time needs one thread, not {threads}; leave --serial or \
-                 --threads out"
+                "--serial needs one thread, not {threads}; remove --serial or --threads"
             ),
             Self::Threads { threads } => {
-                write!(f, "{threads} threads can't be had; take 1 to 256")
+                write!(f, "invalid number of threads {threads}; use 1 to 256")
             }
             Self::Thread { cause } => write!(f, "can't start a worker thread: {cause}"),
-            Self::Schema { reason } => write!(f, "can't offer gRPC services: {reason}"),
-            Self::Certificate { reason } => write!(f, "can't make a certificate: {reason}"),
+            Self::Schema { reason } => write!(f, "can't start the gRPC services: {reason}"),
+            Self::Certificate { reason } => write!(f, "can't create a certificate: {reason}"),
         }
     }
 }

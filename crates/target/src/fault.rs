@@ -68,7 +68,7 @@ impl FromStr for Chance {
             .map(|value| value / scale)
             .filter(|value| (0.0..=1.0).contains(value))
             .map(Self)
-            .ok_or_else(|| ParseFaultError::new(text, "a probability; write 0.01 or 1%"))
+            .ok_or_else(|| ParseFaultError::new(text, "a probability; use 0.01 or 1%"))
     }
 }
 
@@ -103,7 +103,7 @@ impl FromStr for StatusOdds {
         let fail = || {
             ParseFaultError::new(
                 text,
-                "a status with a probability; write 500:0.01, or 404 for always (200 to 599)",
+                "a status with a probability; use 500:0.01, or 404 for always (200 to 599)",
             )
         };
         let (status, chance) = match text.split_once(':') {
@@ -143,7 +143,7 @@ impl FromStr for CodeOdds {
         let fail = || {
             ParseFaultError::new(
                 text,
-                "a gRPC code with a probability; write UNAVAILABLE:0.01, 14:1%, or INTERNAL for \
+                "a gRPC code with a probability; use UNAVAILABLE:0.01, 14:1%, or INTERNAL for \
                  always",
             )
         };
@@ -173,7 +173,7 @@ impl FromStr for Drip {
     /// # Errors
     /// When the size is zero or malformed, or the interval is malformed or beyond an hour.
     fn from_str(text: &str) -> Result<Self, ParseFaultError> {
-        let fail = || ParseFaultError::new(text, "a drip; write bytes per interval such as 10/5ms");
+        let fail = || ParseFaultError::new(text, "a drip; use BYTES/INTERVAL such as 10/5ms");
         let (size, interval) = text.split_once('/').ok_or_else(fail)?;
         let size = size.parse::<ByteSize>().map_err(|_| fail())?.0;
         let interval = interval.parse::<Nanos>().map_err(|_| fail())?;
@@ -214,7 +214,7 @@ impl FromStr for Stall {
         let fail = || {
             ParseFaultError::new(
                 text,
-                "a stall; write length/period such as 1s/10s, the length below the period",
+                "a stall; use LENGTH/PERIOD such as 1s/10s, with LENGTH below PERIOD",
             )
         };
         let (length, period) = text.split_once('/').ok_or_else(fail)?;

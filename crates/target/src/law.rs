@@ -57,8 +57,8 @@ impl fmt::Display for ParseLawError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "`{}` is not a delay; write const:5ms, exp:10ms, lognormal:10ms,0.5 (median, sigma) \
-             or uniform:5ms,15ms, each at most 1h",
+            "`{}` is not a delay; use const:5ms, exp:10ms, lognormal:10ms,0.5 (median, sigma) or \
+             uniform:5ms,15ms, each at most 1h",
             self.text.escape_default()
         )
     }

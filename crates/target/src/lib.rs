@@ -8,6 +8,9 @@
 //! Start reading at [`Server::start`]; [`Options`] and [`Behaviour`] list everything that can be
 //! asked of it, the latter also of a single request by its query.
 //!
+//! The target shares no code with the generator that it checks, except `units` and the cases of
+//! `corpus`.
+//!
 //! | path | answer |
 //! |---|---|
 //! | `/plaintext` | `Hello, World!` |

@@ -136,7 +136,7 @@ impl Planner {
         let made = matches!(route, Route::Gzip) || behaviour.chunked.is_some();
         if made && behaviour.size > MADE_BODY_MAX {
             return Err(BadParameter(format!(
-                "size: a compressed or chunked body has at most {MADE_BODY_MAX} bytes"
+                "size: a compressed or chunked body can have at most {MADE_BODY_MAX} bytes"
             )));
         }
         Ok(Intent {
@@ -313,11 +313,13 @@ fn case(head: &RequestHead<'_>, behaviour: &Behaviour) -> Result<Option<Raw>, Ba
         return Ok(None);
     };
     if head.protocol == "HTTP/2" {
-        return Err(BadParameter("case: these responses are of HTTP/1.1".into()));
+        return Err(BadParameter(
+            "case: these responses exist for HTTP/1.1 only".into(),
+        ));
     }
     let case = drumfire_corpus::find(&name).ok_or_else(|| {
         let name = name.escape_default();
-        BadParameter(format!("case: there is no `{name}`; GET /cases lists all"))
+        BadParameter(format!("case: unknown name `{name}`; GET /cases lists all"))
     })?;
     Ok(Some(Raw {
         bytes: case.bytes(),
@@ -379,7 +381,7 @@ fn redirect(head: &RequestHead<'_>) -> Result<Route, BadParameter> {
     }
     if to.bytes().any(|byte| !(0x21..=0x7e).contains(&byte)) {
         return Err(BadParameter(
-            "to: a URL has no spaces and only ASCII".into(),
+            "to: a URL must be ASCII without spaces".into(),
         ));
     }
     let location = match n {

@@ -167,13 +167,14 @@ impl Shop {
     /// Opens a session.
     pub(crate) fn log_in(&self, user: &str, password: &str) -> Result<Keys, Mistake> {
         if user.is_empty() || user.len() > USER_MAX || user.chars().any(char::is_control) {
-            let reason = format!("`user` has 1 to {USER_MAX} bytes without control characters");
+            let reason =
+                format!("`user` must have 1 to {USER_MAX} bytes without control characters");
             return Err(Mistake::new(Kind::BadRequest, reason));
         }
         if password.strip_suffix(PASSWORD_END) != Some(user) {
             return Err(Mistake::new(
                 Kind::WrongPassword,
-                "a user's password is the name followed by `-pw`",
+                "the password is the user's name followed by `-pw`",
             ));
         }
         add(&self.totals.logins, 1);

@@ -141,7 +141,7 @@ fn main() -> ExitCode {
         _ => {}
     });
     let (Ok(_), Some(watched)) = (result, watched) else {
-        println!("the run did not come about");
+        println!("the run could not be started");
         return ExitCode::FAILURE;
     };
     watched.print(Nanos(WEEK));

@@ -85,7 +85,7 @@ impl RequestData for Said {
 
     fn message(&self, _: &RequestContext, n: u64, out: &mut Vec<u8>) -> Result<(), DataError> {
         if self.fails_at == Some(n) {
-            return Err(DataError::new(format!("there is no message {n}")));
+            return Err(DataError::new(format!("no message {n}")));
         }
         out.extend_from_slice(b"hello");
         Ok(())

@@ -43,17 +43,17 @@ impl Refusal {
         match self {
             Self::Host => (
                 StatusCode::MISDIRECTED_REQUEST,
-                "this server is asked by its address on loopback: http://127.0.0.1 or localhost",
+                "use the loopback address of this server: http://127.0.0.1 or localhost",
             ),
             Self::Token => (
                 StatusCode::FORBIDDEN,
-                "the address of this page has a token: open it as drumfire has printed it",
+                "the token is missing or wrong: open the address that drumfire printed",
             ),
             Self::Origin => (
                 StatusCode::FORBIDDEN,
-                "commands come as JSON from a page of this server",
+                "commands must be JSON from a page of this server",
             ),
-            Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "GET, HEAD or POST"),
+            Self::Method => (StatusCode::METHOD_NOT_ALLOWED, "use GET, HEAD or POST"),
         }
     }
 }

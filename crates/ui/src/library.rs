@@ -1,7 +1,7 @@
 //! The stored runs of a user, those that go on among them.
 
 use crate::look::Look;
-use drumfire_measure::PlanKey;
+use drumfire_measure::{PlanKey, Summary};
 use drumfire_report::comparison::Compared;
 use drumfire_report::figure::Spark;
 use drumfire_report::history::{History, RUNS_MAX};
@@ -101,7 +101,7 @@ impl Library {
         let run = rows.iter().find(|row| row.id == name);
         let run = run.ok_or_else(|| missing(name))?.run.as_ref();
         let plan = run.map_err(Clone::clone)?.plan;
-        let plan = plan.ok_or("the run has no facts of its plan")?;
+        let plan = plan.ok_or("the plan of this run is unknown")?;
         rows.retain(|row| row.run.as_ref().is_ok_and(|run| run.plan == Some(plan)));
         rows.truncate(RUNS_MAX);
         rows.reverse();
@@ -109,7 +109,7 @@ impl Library {
         let listed = rows.iter().zip(&began);
         let history = History::of(listed.map(|(row, began)| (self.listed)(row, began)));
         let document = Document {
-            title: "drumfire: one plan, run after run",
+            title: "drumfire: runs of one plan",
             place: Place::Served,
             parts: &html::history(&history),
         };
@@ -189,8 +189,7 @@ impl Shelved {
         };
         let mut parts = html::parts(&summary, &origin);
         if let Some(peer) = &peer {
-            let so_far = format!("goes on: {} are stored", summary.duration);
-            parts.insert(1, html::progress(&so_far));
+            parts.insert(1, html::progress(&running(&summary)));
             parts.insert(2, html::control(&peer.info));
         }
         Ok(Look {
@@ -205,11 +204,11 @@ impl Shelved {
     /// # Errors
     /// When it does not go on, refuses or does not answer; the text has the reason.
     pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
-        let peer = self.peer().ok_or("the run does not go on")?;
+        let peer = self.peer().ok_or("the run is not in progress")?;
         let command = order.command(&peer.info)?;
         peer.send(command).map_err(|error| match error {
             PeerError::Refused(why) => why,
-            PeerError::Silent(error) => format!("the run does not answer: {error}"),
+            PeerError::Silent(error) => format!("the run does not respond: {error}"),
         })
     }
 
@@ -220,6 +219,20 @@ impl Shelved {
 
     fn peer_of(&self, id: &str) -> Option<Peer> {
         Peer::of_id(self.sockets.as_deref()?, id)
+    }
+}
+
+/// How far a run is, and its length where its plan has one.
+fn running(summary: &Summary) -> String {
+    let asked = summary
+        .info
+        .pools
+        .iter()
+        .map(|pool| pool.asked.as_ref()?.stop.duration);
+    let asked: Option<Vec<_>> = asked.collect();
+    match asked.and_then(|all| all.into_iter().max()) {
+        Some(whole) => format!("running, {} of {whole}", summary.end()),
+        None => format!("running, {} so far", summary.end()),
     }
 }
 

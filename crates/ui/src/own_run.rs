@@ -134,7 +134,7 @@ impl OwnRun {
     pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
         let mut state = self.lock();
         let info = state.standing.info().map(Arc::clone);
-        let info = info.ok_or("the load has not begun")?;
+        let info = info.ok_or("the load has not started")?;
         let command = order.command(&info)?;
         state.standing.carry_out(&command)
     }
@@ -148,7 +148,7 @@ impl OwnRun {
         let line = match (is_over, standing.progress()) {
             (true, _) => "the run is over".to_owned(),
             (false, None) => {
-                "the run has begun; its first figures come with its first interval".to_owned()
+                "the run has started; figures appear after the first interval".to_owned()
             }
             (false, Some((interval, progress))) => {
                 live::line(interval, &progress, &Style::default().of_width(LINE))

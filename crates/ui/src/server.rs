@@ -194,8 +194,7 @@ fn loopback(address: &str) -> io::Result<SocketAddr> {
     match found.is_loopback() {
         true => Ok(SocketAddr::new(found, port)),
         false => Err(wrong(
-            "its pages command runs, so it is on loopback only; from another machine, `ssh -L` \
-             leads there",
+            "its pages control runs, so it must be on loopback; from another machine, use `ssh -L`",
         )),
     }
 }
@@ -264,7 +263,7 @@ async fn answer(shared: Arc<Shared>, request: Request<Incoming>) -> Response<Con
     };
     let is_command = head.method == Method::POST;
     match (Route::of(path, head.uri.query()), is_command) {
-        (None, _) => text(StatusCode::NOT_FOUND, "there is no such page"),
+        (None, _) => text(StatusCode::NOT_FOUND, "no such page"),
         (Some(Route::Command(run)), true) => command(&shared, run, body).await,
         (Some(Route::Command(_)), false) | (Some(_), true) => {
             let (status, words) = Refusal::Method.answer();
@@ -303,7 +302,7 @@ async fn drawn(
         Ok(Err(why)) => text(StatusCode::NOT_FOUND, &why),
         Err(_) => text(
             StatusCode::INTERNAL_SERVER_ERROR,
-            "the page could not be drawn",
+            "the page could not be generated",
         ),
     }
 }
@@ -316,7 +315,7 @@ async fn command(shared: &Shared, name: String, body: Incoming) -> Response<Cont
         Err(why) => return answered(StatusCode::NOT_FOUND, Answer::Error(why)),
     };
     let Ok(body) = Limited::new(body, COMMAND_BYTES_MAX).collect().await else {
-        let why = format!("a command has at most {COMMAND_BYTES_MAX} bytes");
+        let why = format!("a command can have at most {COMMAND_BYTES_MAX} bytes");
         return answered(StatusCode::PAYLOAD_TOO_LARGE, Answer::Error(why));
     };
     let body = body.to_bytes();
@@ -337,10 +336,9 @@ async fn command(shared: &Shared, name: String, body: Incoming) -> Response<Cont
 /// In words, when the bytes are no command, or the run refuses it.
 fn carried_out(run: &Run, body: &[u8]) -> Result<String, String> {
     let text: CommandText =
-        serde_json::from_slice(body).map_err(|error| format!("this is no command: {error}"))?;
+        serde_json::from_slice(body).map_err(|error| format!("invalid command: {error}"))?;
     let act = ChangeKind::of_name(&text.command);
-    let act =
-        act.ok_or_else(|| format!("no command is named `{}`", text.command.escape_default()))?;
+    let act = act.ok_or_else(|| format!("unknown command `{}`", text.command.escape_default()))?;
     let given = |text: &'_ Option<String>| text.clone().filter(|text| !text.is_empty());
     let (argument, pool) = (given(&text.value), given(&text.pool));
     run.carry_out(&Order {
@@ -365,7 +363,10 @@ fn text(status: StatusCode, line: &str) -> Response<Content> {
 
 /// The way to the same path with a slash at its end.
 fn moved(path: &str) -> Response<Content> {
-    let mut response = text(StatusCode::PERMANENT_REDIRECT, "it is there with a slash");
+    let mut response = text(
+        StatusCode::PERMANENT_REDIRECT,
+        "the address ends with a slash",
+    );
     if let Ok(location) = HeaderValue::from_str(&format!("{path}/")) {
         response.headers_mut().insert(header::LOCATION, location);
     }

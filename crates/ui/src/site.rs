@@ -100,7 +100,9 @@ impl Run {
     /// When it can't be read; the text says why.
     pub(crate) fn look(&self) -> Result<Look, String> {
         match self {
-            Self::Own(run) => run.look().ok_or_else(|| "the run has not begun".to_owned()),
+            Self::Own(run) => run
+                .look()
+                .ok_or_else(|| "the run has not started".to_owned()),
             Self::Shelved(run) => run.look(),
         }
     }

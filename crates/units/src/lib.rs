@@ -4,6 +4,9 @@
 //! not know clocks, plans or I/O.
 //! Start reading at [`Nanos`]; [`Rate`] is the other type with arithmetic of its own. [`Random`] is
 //! what data and tests draw from, [`Xoshiro256`] what times do.
+//!
+//! The sequence of a seed never changes, because a seed repeats a run. These types are below
+//! `plan`, so that `net`, the target and the tests can use them without knowing plans.
 
 mod nanos;
 mod random;

@@ -171,13 +171,13 @@ impl fmt::Display for ParseRateError {
             None if self.text.parse::<Nanos>().is_ok() => {
                 write!(
                     f,
-                    "`{text}` is a time and not a rate; 1/{text} is one in each"
+                    "`{text}` is a time, not a rate; for one request every {text}, write 1/{text}"
                 )
             }
             None => write!(
                 f,
-                "`{text}` is not a rate; write requests per time, such as 500/s, 90/m, 0.2/s, or a \
-                 bare number per second"
+                "`{text}` is not a rate; write requests per unit of time, such as 500/s, 90/m or \
+                 0.2/s, or a bare number for requests per second"
             ),
         }
     }
@@ -356,7 +356,10 @@ mod tests {
     #[test]
     fn a_time_is_told_from_a_rate() {
         let error = "2s".parse::<Rate>().expect_err("a time").to_string();
-        assert_eq!(error, "`2s` is a time and not a rate; 1/2s is one in each");
+        assert_eq!(
+            error,
+            "`2s` is a time, not a rate; for one request every 2s, write 1/2s"
+        );
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
         let spread = Spread::of(times);
         let title = format!("ammo of 1,000,000 lines, {format}");
         figure(
-            format!("{title}: from the start to the end of a run of one request"),
+            format!("{title}: duration of a run of one request"),
             spread.median,
             format!("s {}", spread.ends()),
             Some(Target::AtMost(1.0)),
@@ -80,7 +80,7 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
             None,
         );
         figure(
-            format!("{title}: more of it with 2,000,000 lines"),
+            format!("{title}: increase of the peak with 2,000,000 lines"),
             twice - once,
             "kB".to_owned(),
             Some(Target::AtMost(GROWTH_MAX)),

@@ -56,7 +56,7 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
         lines.push(Line::Comparison(line));
     }
     let what = |words: &str| format!("{}: {words}", case.title);
-    let more = what("`drumfire pandora` more than `drumfire http`");
+    let more = what("extra cost of `drumfire pandora` over `drumfire http`");
     lines.push(difference(more, &runs[1], &runs[0], None));
     match programs.pandora {
         None => lines.push(absent(case.title, "pandora")),
@@ -68,7 +68,7 @@ pub(super) fn measure(case: &Case, settings: &Settings) -> Result<Vec<Line>> {
             .map(|run| run.client_nanos / run.server_nanos);
         let spread = Spread::of(shares);
         lines.push(Line::Figure(Figure {
-            what: what("drumfire's CPU ÷ nginx's; below 1 nginx's core is full first"),
+            what: what("drumfire's CPU ÷ nginx's; below 1, nginx's core saturates first"),
             value: spread.median,
             unit: spread.ends(),
             target: Some(Target::AtMost(1.0)),
@@ -98,8 +98,8 @@ fn bounds(case: &Case, runs: &[Vec<Run>]) -> Vec<Line> {
     });
     let floor = over(FLOOR, PANDORA, |run| run.client_nanos);
     vec![
-        figure("drumfire ÷ Pandora, user space alone", user),
-        figure("drumfire ÷ Pandora, kernel alone", kernel),
+        figure("drumfire ÷ Pandora, user space only", user),
+        figure("drumfire ÷ Pandora, kernel only", kernel),
         figure("floor ÷ Pandora", floor),
     ]
 }

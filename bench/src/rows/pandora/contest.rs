@@ -47,7 +47,7 @@ pub(super) fn hold(
         let served = server.cpu() - before;
         let claim = match count {
             Count::Printed(parse) => parse(&finished.stdout)
-                .ok_or_else(|| Error::other(format!("{command:?} said: {}", finished.stdout)))?,
+                .ok_or_else(|| Error::other(format!("{command:?} printed: {}", finished.stdout)))?,
             // The second question is in the count, the first was in the one before.
             Count::Nginx => Claim {
                 requests: server.requests()?.saturating_sub(counted + 1),

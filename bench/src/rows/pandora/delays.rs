@@ -112,7 +112,7 @@ impl Case {
         let shape = match self.shape {
             Shape::Plain => "GET",
             Shape::Scenario => "a scenario with variables and cookies",
-            Shape::Streams => "GET over HTTP/2, 100 streams a connection",
+            Shape::Streams => "GET over HTTP/2, 100 streams per connection",
         };
         let processes = match processes {
             1 => "1 process".to_owned(),
@@ -268,20 +268,20 @@ fn figures(case: &Case, all: &Measured) -> Result<Vec<Line>> {
     let sent = all.sum("sent")?;
     let none = Some(Target::Exactly(0.0));
     figure(
-        "sent besides the schedule",
+        "sent minus due",
         sent - intended,
         format!("of {intended:.0}"),
         none,
     );
     let bad = sent - all.sum("ok")?;
     let timed_out = format!("({:.0} timed out)", all.sum("timed_out")?);
-    figure("sent and not ok", bad, timed_out, none);
+    figure("sent but not ok", bad, timed_out, none);
     let opened: u64 = all.summaries.iter().map(Summary::opened).sum();
     figure("connections", opened as f64, String::new(), None);
     let delay = case.delay as f64 * 1e3;
     let beyond = (all.worst("response_time", "0.99")? - delay) / 1e3;
     let unit = "ms (of the worst process)".to_owned();
-    figure("response time p99 less the delay", beyond, unit, None);
+    figure("response time p99 minus the delay", beyond, unit, None);
     let unit = "µs (of the worst process)".to_owned();
     figure("lag p99.9", all.worst("lag", "0.999")?, unit, None);
     let cpu = (all.group.user + all.group.system).as_secs_f64();

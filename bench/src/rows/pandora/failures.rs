@@ -51,7 +51,7 @@ pub(super) fn killed(settings: &Settings) -> Result<Vec<Line>> {
         .ok_or_else(|| Error::other("the rate was not reached again"))?;
     lines.push(figure(
         &title,
-        "from its listening to 95 % of the rate",
+        "from its restart to 95 % of the rate",
         recovery.as_secs_f64(),
         "s",
         RECOVERY_MAX,
@@ -77,7 +77,7 @@ pub(super) fn frozen(settings: &Settings) -> Result<Vec<Line>> {
     let mut with = |what: &str, value, unit: &str, target| {
         lines.push(figure(&title, what, value, unit, target));
     };
-    let what = "from its thaw until all that was due had arrived";
+    let what = "from its thaw until all due requests had arrived";
     with(what, recovery.as_secs_f64(), "s", RECOVERY_MAX);
     with(
         "requests that failed",
@@ -97,7 +97,7 @@ pub(super) fn frozen(settings: &Settings) -> Result<Vec<Line>> {
         with(&what, value, "s", Some(Target::AtLeast(least)));
     }
     let service = summary.micros("service_time", "0.9")? / 1e6;
-    with("service time p90, without the waiting", service, "s", None);
+    with("service time p90 (excludes waiting)", service, "s", None);
     Ok(lines)
 }
 
@@ -124,7 +124,7 @@ fn meanwhile<T: Send>(
         let happening = scope.spawn(event);
         let finished = process::run(command, limit, Watch::Nothing);
         let happened = happening.join();
-        let panicked = |_| Err(Error::other("the server's fate is unknown"));
+        let panicked = |_| Err(Error::other("the server's thread panicked"));
         (finished, happened.unwrap_or_else(panicked))
     });
     Ok((Summary::parse(&finished?.stdout)?, happened?))
@@ -154,14 +154,14 @@ fn of_all(title: &str, summary: &Summary) -> Result<Vec<Line>> {
     Ok(vec![
         figure(
             title,
-            "sent besides the schedule",
+            "sent minus due",
             sent as f64 - intended as f64,
             &format!("of {intended}"),
             none,
         ),
         figure(
             title,
-            "failures without a kind",
+            "failures without an outcome",
             failed.saturating_sub(typed) as f64,
             &format!("of {failed} {kinds}"),
             none,

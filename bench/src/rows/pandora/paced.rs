@@ -33,7 +33,7 @@ impl Load {
         let load = match self {
             Self::JsonAmmo => "JSON ammo of 1,000 lines",
             Self::Scenario => "two steps with CSV, `take` and a template",
-            Self::BigScenario => "the same with JSON of 10 kB received and sent",
+            Self::BigScenario => "two steps that receive and send 10 kB of JSON",
         };
         format!("{RATE}/s, {load}, nginx")
     }
@@ -116,9 +116,9 @@ pub(super) fn measure(load: Load, settings: &Settings) -> Result<Vec<Line>> {
     let none = Some(Target::Exactly(0.0));
     let of = format!("of {}", RATE * u64::from(settings.seconds));
     let surplus = worst(|run| run.surplus);
-    figure("sent besides the schedule, worst run", surplus, of, none);
+    figure("sent minus due, worst run", surplus, of, none);
     let not_ok = worst(|run| run.not_ok);
-    figure("sent and not ok, worst run", not_ok, String::new(), none);
+    figure("sent but not ok, worst run", not_ok, String::new(), none);
     let p50 = spread(|run| run.p50_micros);
     figure("lag p50", p50.median, format!("µs {}", p50.ends()), None);
     let p999 = spread(|run| run.p999_micros);
@@ -133,7 +133,7 @@ pub(super) fn measure(load: Load, settings: &Settings) -> Result<Vec<Line>> {
     figure("cores used", cores.median, cores.ends(), one);
     let valid = runs.iter().map(|run| run.valid).sum();
     let of = format!("of {}", runs.len());
-    figure("runs that drumfire takes for valid", valid, of, None);
+    figure("runs that drumfire judges valid", valid, of, None);
     Ok(lines)
 }
 

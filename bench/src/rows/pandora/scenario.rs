@@ -121,9 +121,9 @@ pub(super) fn measure(settings: &Settings) -> Result<Vec<Line>> {
     let mut more = |what: &str, more, less, target| {
         lines.push(difference(format!("{TITLE}: {what}"), more, less, target));
     };
-    more("steps more than a list of requests", steps, plain, None);
+    more("cost of steps over a list", steps, plain, None);
     let target = Some(Target::AtMost(1.5));
-    more("the scenario more than the list", scenario, plain, target);
-    more("the script more than the scenario", script, scenario, None);
+    more("cost of a scenario over a list", scenario, plain, target);
+    more("cost of a script over a scenario", script, scenario, None);
     Ok(lines)
 }

@@ -13,7 +13,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if .Values.nats.deploy -}}
 nats://{{ .Release.Name }}-nats:4222
 {{- else -}}
-{{ required "nats.url is needed where nats.deploy is false" .Values.nats.url }}
+{{ required "nats.url is required if nats.deploy is false" .Values.nats.url }}
 {{- end -}}
 {{- end }}
 

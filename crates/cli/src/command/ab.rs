@@ -137,7 +137,7 @@ impl Experiment<'_> {
                         }
                         (false, _) => self.progress.remark(&reason),
                     }
-                    self.progress.remark("the round is made again");
+                    self.progress.remark("repeating the round");
                     continue;
                 }
             }
@@ -225,7 +225,7 @@ impl Experiment<'_> {
             let tag = format!("{}-{}", self.name, NAMES[side]);
             let tagged = Labels::change(&directory, &mut |labels| labels.add_tags([&*tag]));
             if let Err(error) = tagged {
-                self.progress.remark(&format!("a run has no tag: {error}"));
+                self.progress.remark(&format!("can't tag a run: {error}"));
             }
             self.runs[side].push(run);
         }
@@ -250,7 +250,7 @@ impl Experiment<'_> {
     fn name_runs(&self) {
         let (name, folder) = (&self.name, self.folder.display());
         self.progress.remark(&format!(
-            "the runs are in {folder}, with the tags {name}-a and {name}-b"
+            "the runs are stored in {folder}, with the tags {name}-a and {name}-b"
         ));
     }
 }
@@ -279,7 +279,7 @@ fn read(directory: &Path, end: &RunEnd) -> Result<Result<Arc<Summary>, Round>, F
     };
     if !record.is_whole() {
         return Ok(Err(Round::Unsound(format!(
-            "the run in {} was cut off",
+            "the run in {} was interrupted",
             directory.display()
         ))));
     }
@@ -294,7 +294,7 @@ fn read(directory: &Path, end: &RunEnd) -> Result<Result<Arc<Summary>, Round>, F
 /// The end of an experiment whose first round could not be made.
 fn given_up(reason: &str) -> Failure {
     Failure::failed(format!(
-        "{reason}; the first round was made {} times, and nothing is compared",
+        "{reason}; the first round failed {} times, so nothing was compared",
         UNSOUND_MAX + 1
     ))
 }
@@ -302,7 +302,7 @@ fn given_up(reason: &str) -> Failure {
 fn interrupted() -> Failure {
     Failure {
         exit: Exit::RoundsCut,
-        ..Failure::failed("interrupted before the end of the first round; nothing is compared")
+        ..Failure::failed("interrupted before the end of the first round; nothing was compared")
     }
 }
 
@@ -316,7 +316,7 @@ fn name_of_now() -> String {
 /// The name of the experiment and the folder of its runs, which is made.
 fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
     let wrong = |folder: &Path, error: io::Error| {
-        Failure::failed(format!("can't make {}: {error}", folder.display()))
+        Failure::failed(format!("can't create {}: {error}", folder.display()))
     };
     let name = flags.tag.clone().unwrap_or_else(name_of_now);
     let folder = match (&flags.store, runs_folder::runs()) {
@@ -324,7 +324,7 @@ fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
         (None, Some(runs)) => runs.with_file_name("experiments").join(&name),
         (None, None) => {
             return Err(Failure::usage(
-                "there is no folder of runs without a home: neither XDG_STATE_HOME nor HOME is set; name one by -o",
+                "no directory for runs: neither XDG_STATE_HOME nor HOME is set; use -o to name one",
             ));
         }
     };
@@ -349,7 +349,7 @@ fn folder(flags: &AbFlags) -> Result<(String, PathBuf), Failure> {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(Failure::usage(format!(
-                    "{} is there already; name another directory by -o, or another --tag",
+                    "{} already exists; use another directory (-o) or another --tag",
                     side.display()
                 )));
             }

@@ -44,12 +44,12 @@ pub(crate) fn run(flags: &AgentFlags, output: &Output) -> Result<Exit, Failure> 
     let mut driver = start(&name, credentials)?;
     let joins = driver.joins();
     let (task, driver) = first_task(driver, || {
-        output.note(&format!("agent {name} waits for a run at {place}"));
+        output.note(&format!("agent {name} is waiting for a run at {place}"));
     })?;
     let assignment = match task {
         AgentTask::Prepare(assignment) => assignment,
         AgentTask::Leave(left) => return ended(&name, left, output),
-        AgentTask::Wait => return Err(Failure::failed("an agent waits once")),
+        AgentTask::Wait => return Err(Failure::failed("an agent waits only once")),
     };
     thread::scope(|scope| {
         let (own, further_output) = (&assignment, output.clone());
@@ -126,7 +126,7 @@ fn take_further(
     };
     let Shares { count, of, .. } = assignment.shares;
     output.note(&format!(
-        "agent {name} takes {count} of {of} shares, which another agent has lost"
+        "agent {name} takes over {count} of {of} shares from a lost agent"
     ));
     let assignment = Assignment {
         plan: own.plan.clone(),
@@ -173,7 +173,7 @@ fn take(
     let (left, driver) = match driver.next()? {
         (AgentTask::Leave(left), driver) => (left, driver),
         (AgentTask::Prepare(_) | AgentTask::Wait, _) => {
-            return Err(Failure::failed("an agent has one share"));
+            return Err(Failure::failed("an agent has only one share"));
         }
     };
     driver.join()?;
@@ -193,7 +193,7 @@ fn ended(name: &str, left: Result<Left, String>, output: &Output) -> Result<Exit
     match left {
         Ok(Left::Stored) => {}
         Ok(Left::NotWanted) => output.note(&format!(
-            "the shares that agent {name} was offered are not wanted any more; it has sent nothing"
+            "the shares offered to agent {name} are no longer needed; it has sent nothing"
         )),
         Err(reason) => return Err(Failure::failed(reason)),
     }
@@ -233,7 +233,7 @@ fn seed(file: &Path) -> Result<String, Failure> {
         .map(str::trim)
         .find(|line| line.starts_with('S'));
     let seed = seed.map(str::to_owned);
-    seed.ok_or_else(|| Failure::usage(format!("{shown} has no seed of a key (SU…)")))
+    seed.ok_or_else(|| Failure::usage(format!("{shown} contains no seed of a key (SU…)")))
 }
 
 /// A name that no other process has: the machine's, the process's number, and the time.
@@ -377,9 +377,12 @@ fn check_targets(plan: &Plan, allow: &[String]) -> Result<(), Failure> {
     for pool in plan.pools() {
         let reach = &pool.reach;
         let leads = [
-            (reach.proxy.is_some(), "goes through a proxy"),
+            (reach.proxy.is_some(), "uses a proxy"),
             (reach.unix_socket.is_some(), "uses a Unix socket"),
-            (!reach.resolve.is_empty(), "gives names other addresses"),
+            (
+                !reach.resolve.is_empty(),
+                "overrides the addresses of names",
+            ),
             (
                 matches!(pool.http.redirects, Redirects::Follow(_)),
                 "follows redirects, which may lead anywhere",
@@ -387,7 +390,7 @@ fn check_targets(plan: &Plan, allow: &[String]) -> Result<(), Failure> {
         ];
         if let Some((_, why)) = leads.into_iter().find(|(leads, _)| *leads) {
             return Err(Failure::usage(format!(
-                "the plan {why}, which only an agent with --allow '{ANY}' takes"
+                "the plan {why}; to permit this, start the agent with --allow '{ANY}'"
             )));
         }
         for request in &pool.requests {
@@ -408,7 +411,7 @@ fn check_target(origin: &Origin, allow: &[String]) -> Result<(), String> {
     match is_allowed {
         true => Ok(()),
         false => Err(format!(
-            "this agent may not load {}:{}; --allow names what it may",
+            "this agent may not load {0}:{1}; to permit this, start it with --allow {0}:{1}",
             origin.host, origin.port
         )),
     }

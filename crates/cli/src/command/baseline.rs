@@ -57,7 +57,7 @@ pub(super) fn against(
     match baseline?.against(summary) {
         Ok(against) => Some(against),
         Err(why) => {
-            output.complain(&format!("there is no comparison with the baseline: {why}"));
+            output.complain(&format!("can't compare with the baseline: {why}"));
             None
         }
     }

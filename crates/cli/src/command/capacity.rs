@@ -57,7 +57,7 @@ fn plan_file(urls: &[String]) -> Option<&str> {
 fn of_flags(flags: &CapacityFlags, wanted: &Wanted, output: &Output) -> Result<Exit, Failure> {
     if flags.pool.is_some() {
         return Err(Failure::usage(
-            "--pool names a pool of a plan, and there is none here; leave it out",
+            "--pool selects a pool of a plan, but no plan was given; leave it out",
         ));
     }
     let mut written = match calls::line(&flags.http.urls) {
@@ -138,7 +138,7 @@ impl Seek<'_> {
         let destinations = destinations_of(&written, output)?;
         if matches!(destinations.stdout(), Stdout::Taken) {
             return Err(Failure::usage(
-                "standard output has the answer; give the results of the run files of their own",
+                "standard output is reserved for the answer; write the results of the run to files",
             ));
         }
         let quiet = is_quiet(outputs);
@@ -174,7 +174,7 @@ impl Seek<'_> {
         files?;
         session::lacking(&outcome)?;
         if !quiet && let Some(stored) = &outcome.stored {
-            shower.remark(&format!("the run is in {}", stored.display()));
+            shower.remark(&format!("the run is stored in {}", stored.display()));
         }
         Ok(Carried {
             ended: Ok(exit_of(&finding, summary)),
@@ -241,7 +241,7 @@ impl Forms {
         let (json, markdown) = (check("--json", json)?, check("--markdown", markdown)?);
         if let (Some(Destination::Stdout), Some(Destination::Stdout)) = (&json, &markdown) {
             return Err(Failure::usage(
-                "--json and --markdown name the same place; give each a file of its own",
+                "--json and --markdown name the same place; use a separate file for each",
             ));
         }
         Ok(Self { json, markdown })

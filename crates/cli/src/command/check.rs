@@ -43,7 +43,7 @@ fn beside(phase: Phase, document: &Document, style: &Style) -> String {
         .collect();
     let moment = match phase {
         Phase::Setup => "once before the load",
-        Phase::Teardown => "once behind the load",
+        Phase::Teardown => "once after the load",
     };
     let count = match requests.len() {
         0 => return String::new(),

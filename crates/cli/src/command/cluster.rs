@@ -56,7 +56,7 @@ pub(crate) fn run(flags: &ClusterRunFlags, output: &Output) -> Result<Exit, Fail
     let given = &flags.run;
     if given.output.show {
         return Err(Failure::usage(
-            "--show sends each request once: use drumfire run",
+            "--show sends each request once; use it with `drumfire run`",
         ));
     }
     let file = PlanFile::read(&given.plan)?;
@@ -157,11 +157,11 @@ fn redistributable(plan: &Plan, document: &Document) -> Result<(), Failure> {
         let name = &feed.name.value;
         match feed.order.as_ref().map(|order| &*order.value) {
             Some("unique") => Some(format!(
-                "feed {name} (order: unique) has a row for each user, which a lost agent has used"
+                "feed {name} (order: unique) has a row for each user, and a lost agent has used its rows"
             )),
             Some("once") if has_users => Some(format!(
-                "feed {name} (order: once) has rows for users, and which of them a lost agent has \
-                 used is not known"
+                "feed {name} (order: once) has rows for users, and it is unknown which of them a \
+                 lost agent has used"
             )),
             _ => None,
         }
@@ -173,7 +173,7 @@ fn redistributable(plan: &Plan, document: &Document) -> Result<(), Failure> {
     match found.is_empty() {
         true => Ok(()),
         false => Err(Failure::usage(format!(
-            "a lost agent's share of this plan can't go on elsewhere: {}; take --on-loss drop",
+            "a lost agent's share of this plan can't be redistributed: {}; use --on-loss drop",
             found.join("; ")
         ))),
     }
@@ -322,9 +322,8 @@ impl Gather<'_> {
         let (journal, writer) = JournalFile::create(&run)?;
         ends.journal = Some(journal);
         let noted = self.asked.by_load.attachments();
-        let (attachments, contents) = noted.map_err(|(path, error)| {
-            Failure::usage(format!("can't read {path} a second time: {error}"))
-        })?;
+        let (attachments, contents) = noted
+            .map_err(|(path, error)| Failure::usage(format!("can't read {path} again: {error}")))?;
         let setup = Setup {
             run,
             attachments,
@@ -406,7 +405,7 @@ impl Wait {
                 Some(_) => {}
                 None => {
                     driver.join()?;
-                    return Err(Failure::failed("the coordinator has ended"));
+                    return Err(Failure::failed("the coordinator has stopped"));
                 }
             }
             if signals.have_come() {
@@ -423,13 +422,13 @@ impl Wait {
             let there = driver.agents();
             if waited > patience {
                 return Err(Failure::failed(format!(
-                    "{there} of {wanted} agents are there after {patience}; no load was sent"
+                    "only {there} of {wanted} agents joined within {patience}; no load was sent"
                 )));
             }
             if waited > SILENCE && is_silent {
                 is_silent = false;
                 output.note(&format!(
-                    "waiting for agents: {there} of {wanted} are there"
+                    "waiting for agents: {there} of {wanted} have joined"
                 ));
             }
         }

@@ -58,7 +58,7 @@ impl ComparisonDestinations {
             let mut earlier = given[..at].iter();
             if let Some((other, _)) = earlier.find(|(_, earlier)| earlier == file) {
                 return Err(Failure::usage(format!(
-                    "{other} and {flag} name the same place; give each a file of its own"
+                    "{other} and {flag} name the same place; use a separate file for each"
                 )));
             }
         }

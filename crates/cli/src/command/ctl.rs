@@ -15,7 +15,8 @@ use drumfire_units::Nanos;
 pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
     let folder = runs_folder::sockets();
     let runs = folder.and_then(|folder| Peers::within(&folder));
-    let runs = runs.map_err(|error| Failure::failed(format!("can't look for runs: {error}")))?;
+    let runs =
+        runs.map_err(|error| Failure::failed(format!("can't look for active runs: {error}")))?;
     let Some(name) = &flags.run else {
         output.print(listed(&runs).as_bytes())?;
         return Ok(Exit::Done);
@@ -42,7 +43,7 @@ pub(crate) fn run(flags: &CtlFlags, output: &Output) -> Result<Exit, Failure> {
         Err(PeerError::Silent(error)) => {
             let id = shown(&run.id);
             Err(Failure::failed(format!(
-                "the run {id} does not answer: {error}"
+                "run {id} does not respond: {error}"
             )))
         }
     }
@@ -55,11 +56,11 @@ fn is_empty(runs: &Peers) -> bool {
 
 fn listed(runs: &Peers) -> String {
     if is_empty(runs) {
-        return "no run goes on\n".to_owned();
+        return "no run is active\n".to_owned();
     }
     let live = runs.live.iter().map(row);
     let silent = runs.silent.iter();
-    let silent = silent.map(|id| format!("{}  does not answer\n", shown(id)));
+    let silent = silent.map(|id| format!("{}  does not respond\n", shown(id)));
     live.chain(silent).collect()
 }
 
@@ -69,7 +70,10 @@ fn row(run: &Peer) -> String {
     let seconds = now.saturating_sub(run.info.started_at_unix_ns) / 1_000_000_000;
     let target = shown(&run.info.target);
     let id = shown(&run.id);
-    format!("{id}  for {}  {target}\n", Nanos::from_secs(seconds))
+    format!(
+        "{id}  running for {}  {target}\n",
+        Nanos::from_secs(seconds)
+    )
 }
 
 /// A run as it stands.
@@ -77,7 +81,7 @@ fn status(run: &Peer) -> String {
     let load = run.status().map(|status| status.load);
     let load = load.map_or_else(String::new, |load| format!("  load: {}\n", shown(&load)));
     let figures = match runs_folder::find(&run.id) {
-        Ok(_) => format!("  figures so far: drumfire report {}\n", shown(&run.id)),
+        Ok(_) => format!("  results so far: drumfire report {}\n", shown(&run.id)),
         Err(_) => String::new(),
     };
     format!("{}{load}{figures}", row(run))
@@ -94,7 +98,7 @@ fn stored<'a>(name: &str, runs: &'a [Peer]) -> Option<&'a Peer> {
 /// The run with this name, or whose name begins so, or that is stored there, or the last one.
 fn chosen<'a>(name: &str, runs: &'a Peers) -> Result<&'a Peer, Failure> {
     if is_empty(runs) {
-        return Err(Failure::usage("no run goes on"));
+        return Err(Failure::usage("no run is active"));
     }
     if name == "last" {
         return last(runs);
@@ -105,10 +109,11 @@ fn chosen<'a>(name: &str, runs: &'a Peers) -> Result<&'a Peer, Failure> {
     match (found.next(), found.next()) {
         (Some(run), None) => Ok(run),
         (Some(_), _) => Err(Failure::usage(format!(
-            "several runs begin with `{name}`:\n{others}"
+            "`{name}` matches several runs:\n{others}"
         ))),
-        (None, _) => stored(name, &runs.live)
-            .ok_or_else(|| Failure::usage(format!("no run `{name}` goes on; these do:\n{others}"))),
+        (None, _) => stored(name, &runs.live).ok_or_else(|| {
+            Failure::usage(format!("no run `{name}` is active; these are:\n{others}"))
+        }),
     }
 }
 
@@ -127,18 +132,17 @@ fn last(runs: &Peers) -> Result<&Peer, Failure> {
         [] if runs.silent.is_empty() => {
             let of_others = others.iter().map(|(run, folder)| {
                 let folder = folder.as_deref().filter(|folder| !folder.is_empty());
-                let folder = folder.map_or_else(String::new, |folder| format!("  of {folder}"));
+                let folder = folder.map_or_else(String::new, |folder| format!("  in {folder}"));
                 format!("{}{}\n", row(run).trim_end(), shown(&folder))
             });
             Err(Failure::usage(format!(
-                "no run of {} goes on; these are of other folders, and `drumfire ctl` takes their \
-                 names:\n{}",
+                "no run of {} is active; these belong to other directories, so use their names:\n{}",
                 folder.display(),
                 of_others.collect::<String>().trim_end()
             )))
         }
         _ => Err(Failure::usage(format!(
-            "several runs go on; name one of them:\n{}",
+            "several runs are active; name one of them:\n{}",
             listed(runs).trim_end()
         ))),
     }

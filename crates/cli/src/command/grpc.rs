@@ -32,7 +32,7 @@ pub(crate) fn run(flags: &GrpcFlags, output: &Output) -> Result<Exit, Failure> {
     }
     if flags.call.is_none() {
         return Err(Failure::usage(
-            "name the method with --call package.Service/Method; --list shows them all",
+            "set the method with --call package.Service/Method; --list prints all methods",
         ));
     }
     results::of(

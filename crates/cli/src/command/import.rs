@@ -23,8 +23,8 @@ pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure>
             (input::read(Path::new(name)).map_err(wrong)?, name)
         }
     };
-    let text = String::from_utf8(bytes)
-        .map_err(|_| Failure::usage(format!("{name}: it is not valid UTF-8")))?;
+    let text =
+        String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{name}: not valid UTF-8")))?;
     let kind = match flags.form {
         ImportForm::Curl => Form::Curl,
         ImportForm::Har => Form::Har,

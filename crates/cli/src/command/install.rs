@@ -171,7 +171,7 @@ pub(crate) fn man(folder: &Path) -> Result<Exit, Failure> {
     let written = clap_mangen::generate_to(Cli::command(), folder);
     written.map_err(|error| {
         Failure::failed(format!(
-            "can't write pages into {}: {error}",
+            "can't write man pages into {}: {error}",
             folder.display()
         ))
     })?;

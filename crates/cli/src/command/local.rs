@@ -141,7 +141,7 @@ impl Local {
         let file = self.folder.path().join(name);
         for _ in 0..LOOKS {
             if let Ok(Some(status)) = self.server.try_wait() {
-                return Err(Failure::failed(format!("nats-server has ended: {status}")));
+                return Err(Failure::failed(format!("nats-server exited: {status}")));
             }
             let text = fs::read_to_string(&file).unwrap_or_default();
             // {"nats":["nats://127.0.0.1:40123"], …}
@@ -151,9 +151,7 @@ impl Local {
             }
             thread::sleep(LOOK);
         }
-        Err(Failure::failed(
-            "nats-server does not say which port it has",
-        ))
+        Err(Failure::failed("nats-server did not report its port"))
     }
 }
 
@@ -166,10 +164,10 @@ fn password() -> io::Result<String> {
 
 fn not_started(error: io::Error) -> Failure {
     match error.kind() {
-        io::ErrorKind::NotFound => Failure::failed("there is no nats-server in the PATH")
+        io::ErrorKind::NotFound => Failure::failed("nats-server was not found in the PATH")
             .with_remedy(
-                "; `go install github.com/nats-io/nats-server/v2@latest` builds one, or name one \
-                 that runs by --nats",
+                "; build it with `go install github.com/nats-io/nats-server/v2@latest`, or use \
+                 --nats for a server that is running",
             ),
         _ => Failure::failed(format!("can't start nats-server: {error}")),
     }

@@ -22,7 +22,7 @@ pub(crate) fn run(flags: &NewFlags, output: &Output) -> Result<Exit, Failure> {
         }
         Some(path) if plan_file::syntax(path) == Syntax::Toml => {
             return Err(Failure::usage(format!(
-                "{path}: the plan is YAML; give it a name that ends in .yaml"
+                "{path}: the plan is YAML; use a name that ends in .yaml"
             )));
         }
         Some(path) => path,
@@ -35,9 +35,9 @@ pub(crate) fn run(flags: &NewFlags, output: &Output) -> Result<Exit, Failure> {
         false => options.create_new(true),
     };
     let mut file = options.open(path).map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Failure::usage(format!("{path} is there already; --force replaces it"))
-        }
+        ErrorKind::AlreadyExists => Failure::usage(format!(
+            "{path} already exists; use --force to overwrite it"
+        )),
         _ => Failure::usage(format!("can't write {path}: {error}")),
     })?;
     let written = file.write_all(PLAN.as_bytes());

@@ -146,7 +146,7 @@ fn with_failed_teardown(
         && let Err(error) = pages.write_again(message.clone(), output)
     {
         output.note(&format!(
-            "the teardown's failure is not on the page: {}",
+            "can't add the teardown's failure to the page: {}",
             error.message
         ));
     }
@@ -156,7 +156,7 @@ fn with_failed_teardown(
             message,
         };
         if let Err(error) = add_teardown_failure(&run, &failure) {
-            output.note(&format!("the teardown's failure is not stored: {error}"));
+            output.note(&format!("can't store the teardown's failure: {error}"));
         }
     }
     match ended {
@@ -239,7 +239,7 @@ impl Observer for Interruption {
             let key = self.phase.key();
             if let Some(console) = &self.console {
                 console.note(&format!(
-                    "stopping: waiting for the {key}'s request in flight (again to give it up)"
+                    "stopping: waiting for the {key}'s request in flight (again to abort it)"
                 ));
             }
         }
@@ -273,7 +273,7 @@ fn failure(phase: Phase, transcripts: &[Transcript], summary: &Summary, phases: 
     let failure = Failure::failed(format!("the {key} failed{reason}{consequence}"));
     match phases {
         Phases::Show => failure,
-        Phases::Run | Phases::Skip => failure.with_remedy("; --show prints its exchanges"),
+        Phases::Run | Phases::Skip => failure.with_remedy("; use --show to print its exchanges"),
     }
 }
 

@@ -167,12 +167,12 @@ fn foreign(name: &str, text: &str) -> &'static str {
     let extension = Path::new(name).extension().and_then(|e| e.to_str());
     match extension {
         Some("js" | "ts" | "lua" | "py" | "scala" | "jmx") => {
-            "\ndrumfire: this is another tool's script; `drumfire http FLAGS URL --print-plan` prints a plan \
-             to begin with"
+            "\ndrumfire: this is another tool's script; to create a plan, use \
+             `drumfire http FLAGS URL --print-plan`"
         }
         _ if has_key("gun:") && has_key("ammo:") => {
-            "\ndrumfire: this is Pandora's form of a plan; `drumfire pandora` runs it, and with \
-             --print-plan prints one of drumfire's"
+            "\ndrumfire: this is a Pandora configuration; to run it, use `drumfire pandora`; to \
+             convert it to a plan, add --print-plan"
         }
         _ => "",
     }

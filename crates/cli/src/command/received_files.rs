@@ -44,14 +44,15 @@ impl ReceivedFiles {
         {
             let size = ByteSize(size);
             return Err(Failure::usage(format!(
-                "the plan's files have {size}, of which {} is the largest, and this agent takes \
-                 {max}; --files-max changes it",
+                "the plan's files have {size}, and the largest is {}, but this agent accepts {max}; \
+                 raise this with --files-max",
                 largest.path
             )));
         }
         let folder = folder(assignment);
-        let wrong =
-            |error: io::Error| Failure::failed(format!("can't make {}: {error}", folder.display()));
+        let wrong = |error: io::Error| {
+            Failure::failed(format!("can't create {}: {error}", folder.display()))
+        };
         let mut builder = fs::DirBuilder::new();
         let made = builder.recursive(true).mode(0o700).create(&folder);
         made.map_err(wrong)?;
@@ -62,8 +63,9 @@ impl ReceivedFiles {
             let options = options.write(true).create_new(true).mode(0o600);
             let mut into = options.open(&place).map_err(wrong)?;
             let fetched = driver.fetch(assignment, number, &mut into);
-            fetched
-                .map_err(|error| Failure::failed(format!("the plan's {}: {error}", file.path)))?;
+            fetched.map_err(|error| {
+                Failure::failed(format!("the plan's file {}: {error}", file.path))
+            })?;
             received.places.push(place);
         }
         Ok(received)

@@ -486,7 +486,7 @@ impl Destinations {
         let against = against.as_ref();
         let text = match against {
             Some(against) => format!(
-                "{text}\nBeside the baseline\n\n{}",
+                "{text}\nComparison with the baseline\n\n{}",
                 against.comparison.text(style)
             ),
             None => text,

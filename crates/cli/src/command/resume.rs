@@ -149,16 +149,16 @@ fn uncertain(record: &Record, ready: &Prepared) -> Vec<String> {
         let is_divided = ready.placement.threads().min(ready.placement.shares(index)) > 1;
         let is_counted = pool.stop.requests.is_some() || pool.stop.iterations.is_some();
         let why = if !record.is_whole() {
-            "what was sent last before the run was cut off is not in its record"
+            "the record lacks the last requests before the run was interrupted"
         } else if is_divided && figures.counts.pending > 0 {
-            "its threads had not come equally far"
+            "its threads had progressed unequally"
         } else if is_divided && !is_counted && !matches!(pool.load, Load::Open { .. }) {
-            "each of its threads goes through them at its own pace"
+            "each of its threads reads them at its own pace"
         } else {
             return None;
         };
         Some(format!(
-            "rows and lines of the pool {} go on behind the first {}, more or less: {why}",
+            "rows and lines of the pool {} continue after about the first {}: {why}",
             pool.name, pool.begun
         ))
     };

@@ -38,8 +38,8 @@ pub(crate) fn run(
             if let Some(tag) = tags.iter().find(|tag| !is_word(tag)) {
                 let shown = tag.escape_default();
                 return Err(Failure::usage(match tag.as_str() {
-                    "" => "the tag is empty; a tag is a word".to_owned(),
-                    _ => format!("`{shown}` has blanks; a tag is a word"),
+                    "" => "the tag is empty; a tag is one word".to_owned(),
+                    _ => format!("`{shown}` contains spaces; a tag is one word"),
                 }));
             }
             label(run, &mut |labels| match remove {
@@ -67,12 +67,14 @@ fn rows(output: &Output) -> Result<Vec<RunRow>, Failure> {
 fn newest(limit: usize, output: &Output) -> Result<Newest, Failure> {
     let Some(runs) = runs_folder::runs() else {
         return Err(Failure::usage(
-            "there is no folder of runs without a home: neither XDG_STATE_HOME nor HOME is set",
+            "no directory for runs: neither XDG_STATE_HOME nor HOME is set",
         ));
     };
     let (newest, error) = Index::newest_of(&runs_folder::index(&runs), &runs, limit);
     if let Some(error) = error {
-        output.complain(&format!("{error}; the list is read from the runs"));
+        output.complain(&format!(
+            "{error}; reading the list from the runs themselves"
+        ));
     }
     Ok(newest)
 }
@@ -99,7 +101,7 @@ fn list(flags: &ListFlags, output: &Output) -> Result<(), Failure> {
     if older > 0 {
         let all = rows.len() + older;
         let older = counted(older, "older run");
-        output.remark(&format!("{older}: --limit {all} shows all\n"));
+        output.remark(&format!("{older} not shown; --limit {all} shows all\n"));
     }
     Ok(())
 }
@@ -135,12 +137,12 @@ fn remove_named(names: &[String], tagged: bool, output: &Output) -> Result<(), F
         let tags = row.labels.map(|labels| labels.tags.join(" "));
         let kept = match &tags {
             Ok(tags) if tags.is_empty() => None,
-            Ok(tags) => Some(format!("it has the tag {tags}")),
+            Ok(tags) => Some(format!("it is tagged {tags}")),
             Err(error) => Some(format!("its tags can't be read: {error}")),
         };
         if let Some(reason) = kept.filter(|_| !tagged) {
             return Err(Failure::usage(format!(
-                "{} is kept, for {reason}; --tagged deletes it",
+                "{} was not deleted, because {reason}; use --tagged to delete it",
                 path.display()
             )));
         }
@@ -203,7 +205,7 @@ fn prune(flags: &PruneFlags, output: &Output) -> Result<(), Failure> {
     }
     let what = match flags.yes {
         true => "deleted",
-        false => "to be deleted with --yes",
+        false => "would be deleted; use --yes to delete",
     };
     output.remark(&format!("{} {what}\n", counted(found.len(), "run")));
     remark_kept(
@@ -224,11 +226,11 @@ fn remark_kept<'a>(kept: impl Iterator<Item = &'a RunRow>, output: &Output) {
         }
     }
     let kept = [
-        (tagged, "with a tag"),
-        (elsewhere, "in a directory of its own (-o)"),
-        (unreadable, "that can't be read"),
+        (tagged, "tagged"),
+        (elsewhere, "stored with -o"),
+        (unreadable, "unreadable"),
     ];
     for (count, which) in kept.into_iter().filter(|(count, _)| *count > 0) {
-        output.remark(&format!("{} {which} kept\n", counted(count, "run")));
+        output.remark(&format!("{} kept: {which}\n", counted(count, "run")));
     }
 }

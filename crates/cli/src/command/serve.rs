@@ -119,7 +119,7 @@ fn chunk_size(text: &str) -> Result<NonZeroU32, Failure> {
     u32::try_from(size.0)
         .ok()
         .and_then(NonZeroU32::new)
-        .ok_or_else(|| Failure::usage("--chunked: a chunk has from 1 byte to 4 GiB"))
+        .ok_or_else(|| Failure::usage("--chunked: use a size from 1 byte to 4 GiB"))
 }
 
 /// A flag's value, if it is given.
@@ -145,7 +145,7 @@ fn listen(text: &str) -> Result<Listen, Failure> {
     }
     text.parse().map(Listen::Tcp).map_err(|_| {
         Failure::usage(format!(
-            "--listen: `{}` is not an address; write 127.0.0.1:8080, 8080, [::1]:8080 or unix:PATH",
+            "--listen: `{}` is not an address; use 127.0.0.1:8080, 8080, [::1]:8080 or unix:PATH",
             text.escape_default()
         ))
     })

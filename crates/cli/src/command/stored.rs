@@ -31,7 +31,7 @@ pub(super) fn read(path: &Path) -> Result<Compared, Failure> {
     if !record.is_whole() {
         let shown = path.display();
         return Err(Failure::usage(format!(
-            "{shown} can't be compared: the run has no end yet, or was cut off"
+            "{shown} can't be compared: the run is still active, or was interrupted"
         )));
     }
     Ok(Compared::of(stored(record)))
@@ -47,7 +47,7 @@ fn read_json(path: &Path) -> Result<Compared, Failure> {
     file.read_to_end(&mut bytes)
         .map_err(|error| wrong(error.to_string()))?;
     if bytes.len() as u64 > JSON_BYTES_MAX {
-        return Err(wrong("it is larger than 64 MiB".to_owned()));
+        return Err(wrong("the file is larger than 64 MiB".to_owned()));
     }
     Compared::read(&bytes).map_err(wrong)
 }

@@ -11,7 +11,9 @@ pub(super) fn runs(tag: &str, output: &Output) -> Result<Vec<PathBuf>, Failure> 
     let runs = runs_folder::runs().unwrap_or_default();
     let (rows, error) = Index::rows_of(&runs_folder::index(&runs), &runs);
     if let Some(error) = error {
-        output.complain(&format!("{error}; the tags are read from the runs"));
+        output.complain(&format!(
+            "{error}; reading the tags from the runs themselves"
+        ));
     }
     let has_tag = |labels: &Labels| labels.tags.iter().any(|of| of == tag);
     let found = rows
@@ -20,7 +22,7 @@ pub(super) fn runs(tag: &str, output: &Output) -> Result<Vec<PathBuf>, Failure> 
     let found: Vec<PathBuf> = found.map(|row| runs.join(&row.id)).collect();
     match found.is_empty() {
         true => Err(Failure::usage(format!(
-            "no stored run has the tag `{}`; `drumfire runs` lists them",
+            "no stored run has the tag `{}`; `drumfire runs` lists the stored runs",
             tag.escape_default()
         ))),
         false => Ok(found),

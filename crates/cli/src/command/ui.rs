@@ -13,9 +13,7 @@ use std::io;
 /// Serves the stored runs until a signal ends it.
 pub(crate) fn run(flags: &UiFlags, output: &Output) -> Result<Exit, Failure> {
     let library = library().ok_or_else(|| {
-        Failure::usage(
-            "there is no folder of runs without a home: neither XDG_STATE_HOME nor HOME is set",
-        )
+        Failure::usage("no directory for runs: neither XDG_STATE_HOME nor HOME is set")
     })?;
     let watched = Signals::new([SIGINT, SIGTERM, SIGHUP]);
     let mut signals =
@@ -23,7 +21,7 @@ pub(crate) fn run(flags: &UiFlags, output: &Output) -> Result<Exit, Failure> {
     let server = Server::start(&flags.listen, Site::of_library(library));
     let server = server.map_err(|error| unserved("--listen", &flags.listen, &error))?;
     let url = server.url();
-    output.print(format!("the stored runs are at {url}\nCtrl-C ends this\n").as_bytes())?;
+    output.print(format!("serving the stored runs at {url}\npress Ctrl-C to stop\n").as_bytes())?;
     let _signal = signals.forever().next();
     server.close();
     Ok(Exit::Done)

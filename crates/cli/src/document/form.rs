@@ -22,7 +22,7 @@ fn part(given: &str) -> Result<Part, Failure> {
     let Some((name, value)) = given.split_once('=') else {
         let shown = given.escape_default();
         return Err(wrong(format!(
-            "`{shown}` is not NAME=VALUE or NAME=@FILE, such as upload=@photo.png"
+            "`{shown}` is not of the form NAME=VALUE or NAME=@FILE; use one such as upload=@photo.png"
         )));
     };
     let name = text(KEY, &name);
@@ -41,8 +41,7 @@ fn part(given: &str) -> Result<Part, Failure> {
             _ => {
                 let shown = option.trim().escape_default();
                 return Err(wrong(format!(
-                    "`{shown}` is neither `type=TYPE` nor `filename=NAME`, which may stand behind a \
-                     file"
+                    "unknown option `{shown}` after a file; use `type=TYPE` or `filename=NAME`"
                 )));
             }
         }

@@ -90,10 +90,10 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
                 habits::rate_as_url(number, flags.output.quiet)
             }
             "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS" => {
-                Some(format!("the method is -X: write -X {shown}"))
+                Some(format!("to set the method, use -X {shown}"))
             }
             path if Path::new(path).is_file() => Some(format!(
-                "`{shown}` is a file; a list of URLs in it is read with @{shown}"
+                "`{shown}` is a file; to read a list of URLs from it, use @{shown}"
             )),
             _ => None,
         };
@@ -124,7 +124,7 @@ fn url(given: &str, place: Place, notes: &mut Vec<String>) -> Text {
     if notes.is_empty() {
         let shown = secret::url(&url);
         notes.push(format!(
-            "a URL without a scheme was taken as http://: {shown}"
+            "a URL without a scheme was read as http://: {shown}"
         ));
     }
     Placed::new(url, place)
@@ -144,9 +144,7 @@ fn requests(
                 if arg.starts_with('/') && !Path::new(arg).exists() {
                     let message = match arg.starts_with("//") {
                         true => format!("`{arg}` has no scheme; write http:{arg}"),
-                        false => format!(
-                            "`{arg}` is a path, and has no host; write http://127.0.0.1:8080{arg}"
-                        ),
+                        false => format!("`{arg}` has no host; write http://127.0.0.1:8080{arg}"),
                     };
                     return Err(Failure::usage(message));
                 }
@@ -159,8 +157,8 @@ fn requests(
             }
             Some(path) if is_json(path) => {
                 let message = format!(
-                    "{path} has JSON, and behind an @ among the URLs stands a list of URLs; a body \
-                     is `-d @{path}`"
+                    "{path} contains JSON, but @FILE among the URLs reads a list of URLs; to send \
+                     it as a body, use `-d @{path}`"
                 );
                 return Err(Failure::usage(message));
             }
@@ -218,7 +216,7 @@ fn of_list(
     }
     if requests.is_empty() {
         return Err(Failure::usage(
-            "the list of URLs is empty; write one URL a line",
+            "the list of URLs is empty; write one URL per line",
         ));
     }
     Ok(requests)

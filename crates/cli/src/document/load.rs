@@ -93,7 +93,7 @@ fn put_pool(document: &mut Document, flags: &LoadFlags) -> Result<(), Failure> {
             .map_or("NAME", |pool| &pool.name.value);
         let value = &text.value;
         let message = format!(
-            "the plan has {count} pools, and this is of one; write --set 'pools.{name}.{key}={value}'"
+            "the plan has {count} pools; for one of them, use --set 'pools.{name}.{key}={value}'"
         );
         return Err(Failure::usage(Diagnostic::new(&text.place, message)));
     };

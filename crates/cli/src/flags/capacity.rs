@@ -3,12 +3,12 @@
 use super::HttpFlags;
 use clap::Args;
 
-const URLS: &str = "URLs to send requests to, in turn; @FILE reads one a line, @- reads them from \
-                    stdin; or the file of a plan: YAML, JSON or TOML; or a line of `drumfire grpc`";
+const URLS: &str = "URLs to request in turn; @FILE reads a list, one per line, @- reads it from stdin; \
+                    or a plan file: YAML, JSON or TOML; or a `drumfire grpc` command line";
 const CONNECTIONS: &str =
-    "Exactly N connections, opened ahead [default: as many as are needed, at most 1000]";
-const JSON: &str = "Write the answer as JSON; - is stdout, in place of the text";
-const MARKDOWN: &str = "Write the answer as Markdown, for a comment; - is stdout";
+    "Exactly N connections, opened in advance [default: as needed, up to 1000]";
+const JSON: &str = "Write the result as JSON; - is stdout, instead of the text report";
+const MARKDOWN: &str = "Write the result as Markdown, for a comment; - is stdout";
 
 /// Flags of `capacity`.
 #[derive(Args, Debug)]
@@ -37,8 +37,8 @@ const MARKDOWN: &str = "Write the answer as Markdown, for a comment; - is stdout
 #[command(mut_arg("no_github", |arg| arg.hide(true)))]
 #[command(mut_arg("interval", |arg| arg.hide(true)))]
 pub(crate) struct CapacityFlags {
-    /// An objective that the rate must keep: a quantile such as `p99<50ms`, or `failed<0.1%`; may be
-    /// given several times [default beside others: failed<1%]
+    /// Objective that the rate must keep: a quantile such as `p99<50ms`, or `failed<0.1%`;
+    /// repeatable [added if no rule is about failures: failed<1%]
     #[arg(
         long = "slo",
         value_name = "RULE",
@@ -46,7 +46,7 @@ pub(crate) struct CapacityFlags {
         help_heading = "Search"
     )]
     pub(crate) slos: Vec<String>,
-    /// The first rate
+    /// First rate
     #[arg(
         long,
         value_name = "RATE",
@@ -54,10 +54,10 @@ pub(crate) struct CapacityFlags {
         help_heading = "Search"
     )]
     pub(crate) from: String,
-    /// The greatest rate that may be asked for [default: 1M/s]
+    /// Maximum rate to try [default: 1M/s]
     #[arg(long, value_name = "RATE", help_heading = "Search")]
     pub(crate) max: Option<String>,
-    /// How long the load is held where the objectives are just kept
+    /// How long to hold the load where the objectives are just kept
     #[arg(
         long,
         value_name = "TIME",
@@ -65,7 +65,7 @@ pub(crate) struct CapacityFlags {
         help_heading = "Search"
     )]
     pub(crate) hold: String,
-    /// How long a rate just below is confirmed
+    /// How long to confirm a rate just below
     #[arg(
         long,
         value_name = "TIME",
@@ -73,7 +73,7 @@ pub(crate) struct CapacityFlags {
         help_heading = "Search"
     )]
     pub(crate) confirm: String,
-    /// The length of a step of the bracket
+    /// Length of each step of the coarse search
     #[arg(
         long,
         value_name = "TIME",
@@ -81,7 +81,7 @@ pub(crate) struct CapacityFlags {
         help_heading = "Search"
     )]
     pub(crate) step: String,
-    /// The pool of a plan whose rate is searched [default: the only one]
+    /// Pool of the plan whose rate is searched [default: the only one]
     #[arg(long, value_name = "NAME", help_heading = "Search")]
     pub(crate) pool: Option<String>,
     #[command(flatten)]

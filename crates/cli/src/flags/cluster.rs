@@ -13,26 +13,26 @@ pub(crate) const FILES_BYTES_MAX: u64 = 1 << 30;
 /// The way to a server of NATS.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct NatsFlags {
-    /// A file with the token and the key of a user of NATS
+    /// NATS credentials file, with a user's token and key
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     pub(crate) creds: Option<PathBuf>,
-    /// A file with the seed of a user's key; a name and a password are NATS_USER and NATS_PASSWORD
-    /// in the environment
+    /// File with the seed of a NATS user's key. To use a name and a password, set NATS_USER and
+    /// NATS_PASSWORD in the environment
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     #[arg(conflicts_with = "creds")]
     pub(crate) nkey: Option<PathBuf>,
-    /// The authority of the certificate of NATS, in PEM; asks for TLS
+    /// CA certificate for NATS, in PEM; requires TLS
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     pub(crate) nats_cacert: Option<PathBuf>,
-    /// The certificate that is shown to NATS, in PEM
+    /// Client certificate for NATS, in PEM
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     #[arg(requires = "nats_key")]
     pub(crate) nats_cert: Option<PathBuf>,
-    /// Its key
+    /// Private key of --nats-cert
     #[arg(long, value_name = "FILE", help_heading = "Cluster")]
     #[arg(requires = "nats_cert")]
     pub(crate) nats_key: Option<PathBuf>,
-    /// The group of agents, a part of each subject: drumfire.GROUP.*
+    /// Group of agents, a part of each NATS subject: drumfire.GROUP.*
     #[arg(
         long,
         value_name = "GROUP",
@@ -48,7 +48,7 @@ fn group(text: &str) -> Result<String, String> {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     match !text.is_empty() && text.chars().all(is_word) {
         true => Ok(text.to_owned()),
-        false => Err("a group is a word of letters, digits, - and _".to_owned()),
+        false => Err("use a word of letters, digits, - and _".to_owned()),
     }
 }
 
@@ -57,54 +57,54 @@ fn group(text: &str) -> Result<String, String> {
 #[command(after_help = "Examples:
   drumfire agent --nats nats://10.0.0.5:4222 --allow shop.test:443
   drumfire agent --nats tls://nats.test --creds agent.creds --allow 10.0.0.7
-It runs one share of one run and ends: with 0 when the coordinator has stored all of it.
-What a plan's references name (secrets, variables) is looked up here, by the agent.")]
+An agent runs one share of one run, then exits: with 0 if the coordinator has
+stored all of it. The agent itself looks up the secrets and variables of a plan.")]
 pub(crate) struct AgentFlags {
-    /// The server of NATS, such as nats://127.0.0.1:4222
+    /// NATS server, such as nats://127.0.0.1:4222
     #[arg(long, value_name = "URL", help_heading = "Cluster")]
     pub(crate) nats: String,
     #[command(flatten)]
     pub(crate) way: NatsFlags,
-    /// A host that plans may load, with a port where only that may be; several times; * is any
-    /// [default: this machine alone]
+    /// Host that plans may load, with a port to allow only that port; * allows any host; repeatable
+    /// [default: this machine only]
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Cluster")]
     pub(crate) allow: Vec<String>,
-    /// A local address to send from, in place of the plan's; several times
+    /// Local address to send from, instead of the plan's; repeatable
     #[arg(long, value_name = "ADDRESS", help_heading = "Cluster")]
     pub(crate) source: Vec<IpAddr>,
-    /// The folder of this agent's secrets: files that ${secret:file:PATH} and a plan's private keys
-    /// name, which never travel
+    /// Directory of this agent's secrets: the files of ${secret:file:PATH} and of private keys in
+    /// plans, which never leave this machine
     #[arg(long, value_name = "DIR", help_heading = "Cluster")]
     pub(crate) secrets: Option<PathBuf>,
-    /// The bytes that the files of a plan may have [default: 1GiB]
+    /// Maximum size of all files of a plan [default: 1GiB]
     #[arg(long, value_name = "SIZE", help_heading = "Cluster")]
     pub(crate) files_max: Option<ByteSize>,
-    /// The name of this agent, which no other may have [default: the machine's, and the process]
+    /// Name of this agent, which must be unique [default: from the machine and the process]
     #[arg(long, value_name = "NAME", help_heading = "Cluster")]
     pub(crate) name: Option<String>,
-    /// Keep the record of the share in this folder, also when the coordinator has stored it
+    /// Keep the record of the share in this directory, even if the coordinator has stored it
     #[arg(long, value_name = "DIR", help_heading = "Cluster")]
     pub(crate) keep: Option<PathBuf>,
 }
 
-/// What is done on several machines.
+/// The commands for several machines.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ClusterAct {
     /// Run a plan on agents, as one run
     Run(Box<ClusterRunFlags>),
-    /// Go on with a run whose coordinator died, by its journal
+    /// Continue a run whose coordinator died, from its journal
     Attach(Box<AttachFlags>),
-    /// Show the runs under way and their agents
+    /// Show active runs and their agents
     Status(ClusterStatusFlags),
 }
 
 /// Flags of `cluster status`.
 #[derive(Args, Debug)]
 pub(crate) struct ClusterStatusFlags {
-    /// The run, or the beginning of its name [default: all of the group]
+    /// The run: its name or a prefix of it [default: all runs of the group]
     #[arg(value_name = "RUN")]
     pub(crate) run: Option<String>,
-    /// The server of NATS, such as nats://127.0.0.1:4222
+    /// NATS server, such as nats://127.0.0.1:4222
     #[arg(long, value_name = "URL", help_heading = "Cluster")]
     pub(crate) nats: String,
     #[command(flatten)]
@@ -118,20 +118,20 @@ pub(crate) struct ClusterStatusFlags {
 #[derive(Args, Debug)]
 #[command(disable_help_flag = true)]
 #[command(
-    after_help = "Agents go on where their lease of 3 s has not passed; of others, what they had \
-                  sent until then is taken.
-The results go where those of the run were to go; flags say more."
+    after_help = "Agents continue if their lease of 3 s has not expired; from other agents, the
+data sent so far is used. Results go where the run was to write them; flags add
+more."
 )]
 pub(crate) struct AttachFlags {
-    /// The run: its name, the beginning of it, or last
+    /// The run: its name, a prefix of it, or last
     #[arg(value_name = "RUN")]
     pub(crate) run: String,
-    /// The server of NATS, where it is another than the run had
+    /// NATS server, if it is not the one that the run had
     #[arg(long, value_name = "URL", help_heading = "Cluster")]
     pub(crate) nats: Option<String>,
     #[command(flatten)]
     pub(crate) way: NatsFlags,
-    /// Take the run from a coordinator that is there and does not go on
+    /// Take over the run even if its coordinator's process still exists, such as when it hangs
     #[arg(long, help_heading = "Cluster")]
     pub(crate) take_over: bool,
     #[command(flatten)]
@@ -144,7 +144,7 @@ const LOCAL_MAX: u64 = 256;
 /// The number of agents.
 fn agents(text: &str) -> Result<u64, String> {
     match number::count(text)? {
-        0 => Err("a run needs 1 agent at least".to_owned()),
+        0 => Err("a run needs at least 1 agent".to_owned()),
         count => Ok(count),
     }
 }
@@ -175,7 +175,7 @@ impl FromStr for LocalAgentsChoice {
         if !text.contains(['.', ':']) {
             return match agents(text)? {
                 count if count > LOCAL_MAX => Err(format!(
-                    "{count} agents are too many for one machine; it takes up to {LOCAL_MAX}"
+                    "{count} agents are too many for one machine; use at most {LOCAL_MAX}"
                 )),
                 count => Ok(Self::Count(count)),
             };
@@ -183,7 +183,7 @@ impl FromStr for LocalAgentsChoice {
         let address = |text: &str| {
             let shown = text.escape_default();
             let wrong =
-                |_| format!("`{shown}` is no address; write some such as 127.0.0.2,127.0.0.3");
+                |_| format!("invalid address `{shown}`; use a list such as 127.0.0.2,127.0.0.3");
             text.trim().parse().map_err(wrong)
         };
         let addresses: Result<Vec<IpAddr>, String> = text.split(',').map(address).collect();
@@ -194,12 +194,12 @@ impl FromStr for LocalAgentsChoice {
 /// What the loss of an agent does to the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LossChoice {
-    /// The others go on.
+    /// Continue without the agent's share.
     #[default]
     Drop,
-    /// The load stops.
+    /// Stop the load.
     Abort,
-    /// The others take its share from a later time on.
+    /// Give the agent's share to the others, from a later time.
     Redistribute,
 }
 
@@ -208,13 +208,14 @@ pub(crate) enum LossChoice {
 #[command(disable_help_flag = true)]
 #[command(group = ArgGroup::new("where").required(true).args(["nats", "local"]))]
 #[command(
-    after_help = "Flags of `drumfire run` hold here too. Agents are started with `drumfire agent`;
---local N starts N of them here, with a nats-server from the PATH that ends with the run."
+    after_help = "The flags of `drumfire run` work here, too. Start agents with `drumfire agent`,
+or use --local N to start N of them here, with a nats-server from the PATH that
+stops with the run."
 )]
 pub(crate) struct ClusterRunFlags {
     #[command(flatten)]
     pub(crate) run: RunFlags,
-    /// The server of NATS, such as nats://127.0.0.1:4222
+    /// NATS server, such as nats://127.0.0.1:4222
     #[arg(
         long,
         value_name = "URL",
@@ -224,15 +225,15 @@ pub(crate) struct ClusterRunFlags {
     pub(crate) nats: Option<String>,
     #[command(flatten)]
     pub(crate) way: NatsFlags,
-    /// The number of agents that the load is divided among
+    /// Number of agents to divide the load among
     #[arg(long, value_name = "N", value_parser = agents, help_heading = "Cluster")]
     #[arg(conflicts_with = "local")]
     pub(crate) agents: Option<u64>,
-    /// Start this many agents here, and a nats-server; a list of local addresses such as
-    /// 127.0.0.2,127.0.0.3 starts one for each, which sends from it
+    /// Start N agents here, and a nats-server; a list of local addresses such as
+    /// 127.0.0.2,127.0.0.3 starts one agent per address, which sends from it
     #[arg(long, value_name = "N", help_heading = "Cluster")]
     pub(crate) local: Option<LocalAgentsChoice>,
-    /// The time that agents have to come, such as 30s
+    /// How long to wait for agents, such as 30s
     #[arg(
         long,
         value_name = "TIME",
@@ -240,7 +241,7 @@ pub(crate) struct ClusterRunFlags {
         help_heading = "Cluster"
     )]
     pub(crate) wait: String,
-    /// What the loss of an agent does: drop its share, abort the run, or redistribute its share
+    /// If an agent is lost: drop its share, abort the run, or redistribute its share
     #[arg(
         long,
         value_name = "WHAT",
@@ -249,7 +250,7 @@ pub(crate) struct ClusterRunFlags {
     )]
     #[arg(hide_possible_values = true)]
     pub(crate) on_loss: LossChoice,
-    /// Keep the records of local agents in this folder
+    /// Keep the records of local agents in this directory
     #[arg(long, value_name = "DIR", help_heading = "Cluster", hide = true)]
     pub(crate) keep: Option<PathBuf>,
 }
@@ -265,10 +266,10 @@ mod tests {
             assert_eq!(choice.count(), expected);
         }
         for (text, said) in [
-            ("0", "1 agent at least"),
+            ("0", "at least 1 agent"),
             ("257", "257 agents are too many for one machine"),
             ("100k", "too many for one machine"),
-            ("127.0.0.2,here", "is no address"),
+            ("127.0.0.2,here", "invalid address `here`"),
         ] {
             let error = text.parse::<LocalAgentsChoice>().unwrap_err();
             assert!(error.contains(said), "{text}: {error}");

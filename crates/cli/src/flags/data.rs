@@ -6,18 +6,16 @@ use clap::Args;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataFlags {
-    /// How requests go through the data of -d, where it is a list: turn, random, or once
-    /// [default: turn]
+    /// Order of the data of -d, if it is a list: turn, random, or once [default: turn]
     #[arg(long, value_name = "ORDER")]
     pub(crate) order: Option<String>,
-    /// Rows for templates, as NAME=FILE.csv or NAME=FILE.jsonl: {{NAME.column}}; may be given
-    /// several times
+    /// Rows for templates: NAME=FILE.csv or NAME=FILE.jsonl, used as {{NAME.column}}; repeatable
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) feed: Vec<String>,
-    /// How requests go through the feeds' rows: turn, random, or once [default: turn]
+    /// Order of the feeds' rows: turn, random, or once [default: turn]
     #[arg(long, value_name = "ORDER")]
     pub(crate) feed_order: Option<String>,
-    /// Send everything as it is, whatever looks like a template in it
+    /// Send everything as written, without expanding templates
     #[arg(long, alias = "no-template")]
     pub(crate) no_templates: bool,
 }

@@ -6,7 +6,7 @@ use clap::Args;
 /// The arguments of `drumfire grpc`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples, with `drumfire serve --grpc` running:
-  # what the server offers
+  # the services of the server
   drumfire grpc localhost:8080 --plaintext --list
   drumfire grpc localhost:8080 --plaintext --describe helloworld.HelloRequest
   # 500 calls/s for a minute
@@ -15,7 +15,7 @@ use clap::Args;
   # 100 users on 10 connections
   drumfire grpc localhost:8080 --plaintext -c 10 --streams 10 \\
     --call helloworld.Greeter/SayHello -d '{\"name\":\"{{ uuid }}\"}'
-  # a stream in both directions
+  # a bidirectional stream
   drumfire grpc localhost:8080 --plaintext --stream-interval 100ms \\
     --call helloworld.Greeter/SayHelloBidi \\
     -d '[{\"name\":\"Ada\"},{\"name\":\"Bob\"}]'")]
@@ -29,14 +29,14 @@ pub(crate) struct GrpcFlags {
     /// HOST:PORT, a URL, or unix:PATH; TLS unless --plaintext or http://
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
-    /// Speak without TLS
+    /// Connect without TLS
     #[arg(long, help_heading = "Call")]
     pub(crate) plaintext: bool,
 
-    /// Print the services and methods, and end
+    /// Print the services and methods, and exit
     #[arg(long, help_heading = "Schema", conflicts_with_all = ["call", "describe"])]
     pub(crate) list: bool,
-    /// Print a service, method, message or enum as the schema has it, and end
+    /// Print the definition of a service, method, message or enum, and exit
     #[arg(
         long,
         value_name = "SYMBOL",
@@ -44,13 +44,13 @@ pub(crate) struct GrpcFlags {
         conflicts_with = "call"
     )]
     pub(crate) describe: Option<String>,
-    /// A .proto file; may be given several times [default: ask the server, by reflection]
+    /// A .proto file; repeatable [default: use the server's reflection]
     #[arg(long, value_name = "FILE", help_heading = "Schema")]
     pub(crate) proto: Vec<String>,
-    /// Where imports are looked for; may be given several times
+    /// Directory to search for imports; repeatable
     #[arg(long, value_name = "FOLDER", help_heading = "Schema")]
     pub(crate) import_path: Vec<String>,
-    /// A serialised FileDescriptorSet, as protoc makes it with --include_imports
+    /// A serialised FileDescriptorSet, made by protoc with --include_imports
     #[arg(
         long,
         value_name = "FILE",
@@ -58,21 +58,21 @@ pub(crate) struct GrpcFlags {
         conflicts_with = "proto"
     )]
     pub(crate) protoset: Option<std::path::PathBuf>,
-    /// Metadata `key: value` for reflection alone; may be given several times
+    /// Metadata `key: value` for reflection only; repeatable
     #[arg(long, value_name = "METADATA", help_heading = "Schema")]
     pub(crate) reflect_metadata: Vec<String>,
 
     /// The method, as package.Service/Method
     #[arg(long, value_name = "METHOD", help_heading = "Call")]
     pub(crate) call: Option<String>,
-    /// The message as JSON, or an array of them; @FILE reads a file, @- reads stdin. A template:
-    /// {{request_number}}, {{uuid}} and the like [default: an empty message]
+    /// The message as JSON, or an array of messages; @FILE reads a file, @- reads stdin. Templates
+    /// work: {{request_number}}, {{uuid}} and others [default: an empty message]
     #[arg(short = 'd', long, value_name = "JSON", help_heading = "Call")]
     pub(crate) data: Option<String>,
-    /// The data are encoded messages: one, or several with their lengths before them
+    /// The data is one encoded message, or several, each preceded by its length
     #[arg(long, help_heading = "Call", requires = "data")]
     pub(crate) binary: bool,
-    /// Metadata `key: value`, the value a template; may be given several times
+    /// Metadata `key: value`; the value is a template; repeatable
     #[arg(
         short = 'H',
         long = "metadata",
@@ -80,27 +80,27 @@ pub(crate) struct GrpcFlags {
         help_heading = "Call"
     )]
     pub(crate) metadata: Vec<String>,
-    /// Time limit of a call, also sent to the server as grpc-timeout [default: --timeout]
+    /// Timeout of a call, also sent to the server as grpc-timeout [default: --timeout]
     #[arg(long, value_name = "TIME", help_heading = "Call")]
     pub(crate) deadline: Option<String>,
-    /// Compress messages: gzip, zstd, or identity, which refuses compressed replies [default: none
-    /// is compressed, replies may be, with gzip]
+    /// Compress messages with gzip or zstd; identity refuses compressed replies [default: send
+    /// uncompressed messages, accept gzip]
     #[arg(long, value_name = "CODING", help_heading = "Call")]
     pub(crate) compress: Option<String>,
-    /// The :authority in place of the target's
+    /// Send this :authority instead of the target's
     #[arg(long, value_name = "NAME", help_heading = "Call")]
     pub(crate) authority: Option<String>,
-    /// The largest message to accept [default: 4MiB]
+    /// Maximum size of a received message [default: 4MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Call")]
     pub(crate) max_receive: Option<String>,
-    /// The largest message to send [default: 2GiB]
+    /// Maximum size of a sent message [default: 2GiB]
     #[arg(long, value_name = "SIZE", help_heading = "Call")]
     pub(crate) max_send: Option<String>,
     /// Don't check that replies are valid messages of the method's type
     #[arg(long, help_heading = "Call")]
     pub(crate) no_reply_check: bool,
 
-    /// Send N messages in each call, repeating or cutting the data
+    /// Send N messages per call, repeating or truncating the data
     #[arg(
         long,
         value_name = "N",
@@ -108,13 +108,13 @@ pub(crate) struct GrpcFlags {
         allow_negative_numbers = true
     )]
     pub(crate) stream_count: Option<u64>,
-    /// Pause after each message sent
+    /// Pause after each sent message
     #[arg(long, value_name = "TIME", help_heading = "Streams")]
     pub(crate) stream_interval: Option<String>,
     /// Stop sending after this time; cancel a stream that only the server sends
     #[arg(long, value_name = "TIME", help_heading = "Streams")]
     pub(crate) stream_duration: Option<String>,
-    /// Cancel a call after N messages received (not a failure)
+    /// Cancel a call after N received messages (not a failure)
     #[arg(long, value_name = "N", help_heading = "Streams")]
     pub(crate) stream_receive: Option<u64>,
 
@@ -126,7 +126,7 @@ pub(crate) struct GrpcFlags {
     pub(crate) transport: TransportFlags,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
-    /// Print the plan that the flags make, for `drumfire run`, and end
+    /// Print the plan that these flags make, for `drumfire run`, and exit
     #[arg(long, help_heading = "Output", conflicts_with_all = ["list", "describe"])]
     pub(crate) print_plan: bool,
 }

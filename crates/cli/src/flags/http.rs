@@ -13,26 +13,26 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   drumfire http localhost:8080                  10 requests/s for 10 s
-  drumfire http -r 500/s -z 1m localhost:8080   500/s, whatever comes back
-  drumfire http -c 64 -z 30s localhost:8080     64 users, each after its answer
+  drumfire http -r 500/s -z 1m localhost:8080   500/s for a minute
+  drumfire http -c 64 -z 30s localhost:8080     64 users, as fast as possible
   drumfire http --http2 -c 4 --streams 50 localhost:8080        200 users
   drumfire http -r 'line(5,200,60s) const(200,1m)' localhost:8080   a ramp
   drumfire http -r 100 --threshold 'p99<50ms' localhost:8080    99 if it fails
-  drumfire http 'localhost:8080/?id={{uuid}}'   another URL each time
+  drumfire http 'localhost:8080/?id={{uuid}}'   a new URL each time
   drumfire http -n 10k -c 8 @urls.txt           10,000 requests to a list
 Without -r, -c, -u and -n the rate is 10/s.")]
 #[command(mut_arg("order", |arg| arg.requires("body_lines")), disable_help_flag = true)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct HttpFlags {
-    /// URLs to send requests to, in turn; @FILE reads one a line, @- reads them from stdin;
-    /// without a scheme they are http://
+    /// URLs to request in turn; @FILE reads a list, one per line, @- reads it from stdin; the
+    /// default scheme is http://
     #[arg(required = true, value_name = "URL")]
     pub(crate) urls: Vec<String>,
 
     /// Method [default: GET, or POST with -d]
     #[arg(short = 'X', long, value_name = "METHOD", help_heading = "Request")]
     pub(crate) method: Option<String>,
-    /// Header `Name: value`; may be given several times
+    /// Header `Name: value`; repeatable
     #[arg(
         short = 'H',
         long = "header",
@@ -41,11 +41,11 @@ pub(crate) struct HttpFlags {
     )]
     pub(crate) headers: Vec<String>,
     /// Body; @FILE reads a file, @- reads stdin. No Content-Type is added. URLs, headers and
-    /// bodies are templates: {{request_number}}, {{uuid}} and the like
+    /// bodies are templates: {{request_number}}, {{uuid}} and others
     #[arg(short = 'd', long, value_name = "DATA", help_heading = "Request")]
     pub(crate) data: Option<String>,
-    /// A part of a multipart body: NAME=VALUE, or NAME=@FILE with ;type= and ;filename= behind it; may be
-    /// given several times
+    /// Part of a multipart body: NAME=VALUE, or NAME=@FILE, which may end in ;type= and ;filename=;
+    /// repeatable
     #[arg(
         short = 'F',
         long = "form",
@@ -54,10 +54,10 @@ pub(crate) struct HttpFlags {
         conflicts_with = "data"
     )]
     pub(crate) form: Vec<String>,
-    /// Send each line of -d as a body of its own
+    /// Send each line of -d as a separate body
     #[arg(long, help_heading = "Request", requires = "data")]
     pub(crate) body_lines: bool,
-    /// Ask for compressed bodies and decode them
+    /// Request compressed bodies and decode them
     #[arg(long, help_heading = "Request")]
     pub(crate) compressed: bool,
     /// Follow up to N redirects [default: report the redirect itself]
@@ -66,17 +66,17 @@ pub(crate) struct HttpFlags {
     /// Send `Expect: 100-continue` before a body
     #[arg(long, help_heading = "Request")]
     pub(crate) expect_continue: bool,
-    /// Statuses that are ok, such as 200-299,301 [default: 100-399]
+    /// Statuses that count as ok, such as 200-299,301 [default: 100-399]
     #[arg(long, value_name = "LIST", help_heading = "Request")]
     pub(crate) expect_status: Option<String>,
-    /// A check of a header, such as 'Server: exists'; may be given several times
+    /// Check of a response header, such as 'Server: exists'; repeatable
     #[arg(long, value_name = "CHECK", help_heading = "Request")]
     pub(crate) expect_header: Vec<String>,
-    /// A check of the body, such as 'contains TEXT' or 'matches /REGEX/'; may be given several times
+    /// Check of the response body, such as 'contains TEXT' or 'matches /REGEX/'; repeatable
     #[arg(long, value_name = "CHECK", help_heading = "Request")]
     pub(crate) expect_body: Vec<String>,
-    /// The body's hash, such as 'sha256 9f86…' or 'xxh3 … sample 10%'; a URL of a list may have
-    /// its own behind it
+    /// Hash of the response body, such as 'sha256 9f86…' or 'xxh3 … sample 10%'; in a list, a URL
+    /// may be followed by its hash
     #[arg(long, value_name = "HASH", help_heading = "Request")]
     pub(crate) expect_hash: Option<String>,
     /// Use HTTP/1.1 (the default)
@@ -94,7 +94,7 @@ pub(crate) struct HttpFlags {
     pub(crate) transport: TransportFlags,
     #[command(flatten)]
     pub(crate) output: OutputFlags,
-    /// Print the plan that the flags make, for `drumfire run`, and end
+    /// Print the plan that these flags make, for `drumfire run`, and exit
     #[arg(long, help_heading = "Output")]
     pub(crate) print_plan: bool,
 }
@@ -104,54 +104,55 @@ pub(crate) struct HttpFlags {
 #[command(next_help_heading = "Load")]
 pub(crate) struct LoadFlags {
     /// Open model: a rate (500/s, 90/m, 0.2/s) or a law such as `line(5,200,60s) const(200,5m)`
-    /// [default: 10/s, without -c, -u and -n]
+    /// [default: 10/s if -c, -u and -n are absent]
     #[arg(short = 'r', long, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) rate: Option<String>,
-    /// Closed model: N connections, each with a user who sends as fast as answers come; with -r
-    /// exactly N connections, opened ahead [default: with -r as many as are needed, at most 1000]
+    /// Closed model: N connections, each with one user who sends the next request when the response
+    /// arrives. With -r: exactly N connections, opened in advance [default with -r: as needed, up to
+    /// 1000]
     #[arg(short = 'c', long, value_name = "N", value_parser = small_count, allow_negative_numbers = true)]
     pub(crate) connections: Option<u32>,
-    /// Users with one request at a time each: a number, or a law such as `line(1,200,60s)`.
-    /// Without -r they send again when they have their answer [default: as many as -c and
-    /// --streams carry]
+    /// Users, each with one request at a time: a number, or a law such as `line(1,200,60s)`.
+    /// Without -r, a user sends the next request when the response arrives [default: as many as -c
+    /// and --streams carry]
     #[arg(short = 'u', long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) users: Option<String>,
-    /// Closed model: a user's pause between answer and next request
+    /// Closed model: a user's pause between a response and the next request
     #[arg(long, value_name = "TIME", conflicts_with = "rate")]
     pub(crate) think_time: Option<String>,
     /// Length of the run [default: 10s, unless -n, --iterations or the law ends it]
     #[arg(short = 'z', long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
-    /// Send exactly N requests, such as 200 or 10k; without -r, -c and -u one after the other
+    /// Send exactly N requests, such as 200 or 10k; without -r, -c and -u, one after another
     #[arg(short = 'n', long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub(crate) requests: Option<u64>,
-    /// Go through the list of URLs exactly N times
+    /// Send the list of URLs exactly N times
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) iterations: Option<u64>,
-    /// Send this long before measuring begins; auto leaves out what comes before latencies settle
+    /// Send load for this time before measuring; auto excludes the time until latencies settle
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
-    /// How arrivals are spread: constant or poisson [default: constant]
+    /// Spacing of arrivals: constant or poisson [default: constant]
     #[arg(long, value_name = "KIND")]
     pub(crate) arrivals: Option<String>,
-    /// What becomes of a request that finds no connection free: it waits (queue), is left out
-    /// (skip), or waits this long at most (drop(TIME)) [default: queue]
+    /// When no connection is free: queue the request, skip it, or drop(TIME) it after TIME
+    /// [default: queue]
     #[arg(long, value_name = "POLICY")]
     pub(crate) late: Option<String>,
-    /// Seed of everything random [default: 1]
+    /// Seed for all random values [default: 1]
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) seed: Option<u64>,
-    /// Worker threads [default: one for each core]
+    /// Worker threads [default: one per core]
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
-    /// Busy-wait shortly before a request is due: microseconds of lag, for a core's worth of CPU
+    /// Busy-wait shortly before a request is due: microseconds of lag, at the cost of a CPU core
     #[arg(long)]
     pub(crate) spin: bool,
-    /// Time responses by when they were read (program), or by when they arrived, as the kernel
-    /// stamped them (receive), and requests by when they left (wire) [default: program]
+    /// Time responses when drumfire reads them (program) or when the kernel receives them
+    /// (receive); wire is receive, and times requests when they leave [default: program]
     #[arg(long, value_name = "CLOCK")]
     pub(crate) clock: Option<String>,
-    /// Send more than 100 requests/s, or 1,000 in all, to public addresses
+    /// Allow more than 100 requests/s, or 1,000 in total, to public addresses
     #[arg(long)]
     pub(crate) i_own_this_target: bool,
 }
@@ -160,10 +161,10 @@ pub(crate) struct LoadFlags {
 #[derive(Args, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "flags are what they are")]
 pub(crate) struct TransportFlags {
-    /// Send a W3C traceparent of its own with each request, and name the slowest in the report
+    /// Send a unique W3C traceparent with each request, and list the slowest in the report
     #[arg(long, help_heading = "Request")]
     pub(crate) traceparent: bool,
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long, help_heading = "Connections")]
     pub(crate) no_keepalive: bool,
     /// Close a connection after N requests
@@ -174,38 +175,38 @@ pub(crate) struct TransportFlags {
         help_heading = "Connections"
     )]
     pub(crate) requests_per_connection: Option<u64>,
-    /// Close a connection at this age: 5m, 4m..6m, exponential(5m)
+    /// Close connections at this age: 5m, 4m..6m, exponential(5m)
     #[arg(long, value_name = "TIME", help_heading = "Connections")]
     pub(crate) connection_age: Option<String>,
-    /// Replace this part of all connections in this time, such as 10%/m
+    /// Replace this share of all connections per period, such as 10%/m
     #[arg(long, value_name = "SHARE/TIME", help_heading = "Connections")]
     pub(crate) connection_churn: Option<String>,
-    /// Close a connection that has carried nothing for this long
+    /// Close connections that have been idle for this long
     #[arg(long, value_name = "TIME", help_heading = "Connections")]
     pub(crate) connection_idle: Option<String>,
-    /// Close connections as the server's Keep-Alive field announces (timeout=5, max=100)
+    /// Obey the server's Keep-Alive header (timeout=5, max=100)
     #[arg(long, help_heading = "Connections")]
     pub(crate) respect_keepalive: bool,
-    /// Retry a GET, HEAD, PUT or DELETE once when a kept-alive connection turns out closed
+    /// Retry a GET, HEAD, PUT or DELETE once if its kept-alive connection turns out to be closed
     #[arg(long, help_heading = "Connections")]
     pub(crate) retry_reused: bool,
-    /// Time limit of an exchange, from taking a connection to the last byte [default: 30s]
-    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
+    /// Timeout of an exchange, from taking a connection to the last byte [default: 30s]
+    #[arg(long, value_name = "TIME", help_heading = "Timeouts")]
     pub(crate) timeout: Option<String>,
-    /// Time limit of opening a connection [default: 10s]
-    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
+    /// Timeout for opening a connection [default: 10s]
+    #[arg(long, value_name = "TIME", help_heading = "Timeouts")]
     pub(crate) connect_timeout: Option<String>,
-    /// Time limit of the TLS handshake [default: 10s]
-    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
+    /// Timeout for the TLS handshake [default: 10s]
+    #[arg(long, value_name = "TIME", help_heading = "Timeouts")]
     pub(crate) tls_timeout: Option<String>,
-    /// Time limit from the request's last byte to the end of the response's head [default:
+    /// Timeout from the request's last byte to the end of the response's headers [default:
     /// --timeout]
-    #[arg(long, value_name = "TIME", help_heading = "Time limits")]
+    #[arg(long, value_name = "TIME", help_heading = "Timeouts")]
     pub(crate) head_timeout: Option<String>,
-    /// Longest pause before redialing a target that refuses connections [default: 250ms]
+    /// Maximum pause before reconnecting to a target that refuses connections [default: 250ms]
     #[arg(long, value_name = "TIME", help_heading = "Connections")]
     pub(crate) connect_backoff: Option<String>,
-    /// HTTP/2: send PING on a connection with open requests that has been silent this long
+    /// HTTP/2: send PING if a connection with open requests has been silent for this long
     /// [default: never]
     #[arg(long, value_name = "TIME", help_heading = "Connections")]
     pub(crate) ping: Option<String>,
@@ -217,22 +218,22 @@ pub(crate) struct TransportFlags {
         help_heading = "Connections"
     )]
     pub(crate) ping_timeout: Option<String>,
-    /// Don't verify certificates (noted in the report)
+    /// Skip the verification of certificates (noted in the report)
     #[arg(short = 'k', long, help_heading = "TLS")]
     pub(crate) insecure: bool,
     /// Trusted certificates in PEM [default: the system's]
     #[arg(long, value_name = "FILE", help_heading = "TLS")]
     pub(crate) cacert: Option<PathBuf>,
-    /// The client's certificate chain in PEM
+    /// Client certificate chain in PEM
     #[arg(long, value_name = "FILE", requires = "key", help_heading = "TLS")]
     pub(crate) cert: Option<PathBuf>,
-    /// The client's private key in PEM
+    /// Client private key in PEM
     #[arg(long, value_name = "FILE", requires = "cert", help_heading = "TLS")]
     pub(crate) key: Option<PathBuf>,
-    /// Make every TLS handshake in full, without resuming sessions
+    /// Make only full TLS handshakes; never resume sessions
     #[arg(long, help_heading = "TLS")]
     pub(crate) full_handshakes: bool,
-    /// Which part of the handshakes may resume a session, such as 60% [default: 100%]
+    /// Share of the handshakes that may resume a session, such as 60% [default: 100%]
     #[arg(
         long,
         value_name = "SHARE",
@@ -240,36 +241,32 @@ pub(crate) struct TransportFlags {
         help_heading = "TLS"
     )]
     pub(crate) tls_resumption: Option<String>,
-    /// Use the address IP for HOST:PORT; may be given several times
-    #[arg(long, value_name = "HOST:PORT:IP", help_heading = "Way to the target")]
+    /// Use the address IP for HOST:PORT; repeatable
+    #[arg(long, value_name = "HOST:PORT:IP", help_heading = "Network")]
     pub(crate) resolve: Vec<String>,
-    /// Look names up again during the run: ttl, or after a time such as 30s; connections follow
-    #[arg(long, value_name = "WHEN", help_heading = "Way to the target")]
+    /// Resolve names again during the run: ttl, or an interval such as 30s; connections follow the
+    /// new addresses
+    #[arg(long, value_name = "WHEN", help_heading = "Network")]
     pub(crate) lookup: Option<String>,
-    /// Ask this name server for names that are looked up again, not the system's
-    #[arg(long, value_name = "ADDRESS", help_heading = "Way to the target")]
+    /// DNS server for --lookup, instead of the system's
+    #[arg(long, value_name = "ADDRESS", help_heading = "Network")]
     pub(crate) name_server: Option<String>,
-    /// Send from this address; several are used in turn
+    /// Send from this local address; several are used in turn
     #[arg(
         long,
         value_name = "ADDRESS",
         value_delimiter = ',',
-        help_heading = "Way to the target"
+        help_heading = "Network"
     )]
     pub(crate) source_ip: Vec<IpAddr>,
-    /// HTTP proxy [default: http_proxy or https_proxy from the environment, but for loopback]
-    #[arg(
-        short = 'x',
-        long,
-        value_name = "URL",
-        help_heading = "Way to the target"
-    )]
+    /// HTTP proxy [default: http_proxy or https_proxy from the environment, except for loopback]
+    #[arg(short = 'x', long, value_name = "URL", help_heading = "Network")]
     pub(crate) proxy: Option<String>,
-    /// Connect to a Unix socket in place of the URL's host
-    #[arg(long, value_name = "PATH", help_heading = "Way to the target")]
+    /// Connect to a Unix socket instead of the URL's host
+    #[arg(long, value_name = "PATH", help_heading = "Network")]
     pub(crate) unix_socket: Option<PathBuf>,
-    /// Requests at a time on each HTTP/2 connection, as far as the server allows [default: 1, and
-    /// 100 with -r]
+    /// Concurrent requests on each HTTP/2 connection, up to the server's limit [default: 1, or 100
+    /// with -r]
     #[arg(
         long,
         value_name = "N",
@@ -286,14 +283,14 @@ pub(crate) struct TransportFlags {
 pub(crate) struct OutputFlags {
     #[command(flatten)]
     pub(crate) files: FileFlags,
-    /// Write a row for each request, as CSV, or as JSON where the name ends in .jsonl; - is stdout
+    /// Write a row for each request, as CSV, or as JSON if the name ends in .jsonl; - is stdout
     #[arg(long, value_name = "FILE")]
     pub(crate) rows: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) intervals: IntervalFlags,
     #[command(flatten)]
     pub(crate) metering: MeteringFlags,
-    /// Store the run in this directory [default: one of its own, which `drumfire runs` lists]
+    /// Store the run in this directory [default: a new one, listed by `drumfire runs`]
     #[arg(
         short = 'o',
         long = "store",
@@ -304,41 +301,41 @@ pub(crate) struct OutputFlags {
     /// Don't store the run
     #[arg(long, conflicts_with = "store")]
     pub(crate) no_store: bool,
-    /// A rule that the result must satisfy, such as `p99<50ms`; may be given several times
+    /// Rule that the result must satisfy, such as `p99<50ms`; repeatable
     #[arg(long, value_name = "RULE")]
     pub(crate) threshold: Vec<String>,
-    /// A condition that ends the run, such as `failed>50% over 30s`; may be given several times
+    /// Condition that stops the run, such as `failed>50% over 30s`; repeatable
     #[arg(long, value_name = "CONDITION")]
     pub(crate) abort_on: Vec<String>,
-    /// End the run when more requests than this have failed
+    /// Stop the run when more than N requests have failed
     #[arg(long, value_name = "N", value_parser = failures)]
     pub(crate) max_errors: Option<u64>,
-    /// Length of an interval of the report, and of the live display [default: 1s]
+    /// Length of an interval in the report and in the live display [default: 1s]
     #[arg(long, value_name = "TIME")]
     pub(crate) interval: Option<String>,
-    /// No live display
+    /// Disable the live display
     #[arg(long)]
     pub(crate) no_tui: bool,
-    /// In GitHub Actions, no summary on the job's page and no annotations
+    /// In GitHub Actions, write no job summary and no annotations
     #[arg(long)]
     pub(crate) no_github: bool,
-    /// Print nothing but the result
+    /// Print only the result
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
     /// Explain each part of the summary
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Print the summary as one line
+    /// Print the summary on one line
     #[arg(long, conflicts_with = "explain")]
     pub(crate) brief: bool,
-    /// Send one request, or one iteration of a scenario, and print it with its response in full
+    /// Send one request, or one iteration of a scenario, and print the full exchange
     #[arg(long)]
     pub(crate) show: bool,
-    /// Exit with 3 unless the run is valid and its load was kept
+    /// Exit with code 3 unless the run is valid and kept its load
     #[arg(long)]
     pub(crate) strict: bool,
-    /// When the text has colour: auto (on a terminal, unless NO_COLOR is set), always or never
-    /// [default: auto]
+    /// When to use colour: auto (on a terminal, unless NO_COLOR is set), always or never [default:
+    /// auto]
     #[arg(
         long,
         value_name = "WHEN",
@@ -347,7 +344,7 @@ pub(crate) struct OutputFlags {
     )]
     #[arg(hide_possible_values = true)]
     pub(crate) color: ColorChoice,
-    /// Print help: the flags of a first day with -h, all of them with --help
+    /// Print help: the most used flags with -h, all flags with --help
     #[arg(short = 'h', long, action = ArgAction::Help)]
     pub(crate) help: Option<bool>,
 }

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 /// Where the figures of each interval go.
 #[derive(Args, Debug)]
 pub(crate) struct IntervalFlags {
-    /// Print a line of figures each --interval, on stderr; =- is stdout, above the text, =FILE a
-    /// file
+    /// Print a line for each --interval: to stderr, to stdout above the text report (=-), or to a
+    /// file (=FILE)
     #[arg(
         long,
         value_name = "FILE",
@@ -17,10 +17,10 @@ pub(crate) struct IntervalFlags {
         default_missing_value = STDERR
     )]
     pub(crate) lines: Option<String>,
-    /// Write each interval as a line of JSON; - is stdout, in place of the text
+    /// Write each interval as a line of JSON; - is stdout, instead of the text report
     #[arg(long, value_name = "FILE")]
     pub(crate) json_lines: Option<PathBuf>,
-    /// Write each interval as a row of CSV; - is stdout, in place of the text
+    /// Write each interval as a row of CSV; - is stdout, instead of the text report
     #[arg(long, value_name = "FILE")]
     pub(crate) csv_intervals: Option<PathBuf>,
 }

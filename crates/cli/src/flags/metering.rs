@@ -6,25 +6,25 @@ use clap::Args;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct MeteringFlags {
-    /// Serve the figures so far to Prometheus, at http://ADDR/metrics; ADDR is HOST:PORT or :PORT
+    /// Serve live metrics to Prometheus at http://ADDR/metrics; ADDR is HOST:PORT or :PORT
     #[arg(long, value_name = "ADDR")]
     pub(crate) metrics: Option<String>,
-    /// Keep them there after the end until they were scraped, for this time at most
+    /// After the run, serve the metrics until they are scraped, for at most this time
     #[arg(long, value_name = "TIME")]
     pub(crate) metrics_linger: Option<String>,
-    /// Serve the run's page while it goes on, with its figures and commands; ADDR is on loopback
+    /// Serve a live page of the run, with figures and controls; ADDR must be on loopback
     #[arg(long, value_name = "ADDR")]
     pub(crate) ui: Option<String>,
-    /// Send the figures so far to this URL by Prometheus' remote write
+    /// Push live metrics to this URL by Prometheus remote write
     #[arg(long, value_name = "URL")]
     pub(crate) remote_write: Option<String>,
-    /// The same by InfluxDB's line protocol, such as http://HOST:8086/DATABASE
+    /// Push live metrics in InfluxDB's line protocol to this URL, such as http://HOST:8086/DATABASE
     #[arg(long, value_name = "URL")]
     pub(crate) influx: Option<String>,
-    /// The same by OpenTelemetry's protocol over HTTP, such as http://HOST:4318
+    /// Push live metrics by OpenTelemetry's OTLP over HTTP to this URL, such as http://HOST:4318
     #[arg(long, value_name = "URL")]
     pub(crate) otlp: Option<String>,
-    /// A header field of what is sent to these; may be given several times
+    /// Header to send with pushed metrics; repeatable
     #[arg(long, value_name = "NAME: VALUE")]
     pub(crate) push_header: Vec<String>,
 }

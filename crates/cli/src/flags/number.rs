@@ -6,7 +6,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         let shown: String = text.chars().take(64).collect();
         let shown = shown.escape_default();
         Err(format!(
-            "`{shown}` is not a number; write one such as 200, 1_000, 10k or 2M"
+            "`{shown}` is not a number; use one such as 200, 1_000, 10k or 2M"
         ))
     };
     let (digits, factor) = match text.char_indices().last() {
@@ -15,9 +15,7 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         Some((at, 'G')) => (&text[..at], 1_000_000_000),
         Some((_, 'm')) => {
             let digits = text.trim_end_matches('m');
-            return Err(format!(
-                "a million is written with a capital letter: {digits}M"
-            ));
+            return Err(format!("for millions, use a capital M: {digits}M"));
         }
         _ => (text, 1),
     };
@@ -32,21 +30,20 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
         .parse::<u64>()
         .ok()
         .and_then(|n| n.checked_mul(factor));
-    number.ok_or_else(|| format!("{text} is more than there can be: at most {}", u64::MAX))
+    number.ok_or_else(|| format!("{text} is too large; use at most {}", u64::MAX))
 }
 
 /// A count of things of which there are fewer.
 pub(crate) fn small_count(text: &str) -> Result<u32, String> {
     let number = count(text)?;
-    u32::try_from(number)
-        .map_err(|_| format!("{text} is more than there can be: at most {}", u32::MAX))
+    u32::try_from(number).map_err(|_| format!("{text} is too large; use at most {}", u32::MAX))
 }
 
 /// The most failures of `--max-errors`, which other tools take as a share.
 pub(crate) fn failures(text: &str) -> Result<u64, String> {
     match text.strip_suffix('%').map(str::parse::<f64>) {
         Some(Ok(share)) if (0.0..=100.0).contains(&share) => Err(format!(
-            "`{text}` is a share and not a number; write --abort-on 'failed>{text}'"
+            "`{text}` is a share, not a number; use --abort-on 'failed>{text}'"
         )),
         _ => count(text),
     }
@@ -61,7 +58,7 @@ mod tests {
         assert_eq!(failures("1k"), Ok(1_000));
         for share in ["5%", "0.5%", "100%"] {
             let message = failures(share).unwrap_err();
-            let instead = format!("write --abort-on 'failed>{share}'");
+            let instead = format!("use --abort-on 'failed>{share}'");
             assert!(message.ends_with(&instead), "{message}");
         }
         assert!(!failures("500%").unwrap_err().contains("--abort-on"));

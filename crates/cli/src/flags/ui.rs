@@ -5,12 +5,13 @@ use clap::Args;
 /// Flags of `ui`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "The address that is printed has a token: without it, or from a page of another server,
-nothing is shown and nothing done. It is on loopback only; from another machine,
-`ssh -L 7070:127.0.0.1:7070 HOST` leads there. A run has its page too, with --ui ADDR."
+    after_help = "The printed address contains a token. Requests without the token, or from pages
+of other servers, are refused. The server listens on loopback only; to reach it
+from another machine, use `ssh -L 7070:127.0.0.1:7070 HOST`. With --ui ADDR, a
+run serves its own page."
 )]
 pub(crate) struct UiFlags {
-    /// Where to listen, on loopback: HOST:PORT, or :PORT; port 0 is one that is free
+    /// Loopback address to listen on: HOST:PORT, or :PORT; port 0 picks a free port
     #[arg(
         short = 'l',
         long,

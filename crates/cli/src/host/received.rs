@@ -60,7 +60,7 @@ impl Received {
     fn place(&self, path: &str) -> io::Result<&PathBuf> {
         self.files
             .get(path)
-            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "it did not come with the plan"))
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "not sent with the plan"))
     }
 
     fn permitted(&self, origin: &Origin) -> Result<(), HostError> {
@@ -74,7 +74,7 @@ impl Received {
 /// The place of a secret within the folder of secrets, also behind its links.
 fn secret(folder: Option<&Path>, path: &str) -> io::Result<PathBuf> {
     let Some(folder) = folder else {
-        let reason = "this agent has no folder of secrets (--secrets DIR)";
+        let reason = "this agent has no directory of secrets (--secrets DIR)";
         return Err(io::Error::other(reason));
     };
     let folder = fs::canonicalize(folder)?;
@@ -82,7 +82,7 @@ fn secret(folder: Option<&Path>, path: &str) -> io::Result<PathBuf> {
     match place.starts_with(&folder) {
         true => Ok(place),
         false => Err(io::Error::other(
-            "it leads out of the agent's folder of secrets",
+            "the path leads out of the agent's directory of secrets",
         )),
     }
 }

@@ -40,8 +40,8 @@ fn a_slower_candidate_is_worse_and_its_runs_are_compared_again() {
         (&"p50".into(), &"worse".into())
     );
     for said in [
-        "8 rounds find a shift of",
-        "round 1 of 8 is made",
+        "8 rounds detect a shift of",
+        "round 1 of 8 done",
         "with the tags slower-a and slower-b",
     ] {
         assert!(found.stderr.contains(said), "{said}: {}", found.stderr);
@@ -111,7 +111,7 @@ fn a_signal_ends_with_the_rounds_that_there_are() {
     let line = format!("http -r 100 -z 300ms {}", serve.url);
     let process = experiment(&line, &line, &["--rounds", "60", "-o", &store]);
     let end = Instant::now() + LIMIT;
-    while !process.stderr().contains("round 2 of 60 is made") {
+    while !process.stderr().contains("round 2 of 60 done") {
         assert!(Instant::now() < end, "{}", process.stderr());
         thread::sleep(Duration::from_millis(10));
     }
@@ -119,7 +119,7 @@ fn a_signal_ends_with_the_rounds_that_there_are() {
     let found = process.finish(LIMIT);
     assert_eq!(found.code, Some(5), "{} {}", found.stdout, found.stderr);
     assert!(
-        found.stdout.starts_with("Answer       nothing shown"),
+        found.stdout.starts_with("Answer       undecided"),
         "{}",
         found.stdout
     );
@@ -135,18 +135,14 @@ fn a_mistake_is_found_before_any_load_is_sent() {
     let serve = Serve::new("");
     let good = format!("http -r 100 -n 5 {}", serve.url);
     for (a, b, why) in [
-        ("", &*good, "--a: the line is empty"),
-        (&good, "htp x", "--b: `htp` runs no load"),
+        ("", &*good, "--a: the command line is empty"),
+        (&good, "htp x", "--b: `htp` does not run a load"),
         (&good, "http 'x", "--b: a quote is not closed"),
-        (
-            &good,
-            "http -o x 127.0.0.1",
-            "--b: -o can't be given to each run",
-        ),
+        (&good, "http -o x 127.0.0.1", "--b: -o is not allowed here"),
         (
             &good,
             "http --json=x 127.0.0.1",
-            "--b: --json can't be given",
+            "--b: --json is not allowed here",
         ),
         (
             &good,
@@ -162,10 +158,16 @@ fn a_mistake_is_found_before_any_load_is_sent() {
         assert!(!found.stderr.contains("round"), "{b}: {}", found.stderr);
     }
     for (flags, why) in [
-        (&["--rounds", "5"][..], "5 rounds can show nothing"),
-        (&["--rounds", "61"], "at most 60 rounds"),
-        (&["--tag", "a b"], "write a word"),
-        (&["--least", "0"], "write a share above 0 %"),
+        (
+            &["--rounds", "5"][..],
+            "5 rounds are too few to show any difference",
+        ),
+        (
+            &["--rounds", "61"],
+            "61 rounds are too many; use at most 60",
+        ),
+        (&["--tag", "a b"], "use a word"),
+        (&["--least", "0"], "use a share above 0 %"),
     ] {
         let found = run(&good, &good, flags);
         assert_eq!(found.code, Some(2), "{flags:?}");
@@ -192,7 +194,7 @@ fn loads_that_differ_and_runs_without_answers_end_the_first_round() {
     assert!(
         found
             .stderr
-            .contains("the loads that were asked for of pool main differ"),
+            .contains("the planned loads of pool main differ"),
         "{}",
         found.stderr
     );
@@ -207,11 +209,7 @@ fn loads_that_differ_and_runs_without_answers_end_the_first_round() {
     );
     let again = run(&line("100"), &line("100"), &["-q", "-o", &two]);
     assert_eq!(again.code, Some(2));
-    assert!(
-        again.stderr.contains("is there already"),
-        "{}",
-        again.stderr
-    );
+    assert!(again.stderr.contains("already exists"), "{}", again.stderr);
 }
 
 /// The one child of a process that runs a load in this directory, once its record has begun.
@@ -244,17 +242,17 @@ fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
         found.stderr
     );
     assert!(
-        found.stderr.contains("a/01 was cut off"),
+        found.stderr.contains("a/01 was interrupted"),
         "{}",
         found.stderr
     );
     assert!(
-        found.stderr.contains("the round is made again"),
+        found.stderr.contains("repeating the round"),
         "{}",
         found.stderr
     );
     assert!(
-        found.stdout.contains("6 runs, the first of"),
+        found.stdout.contains("6 runs, the first started"),
         "{}",
         found.stdout
     );
@@ -269,7 +267,7 @@ fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
     let words: Vec<&str> = compared.stdout.split_whitespace().collect();
     let words = words.join(" ");
     assert!(
-        words.contains("Left out: ") && words.contains("or was cut off."),
+        words.contains("Left out: ") && words.contains("or was interrupted."),
         "{words}"
     );
     // By itself it is refused.
@@ -277,7 +275,7 @@ fn a_first_round_that_broke_is_made_again_and_compare_leaves_its_run_out() {
     let refused = Process::start(&mut drumfire(["compare", &*named, &named])).finish(LIMIT);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
     assert!(
-        refused.stderr.contains("or was cut off"),
+        refused.stderr.contains("or was interrupted"),
         "{}",
         refused.stderr
     );

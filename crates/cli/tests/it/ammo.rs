@@ -213,40 +213,40 @@ fn logs_are_replayed_with_their_own_timing() {
 
 /// Files with their keys, and what is said of them.
 const REFUSED: &[(&str, &str, &str, &str)] = &[
-    ("a.uri", "/a\nb\n", "", "a.uri:2: `b` is no path"),
-    ("a.uri", "", "", "a.uri: there is no request in it"),
+    ("a.uri", "/a\nb\n", "", "a.uri:2: `b` is not a path"),
+    ("a.uri", "", "", "a.uri: the file has no requests"),
     (
         "a.uri",
         "/a\n",
         ", chosen: [ x ]",
-        "a.uri: no request in it has a tag of x",
+        "a.uri: no request in the file has a tag from this list: x",
     ),
     (
         "a.uripost",
         "9 /a\nb\n",
         "",
-        "a.uripost:1: 9 bytes should follow, and the file ends after 2",
+        "a.uripost:1: 9 bytes are expected, but the file ends after 2",
     ),
     (
         "a.raw",
         "3\nabc\n",
         "",
-        "a.raw:2: the request has no empty line behind its head",
+        "a.raw:2: the request has no empty line after its head",
     ),
     ("a.jsonl", "{\"uri\": \"/\"}\n[", "", "a.jsonl:2: "),
     (
         "a.log",
         "what\n",
         "",
-        "a.log:1: the line is no entry of an access log",
+        "a.log:1: the line is not an access log entry",
     ),
-    ("a.har", "{\"log\": 1}", "", "a.har:1: no HTTP archive"),
-    ("a.txt", "/a\n", "", "the name of a.txt says no format"),
+    ("a.har", "{\"log\": 1}", "", "a.har:1: not an HTTP archive"),
+    ("a.txt", "/a\n", "", "the format of a.txt is unknown"),
     (
         "a.uri",
         "/a\n",
         ", format: url",
-        "`url` is no format of ammo; write uri, uripost, raw, jsonline, access-log, har or grpc-json",
+        "unknown ammo format `url`; use `uri`, `uripost`, `raw`, `jsonline`, `access-log`, `har` or `grpc-json`",
     ),
     (
         "a.uri",
@@ -254,18 +254,18 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
         ", limit: 0",
         "write 1 or more, or leave it out",
     ),
-    ("a.uri", "/a\n", ", speed: fast", "`fast` is no speed"),
+    ("a.uri", "/a\n", ", speed: fast", "`fast` is not a speed"),
     (
         "a.uri",
         "/a\n",
         ", speed: 2",
-        "the entry has no time, so that its own timing is not known",
+        "the entry has no time, so it can't be replayed at its recorded time",
     ),
     (
         "a.uri",
         "/a\n",
         ", body: x",
-        "the requests of a file have bodies of their own",
+        "the requests of a file have their own bodies; leave out the body",
     ),
     (
         "a.uri",
@@ -277,13 +277,13 @@ const REFUSED: &[(&str, &str, &str, &str)] = &[
         "a.uri",
         "/a\n",
         " }, { get: /",
-        "the requests of a file are those of a whole pool",
+        "a file of requests must be alone in its pool",
     ),
     (
         "a.uri",
         "/a\n",
         " }, { get: /, passes: 2",
-        "`passes` is for files of requests, beside `ammo`",
+        "`passes` is only for files of requests (`ammo`)",
     ),
 ];
 
@@ -343,7 +343,7 @@ fn fields_of_a_pool_stand_below_the_file_and_those_beside_it_may_stand_above() {
     let broken = "    requests: { ammo_lines: \"/a\\nb\" }";
     let run = run(broken, &server.url(), &folder, "");
     assert!(
-        run.stderr.contains("ammo_lines:2: `b` is no path"),
+        run.stderr.contains("ammo_lines:2: `b` is not a path"),
         "{run:?}"
     );
 }
@@ -399,7 +399,7 @@ fn calls_of_a_file_that_can_not_be_made_are_refused_with_their_line() {
         (
             "{\"call\": \"SayHello\"}",
             "",
-            "calls.json:2: `SayHello` is no call; write package.Service.Method",
+            "calls.json:2: `SayHello` is not a call; write package.Service.Method",
         ),
         (
             "{\"call\": \"helloworld.Greeter.SayHallo\"}",
@@ -414,18 +414,18 @@ fn calls_of_a_file_that_can_not_be_made_are_refused_with_their_line() {
         (
             "{\"call\": \"helloworld.Greeter.SayHello\", \"metadata\": {\"grpc-timeout\": \"1S\"}}",
             "",
-            "calls.json:2: metadata `grpc-timeout`: this key belongs to gRPC itself",
+            "calls.json:2: metadata `grpc-timeout`: this key is reserved by gRPC",
         ),
         (
             "{\"payload\": {}}",
             "",
-            "calls.json:2: no call as JSON: missing field `call`",
+            "calls.json:2: invalid JSON call: missing field `call`",
         ),
         ("", ", speed: 2", "a file of calls has no times"),
         (
             "",
             ", data: '{}'",
-            "the requests of a file have bodies of their own",
+            "the requests of a file have their own bodies; leave out the body",
         ),
         ("", ", headers: { A: b }", "`headers` is for HTTP requests"),
         ("", ", metadata: { te: b }", "metadata `te`"),

@@ -150,7 +150,7 @@ fn the_page_of_a_run_follows_and_commands_it() {
         "{said}"
     );
     let said = url.post("command", &own, r#"{"command":"dance"}"#);
-    assert!(said.contains("no command is named"), "{said}");
+    assert!(said.contains("unknown command"), "{said}");
     let said = url.post("command", "http://evil.example", r#"{"command":"stop"}"#);
     assert!(said.contains(" 403 "), "{said}");
     let large = format!(r#"{{"command":"mark","value":"{}"}}"#, "x".repeat(10_000));
@@ -227,7 +227,7 @@ fn stored_runs_are_listed_shown_and_compared() {
     let mut live = String::new();
     wait_until("the run in the list", || {
         let list = url.get("");
-        let row = list.split("<tr>").find(|row| row.contains("goes on"));
+        let row = list.split("<tr>").find(|row| row.contains("running"));
         let name = row.and_then(|row| row.split("href=\"run/").nth(1));
         live = name
             .unwrap_or_default()
@@ -254,10 +254,10 @@ fn stored_runs_are_listed_shown_and_compared() {
 #[test]
 fn pages_are_on_loopback_alone() {
     for (address, words) in [
-        ("192.0.2.1:80", "on loopback only"),
-        ("[::]:0", "on loopback only"),
-        ("7070", "write HOST:PORT"),
-        ("localhost:99999", "write HOST:PORT"),
+        ("192.0.2.1:80", "must be on loopback"),
+        ("[::]:0", "must be on loopback"),
+        ("7070", "use HOST:PORT"),
+        ("localhost:99999", "use HOST:PORT"),
     ] {
         let run = User::new().start(&["ui", "-l", address]).finish(LIMIT);
         assert_eq!(run.code, Some(2), "{address}: {}", run.stderr);

@@ -58,14 +58,11 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
     assert_eq!(json(&found.stdout)["answer"], "above", "{}", found.stdout);
     assert!(serve.count("requests") >= 20, "{}", serve.count("requests"));
     for (line, message) in [
-        (
-            "grpc --plaintext localhost:1",
-            "name the method with --call",
-        ),
+        ("grpc --plaintext localhost:1", "set the method with --call"),
         ("grpc --cal x localhost:1", "unexpected argument '--cal'"),
         (
             "grpc --call x.Y/Z 'localhost:1",
-            "the line of `drumfire grpc`: a quote is not closed",
+            "in the `drumfire grpc` command line: a quote is not closed",
         ),
         (
             "grpc -H 'authorization: Bearer s3cr3t' --cal x localhost:1",
@@ -73,10 +70,10 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
         ),
         (
             "grpc --plaintext --call x.Y/Z -u 5 localhost:1",
-            "a capacity is searched in the open model",
+            "a capacity search needs the open model",
         ),
         ("grpc --call x.Y/Z --show localhost:1", "leave out --show"),
-        ("grpc -h", "`drumfire grpc --help` shows"),
+        ("grpc -h", "use `drumfire grpc --help` to list the flags"),
     ] {
         let refused = run(line, &flags);
         assert_eq!(refused.code, Some(2), "{line}: {}", refused.stderr);
@@ -137,7 +134,12 @@ fn a_server_with_one_place_has_the_capacity_of_its_queue() {
     assert_eq!(json["slo"], "p90<60ms");
     assert_eq!(json["limited_by"], "target");
     assert_eq!(json["slos"][1]["expression"], "failed<1%");
-    for line in ["climb: 50/s, ", "hold: ", "confirm: ", "the run is in "] {
+    for line in [
+        "climb: 50/s, ",
+        "hold: ",
+        "confirm: ",
+        "the run is stored in ",
+    ] {
         assert!(found.stderr.contains(line), "{line}: {}", found.stderr);
     }
     let page = std::fs::read_to_string(&page).unwrap();
@@ -166,8 +168,7 @@ fn the_first_rate_may_miss_and_the_greatest_may_keep() {
     let kept = run(&serve.url, &flags);
     assert_eq!(kept.code, Some(0), "{} {}", kept.stdout, kept.stderr);
     assert!(
-        kept.stdout
-            .contains("or more: the greatest rate that was allowed keeps"),
+        kept.stdout.contains("or more: the maximum rate keeps"),
         "{}",
         kept.stdout
     );
@@ -269,39 +270,35 @@ fn mistakes_are_named_before_anything_is_sent() {
         ("", &["--slo"][..]),
         (
             "--slo p99<50",
-            &[
-                "--slo: `50` can't be the bound",
-                "50ms",
-                "\n  p99<50\n      ^",
-            ],
+            &["--slo: invalid bound `50`", "50ms", "\n  p99<50\n      ^"],
         ),
         ("--slo p99", &["--slo: "]),
         ("--slo p98x<50ms", &["--slo: ", "p98x"]),
         (
             "--slo avg<50ms",
-            &["--slo `avg<50ms`: `avg` is no share", "p99<50ms"],
+            &["--slo `avg<50ms`: `avg` is not a share", "p99<50ms"],
         ),
         ("--slo rate>100/s", &["--slo `rate>100/s`: ", "with `<`"]),
         (
             "--slo p99<50ms -u 10",
-            &["leave -u out", "open model", "-c"],
+            &["leave out -u", "open model", "-c"],
         ),
         (
             "--slo p99<50ms -r 500",
-            &["leave -r out", "--from", "--max"],
+            &["leave out -r", "--from", "--max"],
         ),
-        ("--slo p99<50ms -z 10s", &["leave -z out", "--hold"]),
+        ("--slo p99<50ms -z 10s", &["leave out -z", "--hold"]),
         (
             "--slo p99<50ms --think-time 1s",
-            &["leave --think-time out"],
+            &["leave out --think-time"],
         ),
         (
             "--slo p99<50ms --threshold p99<1s",
-            &["leave --threshold out", "--slo"],
+            &["leave out --threshold", "--slo"],
         ),
         (
             "--slo p99<50ms --hold 1s",
-            &["--hold: 1s is no time for it", "10"],
+            &["--hold: 1s is out of range", "10"],
         ),
         ("--slo p99<50ms --hold 60", &["--hold: "]),
         ("--slo p99<50ms --from 0", &["--from: 0 sends nothing"]),
@@ -309,7 +306,7 @@ fn mistakes_are_named_before_anything_is_sent() {
         ("--slo p99<50ms --pool main", &["--pool", "plan"]),
         (
             "--slo p99<50ms --html -",
-            &["standard output has the answer"],
+            &["standard output is reserved for the answer"],
         ),
     ] {
         let flags: Vec<&str> = flags.split_whitespace().collect();

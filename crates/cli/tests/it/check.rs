@@ -45,10 +45,10 @@ drumfire: plan.yaml:2:51: timeot: `5x` is not a duration; write a number with a 
 drumfire: plan.yaml:5:11: rate: `lin` is not a law; did you mean `line`? The laws are const, line, once, sine, stairs, step, trace, unlimited
    5 │     rate: lin(5,50,2m) const(50,3m)
      │           ^
-drumfire: plan.yaml:6:33: Authorization: a single value is wanted, not a mapping
+drumfire: plan.yaml:6:33: Authorization: expected a single value, not a mapping
    6 │     headers: { Authorization: [ { *: * } ], ********: ****** }
      │                                 ^
-drumfire: plan.yaml:8:14: get: templates have no variable `uid`; did you mean `uuid`?; `templates: none` sends it as it is
+drumfire: plan.yaml:8:14: get: templates have no variable `uid`; did you mean `uuid`?; use `templates: none` to send it as it is
    8 │       - get: /{{ uid }}
      │              ^
 drumfire: plan.yaml:11:5: a pool has no key `request`; did you mean `requests`?
@@ -57,7 +57,7 @@ drumfire: plan.yaml:11:5: a pool has no key `request`; did you mean `requests`?
 drumfire: plan.yaml:13:16: after: `5` is not a duration; write a number with a unit, such as 10s, 1m30s, 500ms, 250us or 2h
   13 │ stop: { after: 5 }
      │                ^
-drumfire: plan.yaml:14:15: thresholds: `<1s` can't be the bound; write a duration with its unit, such as 50ms
+drumfire: plan.yaml:14:15: thresholds: invalid bound `<1s`; write a duration with its unit, such as 50ms
   14 │ thresholds: [ 'p99<<1s' ]
      │                    ^
 "
@@ -89,12 +89,11 @@ generator: { threads: 1, warmup: 5s }
 ";
 
 const DRAWN: &str = "\
-plan.yaml can be run · 3 pools · 4m00s · 1 thread · the first 5 s not measured
-1 threshold
+plan.yaml is valid · 3 pools · 4m00s · 1 thread · warm-up 5 s · 1 threshold
 
 browse
   open model: 0/s to 50/s · 9,000 requests intended · in 4m00s
-  20 connections · time limit 5 s
+  20 connections · timeout 5 s
   2 requests in turn · to http://127.0.0.1:9
      50/s ┤                           ▁▂▃▄▆▇███████████████████████████████████
           │                    ▁▂▃▄▅▆██████████████████████████████████████████
@@ -105,9 +104,9 @@ browse
            0                                 2m00s                        4m00s
 
 buy
-  closed model: 10 to 40 users · pauses of 100 ms
-  as many iterations as are answered · in 4m00s
-  40 connections · time limit 5 s
+  closed model: 10 to 40 users · think time 100 ms
+  as many iterations as the target answers · in 4m00s
+  40 connections · timeout 5 s
   a scenario with 2 requests · to http://127.0.0.1:9
        40 ┤                                                   █████████████████
           │                                  ▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆▆█████████████████
@@ -119,7 +118,7 @@ buy
 
 last
   closed model: 2 users · 50 requests intended · within 4m00s
-  2 connections · time limit 5 s
+  2 connections · timeout 5 s
   1 request · to http://127.0.0.1:10
 
 on this machine
@@ -127,12 +126,11 @@ on this machine
 ";
 
 const IN_ASCII: &str = "\
-plan.yaml can be run, 3 pools, 4m00s, 1 thread, the first 5 s not measured
-1 threshold
+plan.yaml is valid, 3 pools, 4m00s, 1 thread, warm-up 5 s, 1 threshold
 
 browse
   open model: 0/s to 50/s, 9,000 requests intended, in 4m00s
-  20 connections, time limit 5 s
+  20 connections, timeout 5 s
   2 requests in turn, to http://127.0.0.1:9
      50/s |                           _..-==###################################
           |                    _..--=##########################################
@@ -143,9 +141,9 @@ browse
            0                                 2m00s                        4m00s
 
 buy
-  closed model: 10 to 40 users, pauses of 100 ms
-  as many iterations as are answered, in 4m00s
-  40 connections, time limit 5 s
+  closed model: 10 to 40 users, think time 100 ms
+  as many iterations as the target answers, in 4m00s
+  40 connections, timeout 5 s
   a scenario with 2 requests, to http://127.0.0.1:9
        40 |                                                   #################
           |                                  =================#################
@@ -157,7 +155,7 @@ buy
 
 last
   closed model: 2 users, 50 requests intended, within 4m00s
-  2 connections, time limit 5 s
+  2 connections, timeout 5 s
   1 request, to http://127.0.0.1:10
 
 on this machine
@@ -231,8 +229,8 @@ thresholds: [ 'step(write).p95<9s', 'step(read).p95<9s', 'step(write).p50<9s', '
     assert_eq!(
         rules,
         [
-            "the rule `step(write).p95<9s` needs 72 samples, and there are 10 requests",
-            "the rule `step(a).p90<9s` needs 36 samples, and there are 20 requests",
+            "the rule `step(write).p95<9s` needs 72 samples, but gets only 10 requests",
+            "the rule `step(a).p90<9s` needs 36 samples, but gets only 20 requests",
         ],
         "{}",
         run.stdout
@@ -255,7 +253,7 @@ thresholds: [ 'step(write).p50<9s' ]
 ";
     let folder = Folder::new();
     let one = check(&folder, plan, &[]);
-    let says = "the rule `step(write).p50<9s` needs 6 samples, and there is 1 request\n";
+    let says = "the rule `step(write).p50<9s` needs 6 samples, but gets only 1 request\n";
     assert!(one.stdout.contains(says), "{}", one.stdout);
     let three = check(
         &folder,
@@ -291,10 +289,10 @@ fn rules_without_enough_samples_are_said_before_the_run() {
     assert_eq!(
         said,
         [
-            "the rule `browse: p99<1s` needs 368 samples, and there are 100 requests",
-            "the rule `iteration.p90<1s` needs 36 samples, and there are 20 iterations",
+            "the rule `browse: p99<1s` needs 368 samples, but gets only 100 requests",
+            "the rule `iteration.p90<1s` needs 36 samples, but gets only 20 iterations",
             // The line goes on with "a window".
-            "the rule `browse: p90<1s over 2s` needs 36 samples, and there are 20 requests in",
+            "the rule `browse: p90<1s over 2s` needs 36 samples, but gets only 20 requests in",
         ]
     );
     assert_eq!(run.code, Some(0));

@@ -178,14 +178,14 @@ fn the_report_and_the_plan_name_the_clock() {
     if cfg!(target_os = "linux") {
         let (code, stdout, _) = run(&["--clock", "receive"]);
         assert_eq!(code, Some(0), "{stdout}");
-        assert!(stdout.contains("after the kernel's stamp"), "{stdout}");
+        assert!(stdout.contains("after the kernel timestamp"), "{stdout}");
     }
     let (_, stdout, _) = run(&[]);
     assert!(!stdout.contains("kernel"), "{stdout}");
     if cfg!(target_os = "linux") {
         let (code, stdout, _) = run(&["--clock", "wire"]);
         assert_eq!(code, Some(0), "{stdout}");
-        assert!(stdout.contains("after the hand-over"), "{stdout}");
+        assert!(stdout.contains("after reaching the kernel"), "{stdout}");
     }
     let (_, plan, _) = run(&["--clock", "wire", "--print-plan"]);
     assert!(plan.contains("clock: wire"), "{plan}");
@@ -194,7 +194,7 @@ fn the_report_and_the_plan_name_the_clock() {
     let (code, _, stderr) = run(&["--clock", "kernel"]);
     assert_eq!(code, Some(2));
     assert!(
-        stderr.contains("--clock: `kernel` is no clock; write program, receive or wire"),
+        stderr.contains("--clock: unknown clock `kernel`; use `program`, `receive` or `wire`"),
         "{stderr}"
     );
 }

@@ -94,7 +94,7 @@ fn four_agents_are_one_process() {
     let (alone, together) = (summary(&alone), summary(&together));
     let notes = together.info.notes.join("; ");
     assert!(
-        notes.contains("4 agents were to begin at one moment"),
+        notes.contains("4 agents were scheduled to start together"),
         "{notes}"
     );
     assert_eq!(counts(&together), counts(&alone));
@@ -142,9 +142,9 @@ fn a_killed_agent_is_stated() {
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(!words.contains("run valid"), "{words}");
     assert!(words.contains("was lost at"), "{words}");
-    assert!(words.contains("is unknown, and in no figure"), "{words}");
+    assert!(words.contains("are unknown and not counted"), "{words}");
     assert!(
-        words.contains("of what was asked for has no account"),
+        words.contains("of the requested load is unaccounted for"),
         "{words}"
     );
     let stored = summary(&together);
@@ -206,13 +206,13 @@ generator: {{ interval: 1s }}
     let words = words.replace(" · ", " ");
     for stated in [
         "was lost at",
-        "is unknown, and in no figure",
-        "and what was due between is not sent",
-        "of what was asked for has no account",
+        "are unknown and not counted",
+        "requests due in between were not sent",
+        "of the requested load is unaccounted for",
     ] {
         assert!(words.contains(stated), "{stated}: {words}");
     }
-    let times = words.split("of them from ").skip(1);
+    let times = words.split("of them at ").skip(1);
     let times = times.filter_map(|rest| rest.split(' ').next()?.parse::<f64>().ok());
     let from = times.fold(0.0, f64::max);
     assert!((4.0..14.0).contains(&from), "{words}");
@@ -264,18 +264,14 @@ fn a_share_that_cannot_go_on_is_refused_at_the_start() {
     refused(
         "users: 4\n    stop: { requests: 10 }",
         "",
-        "pool p ends its users by a count of requests",
+        "pool p stops its users after a count of requests",
     );
     refused(
         "users: 2\n    rate: 5/s\n    rate_per: user\n    stop: { after: 1s }",
         "",
         "pool p has a rate for each user",
     );
-    refused(
-        "rate: unlimited(1s)",
-        "",
-        "pool p has a load without a rate",
-    );
+    refused("rate: unlimited(1s)", "", "pool p has no rate");
     refused(
         "rate: const(5/s,1s)",
         &feed("unique"),
@@ -323,7 +319,7 @@ fn check_without_agents(nats: &Path, on_loss: &str) {
     assert_eq!(run.code, Some(1), "{}{}", run.stdout, run.stderr);
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        words.contains("the loss of all agents ended the run before its plan did"),
+        words.contains("the loss of all agents ended the run before its planned end"),
         "{words}"
     );
     let report = Process::start(&mut drumfire(["report", &together])).finish(LIMIT);
@@ -534,7 +530,7 @@ fn without_a_server_of_nats_nothing_is_left_behind() {
     command.env("PATH", &programs).env("TMPDIR", &temporary);
     let run = Process::start(&mut command).finish(LIMIT);
     assert_eq!(run.code, Some(1), "{run:?}");
-    let said = "there is no nats-server in the PATH";
+    let said = "nats-server was not found in the PATH";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     assert!(!Path::new(&stored).exists());
     assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
@@ -546,5 +542,5 @@ fn an_agent_that_reaches_no_server_waits_for_none() {
     let run = Process::start(&mut command).finish(LIMIT);
     assert_eq!(run.code, Some(1), "{run:?}");
     assert!(run.stderr.contains("can't connect to NATS"), "{run:?}");
-    assert!(!run.stderr.contains("waits for a run"), "{run:?}");
+    assert!(!run.stderr.contains("is waiting for a run"), "{run:?}");
 }

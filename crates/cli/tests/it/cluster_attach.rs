@@ -119,10 +119,7 @@ fn a_coordinator_that_was_killed_is_followed_by_another() {
     summary.conservation().unwrap();
     assert!(summary.load.kept, "{:?}", summary.load);
     let notes = summary.info.notes.join("; ");
-    assert!(
-        notes.contains("another went on with the run (1x)"),
-        "{notes}"
-    );
+    assert!(notes.contains("another took over the run (1x)"), "{notes}");
     assert!(cluster.journals().is_empty());
     // The results go where they were to go.
     let json = fs::read_to_string(&json).unwrap();
@@ -156,7 +153,7 @@ fn commands_that_came_before_are_known() {
             second = ctl(&cluster).stdout;
             !second.is_empty()
         });
-        assert!(second.contains("is 200/s already"), "{second}");
+        assert!(second.contains("is already 200/s"), "{second}");
         assert_eq!(attached.join().unwrap().code, Some(0));
     });
 }
@@ -185,7 +182,7 @@ fn a_coordinator_that_comes_too_late_gets_what_was_sent() {
     // What was in flight at the end of the lease may have been given up.
     assert!(counts.sent.abs_diff(sent) <= 16, "{counts:?} {sent}");
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("its whole account came later"), "{words}");
+    assert!(words.contains("its full results arrived later"), "{words}");
     assert!(!summary.load.kept);
     for agent in cluster.agents {
         assert_eq!(agent.finish(LIMIT).code, Some(1));
@@ -215,7 +212,7 @@ fn a_coordinator_that_stood_still_is_fenced() {
     assert!(
         paused
             .stderr
-            .contains("another coordinator goes on with the run"),
+            .contains("another coordinator has taken over the run"),
         "{}",
         paused.stderr
     );

@@ -120,10 +120,10 @@ fn a_lost_share_is_taken_as_far_as_there_are_descriptors() {
     let words = words(&run);
     for stated in [
         "agent c (2 of 6 shares) was lost at",
-        "b+1 kept 1 of them from",
-        "1 of them is kept by nobody: with one more, agent a needs 94 file descriptors, and it may \
-         open 90 (ulimit -n 94)",
-        "of what was asked for has no account",
+        "b+1 took over 1 of them at",
+        "1 of them is not taken over: with one more share, agent a needs 94 file descriptors, but \
+         its limit is 90 (set ulimit -n 94)",
+        "of the requested load is unaccounted for",
     ] {
         assert!(words.contains(stated), "{stated}: {words}");
     }
@@ -149,7 +149,7 @@ fn an_agent_that_waits_takes_a_lost_share() {
     let words = words(&run);
     for stated in [
         "agent c (3 of 6 shares) was lost at",
-        "s kept 3 of them from",
+        "s took over 3 of them at",
     ] {
         assert!(words.contains(stated), "{stated}: {words}");
     }
@@ -185,7 +185,7 @@ fn an_agent_counts_its_descriptors_again() {
     for stated in [
         "agent c (3 of 6 shares) was lost at",
         "a+1 did not take 3 of them: 30 connections need",
-        "that are open, and this process may open",
+        "already open, but this process may open only",
     ] {
         assert!(words.contains(stated), "{stated}: {words}");
     }
@@ -229,7 +229,7 @@ fn an_offer_that_is_taken_back_is_no_failure() {
     fs::write(&read, "the-token").unwrap();
     let spare = spare.finish(LIMIT);
     assert_eq!(spare.code, Some(0), "{}", spare.stderr);
-    let stated = "the shares that agent s was offered are not wanted any more";
+    let stated = "the shares offered to agent s are no longer needed";
     assert!(spare.stderr.contains(stated), "{}", spare.stderr);
     drop(lost.finish(LIMIT));
 }

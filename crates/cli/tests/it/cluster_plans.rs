@@ -145,12 +145,12 @@ stop: {{ requests: 40 }}
     let (url, own) = (server.url(), folder.at("own"));
     std::fs::create_dir(&own).unwrap();
     for (group, more, reason) in [
-        ("none", &[][..], "this agent has no folder of secrets"),
+        ("none", &[][..], "this agent has no directory of secrets"),
         ("empty", &["--secrets", &own], "can't read token.txt"),
         (
             "small",
             &["--files-max", "100B"],
-            "and this agent takes 100 B; --files-max changes it",
+            "but this agent accepts 100 B; raise this with --files-max",
         ),
     ] {
         let mut args = vec!["agent", "--nats", &url, "--group", group];
@@ -244,9 +244,9 @@ fn addresses_of_a_machine_are_shares() {
     let run = local(&nats, &plan, "127.0.0.2,127.0.0.3", &[]);
     assert_eq!(run.code, Some(0), "{}{}", run.stdout, run.stderr);
     let said = words(&run.stdout);
-    assert!(said.contains("they began within"), "{said}");
+    assert!(said.contains("all started within"), "{said}");
     let system = if cfg!(target_os = "linux") {
-        "the system's clock is"
+        "the system clock is"
     } else {
         ""
     };

@@ -105,7 +105,7 @@ fn the_rights_in_the_manual_are_those_that_are_needed() {
 
     let (ran, _) = run(&server.url(), &plan, COORDINATOR, OTHER);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("0 of 1 agents are there"), "{ran:?}");
+    assert!(ran.stderr.contains("only 0 of 1 agents joined"), "{ran:?}");
     let wrong = Way {
         flags: &[],
         variables: &[("NATS_USER", "agent"), ("NATS_PASSWORD", "guessed")],
@@ -162,7 +162,10 @@ fn the_way_to_the_server_is_tls() {
     );
     let half = ["--nats-cacert", ca];
     for (flags, reason) in [
-        (&[][..], "--nats-cacert names the authority"),
+        (
+            &[][..],
+            "authority of the server's certificate with --nats-cacert",
+        ),
         (&half[..], "can't connect to NATS"),
     ] {
         let (ran, agent) = run(&server.url(), &plan, open_way(flags), open_way(flags));

@@ -31,11 +31,7 @@ fn a_run_under_way_is_shown_with_its_agents() {
     let url = nats.url();
     let none = status(&folder, &url, &[]);
     assert_eq!(none.code, Some(0), "{}", none.stderr);
-    assert!(
-        none.stdout.contains("no run is under way"),
-        "{}",
-        none.stdout
-    );
+    assert!(none.stdout.contains("no run is active"), "{}", none.stdout);
     let text = format!(
         "drumfire: 1\npools:\n  p:\n    target: {}\n    rate: const(200/s,8s)\n    \
          connections: 8\n    requests: [ {{ get: / }} ]\n",
@@ -51,7 +47,7 @@ fn a_run_under_way_is_shown_with_its_agents() {
     let first = agent("alpha");
     wait_until("one agent is there", || {
         let shown = status(&folder, &url, &[]).stdout;
-        shown.contains("1 of 2 are there") && shown.contains("alpha")
+        shown.contains("1 of 2 have joined") && shown.contains("alpha")
     });
     let second = agent("beta");
     serve.await_requests(500);
@@ -71,9 +67,9 @@ fn a_run_under_way_is_shown_with_its_agents() {
     still("-CONT");
     let run = run.finish(LIMIT);
     let words = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("agent beta was not heard of for"), "{words}");
+    assert!(words.contains("no message from agent beta for"), "{words}");
     assert!(
-        words.contains("agent beta holds its own part for invalid"),
+        words.contains("agent beta judges its own part invalid"),
         "{words}"
     );
     drop((first, second));

@@ -43,7 +43,7 @@ fn sets_of_runs_have_an_answer_and_an_exit_code() {
     assert!(
         refused
             .stderr
-            .contains("--any-target compares them all the same"),
+            .contains("to compare them anyway, use --any-target"),
         "{}",
         refused.stderr
     );
@@ -59,7 +59,7 @@ fn one_pair_is_named_by_directories_and_never_fails() {
     let found = run(&format!("compare {root}/one {root}/two"));
     assert_eq!(found.code, Some(0), "{}", found.stderr);
     assert!(
-        found.stdout.contains("One pair of runs: no verdict"),
+        found.stdout.contains("One pair of runs has no verdict"),
         "{}",
         found.stdout
     );
@@ -69,7 +69,7 @@ fn one_pair_is_named_by_directories_and_never_fails() {
     assert_eq!(run(&line).code, Some(0), "{line}");
     let page = std::fs::read_to_string(&page).unwrap();
     assert!(
-        page.starts_with("## One pair of runs: no verdict."),
+        page.starts_with("## One pair of runs has no verdict:"),
         "{page}"
     );
     let both = run(&format!(
@@ -129,7 +129,7 @@ fn a_side_that_is_none_is_named() {
         ),
         (
             "compare a b --least 0".to_owned(),
-            "write a share above 0 % and below 100 %",
+            "use a share above 0 % and below 100 %",
         ),
     ] {
         let found = run(&line);
@@ -201,7 +201,7 @@ fn files_of_json_are_compared_and_drawn() {
     assert!(
         wrong
             .stderr
-            .contains("plan.yaml can't be compared: it is no JSON"),
+            .contains("plan.yaml can't be compared: it is not JSON"),
         "{}",
         wrong.stderr
     );
@@ -228,16 +228,25 @@ fn a_run_is_compared_with_its_baseline_in_every_result() {
     ));
     let found = run(&line);
     assert_eq!(found.code, Some(0), "{}", found.stderr);
-    let (report, beside) = found.stdout.split_once("Beside the baseline\n").unwrap();
+    let (report, beside) = found
+        .stdout
+        .split_once("Comparison with the baseline\n")
+        .unwrap();
     assert!(report.contains("Verdict"), "{report}");
-    assert!(beside.contains("One pair of runs: no verdict"), "{beside}");
+    assert!(
+        beside.contains("One pair of runs has no verdict"),
+        "{beside}"
+    );
     assert!(
         std::fs::read_to_string(&page)
             .unwrap()
             .contains("id=\"baseline\"")
     );
     let markdown = std::fs::read_to_string(&markdown).unwrap();
-    assert!(markdown.contains("### Beside the baseline"), "{markdown}");
+    assert!(
+        markdown.contains("### Comparison with the baseline"),
+        "{markdown}"
+    );
     let of_json = run(&load(&format!("--no-store --baseline {json} --json -")));
     let document: serde_json::Value = serde_json::from_str(&of_json.stdout).unwrap();
     assert_eq!(document["comparison"]["schema"], "drumfire.comparison.v1");
@@ -254,7 +263,7 @@ fn a_run_is_compared_with_its_baseline_in_every_result() {
     std::fs::write(&plan, printed).unwrap();
     let planned = run(&format!("run {plan} --no-store"));
     assert!(
-        planned.stdout.contains("Beside the baseline"),
+        planned.stdout.contains("Comparison with the baseline"),
         "{}",
         planned.stdout
     );
@@ -279,11 +288,11 @@ fn a_baseline_that_can_not_be_one_is_said_before_the_load() {
         ),
         (
             &*format!("-n 30 --baseline {base}"),
-            "the loads that were asked for of pool main differ",
+            "the planned loads of pool main differ",
         ),
         (
             &*format!("-n 20 --baseline {base}/plan.yaml"),
-            "it is no JSON",
+            "it is not JSON",
         ),
     ] {
         let found = run(&format!("http -q -r 100 --no-store {more} {}", serve.url));

@@ -40,11 +40,8 @@ fn a_run_is_changed_marked_and_ended() {
         assert!(said.contains(words), "{said}");
     }
     for (act, words) in [
-        (
-            &["rate", "400/s"][..],
-            "is 400/s already: nothing has changed",
-        ),
-        (&["resume"], "is not paused: nothing has changed"),
+        (&["rate", "400/s"][..], "is already 400/s: nothing changed"),
+        (&["resume"], "is not paused: nothing changed"),
     ] {
         let args: Vec<&str> = ["last"].iter().chain(act).copied().collect();
         let idle = ctl(&folder, &args);
@@ -55,19 +52,19 @@ fn a_run_is_changed_marked_and_ended() {
         let shown = ctl(&folder, &[name]);
         assert_eq!(shown.code, Some(0), "{}", shown.stderr);
         let said = &shown.stdout;
-        assert!(said.starts_with(&format!("{id}  for ")), "{said}");
+        assert!(said.starts_with(&format!("{id}  running for ")), "{said}");
         assert!(said.contains("load: 400/s\n"), "{said}");
         assert!(said.contains(&serve.url), "{said}");
     }
     let before = serve.count("requests");
     serve.await_requests(before + 100);
     for (args, words) in [
-        (&[&*id, "users", "5"][..], "requests start at a rate"),
+        (&[&*id, "users", "5"][..], "this load has a rate"),
         (&[&*id, "rate", "much"], "neither a rate nor a law"),
         (&[&*id, "rate"], "write the rate"),
-        (&[&*id, "rate", "0"], "a rate is above 0"),
-        (&[&*id, "pause", "now"], "takes nothing behind it"),
-        (&["nix", "pause"], "no run `nix` goes on"),
+        (&[&*id, "rate", "0"], "a rate must be above 0"),
+        (&[&*id, "pause", "now"], "takes no value; remove `now`"),
+        (&["nix", "pause"], "no run `nix` is active"),
         (&[&*id, "pause", "--pool", "b"], "no pool `b`"),
     ] {
         let refused = ctl(&folder, args);
@@ -83,13 +80,13 @@ fn a_run_is_changed_marked_and_ended() {
     assert_eq!(report.code, Some(4), "it was cut short");
     report.balances();
     let notes = report.notes();
-    for words in ["the rate became", "deployed", "a command ended the run"] {
+    for words in ["the rate changed to", "deployed", "a command ended the run"] {
         assert!(notes.contains(words), "{notes}");
     }
     assert!(!notes.contains('\u{1b}'), "{notes}");
     // What was asked for is what became due, and no longer the plan's 20.
     assert!(report.number("rate.intended_per_s") > 25.0);
-    assert_eq!(ctl(&folder, &[]).stdout, "no run goes on\n");
+    assert_eq!(ctl(&folder, &[]).stdout, "no run is active\n");
 }
 
 /// A run that is read back tells of its changes as it did itself: whole, cut off or resumed.
@@ -125,7 +122,11 @@ fn changes_are_stored_with_the_run() {
     run.signal(Signal::KILL);
     run.finish(LIMIT);
     let told = again(&cut).stdout;
-    for words in ["the rate became const(300/s)", "deployed", "was cut off"] {
+    for words in [
+        "the rate changed to const(300/s)",
+        "deployed",
+        "was cut off",
+    ] {
         assert!(told.contains(words), "{told}");
     }
     let resumed = Process::start(&mut at(&folder, &["resume", &cut, "-q"])).finish(LIMIT);
@@ -191,14 +192,18 @@ fn sockets_are_their_owners_and_dead_ones_go() {
         .mode();
     assert_eq!(mode & 0o777, 0o700);
     drop(run);
-    wait_until("the end", || ctl(&folder, &[]).stdout == "no run goes on\n");
+    wait_until("the end", || {
+        ctl(&folder, &[]).stdout == "no run is active\n"
+    });
     assert_eq!(count(), 0);
 
     std::fs::set_permissions(&sockets, PermissionsExt::from_mode(0o777)).expect("its owner");
     let refused = ctl(&folder, &[]);
     assert_eq!(refused.code, Some(1));
     assert!(
-        refused.stderr.contains("not a folder of this user's alone"),
+        refused
+            .stderr
+            .contains("a folder that only this user can access"),
         "{}",
         refused.stderr
     );
@@ -215,7 +220,7 @@ fn the_last_of_several_is_refused() {
     let refused = ctl(&folder, &["last", "stop"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
     let said = &refused.stderr;
-    assert!(said.contains("several runs go on; name one"), "{said}");
+    assert!(said.contains("several runs are active; name one"), "{said}");
     let listed = ctl(&folder, &[]).stdout;
     for line in listed.lines() {
         let id = line.split(' ').next().expect("a name");
@@ -252,14 +257,14 @@ fn the_last_run_is_one_of_the_own_folder() {
     };
     let id_of = |row: &str| row.split(' ').next().expect("a name").to_owned();
     let of_other = start(&other);
-    wait_until("the run", || ctl(&folder, &[]).stdout.contains("  for "));
+    wait_until("the run", || ctl(&folder, &[]).stdout.contains("running for "));
     let of_others = id_of(&ctl(&folder, &[]).stdout);
     let refused = ctl_of(&own, &["last", "mark", "x"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);
     for words in [
-        &*format!("no run of {own}/drumfire/runs goes on"),
+        &*format!("no run of {own}/drumfire/runs is active"),
         &of_others,
-        &format!("of {other}/drumfire/runs"),
+        &format!("in {other}/drumfire/runs"),
     ] {
         assert!(refused.stderr.contains(words), "{}", refused.stderr);
     }
@@ -286,12 +291,12 @@ fn the_folder_of_sockets_has_runs_alone() {
     let args: Vec<&str> = line.split(' ').collect();
     let run = Process::start(&mut at(&folder, &args));
     serve.await_requests(2);
-    assert_eq!(ctl(&folder, &[]).stdout, "no run goes on\n");
+    assert_eq!(ctl(&folder, &[]).stdout, "no run is active\n");
     drop(run);
     std::fs::create_dir(sockets.join("x.sock")).expect("a folder");
     let listed = ctl(&folder, &[]);
     assert_eq!(
         (listed.code, &*listed.stdout),
-        (Some(0), "no run goes on\n")
+        (Some(0), "no run is active\n")
     );
 }

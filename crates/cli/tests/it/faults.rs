@@ -263,7 +263,7 @@ fn too_few_descriptors_are_refused_at_the_start() {
         refused.stderr
     );
     assert!(
-        refused.stderr.contains("may open 100"),
+        refused.stderr.contains("may open only 100"),
         "{}",
         refused.stderr
     );
@@ -386,7 +386,7 @@ fn a_wait_that_fails_ends_the_run_with_its_reason() {
     };
     let ended = process.finish(LIMIT);
     assert_eq!((ended.code, &*ended.stdout), (Some(1), ""));
-    let reason = "the event loop can't go on: epoll_pwait2 failed: Invalid argument";
+    let reason = "the event loop failed: epoll_pwait2 failed: Invalid argument";
     assert!(ended.stderr.contains(reason), "{}", ended.stderr);
 }
 

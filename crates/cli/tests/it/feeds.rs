@@ -291,11 +291,11 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     (
         "{ csv: bad.csv }",
-        "csv: bad.csv:3: it has 1 value, and there are 2 columns",
+        "csv: bad.csv:3: the row has 1 value, but there are 2 columns",
     ),
     (
         "{ csv: open.csv }",
-        "csv: open.csv:3: a quote opens here and nothing closes it",
+        "csv: open.csv:3: a quote that opens here is not closed",
     ),
     (
         "{ csv: latin.csv }",
@@ -303,15 +303,15 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     (
         "{ jsonl: bad.jsonl }",
-        "jsonl: bad.jsonl:2: no JSON: expected value at column 7",
+        "jsonl: bad.jsonl:2: invalid JSON: expected value at column 7",
     ),
     (
         "{ json: bad.json }",
-        "json: bad.json:3: a comma or the array's end is missing here",
+        "json: bad.json:3: a comma or the end of the array is missing",
     ),
     (
         "{ json: mixed.json }",
-        "json: mixed.json:2: a row is an object here, and this is a number",
+        "json: mixed.json:2: a row must be an object here, not a number",
     ),
     (
         "{ lines: empty.txt }",
@@ -319,7 +319,7 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     (
         "{ csv: bare.csv, header: false }",
-        "header: without a line of names CSV needs `fields`, the names of its columns",
+        "header: CSV without a line of names needs `fields`, the names of its columns",
     ),
     (
         "{ csv: bare.csv, delimiter: ;; }",
@@ -327,19 +327,19 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     (
         "{ lines: skus.txt, delimiter: ';' }",
-        "delimiter: `delimiter` is for feeds of `csv`",
+        "delimiter: `delimiter` is only for feeds of `csv`",
     ),
     (
         "{ range: 1..3, rows: 7 }",
-        "rows: `rows` is for feeds of `generated`",
+        "rows: `rows` is only for feeds of `generated`",
     ),
     (
         "{ range: 1-3 }",
-        "range: `1-3` is no range; write one such as 1..1000 or 0..100 by 5",
+        "range: `1-3` is not a range; write one such as 1..1000 or 0..100 by 5",
     ),
     (
         "{ generated: { a: nam } }",
-        "a: `nam` is no kind of generated value; did you mean `name`?",
+        "a: unknown kind of generated value `nam`; did you mean `name`?",
     ),
     (
         "{ generated: [] }",
@@ -347,36 +347,39 @@ const BROKEN: &[(&str, &str)] = &[
     ),
     (
         "{ inline: [ { a: 1 }, 2 ] }",
-        "inline: row 2: a row is an object here, and this is a number",
+        "inline: row 2: a row must be an object here, not a number",
     ),
     ("{ inline: [] }", "inline: the feed has no rows"),
     (
         "{ range: 1..3, order: sideways }",
-        "order: `sideways` is no order; write in_order, random, unique or once",
+        "order: unknown order `sideways`; use `in_order`, `random`, `unique` or `once`",
     ),
     (
         "{ range: 1..3, at_end: explode }",
-        "at_end: `explode` is nothing to do at the end; write wrap, stop or fail",
+        "at_end: unknown action `explode`; use `wrap`, `stop` or `fail`",
     ),
     (
         "{ range: 1..3, order: once, at_end: wrap }",
-        "at_end: rows that are used once do not begin again; write `order: in_order`",
+        "at_end: rows that are used once can't begin again; write `order: in_order`",
     ),
     (
         "{ range: 1..3, order: unique, at_end: stop }",
-        "at_end: a user keeps its row, and one that finds none fails; write `at_end: fail`, or leave it out",
+        "at_end: each user keeps its row, and a user without a row fails; write `at_end: fail`, or \
+         leave it out",
     ),
     (
         "{ range: 1..3, order: random, at_end: stop }",
-        "at_end: a feed that is drawn from at random has no end",
+        "at_end: a feed in random order has no end; leave out `at_end`",
     ),
     (
         "{}",
-        "a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
+        "a feed needs exactly one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and \
+         `generated`",
     ),
     (
         "{ range: 1..3, csv: x }",
-        "a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and `generated`",
+        "a feed needs exactly one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` and \
+         `generated`",
     ),
 ];
 
@@ -405,19 +408,19 @@ fn templates_that_read_feeds_wrongly_are_refused() {
             "{ range: 1..3 }",
             "/{{ f ~ f.value }}",
             "",
-            "write one of `f` and `f.value`",
+            "use either `f` or `f.value`, not both",
         ),
         (
             "{ range: 1..3, order: unique }",
             "/{{ f }}",
             ", users: 4",
-            "4 users keep a row each, and the feed has 3; give it more rows, or write `at_end: fail`",
+            "4 users keep a row each, and the feed has only 3; add rows, or write `at_end: fail`",
         ),
         (
             "{ range: 1..3, order: unique }",
             "/{{ f }}",
             ", rate: 5/s",
-            "write `users: 3` beside the rate, or `at_end: fail` here",
+            "add `users: 3` next to the rate, or `at_end: fail` here",
         ),
     ] {
         let said = refused(feed, target, more);

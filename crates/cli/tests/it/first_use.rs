@@ -30,7 +30,7 @@ fn an_address_is_a_url() {
         let run = run(&line);
         assert_eq!(run.code, Some(0), "{line}: {}", run.stderr);
         let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
-        let note = format!("a URL without a scheme was taken as http://: http://{url}");
+        let note = format!("a URL without a scheme was read as http://: http://{url}");
         assert!(text.contains(&note), "{line}: {}", run.stdout);
         assert!(text.contains("10 sent · 10 ok"), "{line}: {}", run.stdout);
     }
@@ -50,7 +50,7 @@ fn a_list_may_have_addresses() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let text = run.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("10 sent · 10 ok"), "{}", run.stdout);
-    let note = format!("taken as http://: http://{address}/a");
+    let note = format!("read as http://: http://{address}/a");
     assert!(text.contains(&note), "{}", run.stdout);
 }
 
@@ -103,9 +103,12 @@ fn a_target_that_is_not_there_is_named_at_once() {
     });
     process.signal(Signal::INT);
     let run = process.finish(LIMIT);
-    let remarks = run.stderr.matches("every request so far failed").count();
+    let remarks = run
+        .stderr
+        .matches("every request so far has failed")
+        .count();
     assert_eq!(remarks, 1, "{}", run.stderr);
-    assert!(run.stderr.contains("check that the server runs"));
+    assert!(run.stderr.contains("check that the server is running"));
     let quiet = run_quiet();
     assert_eq!((quiet.code, &*quiet.stderr), (Some(1), ""));
 }
@@ -163,7 +166,10 @@ fn a_schema_is_asked_for_by_a_flag() {
 fn help_is_short_or_whole() {
     let top = run("--help").stdout;
     let first = top.lines().next().unwrap();
-    assert!(first.contains("load on an HTTP or gRPC service"), "{first}");
+    assert!(
+        first.contains("Load-test HTTP and gRPC services"),
+        "{first}"
+    );
     assert!(top.contains("  drumfire http localhost:8080"), "{top}");
     for command in ["http", "grpc"] {
         let (short, whole) = (
@@ -287,7 +293,7 @@ fn a_server_without_grpc_says_so_at_once() {
     assert!(
         listed
             .stderr
-            .contains("drumfire serve offers gRPC with --grpc"),
+            .contains("start drumfire serve with --grpc to serve gRPC"),
         "{}",
         listed.stderr
     );
@@ -309,7 +315,7 @@ fn a_report_shows_what_was_sent() {
         .collect::<Vec<_>>()
         .join(" ");
     assert!(
-        text.contains(&format!("POST {} · a body of 3 bytes", serve.url)),
+        text.contains(&format!("POST {} · body of 3 bytes", serve.url)),
         "{}",
         shown.stdout
     );

@@ -116,7 +116,7 @@ fn a_threshold_that_does_not_hold_is_named() {
     let line = |rule: &str| ghz(&format!("{CALL} -n 5 -c 1 --threshold {rule}"), &server);
     let run = line("max<1ns");
     assert_eq!(run.code, Some(99), "{}", run.stderr);
-    let words = "--threshold 'max<1ns' does not hold: ";
+    let words = "--threshold 'max<1ns' failed: ";
     assert!(run.stderr.contains(words), "{}", run.stderr);
     assert!(run.stdout.contains("Summary:"), "{}", run.stdout);
     // Five samples show no 99th percentile.

@@ -520,7 +520,7 @@ fn metadata_that_may_not_be_sent_is_refused() {
         ),
         (
             "-H 'grpc-status: {{ user }}'",
-            &["`grpc-status`", "belongs to gRPC"],
+            &["`grpc-status`", "reserved by gRPC"],
         ),
         (
             "-H ':authority: a'",
@@ -570,7 +570,10 @@ fn replies_that_are_no_messages_fail() {
     assert_eq!(report.kind("decode"), 5, "{:#}", report.short());
     assert_eq!(report.at("status")["INTERNAL"], 5, "{:#}", report.short());
     let said = report.at("errors")[0]["message"].as_str().unwrap();
-    assert!(said.contains("no helloworld.HelloReply: message"), "{said}");
+    assert!(
+        said.contains("not a valid helloworld.HelloReply: message"),
+        "{said}"
+    );
     let report = calls(&format!("{line} --no-reply-check"));
     assert_eq!(report.n("requests.ok"), 5, "{:#}", report.short());
 }
@@ -622,12 +625,12 @@ const MISTAKES: [(&str, i32, &[&str]); 18] = [
     (
         "{own} --plaintext {hello} --compress brotli",
         2,
-        &["--compress", "gzip, zstd or identity"],
+        &["--compress", "`gzip`, `zstd` or `identity`"],
     ),
     (
         "{own} --plaintext {hello} --order sorted",
         2,
-        &["--order", "turn, random or once"],
+        &["--order", "`turn`, `random` or `once`"],
     ),
     (
         "{own} --plaintext --describe helloworld.HeloRequest",
@@ -644,9 +647,13 @@ const MISTAKES: [(&str, i32, &[&str]); 18] = [
         1,
         &["does not support reflection", "--proto"],
     ),
-    ("{go} --list", 1, &["TLS", "say --plaintext"]),
-    ("{tls} --plaintext --list", 1, &["leave --plaintext out"]),
-    ("{closed} --plaintext --list", 1, &["nothing listens"]),
+    ("{go} --list", 1, &["TLS", "use --plaintext"]),
+    ("{tls} --plaintext --list", 1, &["leave out --plaintext"]),
+    (
+        "{closed} --plaintext --list",
+        1,
+        &["refused the connection"],
+    ),
     (
         "{go} --plaintext --proto {dir}/test.proto --call grpc.testing.TestServices/EmptyCall",
         2,

@@ -297,7 +297,7 @@ fn servers_that_allow_few_streams_are_named() {
             "{waited}; {what}"
         );
         let text = http(&line).stdout;
-        let told = " waited: the server allows 3 streams at a time";
+        let told = " waited: the server allows 3 concurrent streams";
         assert!(text.contains(told), "{line}: {text}");
     }
     // Users that fit are not held back.
@@ -330,8 +330,8 @@ fn servers_without_http2_are_named() {
     );
     let rows = [
         // One refuses with an alert, the other goes on without the extension.
-        (nginx.tls_url(""), "--http2", "tls:alpn", "did not agree"),
-        (haproxy.tls_url(""), "--http2", "tls:alpn", "did not agree"),
+        (nginx.tls_url(""), "--http2", "tls:alpn", "did not accept"),
+        (haproxy.tls_url(""), "--http2", "tls:alpn", "did not accept"),
         (nginx.url(""), "--http2", "proto:not_h2", "HTTP/1.1 400"),
         (to_clear, "--http2", "tls:protocol", "expect plain http://"),
         // The other way round, a server that has nothing else.

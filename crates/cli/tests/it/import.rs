@@ -52,7 +52,7 @@ fn command_lines_of_curl_become_a_plan() {
          Authorization: Basic bWU6cHc=\n          Upgrade-Insecure-Requests: 1\nstop:\n  after: 10s\n"
     );
     assert!(
-        notes.contains("`--form` beside other data is not carried over"),
+        notes.contains("`--form` is not imported, because there is other data"),
         "{notes}"
     );
     assert!(
@@ -79,7 +79,10 @@ fn forms_of_several_parts_keep_their_parts() {
         assert!(plan.contains(expected), "{expected}: {plan}");
     }
     assert!(!plan.contains("Content-Type"), "{plan}");
-    assert!(notes.contains("the file of the part `g`"), "{notes}");
+    assert!(
+        notes.contains("the part `g` of a multipart body is not imported"),
+        "{notes}"
+    );
 }
 
 /// A setting of one of several command lines is one of the whole plan, which is said.
@@ -89,7 +92,7 @@ fn settings_of_one_command_line_are_said_to_hold_for_all() {
     let (plan, notes) = imported("curl", lines, "");
     assert!(plan.contains("timeout: 5s"), "{plan}");
     assert!(
-        notes.contains("`--max-time` of 1 of 2 command lines holds for all requests"),
+        notes.contains("`--max-time` is set in 1 of 2 command lines and applies to all requests"),
         "{notes}"
     );
     assert!(!notes.contains("--insecure"), "{notes}");
@@ -114,7 +117,9 @@ fn what_others_own_or_what_changes_something_is_left_out() {
     let (plan, notes) = imported("har", &har, "");
     assert!(!plan.contains("cdn.test"), "{plan}");
     assert!(
-        notes.contains("2 requests to cdn.test are left out, as the first one goes to shop.test"),
+        notes.contains(
+            "2 requests to cdn.test are left out, because the first one goes to shop.test"
+        ),
         "{notes}"
     );
     let (plan, notes) = imported("har", &har, "--all");
@@ -129,8 +134,8 @@ fn what_others_own_or_what_changes_something_is_left_out() {
         "{plan}"
     );
     for note in [
-        "DELETE /a is left out, for it may change something; --all keeps it",
-        "GET /b is left out, for it is deprecated; --all keeps it",
+        "DELETE /a is left out, because it may change something; use --all to keep it",
+        "GET /b is left out, because it is deprecated; use --all to keep it",
     ] {
         assert!(notes.contains(note), "{note}: {notes}");
     }
@@ -171,7 +176,7 @@ fn a_recording_becomes_a_plan_with_or_without_its_pauses() {
         "{plan}"
     );
     assert!(
-        notes.contains("`wss://h.test/c` is no request over HTTP"),
+        notes.contains("`wss://h.test/c` is not an HTTP request"),
         "{notes}"
     );
     let (paused, _) = imported("har", HAR, "--pauses");
@@ -217,7 +222,7 @@ fn a_description_becomes_a_request_for_each_operation() {
         "{plan}"
     );
     assert!(
-        notes.contains("the query parameter `page` of GET /v1/pets/{id} may be left out"),
+        notes.contains("the optional query parameter `page` of GET /v1/pets/{id} is left out"),
         "{notes}"
     );
     let (elsewhere, _) = imported("openapi", OPENAPI, "--all --target http://127.0.0.1:9");
@@ -310,11 +315,11 @@ fn a_collection_becomes_a_plan_with_its_variables() {
         assert!(plan.contains(text), "{text}\n{plan}");
     }
     assert!(
-        notes.contains("the scripts of F/R are not carried over"),
+        notes.contains("the scripts of F/R are not imported"),
         "{notes}"
     );
     assert!(
-        notes.contains("takes it from the environment, as TOKEN"),
+        notes.contains("the plan reads the environment variable TOKEN"),
         "{notes}"
     );
 }
@@ -341,7 +346,7 @@ fn a_collection_has_paths_with_variables_keys_in_queries_and_parts_of_forms() {
     ] {
         assert!(plan.contains(expected), "{expected}: {plan}");
     }
-    assert!(!notes.contains("names no target"), "{notes}");
+    assert!(!notes.contains("has no target"), "{notes}");
     let (plan, _) = imported("postman", PARTS_OF_POSTMAN, "--target http://127.0.0.1:1");
     assert!(plan.contains("target: http://127.0.0.1:1"), "{plan}");
     assert!(
@@ -364,8 +369,8 @@ fn a_log_becomes_its_paths_with_their_weights() {
     assert!(plan.contains("- get: /a\n        weight: 2\n"), "{plan}");
     assert!(plan.contains("- get: /b?x=1\n"), "{plan}");
     assert!(
-        notes.contains("lines without a request in quotes are left out (1)")
-            && notes.contains("for a log has no bodies (1)"),
+        notes.contains("lines without a quoted request are left out (1)")
+            && notes.contains("because a log has no bodies (1)"),
         "{notes}"
     );
     let folder = Folder::new();

@@ -156,7 +156,7 @@ fn a_reader_touches_nothing() {
     let cut = Report::read(&json);
     cut.balances();
     assert!(cut.n("requests.ok") < 150, "{:#}", cut.short());
-    let note = "the reader of its results has gone";
+    let note = "the reader of the results closed the pipe";
     assert!(cut.notes().contains(note), "{}", cut.notes());
 }
 

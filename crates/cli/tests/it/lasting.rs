@@ -185,7 +185,7 @@ fn a_disk_without_room_ends_the_storing_alone() {
     command.args(["-m", "sh", "-c", &script]);
     let live = Process::start(&mut command).finish(LIMIT);
     assert_eq!(live.code, Some(0), "{}", live.stderr);
-    let told = live.stderr.matches("is not stored to its end").count();
+    let told = live.stderr.matches("the stored run is incomplete").count();
     assert_eq!(told, 1, "{}", live.stderr);
     assert!(
         live.stderr.contains("No space left on device"),

@@ -171,7 +171,7 @@ fn lines_that_are_sent_once_can_not_be_drawn() {
     );
     let run = run(&plan, "", &folder);
     assert_eq!(run.code, Some(2));
-    let part = "`mix: random` draws which request comes next";
+    let part = "with `mix: random`, the turns of a request are not known";
     assert_eq!(run.stderr.matches(part).count(), 2, "{}", run.stderr);
 }
 

@@ -40,7 +40,7 @@ fn pictures_are_files_of_their_own() {
     for (place, why) in [
         (".", "other files"),
         ("run/plan.yaml", "a file"),
-        ("-", "a folder"),
+        ("-", "a directory"),
         ("none/deeper", "No such file"),
     ] {
         let refused = run(&folder, &format!("report run --svg {place}"));

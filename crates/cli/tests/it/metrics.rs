@@ -201,7 +201,7 @@ fn a_taken_port_is_an_error_before_anything_is_sent() {
     let taken = taken.local_addr().unwrap();
     for (flags, message) in [
         (format!("--metrics {taken}"), "--metrics: can't listen on"),
-        ("--metrics nowhere".to_owned(), "write HOST:PORT, or :PORT"),
+        ("--metrics nowhere".to_owned(), "use HOST:PORT or :PORT"),
         ("--metrics-linger 5s".to_owned(), "add --metrics ADDR"),
         (
             "--metrics :0 --metrics-linger x".to_owned(),

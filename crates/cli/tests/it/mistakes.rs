@@ -12,16 +12,19 @@ use std::os::unix::ffi::OsStrExt as _;
 /// built-in server, `{host}` for its address, `{dir}` for a folder with some files.
 const MISTAKES: [(&str, &[&str]); 99] = [
     ("", &["<URL>"]),
-    ("hostname", &["has no scheme", "http://hostname"]),
+    (
+        "hostname",
+        &["does not begin with a scheme", "http://hostname"],
+    ),
     ("{dir}/bad", &["{dir}/bad` is a file", "@{dir}/bad"]),
     ("POST {url}", &["-X POST"]),
     (
         "/no/path",
-        &["is a path", "write http://127.0.0.1:8080/no/path"],
+        &["has no host", "write http://127.0.0.1:8080/no/path"],
     ),
     (
         "{url} @{dir}/body.json",
-        &["has JSON", "-d @{dir}/body.json"],
+        &["contains JSON", "-d @{dir}/body.json"],
     ),
     // What is right on the command lines of hey, oha, wrk, curl, vegeta and k6.
     ("-q 100 {url}", &["-q is --quiet", "-r 100"]),
@@ -35,12 +38,12 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ("{url} -n 5m", &["5M"]),
     (
         "{url} --json '{\"a\":1}'",
-        &["--json takes the name of a file", "-d"],
+        &["--json takes a file name", "-d"],
     ),
-    ("-H @{dir}/bad {url}", &["names a file", "Name: value"]),
+    ("-H @{dir}/bad {url}", &["would read a file", "Name: value"]),
     (
         "@{dir}/targets",
-        &["{dir}/targets:1: ", "one URL a line", "-X"],
+        &["{dir}/targets:1: ", "one URL per line", "-X"],
     ),
     (
         "@{dir}/bodies",
@@ -54,10 +57,7 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ("{url} -r abc", &["-r: ", "500/s", "\n  abc\n  ^\n"]),
     (
         "{url} -r 'line(5,,60s)'",
-        &[
-            "an argument is missing here",
-            "\n  line(5,,60s)\n         ^\n",
-        ],
+        &["an argument is missing", "\n  line(5,,60s)\n         ^\n"],
     ),
     (
         "{url} -r 'const(5,10s) lin(1,2,3s)'",
@@ -73,7 +73,7 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ("{url} -z 1week", &["-z: ", "10s"]),
     ("{url} --duration 1week", &["--duration: ", "10s"]),
     ("{url} --rate=abc", &["--rate: ", "\n  abc\n  ^\n"]),
-    ("{url} -z 0s", &["-z: nothing fits into a duration of 0"]),
+    ("{url} -z 0s", &["-z: a duration can't be 0"]),
     ("{url} -n 0", &["-n", "0"]),
     ("{url} -n 99999999999999999999", &["99999999999999999999"]),
     ("{url} -c 0", &["-c: 0 users", "at least 1"]),
@@ -85,7 +85,11 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ("{url} --late never", &["--late", "queue"]),
     (
         "{url} -c 2 --arrivals poisson --late skip",
-        &["--arrivals: users ask again", "--late: users", "give -r"],
+        &[
+            "--arrivals: in the closed model, users send again",
+            "--late: in the closed model",
+            "set -r",
+        ],
     ),
     ("{url} --arrivals uniform", &["--arrivals", "poisson"]),
     ("{url} --timeout soon", &["--timeout", "soon"]),
@@ -159,9 +163,9 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ),
     (
         "@{dir}/bad",
-        &["{dir}/bad:3: ", "no-scheme", "has no scheme"],
+        &["{dir}/bad:3: ", "no-scheme", "does not begin with a scheme"],
     ),
-    ("@{dir}/empty", &["empty", "one URL a line"]),
+    ("@{dir}/empty", &["empty", "one URL per line"]),
     ("@{dir}/none", &["can't read {dir}/none"]),
     ("{url} --frobnicate", &["--frobnicate"]),
     (
@@ -170,7 +174,7 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ),
     (
         "{url} -r 2s",
-        &["-r: `2s` is a time and not a rate; 1/2s is one in each"],
+        &["-r: `2s` is a time, not a rate; for one request every 2s, write 1/2s"],
     ),
     (
         "{url} -r '100 times'",
@@ -178,7 +182,7 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ),
     (
         "{url} --threshold 'rate>=5 per minute'",
-        &["`5 per minute` can't be the bound; write 5/m"],
+        &["invalid bound `5 per minute`; write 5/m"],
     ),
     (
         "{url} {url}/b --threshold 'step(nope).p95<1s'",
@@ -187,7 +191,7 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     // A number below 0 is none of a flag's.
     ("{url} -z -1s", &["-z: `-1s` is below 0"]),
     ("{url} --seed -1", &["--seed: `-1` is below 0"]),
-    ("{url} --max-errors 5%", &["write --abort-on 'failed>5%'"]),
+    ("{url} --max-errors 5%", &["use --abort-on 'failed>5%'"]),
     (
         "{url} --seed 99999999999999999999",
         &["at most 18446744073709551615"],
@@ -198,7 +202,7 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ),
     (
         "{url} --set pools.main.rate=5",
-        &["`--set`", "`drumfire run` takes"],
+        &["`--set`", "`drumfire run` runs it"],
     ),
     ("{url} --note x", &["drumfire runs note last x"]),
     // Slashes and hosts that are missing.
@@ -206,20 +210,20 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ("http//{host}/", &["write `http://{host}/`"]),
     ("https:{host}", &["write `https://{host}`"]),
     ("8080", &["write `http://localhost:8080`"]),
-    ("{url} -H @fields.txt", &["-H: `@fields.txt` names a file"]),
+    (
+        "{url} -H @fields.txt",
+        &["-H: `@fields.txt` would read a file"],
+    ),
     (
         "{url} --feed =people.csv",
-        &["`=people.csv` is not NAME=FILE"],
+        &["`=people.csv` is not of the form NAME=FILE"],
     ),
     (
         "'{url}?n={{ p.name }}' --feed p={dir}/semicolons.csv",
-        &[
-            "it has name;city; where `;` stands between values",
-            "delimiter",
-        ],
+        &["it has name;city; if `;` separates the values", "delimiter"],
     ),
     // Other tools' names of forms.
-    ("{url} -o csv", &["`csv` is a form of results"]),
+    ("{url} -o csv", &["`csv` is an output format"]),
     ("{url} -O json", &["`--json FILE`"]),
     // A result without its file, and with the URL in its place.
     (
@@ -228,11 +232,11 @@ const MISTAKES: [(&str, &[&str]); 99] = [
     ),
     (
         "--json {url}",
-        &["has the URL; standard output is --json - {url}"],
+        &["got the URL; to write to standard output, use --json - {url}"],
     ),
     (
         "-n 1 --html {host}",
-        &["standard output is --html - {host}"],
+        &["to write to standard output, use --html - {host}"],
     ),
     ("{url} --format=json", &["`--json FILE`"]),
 ];
@@ -244,11 +248,11 @@ const OF_COMMANDS: [(&str, &[&str]); 9] = [
         "compare last last --least -5%",
         &["--least: `-5%` is below 0"],
     ),
-    ("compare '' ''", &["the name of a run is empty"]),
-    ("report ''", &["the name of a run is empty"]),
+    ("compare '' ''", &["the name of the run is empty"]),
+    ("report ''", &["the name of the run is empty"]),
     (
         "report {dir}/plan.json",
-        &["is a file; a stored run is a directory"],
+        &["is a file, but a stored run is a directory"],
     ),
     ("runs tag last ''", &["the tag is empty"]),
     ("ui :7071", &["--listen :7071"]),
@@ -256,7 +260,7 @@ const OF_COMMANDS: [(&str, &[&str]); 9] = [
     (
         "check {dir}/plan.json",
         &[
-            "drumfire: {dir}/plan.json:1:1: a plan is a mapping and not a list\n   1 │ []\n     │ ^\n",
+            "drumfire: {dir}/plan.json:1:1: a plan must be a mapping, not a list\n   1 │ []\n     │ ^\n",
         ],
     ),
 ];
@@ -401,7 +405,7 @@ fn failures_on_the_way_have_a_class_and_a_hint() {
         (
             "http://127.0.0.1:9/".to_owned(),
             "connect:refused",
-            "check that the server runs",
+            "check that the server is running",
         ),
         (
             plain.url.replace("http:", "https:"),
@@ -436,7 +440,7 @@ fn failures_on_the_way_have_a_class_and_a_hint() {
         ),
         (
             format!("-n 3 -x http://127.0.0.1:9 {}", plain.url),
-            "failed on the way to the proxy: connect:refused; check that the proxy runs",
+            "failed on the way to the proxy: connect:refused; check that the proxy is running",
         ),
     ] {
         let run = http(&line);

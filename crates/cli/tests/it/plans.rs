@@ -246,19 +246,19 @@ fn everything_that_is_wrong_is_said_with_its_place() {
             ),
             vec![
                 "plan.yaml:4:11: rate: `5x/s` is neither a rate nor a law",
-                "plan.yaml:5:11: late: `never` is not a policy",
+                "plan.yaml:5:11: late: unknown policy `never`",
                 "plan.yaml:6:14: timeout: `soon` is not a duration",
                 "plan.yaml:7:16: body_file: can't read none.json: No such file",
                 "plan.yaml:10:12: get: a path needs a `target`",
-                "plan.yaml:11:13: post: `localhost` has no scheme",
-                "plan.yaml:12:15: thresholds: `50` can't be the bound",
+                "plan.yaml:11:13: post: `localhost` does not begin with a scheme",
+                "plan.yaml:12:15: thresholds: invalid bound `50`",
                 "plan.yaml:13:23: threads: 0 threads do nothing",
-                "plan.yaml:13:36: interval: an interval lasts at least 100ms",
+                "plan.yaml:13:36: interval: the minimum interval is 100ms",
             ],
         ),
         (
             "drumfire: 1\npools:\n  a: { requests: [ { get: x } ] }\n  b: { rate: 5x/s }\n".to_owned(),
-            vec!["plan.yaml:3:27: get: `x` has no scheme", "plan.yaml:4:14: rate: `5x/s`"],
+            vec!["plan.yaml:3:27: get: `x` does not begin with a scheme", "plan.yaml:4:14: rate: `5x/s`"],
         ),
         (
             format!(

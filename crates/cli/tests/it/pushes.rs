@@ -130,7 +130,7 @@ fn a_receiver_that_was_down_gets_everything_later() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let report = Report::read(&folder.at("json"));
     assert!(!report.notes().contains("--influx"), "{}", report.notes());
-    let said = "it answered 503; it is tried again";
+    let said = "responded with 503; retrying";
     assert!(run.stderr.contains(said), "{}", run.stderr);
     for secret in ["secret", "abc"] {
         assert!(!run.stderr.contains(secret), "{}", run.stderr);
@@ -171,7 +171,7 @@ fn a_receiver_that_refuses_is_named_in_the_report() {
     for note in [
         "--influx http://127.0.0.1:",
         "refused",
-        "it answered 400: no",
+        "responded with 400: no",
     ] {
         assert!(notes.contains(note), "{note}: {notes}");
     }
@@ -182,7 +182,10 @@ fn a_receiver_that_refuses_is_named_in_the_report() {
 fn mistakes_are_found_before_anything_is_sent() {
     let serve = Serve::new("");
     for (flags, message) in [
-        ("--influx nowhere", "--influx: `nowhere` has no scheme"),
+        (
+            "--influx nowhere",
+            "--influx: `nowhere` does not begin with a scheme",
+        ),
         ("--otlp ftp://h/", "--otlp: scheme `ftp` is not supported"),
         (
             "--push-header 'A: b'",
@@ -364,7 +367,7 @@ fn a_receiver_is_left_alone_for_as_long_as_it_asks() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert!(began.elapsed() < Duration::from_secs(8), "it waited");
     let notes = Report::read(&folder.at("json")).notes();
-    assert!(notes.contains("has not taken the last"), "{notes}");
+    assert!(notes.contains("did not accept the last"), "{notes}");
     assert_eq!(stub.all().len(), 1);
 }
 
@@ -442,7 +445,7 @@ fn a_file_of_authorities_that_is_of_no_use_is_named() {
     let folder_of_authorities = "/etc/ssl/certs";
     for (file, reason) in [
         ("/nonexist.pem", "No such file"),
-        (&*empty, "it holds no certificate"),
+        (&*empty, "it contains no PEM certificate"),
     ] {
         for line in [
             format!("-n 5 --otlp https://localhost:1 {}", serve.url),
@@ -678,7 +681,7 @@ fn a_receiver_over_tls_is_trusted_by_a_variable() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     let notes = Report::read(&folder.at("json")).notes();
     assert!(
-        notes.contains(said) && notes.contains("has not taken"),
+        notes.contains(said) && notes.contains("did not accept"),
         "{notes}"
     );
     assert_eq!(nginx.log(), statuses);

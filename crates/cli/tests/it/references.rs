@@ -113,8 +113,9 @@ fn a_missing_value_is_said_with_its_place() {
     assert_eq!(refused.code, Some(2));
     assert_eq!(
         refused.stderr,
-        "drumfire: plan.yaml:4:13: target: the environment has no `NOWHERE`; set it, or write a \
-         default as `${env:NOWHERE:-VALUE}`\n   4 │     target: \"${env:NOWHERE}\"\n     │              ^\n"
+        "drumfire: plan.yaml:4:13: target: the environment variable `NOWHERE` is empty or not set; \
+         set it, or add a default: `${env:NOWHERE:-VALUE}`\n   4 │     target: \
+         \"${env:NOWHERE}\"\n     │              ^\n"
     );
 }
 
@@ -156,7 +157,7 @@ fn a_plan_may_be_toml_and_be_set() {
     for (flags, message) in [
         (
             "--set pools.c.rate=5",
-            "--set pools.c.rate: there is no pool `c`; there is b, a",
+            "--set pools.c.rate: unknown pool `c`; the pools are b, a",
         ),
         (
             "--set pools.b.rte=5",
@@ -168,11 +169,11 @@ fn a_plan_may_be_toml_and_be_set() {
         ),
         (
             "--set pools.b.rate.x=5",
-            "--set pools.b.rate.x: `pools.b.rate` is a text, and has no keys",
+            "--set pools.b.rate.x: `pools.b.rate` is a string and has no keys",
         ),
         (
             "--set pools.a.requests.1.get=/",
-            "--set pools.a.requests.1.get: `pools.a.requests` is a list of 1",
+            "--set pools.a.requests.1.get: `pools.a.requests` is a list of length 1",
         ),
         (
             "--set x",
@@ -180,7 +181,7 @@ fn a_plan_may_be_toml_and_be_set() {
         ),
         (
             "-r 5",
-            "-r: the plan has 2 pools, and this is of one; write --set 'pools.b.rate=5'",
+            "-r: the plan has 2 pools; for one of them, use --set 'pools.b.rate=5'",
         ),
     ] {
         let refused = run(&folder, &format!("run plan.toml {flags}"));

@@ -162,7 +162,7 @@ fn another_server_than_the_one_that_is_called_may_be_asked() {
     );
     let unknown = run(plan(""));
     assert!(
-        unknown.stderr.contains("the schema can't be had"),
+        unknown.stderr.contains("could not fetch the schema"),
         "{}",
         unknown.stderr
     );
@@ -185,7 +185,7 @@ fn every_call_that_a_server_lacks_is_named_with_its_place() {
     for expected in [
         "plan.yaml:4:28: call: service \"helloworld.Greeter\" does not include a method named",
         "plan.yaml:7:52: data: ",
-        "plan.yaml:8:17: call: the schema can't be had",
+        "plan.yaml:8:17: call: could not fetch the schema",
     ] {
         assert!(
             checked.stderr.contains(expected),

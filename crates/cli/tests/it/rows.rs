@@ -133,7 +133,7 @@ stop: { requests: 6 }
     folder.write("wrong.yaml", wrong);
     let refused = run(&folder, "check wrong.yaml");
     assert!(
-        refused.stderr.contains("a call has a `deadline`"),
+        refused.stderr.contains("for a call, use `deadline`"),
         "{}",
         refused.stderr
     );
@@ -176,9 +176,12 @@ fn a_body_has_parts() {
     let ran = run(&folder, &line);
     assert_eq!(ran.code, Some(0), "{ran:?}");
     for (line, message) in [
-        ("-F a", "`a` is not NAME=VALUE or NAME=@FILE"),
+        ("-F a", "`a` is not of the form NAME=VALUE or NAME=@FILE"),
         ("-F a=@none.txt", "can't read none.txt"),
-        ("-F a=@note.txt;size=3", "`size=3` is neither"),
+        (
+            "-F a=@note.txt;size=3",
+            "unknown option `size=3` after a file",
+        ),
     ] {
         let refused = run(&folder, &format!("http -n 1 {line} {}", server.url));
         assert_eq!(refused.code, Some(2), "{line}: {refused:?}");

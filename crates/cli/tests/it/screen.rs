@@ -201,9 +201,9 @@ fn keys_command_the_run() {
     terminal.press("p");
     terminal.await_shown("load paused from");
     terminal.press(" ");
-    terminal.await_shown("load goes on from");
+    terminal.await_shown("load resumed from");
     terminal.press("6");
-    terminal.await_shown("Lag of the generator");
+    terminal.await_shown("Generator lag");
     terminal.resize(60, 14);
     sleep(Duration::from_millis(600));
     terminal.press("?");
@@ -213,7 +213,12 @@ fn keys_command_the_run() {
     let run = process.finish(PATIENCE);
     assert_eq!(run.code, Some(4), "it was cut short");
     let report = std::fs::read_to_string(json).unwrap();
-    for part in ["s: deploy", "was paused", "went on", "became const(110/s)"] {
+    for part in [
+        "s: deploy",
+        "was paused",
+        "resumed",
+        "changed to const(110/s)",
+    ] {
         assert!(report.contains(part), "no {part} in {report}");
     }
     assert!(terminal.is_cooked());

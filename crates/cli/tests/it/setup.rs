@@ -79,7 +79,7 @@ fn a_setup_gives_values_to_the_load_and_the_teardown() {
     assert_eq!(checked.code, Some(0), "{checked:?}");
     for text in [
         "setup\n  2 requests · once before the load · takes token, who\n",
-        "teardown\n  1 request · once behind the load\n",
+        "teardown\n  1 request · once after the load\n",
     ] {
         assert!(checked.stdout.contains(text), "{text}\n{}", checked.stdout);
     }
@@ -243,7 +243,7 @@ fn mistakes_in_phases_are_said_with_their_place() {
         (
             "  target: \"URL\"",
             "  target: \"URL\"\n  timeout: \"${setup:who}\"",
-            "the setup, too, has the defaults",
+            "the defaults also apply to the setup",
         ),
         (
             "take: { token: json $.token, who: json $.user }",
@@ -282,7 +282,9 @@ stop: { requests: 3 }
     let refused = run(&folder, "run plan.yaml");
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(
-        refused.stderr.contains("in which a template begins"),
+        refused
+            .stderr
+            .contains("contains a template, which a server may not supply"),
         "{}",
         refused.stderr
     );

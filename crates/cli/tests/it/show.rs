@@ -312,6 +312,6 @@ fn exchanges_in_full_are_bounded() {
     let run = Process::start(&mut command).finish(LIMIT);
     assert_eq!(run.code, Some(0), "{run:?}");
     assert!(run.stdout.contains("1,500 ok"), "{}", run.stdout);
-    let note = "exchanges are not written down in full";
+    let note = "exchanges were not recorded in full";
     assert!(run.stdout.contains(note), "{}", run.stdout);
 }

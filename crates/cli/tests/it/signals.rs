@@ -95,7 +95,10 @@ fn the_first_is_acknowledged_and_the_second_reports_at_once() {
         let took = asked.elapsed();
         assert!(took < Duration::from_secs(2), "the report came in {took:?}");
         assert_eq!(run.code, Some(1), "nothing was answered");
-        for part in ["4 in flight", "a signal ended the run before its plan did"] {
+        for part in [
+            "4 in flight",
+            "a signal ended the run before its planned end",
+        ] {
             assert!(run.stdout.contains(part), "no `{part}` in {}", run.stdout);
         }
     }
@@ -215,7 +218,7 @@ fn the_second_ends_a_run_whose_lines_are_not_read() {
         process.signal(Signal::INT);
         let run = process.finish(PATIENCE);
         assert_eq!(run.code, Some(1), "{flag}: {}", run.stderr);
-        assert!(run.stderr.contains("did not read on"), "{}", run.stderr);
+        assert!(run.stderr.contains("stopped reading"), "{}", run.stderr);
         let json = fs::read_to_string(&json).expect("the other result");
         assert!(json.contains("a signal ended the run"), "{json}");
     }
@@ -234,7 +237,7 @@ fn the_second_ends_the_program_in_any_case() {
     process.signal(Signal::INT);
     assert_eq!(process.finish(PATIENCE).code, Some(130));
     wait_until("its end is said", || {
-        terminal.shows("ended without the last results")
+        terminal.shows("exiting without the last results")
     });
 }
 

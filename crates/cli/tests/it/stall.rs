@@ -266,7 +266,7 @@ fn a_stopped_generator_is_suspect() {
     let report = load_of(process);
     assert_ne!(report.validity(), "valid", "{:#}", report.short());
     assert!(
-        report.reasons().contains("stood still"),
+        report.reasons().contains("was stopped for up to"),
         "{}",
         report.reasons()
     );

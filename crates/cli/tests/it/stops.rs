@@ -105,7 +105,7 @@ fn conditions_that_can_t_be_are_refused_with_their_place() {
     assert_eq!(run.code, Some(2));
     assert!(
         run.stderr
-            .contains("--abort-on: this ends the run in any case"),
+            .contains("--abort-on: this condition always ends the run"),
         "{}",
         run.stderr
     );
@@ -157,7 +157,7 @@ fn a_load_on_public_addresses_has_to_be_meant() {
         let refused = run(line);
         assert_eq!(refused.code, Some(2), "{line}: {}", refused.stderr);
         assert!(
-            refused.stderr.contains("at a public address"),
+            refused.stderr.contains("has a public address"),
             "{}",
             refused.stderr
         );

@@ -111,7 +111,7 @@ fn a_run_that_is_killed_is_stored_up_to_its_last_interval() {
     let so_far = run(&format!("report {dir}"));
     assert_eq!(so_far.code, Some(0), "{}", so_far.stderr);
     assert!(
-        so_far.stdout.contains("the run goes on"),
+        so_far.stdout.contains("the run is in progress"),
         "{}",
         so_far.stdout
     );
@@ -152,13 +152,13 @@ fn a_full_disk_ends_the_storing_and_not_the_run() {
     let live = Process::start(&mut command).finish(LIMIT);
     assert_eq!(live.code, Some(0), "{}", live.stderr);
     assert_eq!(
-        live.stderr.matches("is not stored to its end").count(),
+        live.stderr.matches("the stored run is incomplete").count(),
         1,
         "{}",
         live.stderr
     );
     assert!(
-        live.stdout.contains("is not stored to its end"),
+        live.stdout.contains("the stored run is incomplete"),
         "{}",
         live.stdout
     );
@@ -221,7 +221,7 @@ fn a_directory_that_is_removed_ends_the_storing_and_not_the_run() {
     let live = process.finish(LIMIT);
     assert_eq!(live.code, Some(0), "{}", live.stderr);
     assert!(
-        live.stdout.contains("is not stored to its end"),
+        live.stdout.contains("the stored run is incomplete"),
         "{}",
         live.stdout
     );
@@ -249,17 +249,14 @@ fn directories_that_can_t_be_used_are_refused_before_the_run() {
     refused(&line, "another run is being written to");
     first.signal(Signal::INT);
     first.finish(LIMIT);
-    refused(&line, "has a run already");
+    refused(&line, "already contains a run");
     let other = folder.at("");
     refused(
         &format!("http -n 1 -o {other} {url}"),
-        "has other files in it",
+        "contains other files",
     );
-    refused(
-        &format!("http -n 1 -o out.json {url}"),
-        "the name of a file",
-    );
-    refused(&format!("report {other}"), "is no directory of a run");
+    refused(&format!("http -n 1 -o out.json {url}"), "a file name");
+    refused(&format!("report {other}"), "is not a run directory");
     refused(
         "report nothing-of-this-name",
         "neither a directory nor the id",
@@ -400,7 +397,7 @@ fn runs_are_listed_tagged_and_pruned() {
     let dry = home("runs prune --keep 1");
     assert_eq!(
         dry.stderr,
-        "1 run to be deleted with --yes\n1 run with a tag kept\n"
+        "1 run would be deleted; use --yes to delete\n1 run kept: tagged\n"
     );
     let pruned = dry.stdout.lines().nth(1).unwrap();
     assert!(pruned.starts_with(&all[1]), "{}", dry.stdout);
@@ -411,7 +408,7 @@ fn runs_are_listed_tagged_and_pruned() {
     );
     assert_eq!(
         home("runs prune --older-than 0s --yes").stderr,
-        "2 runs deleted\n1 run with a tag kept\n"
+        "2 runs deleted\n1 run kept: tagged\n"
     );
     assert_eq!(ids(), all[2..]);
     for no_rule in ["runs prune", "runs prune --yes"] {
@@ -420,7 +417,7 @@ fn runs_are_listed_tagged_and_pruned() {
     let kept = home(&format!("runs rm {}", all[2]));
     assert_eq!(kept.code, Some(2));
     assert!(
-        kept.stderr.contains("it has the tag nightly"),
+        kept.stderr.contains("it is tagged nightly"),
         "{}",
         kept.stderr
     );
@@ -450,7 +447,10 @@ fn a_list_tells_how_each_run_went() {
     // What does not fit is left out.
     let newest = home("runs --limit 1");
     assert_eq!(newest.stdout.lines().count(), 2);
-    assert_eq!(newest.stderr, "2 older runs: --limit 3 shows all\n");
+    assert_eq!(
+        newest.stderr,
+        "2 older runs not shown; --limit 3 shows all\n"
+    );
     let json: serde_json::Value = serde_json::from_str(&home("runs --json").stdout).unwrap();
     assert_eq!(json["schema"], "drumfire.runs.v1");
     let failed = &json["runs"][2];
@@ -477,10 +477,7 @@ fn runs_in_directories_of_their_own_are_listed_and_not_pruned() {
     assert_eq!(rows()[0]["is_elsewhere"], true);
     assert!(home("report last").stdout.contains("7 sent"));
     let pruned = home("runs prune --older-than 0s --yes").stderr;
-    assert_eq!(
-        pruned,
-        "1 run deleted\n1 run in a directory of its own (-o) kept\n"
-    );
+    assert_eq!(pruned, "1 run deleted\n1 run kept: stored with -o\n");
     assert!(own.join("intervals.log").exists());
     assert_eq!(home("runs rm last").code, Some(0));
     assert!(!own.exists());
@@ -553,10 +550,7 @@ fn a_run_that_cannot_be_read_is_never_pruned() {
     bytes[7] = 200;
     fs::write(&log, bytes).unwrap();
     let pruned = home("runs prune --older-than 0s --yes");
-    assert_eq!(
-        pruned.stderr,
-        "1 run deleted\n1 run that can't be read kept\n"
-    );
+    assert_eq!(pruned.stderr, "1 run deleted\n1 run kept: unreadable\n");
     let list = home("runs").stdout;
     assert!(list.contains(id) && list.contains("unreadable"), "{list}");
 }

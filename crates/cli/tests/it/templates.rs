@@ -215,77 +215,74 @@ const MISTAKES: [(&str, &str); 19] = [
     (
         "'{url}{{x'",
         "drumfire: URL `{url}{{x`: in the template `/{{x`: unexpected end of input, expected end of \
-         variable block; --no-templates sends it as it is",
+         variable block; use --no-templates to send it as it is",
     ),
     (
         "'http://{{h}}/'",
-        "drumfire: URL `http://{{h}}/`: a template can stand in path and query only; --no-templates \
-         takes it as it is",
+        "drumfire: URL `http://{{h}}/`: a template is allowed only in the path and query; use \
+         --no-templates to send it as it is",
     ),
     (
         "'{url}{{ usr }}'",
-        "drumfire: URL `{url}{{ usr }}`: templates have no variable `usr`; did you mean `user`?; \
-         --no-templates sends it as it is",
+        "drumfire: URL `{url}{{ usr }}`: templates have no variable `usr`; did you mean `user`?; use --no-templates to send it as it is",
     ),
     (
         "'{url}{{ \"a b\" }}'",
-        "drumfire: URL `{url}{{ \"a b\" }}`: the path and query hold a space; write `| urlencode` \
-         behind the value",
+        "drumfire: URL `{url}{{ \"a b\" }}`: the path and query contain a space; add `| urlencode` \
+         to the value",
     ),
     (
         "@{dir}/listed.txt",
-        "drumfire: {dir}/listed.txt:3: templates have no variable `nix`; did you mean `unix`?; \
-         --no-templates sends it as it is",
+        "drumfire: {dir}/listed.txt:3: templates have no variable `nix`; did you mean `unix`?; use --no-templates to send it as it is",
     ),
     (
         "{url} -H 'X-Of: {{'",
         "drumfire: -H: the field `X-Of`: in the template `{{`: unexpected end of input, expected \
-         expression; --no-templates sends it as it is",
+         expression; use --no-templates to send it as it is",
     ),
     (
         "{url} -H 'X-Of: {{ \"a\\r\\nb: c\" }}'",
-        "drumfire: -H: the value of header `X-Of` holds a control character; a header is one line \
-         of text",
+        "drumfire: -H: the value of header `X-Of` contains a control character; a header is one \
+         line of text",
     ),
     (
         "{url} -H 'Content-Length: {{ 1 }}'",
-        "drumfire: -H: the field `Content-Length` belongs to the connection and can't be a template",
+        "drumfire: -H: the field `Content-Length` is set by the connection and can't be a template",
     ),
     (
         "{url} -H 'Host: a' -H 'Host: {{ user }}'",
-        "drumfire: it has more than one Host header; give one",
+        "drumfire: more than one Host header; keep one",
     ),
     (
         "{url} -d '{{\"a\":1}'",
-        "drumfire: -d: in the template `{{\"a\":1}`: unexpected `:`, expected end of variable block; \
-         --no-templates sends it as it is",
+        "drumfire: -d: in the template `{{\"a\":1}`: unexpected `:`, expected end of variable block; use --no-templates to send it as it is",
     ),
     (
         "{url} -d @{dir}/body.json",
-        "drumfire: -d: {dir}/body.json: templates have no variable `people`; rows of a file are a \
-         feed: `feeds: { people: { csv: people.csv } }`; --no-templates sends \
-         it as it is",
+        "drumfire: -d: {dir}/body.json: templates have no variable `people`; for rows of a file, \
+         add a feed: `feeds: { people: { csv: people.csv } }`; use --no-templates to send it as it \
+         is",
     ),
     (
         "{url} -d @{dir}/bad-lines.txt --body-lines",
         "drumfire: -d: {dir}/bad-lines.txt:2: in the template `{{ x`: unexpected end of input, \
-         expected end of variable block; --no-templates sends it as it is",
+         expected end of variable block; use --no-templates to send it as it is",
     ),
     (
         "{url} -d @{dir}/empty-lines.txt --body-lines",
-        "drumfire: -d: there is no line to send; write a body a line",
+        "drumfire: -d: there are no lines to send; write one body per line",
     ),
     (
         "{url} -d x --body-lines --order best",
-        "drumfire: --order: `best` is no order; write turn, random or once",
+        "drumfire: --order: unknown order `best`; use `turn`, `random` or `once`",
     ),
     (
         "{url} -d '{{ uuid }}' -H 'Content-Length: 36'",
-        "drumfire: Content-Length is written as the body that varies needs it; leave it out",
+        "drumfire: Content-Length is computed for each varying body; leave it out",
     ),
     (
         "{url} --feed people",
-        "drumfire: --feed: `people` is not NAME=FILE, such as users=users.csv",
+        "drumfire: --feed: `people` is not of the form NAME=FILE; use one such as users=users.csv",
     ),
     (
         "{url} --feed people={dir}/none.csv",
@@ -294,7 +291,7 @@ const MISTAKES: [(&str, &str); 19] = [
     (
         "'{url}{{ people.nam }}' --feed people={dir}/people.csv",
         "drumfire: URL `{url}{{ people.nam }}`: the feed `people` has no column `nam`; did you mean \
-         `name`?; --no-templates sends it as it is",
+         `name`?; use --no-templates to send it as it is",
     ),
     (
         "{url} --body-lines",
@@ -330,20 +327,19 @@ fn a_plan_file_says_the_same_by_its_keys() {
     for (requests, says) in [
         (
             "- get: 'http://127.0.0.1:1/{{ x'",
-            "get: in the template `/{{ x`: unexpected end of input, expected end of variable block; \
-             `templates: none` sends it as it is",
+            "get: in the template `/{{ x`: unexpected end of input, expected end of variable block; use `templates: none` to send it as it is",
         ),
         (
             "- { post: 'http://127.0.0.1:1/', body: x, order: random }",
-            "order: `order` is for bodies with `body_lines: true`",
+            "order: `order` is only for bodies with `body_lines: true`",
         ),
         (
             "- { post: 'http://127.0.0.1:1/', body_lines: true }",
-            "body_lines: `body_lines` needs a body to take the lines from",
+            "body_lines: `body_lines` needs a body with lines",
         ),
         (
             "- { get: 'http://127.0.0.1:1/', templates: go }",
-            "templates: `go` is no language of templates in HTTP requests; write jinja or none",
+            "templates: unknown HTTP template language `go`; use `jinja` or `none`",
         ),
     ] {
         let text = format!("drumfire: 1\npools:\n  a:\n    requests:\n    {requests}\n");

@@ -12,7 +12,7 @@ impl Coordinator {
     /// Takes an agent for lost that was not heard of.
     pub(super) fn miss(&mut self, index: usize, now: Nanos, actions: &mut Vec<CoordinatorAction>) {
         let Some(start) = self.start else {
-            let reason = "the agent is gone".to_owned();
+            let reason = "the agent no longer responds".to_owned();
             return self.fail(index, reason, now, actions);
         };
         let at = self.places[index].lost_now(now - start);
@@ -30,7 +30,7 @@ impl Coordinator {
             let reason = if is_over {
                 "the load was over"
             } else {
-                "it did not come"
+                "it did not join"
             };
             place.refusal = Some(reason.to_owned());
         }
@@ -59,7 +59,9 @@ impl Coordinator {
         if (self.setup.on_loss == OnLoss::Abort || is_early) && self.halt.is_none() {
             let agent = &self.places[index].agent;
             let note = match is_early {
-                true => format!("agent {agent} was lost before the load began, which stopped it"),
+                true => {
+                    format!("agent {agent} was lost before the load began; the load was stopped")
+                }
                 false => format!("the loss of agent {agent} stopped the load (--on-loss abort)"),
             };
             actions.push(CoordinatorAction::Tell(ClusterEvent::Note(note)));

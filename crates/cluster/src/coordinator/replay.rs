@@ -34,14 +34,15 @@ impl Coordinator {
             Entry::Lost(place, at) => {
                 let index = place as usize;
                 if index >= self.places.len() {
-                    return Err(MessageError::Malformed("a loss of no place"));
+                    return Err(MessageError::Malformed("a loss of an unknown place"));
                 }
                 self.lose(index, at, &mut actions);
             }
             Entry::Failed(place, at, reason) => {
                 let index = place as usize;
                 let place = self.places.get_mut(index);
-                let place = place.ok_or(MessageError::Malformed("a failure of no place"))?;
+                let place =
+                    place.ok_or(MessageError::Malformed("a failure of an unknown place"))?;
                 place.refusal = Some(reason);
                 self.lose(index, at, &mut actions);
             }
@@ -49,7 +50,7 @@ impl Coordinator {
                 // That of an agent that had no share is the next place itself.
                 if self.places.len() < offer.host as usize || self.places.len() <= offer.of as usize
                 {
-                    return Err(MessageError::Malformed("an offer of no place"));
+                    return Err(MessageError::Malformed("an offer of an unknown place"));
                 }
                 self.take_offer(&offer, Nanos::ZERO);
             }
@@ -61,7 +62,7 @@ impl Coordinator {
                 let info = info.map_err(|_| MessageError::Malformed("the facts of a run"))?;
                 let index = place as usize;
                 let place = self.places.get_mut(index);
-                let place = place.ok_or(MessageError::Malformed("a place that is not there"))?;
+                let place = place.ok_or(MessageError::Malformed("an unknown place"))?;
                 place.info = Some(Box::new(info));
                 place.beat = beat;
                 self.begin_place(index, from);

@@ -108,11 +108,11 @@ impl Credentials {
             let text = error.to_string();
             let remedy = match error.kind() {
                 ConnectErrorKind::Authentication | ConnectErrorKind::AuthorizationViolation => {
-                    "; a user is named by --creds, --nkey, or NATS_USER and NATS_PASSWORD in the \
+                    "; specify a user with --creds, --nkey, or NATS_USER and NATS_PASSWORD in the \
                      environment"
                 }
                 _ if text.contains("invalid peer certificate") => {
-                    "; --nats-cacert names the authority of the server's certificate"
+                    "; specify the authority of the server's certificate with --nats-cacert"
                 }
                 _ => "",
             };
@@ -252,8 +252,8 @@ fn check_version(version: &str) -> Result<(), DriverError> {
     }
     let [major, minor, patch] = SERVER_MIN;
     Err(DriverError::Server(format!(
-        "nats-server {version} is too old: before {major}.{minor}.{patch} it could lose whole \
-         streams when it was killed"
+        "nats-server {version} can lose whole streams when it is killed; use \
+         {major}.{minor}.{patch} or later"
     )))
 }
 

@@ -49,7 +49,7 @@ pub(super) async fn store(
             .put(&*object(run, number), &mut Blocking(content))
             .await;
         let path = &file.path;
-        stored.map_err(|error| DriverError::Stream(format!("{path} can't be sent: {error}")))?;
+        stored.map_err(|error| DriverError::Stream(format!("could not send {path}: {error}")))?;
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ async fn fetched(
     chunks: &Sender<Result<Vec<u8>, String>>,
 ) -> Result<(), String> {
     let wrong = |error: &dyn fmt::Display| error.to_string();
-    let slow = |_| "it takes too long".to_owned();
+    let slow = |_| "no data arrived in time".to_owned();
     let bucket = context.get_object_store(bucket).await;
     let bucket = bucket.map_err(|error| wrong(&error))?;
     let object = bucket.get(object).await;
@@ -115,7 +115,9 @@ async fn made(context: &jetstream::Context, bucket: &str) -> Result<ObjectStore,
     });
     let made = made.await;
     made.map_err(|error| {
-        DriverError::Stream(format!("the object store {bucket} can't be made: {error}"))
+        DriverError::Stream(format!(
+            "could not create the object store {bucket}: {error}"
+        ))
     })
 }
 

@@ -101,7 +101,7 @@ impl AgentDriver {
             Ok(task) => Ok((task, self)),
             Err(_) => {
                 self.join()?;
-                let reason = "the connection has ended";
+                let reason = "the connection ended";
                 Err(DriverError::Connect(reason.to_owned()))
             }
         }

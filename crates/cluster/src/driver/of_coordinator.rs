@@ -153,7 +153,7 @@ impl CoordinatorDriver {
             ..
         } = record.outline;
         if !has_begun {
-            let reason = "the run had no start yet, so that no load was sent".to_owned();
+            let reason = "the run had not started, and no load was sent".to_owned();
             return Err(DriverError::Past(reason));
         }
         let clock = head.axis.clock(&record.boot);
@@ -485,7 +485,7 @@ impl Conducting {
     ) -> Result<consumer::pull::Stream, DriverError> {
         let wrong = |error: &dyn fmt::Display| {
             DriverError::Stream(format!(
-                "{error}; is the server started with JetStream (-js), and does the account have it?"
+                "{error}; start the server with JetStream (-js), and enable it for the account"
             ))
         };
         let stream = context.create_stream(stream::Config {

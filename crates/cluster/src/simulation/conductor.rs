@@ -46,7 +46,7 @@ pub(super) struct Seen {
 
 impl Seen {
     pub(super) fn take(&mut self, event: ClusterEvent) {
-        assert!(self.over.is_none(), "nothing comes behind the end");
+        assert!(self.over.is_none(), "nothing comes after the end");
         match event {
             ClusterEvent::Run(RunEvent::IntervalClosed(interval)) => {
                 self.merged.push(Span {

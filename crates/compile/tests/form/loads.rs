@@ -108,7 +108,7 @@ fn a_number_of_connections_that_is_none_is_refused() {
         ("connections: 4294967296,", "at most 4294967295"),
         (
             "rate: unlimited, connections: as_needed,",
-            "takes all connections",
+            "uses all connections",
         ),
         (
             "rate: 10/s, session: user, connections: as_needed,",
@@ -186,37 +186,40 @@ fn users_come_by_the_starts_of_a_law() {
 #[test]
 fn starts_and_rates_of_users_that_make_no_load_are_refused() {
     for (settings, expected) in [
-        ("start: 4/s,", "brings users without an end"),
-        ("start: once(3), users: 5,", "brings 3 of the 5 users"),
+        ("start: 4/s,", "starts users without an end"),
+        ("start: once(3), users: 5,", "starts only 3 of the 5 users"),
         (
             "start: once(3), users: 'const(5)',",
-            "write how many there are",
+            "the number of users is a maximum",
         ),
-        ("start: 'const(0,5s)',", "brings no user"),
+        ("start: 'const(0,5s)',", "starts no users"),
         ("start: once(3000000000),", "at most 10,000,000 users"),
-        ("start: unlimited,", "brings users without an end"),
+        ("start: unlimited,", "starts users without an end"),
         ("start: five,", "five"),
         (
             "rate: 5/s, rate_per: user,",
-            "write the `rate`, and how many `users`",
+            "a rate per user needs a `rate` and a number of `users`",
         ),
         (
             "rate_per: user, users: 5,",
-            "write the `rate`, and how many `users`",
+            "a rate per user needs a `rate` and a number of `users`",
         ),
-        ("rate: 5/s, rate_per: each, users: 5,", "write all or user"),
+        (
+            "rate: 5/s, rate_per: each, users: 5,",
+            "use `all` or `user`",
+        ),
         (
             "rate: unlimited, rate_per: user, users: 5,",
-            "none of a user",
+            "a user can't have an unlimited rate",
         ),
         ("rate: 0/s, rate_per: user, users: 5,", "sends nothing"),
         (
             "rate: 5/s, rate_per: user, users: 5, arrivals: poisson,",
-            "are even",
+            "are evenly spaced",
         ),
         (
             "rate: 5/s, rate_per: user, users: 5, think: 1s,",
-            "closed model only",
+            "only in the closed model",
         ),
     ] {
         let message = come(settings).unwrap_err();

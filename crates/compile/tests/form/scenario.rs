@@ -134,16 +134,16 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_place() {
         ),
         (
             "scenario:\n- { get: / }\nrate: 1\nstop: { requests: 9 }",
-            &["p:8:23: requests: a scenario is counted by its iterations"],
+            &["p:8:23: requests: a scenario is counted in iterations"],
         ),
         (
             "scenario:\n- { get: /, on_fail: stop }\n- pause: soon\n- pause: 2s..1s\n- pause: 1s..\n- list: urls.txt\nrate: 1",
             &[
-                "p:6:26: on_fail: `stop` is nothing to do after a failure; write continue, end_iteration or stop_user",
+                "p:6:26: on_fail: unknown action `stop`; use continue, end_iteration or stop_user",
                 "p:7:14: pause: `soon` is not a duration",
                 "p:8:14: pause: the range ends before it begins; write the shorter time first",
                 "p:9:14: pause: `` is not a duration",
-                "p:10:13: list: a list of URLs is no step; write its requests one by one",
+                "p:10:13: list: a list of URLs can't be a step; write its requests one by one",
             ],
         ),
         (
@@ -165,10 +165,11 @@ fn what_is_wrong_with_a_scenario_is_said_with_its_place() {
         (
             "scenario:\n- set: { uuid: a, 2x: b, range: c, a: '{{ connection }}', b: '{{ b }}' }\n- { get: / }\nrate: 1",
             &[
-                "p:6:14: templates have `uuid` already; choose another name",
+                "p:6:14: templates already have `uuid`; choose another name",
                 "p:6:23: `2x` can't be a name in templates",
-                "p:6:30: templates have `range` already; choose another name",
-                "p:6:43: a: a request has `connection`, and a variable is set before there is one",
+                "p:6:30: templates already have `range`; choose another name",
+                "p:6:43: a: `connection` belongs to a request, and variables are set before there \
+                 is one",
                 "p:6:66: b: the variable `b` is read before any step sets it",
             ],
         ),
@@ -295,29 +296,32 @@ fn what_is_wrong_with_jumps_is_said_with_its_place() {
             "users: 1\nscenario:\n- get: /\n- { if: 'a > 1', do: [ get: / ] }\n- { if: 1 = 1, do: [ get: / ] }",
             &[
                 "p:8:13: if: templates have no variable `a`",
-                "p:9:13: if: `=` compares nothing; write ==",
+                "p:9:13: if: `=` is not a comparison; write ==",
             ][..],
         ),
         (
             "users: 1\nscenario:\n- get: /\n- { if: '1 == 1' }\n- { repeat: 3 }\n- { do: [ get: / ] }\n- { repeat: 2, pause: 1s }",
             &[
-                "p:8:7: scenario: an `if` has a condition and, in `do`, the steps where it holds",
-                "p:9:7: scenario: a `repeat` says how often and, in `do`, which steps",
+                "p:8:7: scenario: an `if` needs a condition, such as `if: total > 0`, and steps",
+                "p:9:7: scenario: a `repeat` needs a number, such as `repeat: 3`, and steps in \
+                 `do`",
                 "p:10:7: scenario: `do` belongs to an `if` or a `repeat`",
-                "p:11:7: scenario: `repeat` does not go with `pause`",
+                "p:11:7: scenario: `repeat` and `pause` can't be in one step",
             ],
         ),
         (
             "users: 1\nscenario:\n- repeat: often\n  do: [ get: / ]\n- repeat: '{{ x }}'\n  do: [ get: / ]",
             &[
-                "p:7:15: repeat: `often` is not how often; write a number such as 3, or a template",
+                "p:7:15: repeat: `often` is not a number of repetitions; write a number such as 3, \
+                 or a template",
                 "p:9:15: repeat: templates have no variable `x`",
             ],
         ),
         (
             "users: 1\nscenario:\n- repeat: 5000\n  do:\n  - repeat: 5000\n    do: [ get: / ]",
             &[
-                "p:7:15: repeat: an iteration would go through more than 1,000,000 steps; repeat less",
+                "p:7:15: repeat: an iteration would run more than 1,000,000 steps; reduce the \
+                 repetitions",
             ],
         ),
     ] {
@@ -332,7 +336,7 @@ fn steps_are_nested_so_deep_and_no_deeper() {
         text + &format!("{indent}- repeat: 1\n{indent}  do:\n")
     });
     let pool = format!("users: 1\nscenario:\n{steps}{}- get: /", "  ".repeat(20));
-    let message = "p:39:47: repeat: steps are nested at most 16 deep";
+    let message = "p:39:47: repeat: steps can be nested at most 16 deep";
     refused(&pool, &[message]);
 }
 
@@ -342,17 +346,17 @@ fn what_is_wrong_with_failures_and_weights_is_said_with_its_place() {
         (
             "users: 1\nscenario:\n- { get: /, on_fail: retry(0) }\n- { get: /, on_fail: 'retry(2,soon)' }\n- { get: /, on_fail: retry(1) stop }\n- { get: /, weight: 2 }",
             &[
-                "p:7:26: on_fail: `retry(0)` is nothing to do after a failure",
-                "p:8:26: on_fail: `retry(2,soon)` is nothing",
-                "p:9:26: on_fail: `retry(1) stop` is nothing",
-                "p:10:25: weight: steps follow one another and have no weights",
+                "p:7:26: on_fail: unknown action `retry(0)`",
+                "p:8:26: on_fail: unknown action `retry(2,soon)`",
+                "p:9:26: on_fail: unknown action `retry(1) stop`",
+                "p:10:25: weight: steps run in order and can't have weights",
             ][..],
         ),
         (
             "rate: 1\nthink: 1s\npace: 2s\nrequests: [ get: / ]",
             &[
-                "p:6:12: think: a user rests in the closed model only; leave it out, or `rate`",
-                "p:7:11: pace: a user rests in the closed model only",
+                "p:6:12: think: users pause only in the closed model; leave it out, or `rate`",
+                "p:7:11: pace: users pause only in the closed model",
             ],
         ),
         (
@@ -362,13 +366,14 @@ fn what_is_wrong_with_failures_and_weights_is_said_with_its_place() {
         (
             "users: 1\nmix: mad\nrequests: [ { get: /, weight: 100001 }, get: /b ]",
             &[
-                "p:6:10: mix: `mad` is no order of weights; write spread, blocks or random",
-                "p:7:35: weight: the weights, without their common divisor, add up to more than 100000",
+                "p:6:10: mix: unknown mix `mad`; use `spread`, `blocks` or `random`",
+                "p:7:35: weight: the weights, divided by their common divisor, add up to more than \
+                 100000",
             ],
         ),
         (
             "users: 1\nscenarios: { a: [ get: / ], b: {} }",
-            &["p:6:33: a scenario has `steps`, and a `weight` perhaps"],
+            &["p:6:33: a scenario needs `steps`"],
         ),
         (
             "users: 1\nscenario: [ get: / ]\nscenarios: { a: [ get: / ] }",
@@ -521,7 +526,7 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
     for (pool, expected) in [
         (
             "requests: [ { get: /, take: { a: status } } ]\nrate: 1",
-            &["p:5:35: `take` is for the steps of a scenario"][..],
+            &["p:5:35: `take` works only in a scenario"][..],
         ),
         (
             "scenario:\n- { get: '/{{ a }}', take: { a: status } }\nrate: 1",
@@ -530,7 +535,8 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
         (
             "scenario:\n- { call: a.B/C, expect: { status: 200 } }\nrate: 1",
             &[
-                "p:6:40: status: `200` is no status of a call; write such as NOT_FOUND, or OK, NOT_FOUND",
+                "p:6:40: status: unknown call status `200`; write one such as NOT_FOUND, or a list \
+                 such as OK, NOT_FOUND",
             ],
         ),
         (
@@ -541,23 +547,28 @@ fn what_is_wrong_with_looks_is_said_with_its_place() {
             "scenario:\n- { get: /, expect: { body_hash: abc, time: soon, status: ok } }\nrate: 1",
             &[
                 "p:6:38: body_hash: a hash is an algorithm and a digest",
-                "p:6:49: time: `soon` is no bound of a time; write one such as `<500ms`",
+                "p:6:49: time: `soon` is not a bound on a time; write one such as `<500ms`",
                 "p:6:63: status: `ok` is neither a status from 100 to 599",
             ],
         ),
         (
             "scenario:\n- { get: /, expect: { body_hash: xxh3 12\u{e9}4 } }\nrate: 1",
-            &["p:6:38: body_hash: a digest by xxh3 has 16 hexadecimal digits, and not `12\u{e9}4`"],
+            &[
+                "p:6:38: body_hash: `12\u{e9}4` is not a digest by xxh3, which has 16 hexadecimal \
+                 digits",
+            ],
         ),
         (
             "scenario:\n- { get: /, expect: { body_hash: sha256 ABC sample 5% } }\nrate: 1",
-            &["p:6:38: body_hash: a digest by sha256 has 64 hexadecimal digits, and not `ABC`"],
+            &[
+                "p:6:38: body_hash: `ABC` is not a digest by sha256, which has 64 hexadecimal digits",
+            ],
         ),
         (
             "scenario:\n- { get: /, take: { uuid: status, b: jsn $.a, c: 'json $.a[' } }\nrate: 1",
             &[
-                "p:6:25: templates have `uuid` already; choose another name",
-                "p:6:42: b: nothing is taken by `jsn`; did you mean `json`?",
+                "p:6:25: templates already have `uuid`; choose another name",
+                "p:6:42: b: unknown kind of value `jsn`; did you mean `json`?",
                 "p:6:54: c: write a name in quotes, an index, a slice",
             ],
         ),

@@ -51,14 +51,14 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
 
 /// A line of the combined format: `… [TIME] "REQUEST" STATUS SIZE "REFERER" "AGENT"`.
 fn of_text(line: &str, out: &mut Batch) -> Result<(), String> {
-    let wrong = "the line is no entry of an access log, such as \
-                 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 12";
+    let wrong = "the line is not an access log entry such as 1.2.3.4 - - [10/Oct/2000:13:55:36 \
+                 -0700] \"GET / HTTP/1.1\" 200 12";
     let (_, rest) = line.split_once('[').ok_or(wrong)?;
     let (time, rest) = rest.split_once(']').ok_or(wrong)?;
     let (request, rest) = quoted(rest).ok_or(wrong)?;
     let time = log_time::common(time).ok_or_else(|| {
         let shown = time.escape_default();
-        format!("`{shown}` is no time such as 10/Oct/2000:13:55:36 -0700")
+        format!("`{shown}` is not a time such as 10/Oct/2000:13:55:36 -0700")
     })?;
     let referer = quoted(rest);
     let agent = referer.as_ref().and_then(|(_, rest)| quoted(rest));
@@ -104,7 +104,7 @@ fn quoted(rest: &str) -> Option<(String, &str)> {
 /// A line of JSON.
 fn of_json(line: &str, out: &mut Batch) -> Result<(), String> {
     let read: Result<Map<String, Value>, _> = serde_json::from_str(line);
-    let log = read.map_err(|_| "the line is no JSON object".to_owned())?;
+    let log = read.map_err(|_| "the line is not a JSON object".to_owned())?;
     let of = |keys: &[&str]| {
         let mut values = keys.iter().filter_map(|key| log.get(*key));
         values.find_map(|value| match value {
@@ -118,7 +118,7 @@ fn of_json(line: &str, out: &mut Batch) -> Result<(), String> {
         Some(format!("{method} {}", of(&TARGETS)?))
     });
     let Some(request) = request else {
-        return Err("the line has no `request`, and no `method` with a `uri`".to_owned());
+        return Err("the line has neither a `request` nor a `method` with a `uri`".to_owned());
     };
     let time = TIMES.iter().filter_map(|key| of(&[key]));
     let time = time.filter_map(|text| log_time::any(&text)).next();

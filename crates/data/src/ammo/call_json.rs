@@ -66,12 +66,12 @@ pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     let call: Call<'_> = keyed(json)?;
     let Some(name) = call.call else {
-        return Err("no call as JSON: missing field `call`".to_owned().into());
+        return Err("invalid JSON call: missing field `call`".to_owned().into());
     };
     let path = path(&name).ok_or_else(|| {
         let shown: String = name.chars().take(60).collect();
         let shown = shown.escape_default();
-        format!("`{shown}` is no call; write package.Service.Method or package.Service/Method")
+        format!("`{shown}` is not a call; write package.Service.Method or package.Service/Method")
     })?;
     out.begin("POST", &path);
     out.tag(call.tag.as_deref().unwrap_or_default().trim());

@@ -122,7 +122,7 @@ impl Classes {
         }
         if self.list.len() == CLASSES_MAX {
             return Err(format!(
-                "the file has more than {CLASSES_MAX} names of requests; write one for all with \
+                "the requests of the file have more than {CLASSES_MAX} names; give all the same \
                  `name`, or shorten paths with `auto_tag`"
             ));
         }
@@ -243,7 +243,9 @@ fn check_host(host: &str) -> Result<(), String> {
     }
     let shown: String = host.chars().take(60).collect();
     let shown = shown.escape_debug();
-    Err(format!("`{shown}` is no host; write a name or an address"))
+    Err(format!(
+        "`{shown}` is not a host; write a name or an address"
+    ))
 }
 
 /// Whether a field says that the client does not name itself.

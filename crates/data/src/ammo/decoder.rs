@@ -46,7 +46,7 @@ impl FromStr for AmmoFormat {
         known.map(|(_, format)| *format).ok_or_else(|| {
             let names = AMMO_FORMATS.map(|(name, _)| name).join(", ");
             let shown = text.escape_default();
-            format!("`{shown}` is no format of ammo; there are {names}")
+            format!("unknown ammo format `{shown}`; use one of {names}")
         })
     }
 }

@@ -12,7 +12,10 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
     let archive: HarArchive = serde_json::from_slice(bytes).map_err(|error| {
         let shown = error.to_string();
         let reason = shown.split(" at line ").next().unwrap_or_default();
-        AmmoError::at(error.line() as u64, format!("no HTTP archive: {reason}"))
+        AmmoError::at(
+            error.line() as u64,
+            format!("not an HTTP archive: {reason}"),
+        )
     })?;
     for (n, entry) in (1..).zip(archive.into_entries()) {
         if entry.request.is_http() {

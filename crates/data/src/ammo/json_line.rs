@@ -183,14 +183,14 @@ pub(super) fn step_with(
 fn no_json(wanted: &str, error: &serde_json::Error) -> String {
     let shown = error.to_string();
     let reason = shown.split(" at line ").next().unwrap_or_default();
-    format!("no {wanted} as JSON: {reason}")
+    format!("invalid JSON {wanted}: {reason}")
 }
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     let request: Request<'_> = keyed(json)?;
     let Some(uri) = &request.uri else {
         return Err(Mistake::Words(
-            "no request as JSON: missing field `uri`".to_owned(),
+            "invalid JSON request: missing field `uri`".to_owned(),
         ));
     };
     let method = match request.method.as_deref() {

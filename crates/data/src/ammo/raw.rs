@@ -38,7 +38,7 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
 /// follows would be lost.
 fn end(rest: &[u8], is_last: bool, bytes: usize) -> Step {
     match (rest.trim_ascii().is_empty(), is_last) {
-        (false, _) => Step::broken("the request has no bytes"),
+        (false, _) => Step::broken("the request is empty"),
         (true, false) => Step::More,
         (true, true) => Step::Took { bytes, rows: 0 },
     }
@@ -46,7 +46,7 @@ fn end(rest: &[u8], is_last: bool, bytes: usize) -> Step {
 
 /// A request as it goes over the wire (RFC 9112 section 3).
 fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
-    let (head, rest) = split(request).ok_or("the request has no empty line behind its head")?;
+    let (head, rest) = split(request).ok_or("the request has no empty line after its head")?;
     let head = std::str::from_utf8(head).map_err(|_| "the head of the request is not UTF-8")?;
     let head = unfolded(head);
     let mut lines = head.lines();
@@ -61,7 +61,7 @@ fn put(request: &[u8], tag: &str, out: &mut Batch) -> Result<(), String> {
         let shown: String = first.chars().take(60).collect();
         let shown = shown.escape_default();
         return Err(format!(
-            "`{shown}` is no request line, such as GET / HTTP/1.1"
+            "`{shown}` is not a request line such as GET / HTTP/1.1"
         ));
     }
     Method::parse(method).map_err(|error| error.to_string())?;

@@ -27,13 +27,13 @@ pub(super) fn begin(method: &str, target: &str, out: &mut Batch) -> Result<(), S
     let bad = |byte: u8| byte <= b' ' || byte == 0x7f;
     if path.bytes().any(bad) || host.bytes().any(bad) {
         return Err(format!(
-            "`{}` is no path: it has a space or a control character",
+            "`{}` is not a path: it contains a space or a control character",
             shown()
         ));
     }
     if host.is_empty() && !path.starts_with(['/', '?']) {
         return Err(format!(
-            "`{}` is no path; write one that begins with `/`, or a URL",
+            "`{}` is not a path; write one that begins with `/`, or a URL",
             shown()
         ));
     }

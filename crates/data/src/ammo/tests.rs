@@ -108,7 +108,7 @@ fn uri_has_tags_and_standing_headers() {
     chosen.chosen = vec!["buy".to_owned()];
     assert_eq!(
         error(URI.as_bytes(), &chosen),
-        "no request in it has a tag of buy"
+        "no request in the file has a tag from this list: buy"
     );
 }
 
@@ -242,7 +242,7 @@ fn raw_requests_may_be_folded_and_of_another_version() {
     );
     let text = "19\nGET /b HTTP/3.0\r\n\r\n";
     let error = error(text.as_bytes(), &options(AmmoFormat::Raw));
-    assert!(error.contains("is no request line"), "{error}");
+    assert!(error.contains("is not a request line"), "{error}");
 }
 
 #[test]
@@ -255,7 +255,7 @@ fn a_host_that_is_none_is_refused_with_its_line() {
         ),
     ] {
         let error = error(text.as_bytes(), &options(format));
-        let words = "`bad host` is no host; write a name or an address";
+        let words = "`bad host` is not a host; write a name or an address";
         assert!(error.contains(words), "{error}");
     }
 }
@@ -356,7 +356,7 @@ fn calls_have_messages_once_their_schema_is_known() {
         ["u: POST /a.B/C x-id= <a.B/C {\"k\":5}>"]
     );
     for none in ["{}", "{\"call\": null}"] {
-        let says = "line 1: no call as JSON: missing field `call`";
+        let says = "line 1: invalid JSON call: missing field `call`";
         assert_eq!(error(none.as_bytes(), &with), says, "{none}");
     }
     with.chosen = vec!["t".to_owned()];
@@ -436,53 +436,53 @@ const BROKEN: &[(AmmoFormat, &str, &str)] = &[
     (
         AmmoFormat::Uri,
         "/a\n[b]\n",
-        "line 2: a line in brackets is a header field, such as [Host: shop.test]",
+        "line 2: a line in brackets must be a header field, such as [Host: shop.test]",
     ),
     (
         AmmoFormat::Uri,
         "/a\nb\n",
-        "line 2: `b` is no path; write one that begins with `/`, or a URL",
+        "line 2: `b` is not a path; write one that begins with `/`, or a URL",
     ),
     (
         AmmoFormat::Uri,
         "\n[A b: c]\n",
-        "line 2: `A b` is no header name",
+        "line 2: `A b` is not a header name",
     ),
-    (AmmoFormat::Uri, "\n\n", "there is no request in it"),
+    (AmmoFormat::Uri, "\n\n", "the file has no requests"),
     (
         AmmoFormat::UriPost,
         "2 /a\nab\nx /b\n",
-        "line 3: `x` is no length in bytes",
+        "line 3: `x` is not a length in bytes",
     ),
     (
         AmmoFormat::UriPost,
         "2 /a\nab\n9 /b\nabc",
-        "line 3: 9 bytes should follow, and the file ends after 3",
+        "line 3: 9 bytes are expected, but the file ends after 3",
     ),
     (
         AmmoFormat::UriPost,
         "/a\n",
-        "line 1: a line has the body's length, a blank and the target",
+        "line 1: a line needs the length of the body, a space and the target",
     ),
     (
         AmmoFormat::Raw,
         "4\nabcd\n",
-        "line 2: the request has no empty line behind its head",
+        "line 2: the request has no empty line after its head",
     ),
     (
         AmmoFormat::Raw,
         "\n0\n18\nGET / HTTP/1.1\r\n\r\n",
-        "line 2: the request has no bytes",
+        "line 2: the request is empty",
     ),
     (
         AmmoFormat::Raw,
         "9\nGET /\r\n\r\n",
-        "line 2: `GET /` is no request line, such as GET / HTTP/1.1",
+        "line 2: `GET /` is not a request line such as GET / HTTP/1.1",
     ),
     (
         AmmoFormat::JsonLine,
         "{\"uri\": \"/\"}\n{\"url\": 1}",
-        "line 2: no request as JSON: missing field `uri`",
+        "line 2: invalid JSON request: missing field `uri`",
     ),
     (
         AmmoFormat::JsonLine,
@@ -492,12 +492,13 @@ const BROKEN: &[(AmmoFormat, &str, &str)] = &[
     (
         AmmoFormat::AccessLog,
         "\nfoo\n",
-        "line 2: the line is no entry of an access log, such as 1.2.3.4 - - [10/Oct/2000:13:55:36 -0700] \"GET / HTTP/1.1\" 200 12",
+        "line 2: the line is not an access log entry such as 1.2.3.4 - - [10/Oct/2000:13:55:36 \
+         -0700] \"GET / HTTP/1.1\" 200 12",
     ),
     (
         AmmoFormat::AccessLog,
         "- - [x] \"GET / HTTP/1.1\" 200",
-        "line 1: `x` is no time such as 10/Oct/2000:13:55:36 -0700",
+        "line 1: `x` is not a time such as 10/Oct/2000:13:55:36 -0700",
     ),
 ];
 
@@ -511,7 +512,7 @@ fn mistakes_have_their_line() {
         }
     }
     let said = error(b"\xff\xfe/\0a\0", &options(AmmoFormat::Uri));
-    assert_eq!(said, "the text is UTF-16; write it as UTF-8");
+    assert_eq!(said, "the text is UTF-16; convert it to UTF-8");
     let said = error(b"/a\n\xff\n", &options(AmmoFormat::Uri));
     assert_eq!(said, "line 2: the line is not UTF-8");
     let mut own = options(AmmoFormat::AccessLog);
@@ -519,7 +520,7 @@ fn mistakes_have_their_line() {
     let said = error(b"{\"uri\": \"/\"}", &own);
     assert_eq!(
         said,
-        "line 1: the entry has no time, so that its own timing is not known"
+        "line 1: the entry has no time, so it can't be replayed at its recorded time"
     );
 }
 

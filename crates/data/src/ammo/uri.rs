@@ -46,7 +46,7 @@ pub(super) fn step_post(
         return header(standing, line, bytes);
     }
     let Some((length, rest)) = line.split_once(' ') else {
-        return Step::broken("a line has the body's length, a blank and the target");
+        return Step::broken("a line needs the length of the body, a space and the target");
     };
     let body = match body(length, &window[bytes..], is_last) {
         Ok(body) => body,
@@ -66,13 +66,13 @@ pub(super) fn body<'a>(length: &str, rest: &'a [u8], is_last: bool) -> Result<&'
     let Ok(length) = length.parse::<usize>() else {
         let shown: String = length.chars().take(40).collect();
         let shown = shown.escape_default();
-        return Err(Step::broken(format!("`{shown}` is no length in bytes")));
+        return Err(Step::broken(format!("`{shown}` is not a length in bytes")));
     };
     match rest.get(..length) {
         Some(body) => Ok(body),
         None if is_last => {
             let has = rest.len();
-            let message = format!("{length} bytes should follow, and the file ends after {has}");
+            let message = format!("{length} bytes are expected, but the file ends after {has}");
             Err(Step::broken(message))
         }
         None => Err(Step::More),
@@ -103,7 +103,9 @@ fn header(standing: &mut Standing, line: &str, bytes: usize) -> Step {
         .strip_prefix('[')
         .and_then(|line| line.strip_suffix(']'));
     let Some((name, value)) = inner.and_then(|inner| inner.split_once(':')) else {
-        return Step::broken("a line in brackets is a header field, such as [Host: shop.test]");
+        return Step::broken(
+            "a line in brackets must be a header field, such as [Host: shop.test]",
+        );
     };
     let (name, value) = (name.trim(), value.trim());
     if let Err(error) = Header::new(name, value.as_bytes()) {

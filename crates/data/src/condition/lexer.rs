@@ -59,11 +59,13 @@ impl<'a> Lexer<'a> {
         }
         let shown = first.escape_debug();
         Err(TemplateError(match first {
-            '=' => "`=` compares nothing; write ==".to_owned(),
-            '&' => "write `and` in place of &&".to_owned(),
-            '|' => "a condition has no filters; write `or`, or `set` a variable first".to_owned(),
-            '!' => "write `not` in place of !".to_owned(),
-            _ => format!("`{shown}` has no meaning in a condition"),
+            '=' => "`=` is not a comparison; write ==".to_owned(),
+            '&' => "write `and` instead of &&".to_owned(),
+            '|' => "a condition can't have filters; for `or`, write the word, or `set` a variable \
+                    first"
+                .to_owned(),
+            '!' => "write `not` instead of !".to_owned(),
+            _ => format!("unexpected `{shown}` in a condition"),
         }))
     }
 
@@ -86,7 +88,7 @@ impl<'a> Lexer<'a> {
             Token::Text(text) => text.as_str(),
         };
         TemplateError(format!(
-            "`{}` stands where none is expected; write such as `total > 0 and name != 'x'`",
+            "unexpected `{}`; write a condition such as `total > 0 and name != 'x'`",
             shown.escape_debug()
         ))
     }
@@ -107,7 +109,7 @@ impl<'a> Lexer<'a> {
                 '\\' => match characters.next() {
                     Some((_, escaped @ ('\\' | '\'' | '"'))) => text.push(escaped),
                     _ => {
-                        let message = "a backslash stands before a quote or a backslash only";
+                        let message = "a backslash is allowed only before a quote or a backslash";
                         return Err(TemplateError(message.to_owned()));
                     }
                 },
@@ -119,7 +121,7 @@ impl<'a> Lexer<'a> {
             }
         }
         Err(TemplateError(
-            "a text is not closed with its quote".to_owned(),
+            "the closing quote of a string is missing".to_owned(),
         ))
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn step(
             _ => Some(at),
         };
         let Some(behind) = behind else {
-            let message = "a quote opens here and nothing closes it";
+            let message = "a quote that opens here is not closed";
             return match is_last {
                 true => RowStep::broken(at, message),
                 false => RowStep::More,

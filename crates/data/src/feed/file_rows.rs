@@ -114,10 +114,9 @@ impl<'a> Reading<'a> {
     /// A row that is too long, or a file that can't be read.
     fn too_long(&self, line: u64, error: String) -> FeedError {
         match self.format {
-            FeedFormat::Csv(form) if form.quote.is_some() => FeedError::at(
-                line,
-                format!("{error}; does a quote open that nothing closes?"),
-            ),
+            FeedFormat::Csv(form) if form.quote.is_some() => {
+                FeedError::at(line, format!("{error}; is a closing quote missing?"))
+            }
             _ => FeedError::at(line, error),
         }
     }
@@ -150,7 +149,10 @@ impl<'a> Reading<'a> {
                 1 => "there is 1 column".to_owned(),
                 columns => format!("there are {columns} columns"),
             };
-            let message = format!("it has {}, and {columns}", counted(width as u64, "value"));
+            let message = format!(
+                "the row has {}, but {columns}",
+                counted(width as u64, "value")
+            );
             return Err(FeedError::at(line, message));
         }
         match &mut self.kept {

@@ -142,14 +142,14 @@ impl FromStr for Kind {
         let Some((_, usual)) = KINDS.iter().find(|(known, _)| *known == name) else {
             let known: Vec<&str> = KINDS.iter().map(|(known, _)| *known).collect();
             let near = match drumfire_plan::suggestion(name, known.iter().copied()) {
-                none if none.is_empty() => format!("; there are {}", known.join(", ")),
+                none if none.is_empty() => format!("; the kinds are {}", known.join(", ")),
                 near => near,
             };
             let shown = name.escape_default();
-            return Err(format!("`{shown}` is no kind of generated value{near}"));
+            return Err(format!("unknown kind of generated value `{shown}`{near}"));
         };
         if usual.is_empty() && !given.is_empty() {
-            return Err(format!("nothing stands behind `{name}`"));
+            return Err(format!("`{name}` takes no arguments"));
         }
         let value = match given {
             "" if name == "choice" => "",
@@ -157,7 +157,7 @@ impl FromStr for Kind {
             given => given,
         };
         let kind = Self::simple(name).or_else(|| Self::with(name, value));
-        kind.ok_or_else(|| format!("`{name}` is written as `{name} {usual}`"))
+        kind.ok_or_else(|| format!("invalid `{name}`; write it as in `{name} {usual}`"))
     }
 }
 
@@ -640,18 +640,21 @@ mod tests {
         for (text, message) in [
             (
                 "nam",
-                "`nam` is no kind of generated value; did you mean `name`?",
+                "unknown kind of generated value `nam`; did you mean `name`?",
             ),
-            ("name 5", "nothing stands behind `name`"),
-            ("int 2..1", "`int` is written as `int 1..100`"),
+            ("name 5", "`name` takes no arguments"),
+            ("int 2..1", "invalid `int`; write it as in `int 1..100`"),
             ("int", ""),
-            ("hex 0", "`hex` is written as `hex 16`"),
-            ("choice", "`choice` is written as `choice a | b`"),
+            ("hex 0", "invalid `hex`; write it as in `hex 16`"),
+            ("choice", "invalid `choice`; write it as in `choice a | b`"),
             (
                 "date 2024-02-30..2024-03-01",
-                "`date` is written as `date 2000-01-01..2029-12-31`",
+                "invalid `date`; write it as in `date 2000-01-01..2029-12-31`",
             ),
-            ("decimal 1..x", "`decimal` is written as `decimal 0..1`"),
+            (
+                "decimal 1..x",
+                "invalid `decimal`; write it as in `decimal 0..1`",
+            ),
         ] {
             let error = text.parse::<Kind>().err().unwrap_or_default();
             assert_eq!(error, message, "{text}");

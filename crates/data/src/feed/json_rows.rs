@@ -33,8 +33,8 @@ impl JsonColumns {
             let shown = error.to_string();
             let reason = shown.split(" at line ").next().unwrap_or_default();
             let message = match error.line() {
-                1 => format!("no JSON: {reason} at column {}", error.column()),
-                _ => format!("no JSON: {reason}"),
+                1 => format!("invalid JSON: {reason} at column {}", error.column()),
+                _ => format!("invalid JSON: {reason}"),
             };
             FeedError::at(line + (error.line() as u64).saturating_sub(1), message)
         });
@@ -68,12 +68,12 @@ impl JsonColumns {
                     Some(RowKind::Single) => "a single value",
                     _ => "an object",
                 };
-                let message = format!("a row is {kind} here, and this is an array");
+                let message = format!("a row must be {kind} here, not an array");
                 return Err(FeedError::at(line, message));
             }
-            Json::String(_) => (RowKind::Single, "a text"),
+            Json::String(_) => (RowKind::Single, "a string"),
             Json::Number(_) => (RowKind::Single, "a number"),
-            Json::Bool(_) => (RowKind::Single, "a truth value"),
+            Json::Bool(_) => (RowKind::Single, "a boolean"),
             Json::Null => (RowKind::Single, "null"),
         };
         let wanted = *self.kind.get_or_insert(kind);
@@ -82,7 +82,7 @@ impl JsonColumns {
                 RowKind::Object => "an object",
                 RowKind::Single => "a single value",
             };
-            let message = format!("a row is {wanted} here, and this is {shown}");
+            let message = format!("a row must be {wanted} here, not {shown}");
             return Err(FeedError::at(line, message));
         }
         Ok(match row {

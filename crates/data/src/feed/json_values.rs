@@ -68,7 +68,7 @@ impl JsonValues {
             }
             (State::Array, Some(b',')) => at = blanks(window, at + 1),
             (State::Array, Some(_)) => {
-                let message = "a comma or the array's end is missing here";
+                let message = "a comma or the end of the array is missing";
                 return JsonNext::Broken { at, message };
             }
             (State::Start | State::Stream, Some(_)) => state = State::Stream,
@@ -76,7 +76,7 @@ impl JsonValues {
         }
         if state == State::Closed {
             at = blanks(window, at);
-            let message = "something follows the array's end";
+            let message = "unexpected text after the end of the array";
             return match window.get(at) {
                 Some(_) => JsonNext::Broken { at, message },
                 None => ended(),
@@ -212,12 +212,12 @@ mod tests {
                 Ok(&right.map(str::to_owned)[..])
             );
             for (text, error) in [
-                ("[1 2]", "a comma or the array's end is missing here"),
+                ("[1 2]", "a comma or the end of the array is missing"),
                 ("[1, 2", "the array is not closed"),
                 ("[1,", "the array is not closed"),
                 ("[", "the array is not closed"),
-                ("[1] 2", "something follows the array's end"),
-                ("[] []", "something follows the array's end"),
+                ("[1] 2", "unexpected text after the end of the array"),
+                ("[] []", "unexpected text after the end of the array"),
                 ("{\"a\": \"", "the value is not closed"),
             ] {
                 assert_eq!(values(text, step), Err(error), "{text} {step}");

@@ -21,7 +21,7 @@ impl FromStr for Range {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || {
             let shown = text.escape_default();
-            format!("`{shown}` is no range; write one such as 1..1000 or 0..100 by 5")
+            format!("`{shown}` is not a range; write one such as 1..1000 or 0..100 by 5")
         };
         let (ends, step) = match text.split_once(" by ") {
             None => (text, 1),

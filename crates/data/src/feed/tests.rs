@@ -62,7 +62,10 @@ fn csv_may_have_its_names_from_the_plan_and_other_marks() {
     };
     let feed = Feed::from_csv(text, &no_quote);
     let error = feed.map(drop).unwrap_err().to_string();
-    assert_eq!(error, "line 2: it has 3 values, and there are 2 columns");
+    assert_eq!(
+        error,
+        "line 2: the row has 3 values, but there are 2 columns"
+    );
 }
 
 #[test]
@@ -139,7 +142,7 @@ fn mistakes_in_csv_have_their_line() {
     for (text, message) in [
         (
             "a,b\n1,2\n3\n",
-            "line 3: it has 1 value, and there are 2 columns",
+            "line 3: the row has 1 value, but there are 2 columns",
         ),
         ("a,a\n1,2\n", "line 1: two columns are named `a`"),
         (",\n1,2\n", "line 1: no column has a name"),
@@ -147,7 +150,7 @@ fn mistakes_in_csv_have_their_line() {
         ("", "the feed has no rows"),
         (
             "a\n1\n\"2\n3\n",
-            "line 3: a quote opens here and nothing closes it",
+            "line 3: a quote that opens here is not closed",
         ),
     ] {
         check(csv(text.as_bytes()), message);
@@ -160,36 +163,36 @@ fn mistakes_in_json_have_their_line() {
     let lines = |text: &[u8]| Feed::from_json_lines(text);
     check(
         lines(b"{}\n{\"a\":}\n"),
-        "line 2: no JSON: expected value at column 6",
+        "line 2: invalid JSON: expected value at column 6",
     );
     check(
         lines(b"{\"a\":1}\n[1]\n"),
-        "line 2: a row is an object here, and this is an array",
+        "line 2: a row must be an object here, not an array",
     );
     check(lines(b"{\"a\":1}\n\xff"), "line 2: the text is not UTF-8");
     check(lines(b"{}\n"), "the feed has no rows");
     for (text, message) in [
         (
             "[{\"a\":1},\n2]",
-            "line 2: a row is an object here, and this is a number",
+            "line 2: a row must be an object here, not a number",
         ),
         (
             "[{\"a\":1}\n{\"a\":2}]",
-            "line 2: a comma or the array's end is missing here",
+            "line 2: a comma or the end of the array is missing",
         ),
         ("[{\"a\":1},\n", "line 2: the array is not closed"),
         ("[{\"a\":\n1},\n{\"b\"", "line 3: the value is not closed"),
         (
             "[{\"a\":1}]\n\n7",
-            "line 3: something follows the array's end",
+            "line 3: unexpected text after the end of the array",
         ),
         (
             "[1,\n{\"b\": 2}]",
-            "line 2: a row is a single value here, and this is an object",
+            "line 2: a row must be a single value here, not an object",
         ),
         (
             "[{\"a\":1},\n{\"b\": x}]",
-            "line 2: no JSON: expected value at column 7",
+            "line 2: invalid JSON: expected value at column 7",
         ),
         ("[]", "the feed has no rows"),
         (" ", "the feed has no rows"),
@@ -202,20 +205,16 @@ fn mistakes_in_json_have_their_line() {
 fn mistakes_in_a_plan_have_their_row() {
     let fields = ["a".to_owned(), "a".to_owned()];
     for (text, fields, message) in [
-        ("{}", &[][..], "the rows are a list"),
+        ("{}", &[][..], "the rows must be a list"),
         ("[]", &[], "the feed has no rows"),
         (
             "[{\"a\":1}, 2]",
             &[],
-            "row 2: a row is an object here, and this is a number",
+            "row 2: a row must be an object here, not a number",
         ),
-        ("[[1]]", &fields, "row 1 has 1 value and `fields` names 2"),
+        ("[[1]]", &fields, "row 1 has 1 value, but `fields` has 2"),
         ("[[1, 2]]", &fields, "two columns are named `a`"),
-        (
-            "[1]",
-            &fields,
-            "`fields` names the values of rows that are lists",
-        ),
+        ("[1]", &fields, "`fields` is only for rows that are lists"),
     ] {
         check(Feed::from_inline(text, fields), message);
     }
@@ -351,9 +350,12 @@ fn files_that_are_no_text_are_refused() {
     for (bytes, message) in [
         (
             &b"\xff\xfea\0\n\0"[..],
-            "the text is UTF-16; write it as UTF-8",
+            "the text is UTF-16; convert it to UTF-8",
         ),
-        (b"\xfe\xff\0a\0\n", "the text is UTF-16; write it as UTF-8"),
+        (
+            b"\xfe\xff\0a\0\n",
+            "the text is UTF-16; convert it to UTF-8",
+        ),
         (
             b"a\0,\0b\0\n\x001\0,\x002\0\n",
             "line 1: the name of column 1 has a control character",
@@ -468,13 +470,13 @@ const PANDORA: [PandoraCase; 10] = [
         "USER_ID,NAME\n1,John\n2,Jack,skipthisvalue\n3\n",
         "",
         true,
-        "line 3: it has 3 values, and there are 2 columns",
+        "line 3: the row has 3 values, but there are 2 columns",
     ),
     case(
         "USER_ID,NAME\n1,John\n2,Jack\n3\n",
         "",
         true,
-        "line 4: it has 1 value, and there are 2 columns",
+        "line 4: the row has 1 value, but there are 2 columns",
     ),
 ];
 

@@ -183,28 +183,28 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         None,
         "",
         config,
-        "A JSON, TOML or YAML file with settings; flags stand above it."
+        "Config file in JSON, TOML or YAML; flags override it."
     ),
     trimmed!(
         "proto",
         None,
         "",
         proto,
-        "The .proto file that has the service."
+        "Proto file that defines the service."
     ),
     trimmed!(
         "protoset",
         None,
         "",
         protoset,
-        "A compiled descriptor set in place of --proto, which stands above it."
+        "Compiled descriptor set to use instead of --proto; --proto overrides it."
     ),
     trimmed!(
         "call",
         None,
         "",
         call,
-        "The method, as 'package.Service/Method' or 'package.Service.Method'."
+        "Method to call, as 'package.Service/Method' or 'package.Service.Method'."
     ),
     row!(
         "import-paths",
@@ -212,35 +212,36 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "",
         list,
         import_paths,
-        "Where imports are looked for, separated by commas; the file's folder and the working directory come first."
+        "Import paths, separated by commas; the file's directory and the working directory are \
+         searched first."
     ),
     trimmed!(
         "cacert",
         None,
         "",
         cacert,
-        "Trusted root certificates, in PEM."
+        "PEM file with trusted root certificates."
     ),
     trimmed!(
         "cert",
         None,
         "",
         cert,
-        "The client's certificate, in PEM; goes with --key."
+        "PEM file with the client certificate; requires --key."
     ),
     trimmed!(
         "key",
         None,
         "",
         key,
-        "The client's private key, in PEM; goes with --cert."
+        "PEM file with the client's private key; requires --cert."
     ),
     text!(
         "cname",
         None,
         "",
         cname,
-        "The name that the server's certificate must have."
+        "Name that the server's certificate must have."
     ),
     switch!(
         "skipTLS",
@@ -248,19 +249,19 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         skip_tls,
         "Do not verify the server's certificate."
     ),
-    switch!("insecure", None, insecure, "Plaintext, without TLS."),
+    switch!("insecure", None, insecure, "Use plaintext instead of TLS."),
     text!(
         "authority",
         None,
         "",
         authority,
-        "The value of the :authority pseudo-header."
+        "Value of the :authority pseudo-header."
     ),
     switch!(
         "async",
         None,
         asynchronous,
-        "Send when a request is due, without waiting for those before it."
+        "Send each request when it is due, without waiting for earlier ones."
     ),
     row!(
         "rps",
@@ -268,14 +269,14 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         rate,
-        "Requests per second of the const load schedule; 0 is without a limit."
+        "Requests per second of the const load schedule; 0 means no limit."
     ),
     trimmed!(
         "load-schedule",
         None,
         "\"const\"",
         load.kind,
-        "How the rate changes: const, step or line."
+        "Load schedule: const, step or line."
     ),
     row!(
         "load-start",
@@ -283,7 +284,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         load.start,
-        "The rate at which step and line begin."
+        "Start rate for step and line."
     ),
     row!(
         "load-step",
@@ -291,7 +292,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         signed,
         load.step,
-        "By how much the rate changes, each step or each second; with = where it is negative."
+        "Change of the rate per step or per second; use = if it is negative."
     ),
     row!(
         "load-end",
@@ -299,7 +300,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         load.end,
-        "The rate at which step and line end."
+        "End rate for step and line."
     ),
     row!(
         "load-step-duration",
@@ -307,7 +308,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         load.step_duration,
-        "How long a step lasts."
+        "Duration of a step."
     ),
     row!(
         "load-max-duration",
@@ -315,7 +316,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         load.max_duration,
-        "For how long the rate changes at most."
+        "Maximum time during which the rate changes."
     ),
     row!(
         "concurrency",
@@ -323,14 +324,14 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "50",
         whole,
         concurrency,
-        "How many workers there are; each has one request at a time."
+        "Number of workers; each sends one request at a time."
     ),
     trimmed!(
         "concurrency-schedule",
         None,
         "\"const\"",
         workers.kind,
-        "How the number of workers changes: const, step or line."
+        "Worker schedule: const, step or line."
     ),
     row!(
         "concurrency-start",
@@ -338,7 +339,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         workers.start,
-        "The number at which step and line begin."
+        "Start number of workers for step and line."
     ),
     row!(
         "concurrency-end",
@@ -346,7 +347,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         workers.end,
-        "The number at which step and line end."
+        "End number of workers for step and line."
     ),
     row!(
         "concurrency-step",
@@ -354,7 +355,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "1",
         signed,
         workers.step,
-        "By how much the number changes, each step or each second; with = where it is negative."
+        "Change of the number of workers per step or per second; use = if it is negative."
     ),
     row!(
         "concurrency-step-duration",
@@ -362,7 +363,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         workers.step_duration,
-        "How long a step lasts."
+        "Duration of a step."
     ),
     row!(
         "concurrency-max-duration",
@@ -370,7 +371,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         workers.max_duration,
-        "For how long the number changes at most."
+        "Maximum time during which the number of workers changes."
     ),
     row!(
         "total",
@@ -378,7 +379,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "200",
         whole,
         total,
-        "How many requests are sent."
+        "Number of requests to send."
     ),
     row!(
         "timeout",
@@ -386,7 +387,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "20s",
         span,
         timeout,
-        "How long a request may take; 0 is for ever."
+        "Timeout of a request; 0 means none."
     ),
     row!(
         "duration",
@@ -394,7 +395,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         duration,
-        "For how long requests are sent, however many that are: -z 10s, -z 3m."
+        "How long to send requests, regardless of -n: -z 10s, -z 3m."
     ),
     row!(
         "max-duration",
@@ -402,14 +403,14 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         max_duration,
-        "For how long requests are sent at most; -n ends the run where it comes first."
+        "Maximum time to send requests; the run ends earlier if -n is reached."
     ),
     text!(
         "duration-stop",
         None,
         "\"close\"",
         duration_stop,
-        "What becomes of requests under way when the time is over: close, wait or ignore."
+        "What to do with requests in flight when the time is over: close, wait or ignore."
     ),
     row!(
         "data",
@@ -417,27 +418,28 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "",
         data,
         data,
-        "The data as JSON; @ reads it from standard input."
+        "Request data as JSON; @ reads it from standard input."
     ),
     trimmed!(
         "data-file",
         Some('D'),
         "",
         data_file,
-        "A file with the data as JSON."
+        "File with the request data as JSON."
     ),
     switch!(
         "binary",
         Some('b'),
         binary,
-        "Standard input has the data as an encoded message, or as several with their lengths before them."
+        "Read the data from standard input as an encoded message, or as several with length \
+         prefixes."
     ),
     text!(
         "binary-file",
         Some('B'),
         "",
         binary_file,
-        "The same in a file."
+        "File with the data in the form of --binary."
     ),
     row!(
         "metadata",
@@ -445,14 +447,14 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "",
         metadata,
         metadata,
-        "The metadata as JSON, an object of texts."
+        "Metadata as a JSON object of strings."
     ),
     trimmed!(
         "metadata-file",
         Some('M'),
         "",
         metadata_file,
-        "A file with the metadata as JSON."
+        "File with the metadata as JSON."
     ),
     row!(
         "stream-interval",
@@ -460,7 +462,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         stream_interval,
-        "The pause between messages that are sent on a stream."
+        "Pause between messages sent on a stream."
     ),
     row!(
         "stream-call-duration",
@@ -468,7 +470,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         stream_call_duration,
-        "For how long a stream lasts."
+        "Duration of a stream."
     ),
     row!(
         "stream-call-count",
@@ -476,7 +478,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         stream_call_count,
-        "How many messages a stream has."
+        "Number of messages in a stream."
     ),
     switch!(
         "stream-dynamic-messages",
@@ -490,14 +492,15 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "",
         reflect_metadata,
         reflect_metadata,
-        "Metadata of the reflection call, as JSON."
+        "Metadata of the reflection call as JSON."
     ),
     trimmed!(
         "output",
         Some('o'),
         "",
         output,
-        "Where the report goes; standard output otherwise. With several formats, as many paths, separated by commas; - is standard output."
+        "Path of the report; standard output by default. With several formats, as many paths, \
+         separated by commas; - is standard output."
     ),
     row!(
         "format",
@@ -505,7 +508,8 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "\"summary\"",
         formats,
         formats,
-        "The report's form: summary, csv, json, pretty, html, influx-summary, influx-details or prometheus; several are separated by commas."
+        "Report format: summary, csv, json, pretty, html, influx-summary, influx-details or \
+         prometheus; separate several by commas."
     ),
     row!(
         "skipFirst",
@@ -513,13 +517,13 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         skip_first,
-        "How many of the first results are left out."
+        "Number of first results to leave out."
     ),
     switch!(
         "count-errors",
         None,
         count_errors,
-        "Errors count among the times."
+        "Include errors in the latencies."
     ),
     row!(
         "connections",
@@ -527,7 +531,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "1",
         whole,
         connections,
-        "How many connections the workers share."
+        "Number of connections that the workers share."
     ),
     row!(
         "connect-timeout",
@@ -535,7 +539,7 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "10s",
         span,
         connect_timeout,
-        "How long opening a connection may take."
+        "Timeout for opening a connection."
     ),
     row!(
         "keepalive",
@@ -543,16 +547,16 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         span,
         keepalive,
-        "How often a connection that waits for answers is probed."
+        "How often to probe a connection that waits for answers."
     ),
-    trimmed!("name", None, "", name, "A name for the run."),
+    trimmed!("name", None, "", name, "Name of the run."),
     row!(
         "tags",
         None,
         "",
         tags,
         tags,
-        "Tags for the report as JSON, an object of texts."
+        "Tags for the report as a JSON object of strings."
     ),
     row!(
         "cpus",
@@ -560,14 +564,14 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         "0",
         whole,
         cpus,
-        "How many threads there are; 0 is one for each core."
+        "Number of threads; 0 means one per core."
     ),
     text!(
         "debug",
         None,
         "",
         debug,
-        "Where a log of the calls and how they ended goes, as JSON."
+        "Path of a JSON log of the calls and their results."
     ),
     switch!(
         "enable-compression",
@@ -580,40 +584,41 @@ pub(super) const FLAGS: &[Flag<Options>] = &[
         None,
         "",
         lb_strategy,
-        "How connections are spread over the addresses of the name: round_robin or pick_first."
+        "How to distribute connections over the addresses of the name: round_robin or pick_first."
     ),
     text!(
         "max-recv-message-size",
         None,
         "",
         receive_limit,
-        "The largest message that is accepted: 42MB, 2MiB."
+        "Maximum size of a received message: 42MB, 2MiB."
     ),
     text!(
         "max-send-message-size",
         None,
         "",
         send_limit,
-        "The largest message that is sent."
+        "Maximum size of a sent message."
     ),
     switch!(
         "disable-template-functions",
         None,
         no_functions,
-        "Templates have variables, but no functions."
+        "Disable functions in templates; variables still work."
     ),
     switch!(
         "disable-template-data",
         None,
         no_templates,
-        "Data and metadata are no templates."
+        "Do not treat data and metadata as templates."
     ),
     Flag {
         name: "threshold",
         short: None,
         kind: Kind::Value(""),
         occurs: Occurs::Often,
-        help: "A rule that the result must satisfy, such as p99<50ms; exit code 99 where it does not. An addition to ghz.",
+        help: "Rule that the result must satisfy, such as p99<50ms; if it fails, the exit code is \
+               99. An addition to ghz.",
         set: |options, text| {
             options.thresholds.push(text.to_owned());
             Ok(())

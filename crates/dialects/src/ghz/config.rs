@@ -224,13 +224,13 @@ fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
         // Lines of the file may hold secrets.
         let error = error.without_snippet().to_string();
         if error.contains("DuplicateKeyPolicy") {
-            return "a key stands twice; leave one of the two".to_owned();
+            return "duplicate key; keep one".to_owned();
         }
         if error.contains("multiple YAML documents") {
-            return "it has several documents; leave one of them".to_owned();
+            return "several YAML documents; keep one".to_owned();
         }
         if error.contains("non-finite float") {
-            return "an infinite number, or one that is none, can't be sent".to_owned();
+            return "infinite numbers and NaN can't be sent".to_owned();
         }
         error
     });
@@ -484,12 +484,9 @@ mod tests {
             assert_eq!(load(name, "").unwrap().total, 200, "{name}");
         }
         let double = load("c.yaml", "total: 7\ntotal: 8\n").unwrap_err();
-        assert_eq!(double, "c.yaml: a key stands twice; leave one of the two");
+        assert_eq!(double, "c.yaml: duplicate key; keep one");
         let second = load("c.yaml", "total: 7\n---\ntotal: 8\n").unwrap_err();
-        assert_eq!(
-            second,
-            "c.yaml: it has several documents; leave one of them"
-        );
+        assert_eq!(second, "c.yaml: several YAML documents; keep one");
         let octal = load("c.yaml", "total: 017\ndata: {a: 010, b: 0o10}\n").unwrap();
         assert_eq!(octal.total, 15);
         assert_eq!(octal.data.as_deref(), Some(r#"{"a":8,"b":8}"#));

@@ -262,7 +262,7 @@ impl crate::Presentation for Presentation {
             .filter(|threshold| !threshold.passed);
         let line = |threshold: &ThresholdResult| {
             let (rule, found) = (&threshold.expression, &threshold.actual_text);
-            format!("--threshold '{rule}' does not hold: {found}\n")
+            format!("--threshold '{rule}' failed: {found}\n")
         };
         broken.map(line).collect()
     }
@@ -277,7 +277,7 @@ impl crate::Presentation for Presentation {
     fn write(&mut self, place: usize, _summary: &Summary, out: &mut dyn Write) -> io::Result<()> {
         if let Some(error) = &self.spool_failure {
             return Err(io::Error::other(format!(
-                "the results can't be kept: {error}"
+                "could not keep the results: {error}"
             )));
         }
         let (Some(report), Some((format, _))) = (self.report.take(), self.outputs.get(place))
@@ -312,7 +312,9 @@ fn outputs(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     if !options.debug.is_empty() {
         let log = Some(options.debug.clone());
         if outputs.iter().any(|(_, path)| *path == log) {
-            return Err("the debug log goes to an output path; give it its own".to_owned());
+            return Err(
+                "the debug log and an output have the same path; use different paths".to_owned(),
+            );
         }
         outputs.push((Format::Log, log));
     }
@@ -332,7 +334,7 @@ fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     };
     if paths.len() > formats.len() {
         return Err(format!(
-            "there are {} output paths for {} formats",
+            "{} output paths for {} formats; use at most one path per format",
             paths.len(),
             formats.len()
         ));
@@ -342,7 +344,9 @@ fn reports(options: &Options) -> Result<Vec<(Format, Option<String>)>, String> {
     let outputs: Vec<(Format, Option<String>)> = formats.iter().map(pair).collect();
     for (n, (_, path)) in outputs.iter().enumerate() {
         if path.is_some() && outputs[..n].iter().any(|(_, other)| other == path) {
-            return Err("two formats go to one output path; give each its own".to_owned());
+            return Err(
+                "two formats have the same output path; use a different path for each".to_owned(),
+            );
         }
     }
     Ok(outputs)
@@ -359,7 +363,8 @@ fn notes(options: &Options, plan: &Plan) -> Vec<String> {
         && !options.lb_strategy.eq_ignore_ascii_case("pick_first")
     {
         notes.push(format!(
-            "--lb-strategy: {} holds for dns:///host:port; calls go to the first address that accepts",
+            "--lb-strategy: {} applies only to dns:///host:port; calls go to the first address \
+             that accepts",
             options.lb_strategy
         ));
     }

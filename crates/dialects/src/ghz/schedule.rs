@@ -71,12 +71,12 @@ fn check_moves(schedule: &Schedule, kind: Kind, (what, same): (&str, &str)) -> R
     }
     if end > 0 && (step > 0) != (end > start) {
         return Err(format!(
-            "{what} end {end} is never reached from {what} start {start} by {what} step {step}"
+            "{what} step {step} never reaches {what} end {end} from {what} start {start}"
         ));
     }
     if start == 0 && step < 0 {
         return Err(format!(
-            "{what} step {step} leads below 0 from {what} start 0"
+            "{what} step {step} goes below 0 from {what} start 0"
         ));
     }
     Ok(())
@@ -251,11 +251,11 @@ mod tests {
             ),
             (
                 schedule("line", [50, 20], 10, [0, 0]),
-                "load end 20 is never reached from load start 50 by load step 10",
+                "load step 10 never reaches load end 20 from load start 50",
             ),
             (
                 schedule("line", [0, 5], -1, [0, 0]),
-                "load end 5 is never reached from load start 0 by load step -1",
+                "load step -1 never reaches load end 5 from load start 0",
             ),
         ] {
             assert_eq!(check(&loads(schedule)), Err(message.to_owned()));

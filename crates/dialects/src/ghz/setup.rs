@@ -50,12 +50,12 @@ pub(super) fn check(options: &Options) -> Result<(), String> {
     named("load balancing strategy", &options.lb_strategy, &STRATEGIES)?;
     wrong(
         options.concurrency > schedule::WORKERS_MAX,
-        "concurrency is more than this program holds; write at most 65536",
+        "concurrency is too high; use at most 65536",
     )?;
     let endless = options.total == 0 && !timed(options) && schedule::is_endless(options);
     wrong(
         endless,
-        "a total of 0 would run for ever; give a total, a duration or a max duration",
+        "a total of 0 would run forever; set a total, a duration or a max duration",
     )
 }
 
@@ -69,7 +69,7 @@ fn named(what: &str, text: &str, known: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     let near = drumfire_plan::suggestion(text, known.iter().copied());
-    Err(format!("there is no {what} {}{near}", quoted(text)))
+    Err(format!("unknown {what} {}{near}", quoted(text)))
 }
 
 /// The largest messages, in bytes.

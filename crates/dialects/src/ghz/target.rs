@@ -28,7 +28,7 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
         let has_authority = host.starts_with("unix://") && !socket.starts_with('/');
         if socket.is_empty() || has_authority {
             let host = host.escape_debug();
-            return Err(format!("`{host}` names no socket; write unix:///path"));
+            return Err(format!("`{host}` is not a socket path; use unix:///path"));
         }
         return Ok(Target {
             url: at("localhost")?,
@@ -40,7 +40,7 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
         Some(("dns" | "passthrough", name)) => name,
         Some((scheme, _)) => {
             return Err(format!(
-                "there is no resolver `{}`; write host:port, dns:///host:port or unix:///path",
+                "unknown resolver `{}`; use host:port, dns:///host:port or unix:///path",
                 scheme.escape_debug()
             ));
         }
@@ -48,7 +48,7 @@ pub(super) fn parse(host: &str, scheme: &str, path: &str) -> Result<Target, Stri
     // A URL's other parts have no place in a host.
     if let Some(c) = name.chars().find(|c| "/?#@".contains(*c)) {
         let host = host.escape_debug();
-        return Err(format!("`{c}` in host `{host}`: write host:port"));
+        return Err(format!("`{c}` in host `{host}`; use host:port"));
     }
     Ok(Target {
         url: at(&authority(name)?)?,
@@ -68,9 +68,7 @@ fn authority(name: &str) -> Result<String, String> {
         None => PORT,
         Some(port) => number(port).ok_or_else(|| {
             let port = port.escape_debug();
-            format!(
-                "`{port}` is not a port; write a number from 1 to 65535, or leave it away for {PORT}"
-            )
+            format!("`{port}` is not a port; use a number from 1 to 65535, or omit it for {PORT}")
         })?,
     };
     // Go's dialer takes brackets around any address.
@@ -147,12 +145,12 @@ mod tests {
             assert_eq!(target.unix_socket, Some(PathBuf::from(path)));
         }
         for (host, error) in [
-            ("xds:///a", "there is no resolver `xds`; "),
-            ("unix-abstract:a", "there is no resolver `unix-abstract`; "),
-            ("unix:", "`unix:` names no socket; "),
-            ("unix://a/b", "`unix://a/b` names no socket; "),
+            ("xds:///a", "unknown resolver `xds`; "),
+            ("unix-abstract:a", "unknown resolver `unix-abstract`; "),
+            ("unix:", "`unix:` is not a socket path; "),
+            ("unix://a/b", "`unix://a/b` is not a socket path; "),
             ("a b:1", "byte 8 of URL "),
-            ("user@a:1", "`@` in host `user@a:1`: "),
+            ("user@a:1", "`@` in host `user@a:1`; "),
             ("a:1/b", "`/` in host `a:1/b`: "),
             ("https://a:1", "`/` in host `https://a:1`: "),
             ("dns://a/b:1", "`/` in host `dns://a/b:1`: "),
@@ -160,7 +158,7 @@ mod tests {
             ("a:", "`` is not a port; "),
             (
                 "a:0",
-                "`0` is not a port; write a number from 1 to 65535, or leave it away for 443",
+                "`0` is not a port; use a number from 1 to 65535, or omit it for 443",
             ),
             ("::1:5", "write the IPv6 address in brackets: "),
         ] {

@@ -9,8 +9,8 @@ use drumfire_document::Place;
 use drumfire_plan::secret;
 
 /// The ends of messages for which Go has words of its own.
-const NO_BASE64: &str = "the value of a -bin key is base64";
-const NO_CERTIFICATE: &str = "holds no certificate in PEM form";
+const NO_BASE64: &str = "the value of a -bin key must be base64";
+const NO_CERTIFICATE: &str = "contains no PEM certificate";
 
 /// The parts of the command line that occur in the words.
 pub(super) struct Words<'a> {

@@ -150,7 +150,7 @@ const FLAGS: &[Flag<Args>] = &[
         set: |args, text| {
             if !text.contains(':') {
                 return Err(BadValue::Form(
-                    "a header has a colon between its name and its value, as in \"Name: value\"",
+                    "a header needs a colon between name and value, as in \"Name: value\"",
                 ));
             }
             args.headers.push(text.to_owned());
@@ -289,7 +289,8 @@ mod tests {
 
     #[test]
     fn a_header_without_a_colon_is_a_mistake() {
-        let text = "invalid value \"foo\" for flag -H: a header has a colon between its name and its value, as in \"Name: value\"";
+        let text = "invalid value \"foo\" for flag -H: a header needs a colon between name and \
+                    value, as in \"Name: value\"";
         assert_eq!(
             parse(&["-H".to_owned(), "foo".to_owned()]),
             Err(Failure::Mistake(text.to_owned()))

@@ -264,9 +264,7 @@ fn user_count(count: i64) -> Result<Option<u32>, String> {
     match u32::try_from(count) {
         Ok(count @ 1..=USERS_MAX) => Ok(Some(count)),
         _ if count < 1 => Ok(None),
-        _ => Err(format!(
-            "-c {count} is more than this program can hold open; write at most {USERS_MAX}"
-        )),
+        _ => Err(format!("-c {count} is too high; use at most {USERS_MAX}")),
     }
 }
 
@@ -355,14 +353,14 @@ fn notes(args: &Args, targets: &Targets, urls: &[Target], parts: &RequestParts) 
         .any(|target| target.url.origin.scheme == Scheme::Https);
     let mut notes = Vec::new();
     if args.http2 == Some(true) && !https {
-        notes.push("-http: HTTP/1.1 is used; HTTP/2 is chosen in TLS only".to_owned());
+        notes.push("-http: HTTP/1.1 is used; HTTP/2 is negotiated with TLS only".to_owned());
     }
     if args.no_verify && https {
         notes.push("-no-vr: the server's certificate is not verified".to_owned());
     }
     for name in parts.left_out() {
         notes.push(format!(
-            "-H: {name} is not sent as given; it is made from the body"
+            "-H: {name} is not sent as given; it is derived from the body"
         ));
     }
     let ignored = targets.ignored_words();

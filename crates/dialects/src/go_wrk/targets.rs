@@ -48,7 +48,7 @@ impl Targets {
             .read(path)
             .map_err(|error| LastWords::on_stdout(format!("{}\n", open_failed(path, &error)), 1))?;
         let text = String::from_utf8(bytes)
-            .map_err(|_| mistake(format!("{path} is not UTF-8 text; write one URL a line")))?;
+            .map_err(|_| mistake(format!("{path} is not UTF-8 text; write one URL per line")))?;
         let lines: Vec<_> = text
             .trim_start_matches('\u{feff}')
             .lines()
@@ -57,7 +57,9 @@ impl Targets {
             .filter(|(_, line)| !line.is_empty())
             .collect();
         if lines.is_empty() {
-            return Err(mistake(format!("{path} has no URL; write one URL a line")));
+            return Err(mistake(format!(
+                "{path} has no URLs; write one URL per line"
+            )));
         }
         Ok(Self {
             file: Some(path.to_owned()),

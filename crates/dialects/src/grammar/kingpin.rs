@@ -97,7 +97,7 @@ impl Tokens<'_> {
                 format!("failed to open arguments file {path}: {why}")
             };
             if self.files > FILES_MAX {
-                return Err(failed("argument files name each other in a circle"));
+                return Err(failed("argument files include each other in a circle"));
             }
             let bytes = (self.read)(path).map_err(|error| failed(&open_failed(path, &error)))?;
             let text = String::from_utf8(bytes).map_err(|_| failed("it is not valid UTF-8"))?;
@@ -367,7 +367,8 @@ mod tests {
             ),
             (
                 &["@circle"],
-                "failed to open arguments file \"circle\": argument files name each other in a circle",
+                "failed to open arguments file \"circle\": argument files include each other in a \
+                 circle",
             ),
         ] {
             assert_eq!(line(args), Err(text.to_owned()));

@@ -133,14 +133,14 @@ fn format(section: &mut Section<'_>, kind: &str) -> Option<Format> {
             if found.is_none() {
                 let name = name.escape_debug();
                 let message =
-                    format!("unknown decoder faced: `{name}`; write uri, uripost, raw or jsonline");
+                    format!("unknown decoder faced: `{name}`; use uri, uripost, raw or jsonline");
                 section.wrong("decoder", message);
             }
             found?.1
         }
         other => {
             let message =
-                format!("`{other}` is for guns that a program of its own brings; none is here");
+                format!("`{other}` needs a gun of a custom program, which drumfire does not have");
             section.wrong("type", message);
             return None;
         }
@@ -171,19 +171,16 @@ fn source(section: &mut Section<'_>, format: Format) -> Option<Source> {
             Some(Source::Lines(lines.collect()))
         }
         (None, false) => {
-            section.wrong("uris", "`uris` expect for `uri` decoder only; write `file`");
+            section.wrong("uris", "`uris` expect for `uri` decoder only; use `file`");
             None
         }
         (Some(_), false) => {
-            section.wrong(
-                "uris",
-                "`file` and `uris` contradict each other; leave one out",
-            );
+            section.wrong("uris", "`file` and `uris` exclude each other; remove one");
             None
         }
         (None, true) => {
             let message = match format {
-                Format::Uri => "one of `file` and `uris` is needed",
+                Format::Uri => "`file` or `uris` is required",
                 _ => "validation failed on the 'required' tag",
             };
             section.wrong("file", message);

@@ -111,7 +111,8 @@ pub(super) fn read(args: &[String], host: &dyn Host) -> Result<Written, LastWord
         notes.push(note.to_owned());
     }
     if flags.example {
-        let message = "-example prints nothing in Pandora; docs/dialects/pandora.md has an example";
+        let message =
+            "-example prints nothing in Pandora; see docs/dialects/pandora.md for an example";
         return Err(fatal(message));
     }
     if flags.version {
@@ -168,8 +169,8 @@ fn format_of(path: &str) -> Result<Format, LastWords> {
         return Ok(*format);
     }
     let message = match FLAT.contains(&extension.as_str()) {
-        true => format!("a .{extension} file has no lists, and so no pools; write YAML"),
-        false => format!("Unsupported Config Type \"{extension}\"; write yaml, json, toml or hcl"),
+        true => format!("a .{extension} file cannot contain lists, so it has no pools; use YAML"),
+        false => format!("Unsupported Config Type \"{extension}\"; use yaml, json, toml or hcl"),
     };
     Err(fatal(&format!("Config read failed: {message}")))
 }

@@ -91,7 +91,7 @@ fn read(json: Json, host: &dyn Host, mistakes: &Mistakes) -> Option<Config> {
     if pools.is_none() {
         root.wrong(
             "pools",
-            "validation failed on the 'required' tag: write a list of pools",
+            "validation failed on the 'required' tag: add a list of pools",
         );
     }
     let pools = pools.and_then(|pools| pools.list());
@@ -183,7 +183,7 @@ fn log(root: &mut Section<'_>) -> Log {
                 let known = LEVELS.join(", ");
                 section.wrong(
                     "level",
-                    format!("unrecognized level: \"{level}\"; write one of {known}"),
+                    format!("unrecognized level: \"{level}\"; use one of {known}"),
                 );
             }
         }
@@ -206,10 +206,7 @@ fn monitoring(root: &mut Section<'_>) -> (Option<u16>, bool) {
         if expvar.bool("enabled", false) {
             port = u16::try_from(given).ok();
             if port.is_none() {
-                expvar.wrong(
-                    "port",
-                    format!("{given} is no port; write one of 1 to 65535"),
-                );
+                expvar.wrong("port", format!("{given} is not a port; use 1 to 65535"));
             }
         }
         expvar.finish();

@@ -239,7 +239,7 @@ fn target(section: &mut Section<'_>, resolvers: &[&str]) -> String {
     if port.is_none_or(|port| port.parse::<u16>().is_err()) {
         section.wrong(
             "target",
-            "validation failed on the 'endpoint' tag; write HOST:PORT",
+            "validation failed on the 'endpoint' tag; use HOST:PORT",
         );
     }
     match target.starts_with(':') {
@@ -297,7 +297,7 @@ fn answer_log(section: &mut Section<'_>, usual: Filter) -> Option<AnswerLog> {
         Some("error") => Filter::Error,
         Some(other) => {
             let other = other.escape_debug();
-            let message = format!("`{other}` is no filter; write all, warning or error");
+            let message = format!("unknown filter `{other}`; use all, warning or error");
             log.wrong("filter", message);
             usual
         }

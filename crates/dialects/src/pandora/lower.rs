@@ -201,7 +201,7 @@ fn scenarios_of(
             let file = scenario::read(path, host)?;
             scenario::lower(&file, gun, index, host, seed).map_err(|why| format!("{path}: {why}"))
         }
-        Source::Lines(_) => Err("scenarios are in a file".to_owned()),
+        Source::Lines(_) => Err("scenarios must be in a file".to_owned()),
     }
 }
 

@@ -92,7 +92,7 @@ impl Schedule {
         let (mut start, mut present) = (Nanos::ZERO, 0_u64);
         for piece in &self.0 {
             let Some(count) = piece.count() else {
-                let message = "`unlimited` starts instances without end; write once, const or line";
+                let message = "`unlimited` would start instances forever; use once, const or line";
                 return Err(message.to_owned());
             };
             if count > INSTANCES_MAX || present + count > INSTANCES_MAX {
@@ -367,7 +367,7 @@ fn step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
     if levels > LEVELS_MAX {
         section.wrong(
             "step",
-            format!("more than {LEVELS_MAX} levels; step by more"),
+            format!("more than {LEVELS_MAX} levels; use a larger step"),
         );
         return;
     }
@@ -388,7 +388,7 @@ fn instance_step(section: &mut Section<'_>, pieces: &mut Vec<Piece>) {
     if levels as f64 > LEVELS_MAX {
         section.wrong(
             "step",
-            format!("more than {LEVELS_MAX} levels; step by more"),
+            format!("more than {LEVELS_MAX} levels; use a larger step"),
         );
         return;
     }

@@ -237,7 +237,7 @@ impl<'a> Section<'a> {
     fn invalid(&self, key: &str, rule: &str, least: impl std::fmt::Display) {
         self.wrong(
             key,
-            format!("validation failed on the '{rule}' tag; write at least {least}"),
+            format!("validation failed on the '{rule}' tag; use at least {least}"),
         );
     }
 
@@ -363,7 +363,7 @@ impl<'a> Section<'a> {
         let Some(name) = self.text("type") else {
             let path = &self.path;
             self.mistakes
-                .add(path, "plugin type expected; write `type: …`");
+                .add(path, "plugin type expected; add `type: …`");
             return None;
         };
         let found = known.iter().find(|known| known.eq_ignore_ascii_case(&name));
@@ -424,15 +424,15 @@ mod tests {
             ),
             (
                 "{n: -1}",
-                "n: validation failed on the 'min' tag; write at least 1",
+                "n: validation failed on the 'min' tag; use at least 1",
             ),
             (
                 "{n: 0}",
-                "n: validation failed on the 'min' tag; write at least 1",
+                "n: validation failed on the 'min' tag; use at least 1",
             ),
             (
                 "{d: 5}",
-                "d: validation failed on the 'min-time' tag; write at least 1ms",
+                "d: validation failed on the 'min-time' tag; use at least 1ms",
             ),
             ("{d: 5x}", "d: time: unknown unit \"x\" in duration \"5x\""),
             (

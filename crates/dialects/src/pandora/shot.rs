@@ -234,7 +234,7 @@ pub(super) fn limited(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Amm
     };
     limited.limit = passes.saturating_mul(whole).saturating_add(chosen(rest));
     if limited.limit == 0 {
-        return Err("chosencases: none of the entries within `limit` has such a tag".to_owned());
+        return Err("chosencases: no entry within `limit` has such a tag".to_owned());
     }
     Ok(limited)
 }
@@ -266,7 +266,7 @@ fn tunnelled(ammo: &Ammo, gun: &HttpGun, host: &dyn Host) -> Result<Vec<Request>
     let entries = entries(ammo, gun, host)?;
     let wrong = |error: String| format!("{}: {error}", place(ammo));
     if entries.rows() > TUNNELLED_MAX {
-        let message = format!("more than {TUNNELLED_MAX} requests can't be sent through `connect`");
+        let message = format!("at most {TUNNELLED_MAX} requests can be sent through `connect`");
         return Err(wrong(message));
     }
     let rows = 0..entries.rows();
@@ -385,7 +385,7 @@ impl<'a> Uri<'a> {
         };
         if host == Some("") {
             let shown = text.escape_debug();
-            return Err(format!("`{shown}` names no host"));
+            return Err(format!("`{shown}` has no host"));
         }
         Ok(Self { host, target })
     }

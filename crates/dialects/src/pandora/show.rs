@@ -154,7 +154,7 @@ impl Presentation {
             }
         }
         if config.profiles {
-            notes.push("profiles are of Go's runtime, and none is written".to_owned());
+            notes.push("profiles of Go's runtime are not written".to_owned());
         }
         Self {
             tags: Vec::new(),
@@ -332,8 +332,8 @@ impl Presentation {
             if lacking > 0 && self.log.has_warnings() {
                 let id = &self.pools[pool].id;
                 let message = format!(
-                    "{lacking} answers are not in answlog: there were too many at a time\t\
-                     {{\"pool\": \"{id}\"}}"
+                    "{lacking} answers are missing in answlog: there were too many at a \
+                     time\t{{\"pool\": \"{id}\"}}"
                 );
                 let at = self.started_at + end.0;
                 self.log
@@ -396,7 +396,7 @@ impl crate::Presentation for Presentation {
         if let Err(error) = self.streams.flush()
             && self.fault.is_none()
         {
-            self.fault = Some(format!("a result can't be written: {error}"));
+            self.fault = Some(format!("could not write a result: {error}"));
         }
     }
 
@@ -426,7 +426,7 @@ impl crate::Presentation for Presentation {
             self.info(end, "Engine run successfully finished");
         }
         if let Err(error) = self.streams.flush() {
-            let fault = format!("a result can't be written: {error}");
+            let fault = format!("could not write a result: {error}");
             self.fault.get_or_insert(fault);
         }
     }

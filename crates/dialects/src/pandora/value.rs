@@ -196,16 +196,14 @@ fn fill(text: &str, host: &dyn Host) -> Result<Option<Value>, String> {
 /// A variable of the environment.
 fn variable(name: &str, host: &dyn Host) -> Result<String, String> {
     let value = host.variable(name).filter(|value| !value.is_empty());
-    value.ok_or_else(|| {
-        format!("get ENV variable {name} failed: the variable is not set, or is empty")
-    })
+    value.ok_or_else(|| format!("get ENV variable {name} failed: the variable is not set or empty"))
 }
 
 /// `KEY=value`, a line of a file: `FILE#KEY`.
 fn property(name: &str, host: &dyn Host) -> Result<String, String> {
     let Some((path, key)) = name.rsplit_once('#') else {
         return Err(format!(
-            "`{name}` names no property; write ${{property:FILE#KEY}}"
+            "`{name}` is not a property; use ${{property:FILE#KEY}}"
         ));
     };
     let bytes = host.read(path);

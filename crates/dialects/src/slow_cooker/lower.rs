@@ -78,7 +78,7 @@ pub(super) fn lower(line: &Line, host: &Arc<dyn Host>, seed: u64) -> Result<Run,
     if let Some(wrong) = args.host.split(',').find(|name| name.contains('/')) {
         let wrong = wrong.trim();
         return Err(mistake(format!(
-            "`{wrong}` is not a host; write a name such as web.test, without scheme and path"
+            "`{wrong}` is not a host; use a name such as web.test, without scheme and path"
         )));
     }
     let rate = Rate::of(args)?;
@@ -457,12 +457,12 @@ fn refused(found: &[Diagnostic]) -> LastWords {
 fn notes(args: &Args, targets: &Targets) -> Vec<String> {
     let mut notes = Vec::new();
     if targets.urls.iter().any(|url| url.starts_with("https:")) {
-        notes.push("certificates are not verified, as slow_cooker never does it".to_owned());
+        notes.push("certificates are not verified, as in slow_cooker".to_owned());
     }
     for (name, _) in args.headers.iter().filter(|(name, _)| is_left_out(name)) {
         let instead = match name.eq_ignore_ascii_case("Host") {
-            true => "; write -host",
-            false => ": it is made from the body",
+            true => "; use -host",
+            false => ": it is derived from the body",
         };
         notes.push(format!("-header: {name} is not sent as given{instead}"));
     }

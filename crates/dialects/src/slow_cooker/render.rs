@@ -182,7 +182,7 @@ impl Presentation {
         };
         let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
         if let Err(error) = written {
-            let fault = format!("a line can't be written: {error}");
+            let fault = format!("could not write a line: {error}");
             self.fault.get_or_insert(fault);
         }
     }

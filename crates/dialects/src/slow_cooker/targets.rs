@@ -36,7 +36,7 @@ impl Targets {
             })?);
         }
         let title = match (urls.as_slice(), list) {
-            ([], _) => return Err(mistake("the list has no URL; write one a line")),
+            ([], _) => return Err(mistake("the list has no URLs; write one per line")),
             ([url], _) => secret::url(url),
             (_, list) => list.unwrap_or(argument).to_owned(),
         };

@@ -21,19 +21,19 @@ pub(super) struct AmmoKeys {
 }
 
 fields!(AmmoKeys {
-    "ammo" => ammo: "A file of requests, sent in its order",
-    "ammo_lines" => lines: "The lines of such a file, in the plan itself",
+    "ammo" => ammo: "File of requests, sent in its order",
+    "ammo_lines" => lines: "Lines of a file of requests, in the plan itself",
     "format" => format:
-        "The file's form: uri, uripost, raw, jsonline, access-log, har or grpc-json",
-    "limit" => limit: "How many requests are sent at most",
-    "passes" => passes: "How often the file is gone through at most",
-    "chosen" => chosen: "The tags whose entries are sent",
+        "Format of the file: uri, uripost, raw, jsonline, access-log, har or grpc-json",
+    "limit" => limit: "Maximum number of requests to send",
+    "passes" => passes: "Maximum number of passes through the file",
+    "chosen" => chosen: "Send only entries with one of these tags",
     "override_headers" => override_headers:
-        "Whether the request's own header fields stand above those of the file",
-    "auto_tag" => auto_tag: "How many elements of its path are the tag of an entry without one",
-    "auto_tag_all" => auto_tag_all: "Whether entries with a tag get these elements, too",
-    "preload" => preload: "Whether all entries are kept in memory",
-    "speed" => speed: "Sends entries at their own times; 2 is twice as fast",
+        "Let the request's own header fields replace those of the file",
+    "auto_tag" => auto_tag: "Tag an entry without a tag by this many elements of its path",
+    "auto_tag_all" => auto_tag_all: "Add the path elements to entries with a tag, too",
+    "preload" => preload: "Keep all entries in memory",
+    "speed" => speed: "Send entries at their recorded times; 2 is twice as fast",
 });
 
 impl AmmoKeys {

@@ -30,22 +30,22 @@ pub(super) struct Keys {
 }
 
 fields!(Keys {
-    "csv" => csv: "A file of comma-separated values",
-    "json" => json: "A file with an array of objects, or objects one after the other",
-    "jsonl" => jsonl: "A file with a JSON object a line",
-    "lines" => lines: "A file of which each line is a value",
-    "inline" => inline: "Rows that stand in the plan",
+    "csv" => csv: "File of comma-separated values",
+    "json" => json: "File with an array of objects, or objects one after the other",
+    "jsonl" => jsonl: "File with a JSON object per line",
+    "lines" => lines: "File with a value per line",
+    "inline" => inline: "Rows in the plan itself",
     "range" => range: "Whole numbers, such as 1..1000 or 0..100 by 5",
     "generated" => generated:
-        "Made-up values: a mapping of columns to kinds, such as name, email, int 1..9",
-    "fields" => fields: "The names of the columns",
-    "delimiter" => delimiter: "The character between values of CSV, or tab",
-    "quote" => quote: "The character around values of CSV, or none",
-    "header" => header: "Whether the first line of CSV names the columns",
-    "rows" => rows: "How many rows are made",
-    "seed" => seed: "The number from which these values are drawn",
+        "Generated values: a mapping of columns to kinds, such as name, email, int 1..9",
+    "fields" => fields: "Names of the columns",
+    "delimiter" => delimiter: "Character between CSV values, or tab",
+    "quote" => quote: "Character that quotes CSV values, or none",
+    "header" => header: "Whether the first line of the CSV contains column names",
+    "rows" => rows: "Number of rows to generate",
+    "seed" => seed: "Seed of the generated values",
     "order" => order: "Which row an iteration takes: in_order, random, unique or once",
-    "at_end" => at_end: "What becomes of iterations beyond the last row: wrap, stop or fail",
+    "at_end" => at_end: "What to do after the last row: wrap, stop or fail",
 });
 
 /// Rows in the plan, as JSON.
@@ -131,8 +131,8 @@ impl Keys {
         all.extend(self.range.take().map(FeedRows::Range));
         all.extend(self.generated.0.take().map(FeedRows::Generated));
         if all.len() != 1 {
-            let message = "a feed has one of `csv`, `json`, `jsonl`, `lines`, `inline`, `range` \
-                           and `generated`";
+            let message = "a feed needs exactly one of `csv`, `json`, `jsonl`, `lines`, `inline`, \
+                           `range` and `generated`";
             found.add(&name.place, message);
             return None;
         }

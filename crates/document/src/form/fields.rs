@@ -248,14 +248,14 @@ const FOREIGN: [(&str, &str); 36] = [
     ("max_time", A_TIMEOUT),
     ("maxtime", A_TIMEOUT),
     ("request_timeout", A_TIMEOUT),
-    ("vus", "users are `users: 10`"),
-    ("concurrency", "users are `users: 10`"),
-    ("rps", "a rate is `rate: 100/s`"),
-    ("qps", "a rate is `rate: 100/s`"),
-    ("arrivalRate", "a rate is `rate: 100/s`"),
+    ("vus", "write `users: 10`"),
+    ("concurrency", "write `users: 10`"),
+    ("rps", "write `rate: 100/s`"),
+    ("qps", "write `rate: 100/s`"),
+    ("arrivalRate", "write `rate: 100/s`"),
     (
         "stages",
-        "a load that changes is a law: `rate: \"line(5,200,60s) const(200,5m)\"`",
+        "for a load that changes, write a law: `rate: \"line(5,200,60s) const(200,5m)\"`",
     ),
     ("assert", A_CHECK),
     ("assertions", A_CHECK),
@@ -265,24 +265,24 @@ const FOREIGN: [(&str, &str); 36] = [
     ("capture", A_VALUE),
     (
         "variables",
-        "variables are `vars: { name: value }`, at the top of the plan",
+        "write variables as `vars: { name: value }`, at the top of the plan",
     ),
     (
         "env",
-        "variables are `vars: { name: value }`, and those of the environment ${env:NAME}",
+        "write variables as `vars: { name: value }`, and environment variables as ${env:NAME}",
     ),
 ];
-const A_LOOP: &str = "steps are repeated by `repeat: 3`, with the steps in `do`";
-const A_QUERY: &str = "a query stands behind the path, as in `get: /search?q=tea`";
-const A_METHOD: &str = "a request names its path by its method, as in `get: /search`";
-const UNVERIFIED: &str = "certificates go unverified by `tls: { insecure: true }`";
-const AT_THE_TOP: &str = "`setup` and `teardown` stand at the top of the plan, for all pools";
-const A_TIMEOUT: &str = "the time limit of a request is `timeout: 5s`";
-const A_PAUSE: &str = "a pause is a step of a scenario, `- pause: 1s` or `- pause: 1s..2s`";
-const A_THOUGHT: &str = "the pause of a user between two iterations is `think: 1s`";
-const AN_END: &str = "a load ends by `stop: { after: 10s }`";
-const A_CHECK: &str = "what a response must have is `expect: { status: 200 }`";
-const A_VALUE: &str = "a value of a response is `take: { name: json $.id }`";
+const A_LOOP: &str = "to repeat steps, write `repeat: 3`, with the steps in `do`";
+const A_QUERY: &str = "write the query after the path, as in `get: /search?q=tea`";
+const A_METHOD: &str = "write the path with its method, as in `get: /search`";
+const UNVERIFIED: &str = "to skip certificate verification, write `tls: { insecure: true }`";
+const AT_THE_TOP: &str = "`setup` and `teardown` belong at the top of the plan, for all pools";
+const A_TIMEOUT: &str = "to limit the time of a request, write `timeout: 5s`";
+const A_PAUSE: &str = "write a pause as a step of a scenario: `- pause: 1s` or `- pause: 1s..2s`";
+const A_THOUGHT: &str = "for a pause between a user's iterations, write `think: 1s`";
+const AN_END: &str = "to end a load, write `stop: { after: 10s }`";
+const A_CHECK: &str = "to check a response, write `expect: { status: 200 }`";
+const A_VALUE: &str = "to take a value from a response, write `take: { name: json $.id }`";
 
 /// Sets the values of the keys of a mapping. A misspelt key is read as the one that was probably
 /// meant, so that nothing else is found wrong for its sake.
@@ -367,7 +367,7 @@ fn rule(entries: &[(Placed<String>, Placed<Node>)]) -> String {
     let rules: Vec<String> = rules.collect();
     match rules.is_empty() {
         true => String::new(),
-        false => format!("; a rule is one text: write {}", rules.join(", ")),
+        false => format!("; a rule is a single string: write {}", rules.join(", ")),
     }
 }
 
@@ -382,12 +382,11 @@ pub(crate) fn text(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
             let advice = match other {
                 Node::Map(entries) => rule(entries),
                 Node::List(items) if is_dash(items) => {
-                    "; a dash alone begins a list in YAML, so write it in quotes, as \"-\""
-                        .to_owned()
+                    "; a lone dash begins a list in YAML; quote it: \"-\"".to_owned()
                 }
                 _ => String::new(),
             };
-            let message = format!("a single value is wanted, not {kind}{advice}");
+            let message = format!("expected a single value, not {kind}{advice}");
             found.add(&node.place, message);
             return None;
         }
@@ -533,15 +532,15 @@ impl Entry for Vec<Field> {
                 // Its value may be a secret, and is not shown.
                 let message = match text.contains(':') {
                     true => {
-                        "a name and its value are a mapping and not a text; leave out the quotes \
+                        "a name and its value must be a mapping, not a string; remove the quotes \
                          around both, as in `X-Id: 7`"
                     }
-                    false => "names and values are a mapping, such as `X-Id: 7`, and not a text",
+                    false => "names and values must be a mapping, such as `X-Id: 7`, not a string",
                 };
                 found.add(&part.place, message);
                 continue;
             }
-            for (name, value) in entries(part, "a list of names and values", found) {
+            for (name, value) in entries(part, "names and values", found) {
                 for value in items(value) {
                     // An empty value is one, too.
                     let value = match value.value {

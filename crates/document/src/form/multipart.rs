@@ -18,10 +18,10 @@ struct PartKeys {
 }
 
 fields!(PartKeys {
-    "text" => text: "The part's content, as a text",
-    "file" => file: "The file that holds it",
-    "filename" => file_name: "The name of the file that the server is given",
-    "type" => media_type: "Its media type, such as image/png",
+    "text" => text: "Content of the part, as a string",
+    "file" => file: "File with the content",
+    "filename" => file_name: "File name to send to the server",
+    "type" => media_type: "Media type, such as image/png",
 });
 
 impl PartKeys {
@@ -31,7 +31,7 @@ impl PartKeys {
             (Some(text), None) => PartContent::Text(text),
             (None, Some(file)) => PartContent::File(file),
             _ => {
-                found.add(&name.place, "a part has one of `text` and `file`");
+                found.add(&name.place, "a part needs exactly one of `text` and `file`");
                 return None;
             }
         };
@@ -62,7 +62,7 @@ impl Entry for Vec<Part> {
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut parts = Self::new();
         for item in items(node) {
-            for (name, value) in entries(item, "a list of parts", found) {
+            for (name, value) in entries(item, "the parts", found) {
                 let part = match &value.value {
                     Node::Map(_) => {
                         let keys: PartKeys = read_fields(value, "a part", found);

@@ -42,10 +42,10 @@ impl Node {
     /// Its kind, for a message.
     pub(crate) const fn kind(&self) -> &'static str {
         match self {
-            Self::Null => "nothing",
-            Self::Switch(_) => "a truth value",
+            Self::Null => "null",
+            Self::Switch(_) => "a boolean",
             Self::Number(_) => "a number",
-            Self::Text(_) => "a text",
+            Self::Text(_) => "a string",
             Self::List(_) => "a list",
             Self::Map(_) => "a mapping",
         }
@@ -63,7 +63,7 @@ impl Node {
             }
             _ => "",
         };
-        format!("{what} is a mapping and not {}{form}", self.kind())
+        format!("{what} must be a mapping, not {}{form}", self.kind())
     }
 
     /// Notes each key that stands in a mapping twice. The second one stays where its value has keys
@@ -84,12 +84,10 @@ impl Node {
                     };
                     let name = key.value.escape_debug();
                     let at = match line {
-                        0 => "here twice".to_owned(),
-                        line => format!("in line {line} already"),
+                        0 => String::new(),
+                        line => format!(" (first in line {line})"),
                     };
-                    let message = format!(
-                        "the key `{name}` stands {at}; write it once, or give it another name"
-                    );
+                    let message = format!("duplicate key `{name}`{at}; remove one, or rename it");
                     found.add(&key.place, message);
                     matches!(value.value, Self::List(_) | Self::Map(_))
                 });
@@ -159,7 +157,7 @@ impl Reader<'_> {
         let line = usize::try_from(place.line()).ok()?.checked_sub(1)?;
         let text = self.text.lines().nth(line).unwrap_or_default();
         if words.contains("unexpected character: `\\u{") {
-            return Some("a plan is a text without control characters; remove it".to_owned());
+            return Some("a plan can't contain control characters; remove it".to_owned());
         }
         if text.len() <= KEY_MAX && !self.has_bare_template(line) {
             let depth = usize::from(words.contains("flow"));
@@ -202,21 +200,21 @@ impl Reader<'_> {
             .is_some_and(|line| line.len() > KEY_MAX);
         let is_flow = self.near_lines(line).any(|line| line.contains(['{', '[']));
         if is_long && is_indent.iter().any(|theirs| words.contains(theirs)) {
-            Some("this line is longer than a key may be, which has at most 65,536 characters")
+            Some("a key has at most 65,536 characters, and this line is longer")
         } else if self.has_bare_template(line) {
-            Some("a value that begins with `{{` stands in quotes, as \"{{ uuid }}\"")
+            Some("quote a value that begins with `{{`, as in \"{{ uuid }}\"")
         } else if words.contains("block sequence entries are not allowed")
             && self
                 .near_lines(line)
                 .any(|line| line.trim_end().ends_with(": -"))
         {
-            Some("a dash alone begins a list, so write it in quotes, as \"-\"")
+            Some("a lone dash begins a list; quote it: \"-\"")
         } else if is_flow && words.contains("unexpected character") {
-            Some("within `{ }` or `[ ]`, a value with one of `{}[],` in it stands in quotes")
+            Some("within `{ }` or `[ ]`, quote a value that contains one of `{}[],`")
         } else if is_indent.iter().any(|theirs| words.contains(theirs)) {
             Some(
-                "look at the indentation: the keys of one mapping begin in the same column, and a \
-                 value with `: ` in it stands in quotes",
+                "check the indentation: the keys of a mapping begin in the same column; quote a \
+                 value that contains `: `",
             )
         } else {
             None
@@ -251,31 +249,28 @@ const OURS: [(&str, &str); 12] = [
     ("budget breached", ALIASES),
     (
         "recursive references",
-        "an alias stands in its own value; write out what it stands for",
+        "an alias can't refer to a value that contains it; write out the value",
     ),
     (
         "alias references unknown anchor",
-        "no value before it has this anchor; write `&name` before the value that `*name` repeats",
+        "unknown anchor; write `&name` before the value that `*name` repeats",
     ),
     (
         "YAML merge value must be",
         "`<<` takes a mapping, or a list of mappings, such as `*name`",
     ),
-    (
-        "tabs disallowed",
-        "a tab can't indent a line; write blanks in its place",
-    ),
+    ("tabs disallowed", "a tab can't indent a line; use spaces"),
     // Its place is the end of the value above.
     (
         "while scanning a plain scalar, found a tab",
-        "the line below begins with a tab, which can't indent it; write blanks in its place",
+        "the next line begins with a tab, which can't indent a line; use spaces",
     ),
 ];
 const ONE_DOCUMENT: &str =
-    "a plan is one document; leave out the second, which begins behind `---` or `...`";
-const TOO_LONG: &str = "the texts of the plan are longer than 1 GiB together; put them into files";
-const TOO_MANY: &str = "the plan has more than 4,000,000 values; put them into files";
-const ALIASES: &str = "the plan has too many anchors and aliases; write out what they stand for";
+    "a plan is a single document; remove the second one, after `---` or `...`";
+const TOO_LONG: &str = "the strings of the plan are longer than 1 GiB in total; move them to files";
+const TOO_MANY: &str = "the plan has more than 4,000,000 values; move them to files";
+const ALIASES: &str = "the plan has too many anchors and aliases; write out their values";
 
 /// The message on lists and mappings without end.
 const TOO_DEEP: &str = "lists and mappings are nested too deeply; nest them less";
@@ -511,37 +506,41 @@ mod tests {
             ("a: [1\nb: 2\n", "p:", ""),
             ("a: \"x\n", "p:", ""),
             ("a:\n\t- b: 1\n", "p:2:", "a tab can't indent a line"),
-            ("a: 1\n\tb: 2\n", "p:1:", "line below begins with a tab"),
-            ("a: 1\n---\nb: 2\n", "p:3:1", "a plan is one document"),
-            ("a: 1\n...\nfoo\n", "p:3:1", "a plan is one document"),
-            ("a: &a [*a]\n", "p:1:8", "an alias stands in its own value"),
-            ("a: *b\n", "p:1:4", "no value before it has this anchor"),
+            ("a: 1\n\tb: 2\n", "p:1:", "next line begins with a tab"),
+            ("a: 1\n---\nb: 2\n", "p:3:1", "a plan is a single document"),
+            ("a: 1\n...\nfoo\n", "p:3:1", "a plan is a single document"),
+            (
+                "a: &a [*a]\n",
+                "p:1:8",
+                "an alias can't refer to a value that contains it",
+            ),
+            ("a: *b\n", "p:1:4", "unknown anchor; write `&name`"),
             ("a: {<<: 5}\n", "p:1:9", "takes a mapping"),
             (&bomb, "p:7:", "too many anchors and aliases"),
             (
                 "a: { n: {{ uuid }} }\n",
                 "p:1:",
-                "stands in quotes, as \"{{ uuid }}\"",
+                "quote a value that begins with `{{`, as in \"{{ uuid }}\"",
             ),
             (
                 "a: {{ uuid }}\n",
                 "p:1:",
-                "stands in quotes, as \"{{ uuid }}\"",
+                "quote a value that begins with `{{`, as in \"{{ uuid }}\"",
             ),
             (
                 "a:\n  - { t: css b[c] @d }\n",
                 "p:2:",
-                "stands in quotes: 'css b[c] @d'",
+                "quote a value that contains `[`: 'css b[c] @d'",
             ),
             (
                 "a: {\n  t: json $.a[0],\n  u: 1 }\n",
                 "p:2:",
-                "stands in quotes: 'json $.a[0]'",
+                "quote a value that contains `[`: 'json $.a[0]'",
             ),
             ("a: { b: c\0 }\n", "p:1:", "control characters; remove it"),
             ("a: { b: c #1 }\n", "p:1:", "` #` begins a comment"),
-            ("a:\n  b: 1\n   c: 2\n", "p:", "look at the indentation"),
-            ("a:\n    b: 1\n  c: 2\n", "p:3", "look at the indentation"),
+            ("a:\n  b: 1\n   c: 2\n", "p:", "check the indentation"),
+            ("a:\n    b: 1\n  c: 2\n", "p:3", "check the indentation"),
         ] {
             let error = read(text, "p").expect_err(text).to_string();
             assert!(error.starts_with(place), "{text:?}: {error}");
@@ -553,7 +552,10 @@ mod tests {
             format!("{{\"{}\": 1}}", "x".repeat(KEY_MAX + 1)),
         ] {
             let error = read(&text, "p").expect_err("a long key").to_string();
-            assert!(error.contains("longer than a key may be"), "{error}");
+            assert!(
+                error.contains("at most 65,536 characters, and this line is longer"),
+                "{error}"
+            );
         }
     }
 }

@@ -67,7 +67,7 @@ impl PayloadKeys {
         if payload.is_some() {
             let names: Vec<String> = self.names().map(|name| format!("`{name}`")).collect();
             let (last, others) = names.split_last().map_or(("", &[][..]), |(l, o)| (l, o));
-            let message = format!("give one of {} and {last}", others.join(", "));
+            let message = format!("use only one of {} and {last}", others.join(", "));
             found.add(&node.place, message);
         }
         *payload = Some(given);
@@ -94,8 +94,8 @@ impl PayloadKeys {
             },
             _ => {
                 if matches!(node.value, Node::Map(_) | Node::List(_)) {
-                    let message = "a body is a text; JSON as a tree is `json`, a form is `form` or, with files, \
-                         `multipart`";
+                    let message = "a body must be a string; use `json` for JSON as a tree, `form` \
+                                   for a form, or `multipart` for a form with files";
                     found.add(&node.place, message);
                     return None;
                 }
@@ -120,13 +120,15 @@ impl PayloadKeys {
     /// The description of a key for editors.
     fn words(self, key: &str) -> &'static str {
         match key {
-            "json" => "The body as JSON, whose texts are templates",
-            "form" => "The fields of a web form, which are encoded",
-            "multipart" => "The parts of a web form with files: texts, or mappings with `file`",
-            "data" => "The message as JSON, or as a text with JSON; a list for several",
-            key if key == self.file => "The file that holds it",
-            key if key == self.base64 => "Its bytes in base64",
-            _ => "The body, as a text",
+            "json" => "Body as JSON; its strings are templates",
+            "form" => "Fields of a web form, which drumfire encodes",
+            "multipart" => "Parts of a web form with files: strings, or mappings with `file`",
+            "data" => {
+                "Message as JSON, or as a string that contains JSON; a list for several messages"
+            }
+            key if key == self.file => "File with the content",
+            key if key == self.base64 => "Content in base64",
+            _ => "Body as a string",
         }
     }
 
@@ -169,10 +171,10 @@ fn json(node: &Placed<Node>, found: &mut Findings) -> Option<Text> {
             // Without quotes a template would be a tree of YAML.
             let message = match text.trim_start().starts_with("{{") {
                 true => {
-                    "`json` takes JSON as a tree; write a template of the whole as `body`, with \
+                    "`json` takes JSON as a tree; for a template of the whole, use `body` with \
                      `headers: { Content-Type: application/json }`"
                 }
-                false => "`json` takes JSON as a tree; leave the quotes out, or write `body`",
+                false => "`json` takes JSON as a tree; remove the quotes, or use `body`",
             };
             found.add(&node.place, message);
             None

@@ -166,7 +166,8 @@ impl<'a> References<'a> {
             out.push_str(&rest[..at]);
             let start = text.value.len() - rest.len() + at;
             let Some(end) = closing(&rest[at..]) else {
-                let message = "the reference has no end; write `}`, or `$${` for the text itself";
+                let message =
+                    "the reference is not closed; add `}`, or write `$${` for a literal `${`";
                 found.mark(text, start, message);
                 return None;
             };
@@ -178,8 +179,8 @@ impl<'a> References<'a> {
                 && self.setup.uses() > uses
                 && (makes_template(&out, value) || makes_template(value, rest))
             {
-                let message = "a template begins where this text and a value of the setup meet; \
-                               put a blank between them";
+                let message = "this text and a value of the setup together begin a template; put a \
+                               space between them";
                 found.mark(text, start, message);
                 return None;
             }
@@ -215,7 +216,7 @@ impl<'a> References<'a> {
     /// Counts the bytes of a value against the bound; `false` where it is reached.
     fn take_room(&mut self, length: usize, text: &Text, found: &mut Findings) -> bool {
         let Some(left) = self.left.checked_sub(length) else {
-            let message = "the values of references have more than 64 MiB";
+            let message = "the values of references take more than 64 MiB in total";
             found.add(&text.place, message);
             return false;
         };
@@ -273,8 +274,8 @@ impl<'a> References<'a> {
         if is_secret {
             if value.chars().count() < SECRET_MIN {
                 let message = format!(
-                    "the secret has fewer than {SECRET_MIN} characters, and could not be told \
-                     from the rest of a report; write a longer one, or no `secret:`"
+                    "the secret has fewer than {SECRET_MIN} characters, too few to mask it in a \
+                     report; use a longer one, or leave out `secret:`"
                 );
                 found.mark(text, at, &message);
                 return None;
@@ -298,13 +299,13 @@ impl<'a> References<'a> {
             Some(value) if !value.is_empty() => return Some(value),
             Some(_) => {}
             None => {
-                found.mark(text, at, "the environment may not be read here");
+                found.mark(text, at, "environment variables can't be read here");
                 return None;
             }
         }
         let Some(default) = default else {
             let message = format!(
-                "the environment has no `{name}`; set it, or write a default as \
+                "the environment variable `{name}` is empty or not set; set it, or add a default: \
                  `${{env:{name}:-VALUE}}`"
             );
             found.mark(text, at, &message);
@@ -336,7 +337,7 @@ impl<'a> References<'a> {
             }
             Some(Variable::Wrong) => return None,
             Some(Variable::UnderWay) => {
-                found.mark(text, at, &format!("the value of `{name}` contains itself"));
+                found.mark(text, at, &format!("the value of `{name}` refers to itself"));
                 return None;
             }
             Some(Variable::Written(_)) => {}
@@ -346,7 +347,8 @@ impl<'a> References<'a> {
             }
         }
         if self.chain == CHAIN_MAX {
-            let message = format!("`{name}` is reached through more than {CHAIN_MAX} variables");
+            let message =
+                format!("the chain of references to `{name}` has more than {CHAIN_MAX} variables");
             found.mark(text, at, &message);
             return None;
         }
@@ -363,7 +365,7 @@ impl<'a> References<'a> {
             _ if found.len() > before => None,
             Node::List(_) | Node::Map(_) | Node::Null => {
                 let kind = node.value.kind();
-                let message = format!("a variable is a single value, and `{name}` is {kind}");
+                let message = format!("a variable must be a single value, and `{name}` is {kind}");
                 found.add(&node.place, message);
                 None
             }
@@ -384,12 +386,11 @@ impl<'a> References<'a> {
         let set = self.environment.variable(name);
         match set.is_some_and(|value| !value.is_empty()) {
             true => format!(
-                "`vars` has no `{name}`; the variable of the environment is `${{env:{name}}}`"
+                "`vars` has no `{name}`; for the environment variable, write `${{env:{name}}}`"
             ),
-            false => format!(
-                "`vars` has no `{name}`; set it there, or write `$${{` where the text itself is \
-                 meant"
-            ),
+            false => {
+                format!("`vars` has no `{name}`; set it there, or write `$${{` for a literal `${{`")
+            }
         }
     }
 
@@ -443,7 +444,7 @@ fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
     let shown = inner.escape_debug();
     if let Some(path) = rest.strip_prefix("file:") {
         return match path {
-            "" => Err("`file:` names a file, such as `${file:token.txt}`".to_owned()),
+            "" => Err("`file:` needs a path, as in `${file:token.txt}`".to_owned()),
             path => Ok((is_secret, Source::File(path))),
         };
     }
@@ -455,7 +456,8 @@ fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
         return match is_name(name) {
             true => Ok((is_secret, Source::Environment { name, default })),
             false => Err(format!(
-                "`{}` is no name of a variable of the environment; write one as `${{env:HOME}}`",
+                "invalid name `{}` of an environment variable; write a reference such as \
+                 `${{env:HOME}}`",
                 name.escape_debug()
             )),
         };
@@ -464,22 +466,22 @@ fn parse(inner: &str) -> Result<(bool, Source<'_>), String> {
         return match is_name(name) {
             true => Ok((is_secret, Source::Setup(name))),
             false => Err(format!(
-                "`{}` is no name of a value that the setup takes; write one as `${{setup:token}}`",
+                "invalid name `{}` of a setup value; write a reference such as `${{setup:token}}`",
                 name.escape_debug()
             )),
         };
     }
     if is_secret {
         return Err(format!(
-            "`{shown}` names no secret; write `${{secret:env:NAME}}`, `${{secret:file:PATH}}` or \
+            "`{shown}` is not a secret; write `${{secret:env:NAME}}`, `${{secret:file:PATH}}` or \
              `${{secret:setup:NAME}}`"
         ));
     }
     match is_name(rest) {
         true => Ok((false, Source::Variable(rest))),
         false => Err(format!(
-            "`{shown}` is no reference; write `${{name}}`, `${{env:NAME}}`, `${{file:PATH}}`, \
-             `${{setup:NAME}}` or `${{secret:env:NAME}}`, or `$${{` where the text itself is meant"
+            "`{shown}` is not a reference; write `${{name}}`, `${{env:NAME}}`, `${{file:PATH}}`, \
+             `${{setup:NAME}}` or `${{secret:env:NAME}}`, or `$${{` for a literal `${{`"
         )),
     }
 }
@@ -603,7 +605,10 @@ mod tests {
         for written in ["{${setup:token}", "x {${setup:token} y"] {
             let (found, _) = resolved(written);
             let found = found.expect_err(written);
-            assert!(found[0].starts_with("a template begins where"), "{found:?}");
+            assert!(
+                found[0].starts_with("this text and a value of the setup"),
+                "{found:?}"
+            );
         }
         let (value, _) = resolved("{ ${setup:token}");
         assert_eq!(value, Ok(Node::Text("{ { uuid }}".to_owned())));
@@ -649,37 +654,37 @@ mod tests {
     #[test]
     fn what_a_reference_lacks_is_said() {
         for (written, messages) in [
-            ("${base", &["the reference has no end; write `}`"][..]),
+            ("${base", &["the reference is not closed; add `}`"][..]),
             ("${bse}", &["`vars` has no `bse`; did you mean `base`?"]),
             (
                 "${HOST}",
-                &["`vars` has no `HOST`; the variable of the environment is `${env:HOST}`"],
+                &["`vars` has no `HOST`; for the environment variable, write `${env:HOST}`"],
             ),
             (
                 "${zzzzzz}",
                 &["`vars` has no `zzzzzz`; set it there, or write `$${`"],
             ),
-            ("${a.b}", &["`a.b` is no reference; write `${name}`"]),
-            ("${}", &["`` is no reference"]),
-            ("${a}", &["the value of `a` contains itself"]),
+            ("${a.b}", &["`a.b` is not a reference; write `${name}`"]),
+            ("${}", &["`` is not a reference"]),
+            ("${a}", &["the value of `a` refers to itself"]),
             (
                 "${list}",
-                &["a variable is a single value, and `list` is a list"],
+                &["a variable must be a single value, and `list` is a list"],
             ),
             (
                 "${env:NONE}",
-                &["the environment has no `NONE`; set it, or write a default"],
+                &["the environment variable `NONE` is empty or not set; set it, or add a default"],
             ),
             (
                 "${env:a b}",
-                &["`a b` is no name of a variable of the environment"],
+                &["invalid name `a b` of an environment variable"],
             ),
             ("${file:none}", &["can't read none: "]),
             ("${file:raw}", &["raw is not valid UTF-8"]),
-            ("${file:}", &["`file:` names a file"]),
+            ("${file:}", &["`file:` needs a path"]),
             (
                 "${secret:x}",
-                &["`secret:x` names no secret; write `${secret:env:NAME}`"],
+                &["`secret:x` is not a secret; write `${secret:env:NAME}`"],
             ),
             (
                 "${secret:env:PIN}",

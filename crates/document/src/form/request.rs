@@ -89,40 +89,39 @@ struct Coding {
 }
 
 fields!(Verbs {
-    "get" => get: "A URL or a path at the target, asked for with GET",
-    "head" => head: "A URL or a path at the target, asked for with HEAD",
-    "post" => post: "A URL or a path at the target, asked for with POST",
-    "put" => put: "A URL or a path at the target, asked for with PUT",
-    "patch" => patch: "A URL or a path at the target, asked for with PATCH",
-    "delete" => delete: "A URL or a path at the target, asked for with DELETE",
-    "options" => options: "A URL or a path at the target, asked for with OPTIONS",
-    "trace" => trace: "A URL or a path at the target, asked for with TRACE",
+    "get" => get: "URL, or path on the target, to request with GET",
+    "head" => head: "URL, or path on the target, to request with HEAD",
+    "post" => post: "URL, or path on the target, to request with POST",
+    "put" => put: "URL, or path on the target, to request with PUT",
+    "patch" => patch: "URL, or path on the target, to request with PATCH",
+    "delete" => delete: "URL, or path on the target, to request with DELETE",
+    "options" => options: "URL, or path on the target, to request with OPTIONS",
+    "trace" => trace: "URL, or path on the target, to request with TRACE",
 });
 
 fields!(Coding {
-    "binary" => binary: "Whether the data are encoded messages",
-    "body_lines" => lines: "Whether each line of the body is a body of its own",
-    "templates" => templates: "The language of the request's templates, or none",
-    "order" => order: "How requests go through lines or messages: turn, random or once",
-    "worker_name" => worker_name: "The name before each {{.WorkerID}}",
-    "workers" => workers: "Among how many workers calls are counted in turn",
-    "stream" => stream: "How a stream's messages are sent",
+    "binary" => binary: "Treat the data as encoded messages",
+    "body_lines" => lines: "Use each line of the body as a separate body",
+    "templates" => templates: "Template language of the request, or none",
+    "order" => order: "Order in which requests use lines or messages: turn, random or once",
+    "worker_name" => worker_name: "Name before each {{.WorkerID}}",
+    "workers" => workers: "Number of workers among which calls are counted in turn",
+    "stream" => stream: "How to send the messages of a stream",
 });
 
 fields!(Keys [verbs] {
-    "list" => list: "A file with one URL, or path at the target, a line",
-    "method" => method: "The method of `url` or `list`",
-    "url" => url: "A URL or a path at the target",
-    "call" => call: "A gRPC method, as package.Service/Method",
-    "name" => name: "What its numbers are reported under",
-    "weight" => weight: "Its share among the requests of the list",
-    "headers" => headers: "Its header fields",
-    "metadata" => metadata: "Its metadata",
-    "metadata_file" => metadata_file: "A file with its metadata, as a JSON object",
-    "expect" => expect: "What its response must be so that it is ok",
-    "timeout" => timeout: "The time that it may take, such as 5s; 0 is no limit",
-    "take" => take:
-        "Variables that are taken from its response, such as json $.id or header Location",
+    "list" => list: "File with one URL, or path on the target, per line",
+    "method" => method: "Method of `url` or `list`",
+    "url" => url: "URL, or path on the target",
+    "call" => call: "gRPC method, as package.Service/Method",
+    "name" => name: "Name under which its figures are reported",
+    "weight" => weight: "Share among the requests of the list",
+    "headers" => headers: "Header fields",
+    "metadata" => metadata: "Metadata",
+    "metadata_file" => metadata_file: "File with the metadata, as a JSON object",
+    "expect" => expect: "What the response must be to count as ok",
+    "timeout" => timeout: "Maximum total time of this request, such as 5s; 0 means no limit",
+    "take" => take: "Variables to take from the response, such as json $.id or header Location",
 } [body, data, coding, options, ammo]);
 
 impl Verbs {
@@ -185,10 +184,16 @@ impl Keys {
                 }
             }
         };
-        misplaced(&AmmoKeys::OTHERS, "for files of requests, beside `ammo`");
+        misplaced(&AmmoKeys::OTHERS, "only for files of requests (`ammo`)");
         if is_call {
-            misplaced(&["headers"], "for HTTP requests; a call has `metadata`");
-            misplaced(&["timeout"], "for HTTP requests; a call has a `deadline`");
+            misplaced(
+                &["headers"],
+                "for HTTP requests; for a call, use `metadata`",
+            );
+            misplaced(
+                &["timeout"],
+                "for HTTP requests; for a call, use `deadline`",
+            );
             let body = [
                 "body",
                 "body_file",
@@ -198,11 +203,11 @@ impl Keys {
                 "multipart",
                 "body_lines",
             ];
-            misplaced(&body, "for HTTP requests; a call has `data`");
+            misplaced(&body, "for HTTP requests; for a call, use `data`");
         } else {
-            misplaced(&["metadata", "metadata_file"], "for calls; write `headers`");
+            misplaced(&["metadata", "metadata_file"], "for calls; use `headers`");
             let data = ["data", "data_file", "data_base64"];
-            misplaced(&data, "for calls; write `body`");
+            misplaced(&data, "for calls; use `body`");
             let mut others = vec!["binary", "worker_name", "workers", "stream"];
             CallOptions::keys(&mut others);
             misplaced(&others, "for calls");
@@ -234,7 +239,7 @@ impl Keys {
                     found.add_if(
                         !listed.is_empty(),
                         &file.place,
-                        "give one of `metadata` and `metadata_file`",
+                        "use only one of `metadata` and `metadata_file`",
                     );
                     Carried::File(file)
                 }
@@ -321,15 +326,15 @@ fn check_asks(asks: &[Ask], place: &Place, found: &mut Findings) {
             let names = places.iter().map(|place| format!("`{}`", place.key()));
             let names: Vec<String> = names.collect();
             let message = format!(
-                "a request asks for one thing, and this one has {}; write each as a request of its \
-                 own, behind a `-`",
+                "one request can't have {}; write each as a separate request, after a `-`",
                 names.join(" and ")
             );
             (*last, message)
         }
         (_, None) => {
-            let message = "a request has one of `get`, `head`, `post`, `put`, `patch`, `delete`, \
-                           `options`, `trace`, `url`, `list`, `call`, `ammo` and `ammo_lines`";
+            let message = "a request needs exactly one of `get`, `head`, `post`, `put`, `patch`, \
+                           `delete`, `options`, `trace`, `url`, `list`, `call`, `ammo` and \
+                           `ammo_lines`";
             (place, message.to_owned())
         }
     };
@@ -344,7 +349,7 @@ impl Entry for Vec<Request> {
                 found.add_if(
                     matches!(item.value, Node::Null | Node::Map(_)),
                     &item.place,
-                    "a request asks for something, such as `get: /`",
+                    "the request is empty; write one such as `get: /`",
                 );
                 continue;
             }

@@ -30,16 +30,16 @@ pub(super) struct StepKeys {
 }
 
 fields!(StepKeys [request] {
-    "pause" => pause: "Waits: 200ms, 200ms..1s, exponential(1s), lognormal(1s,0.5) or until 5s",
-    "set" => set: "Gives variables their values: names and templates",
-    "if" => condition: "A condition, such as total > 10 and state == 'new'",
-    "repeat" => passes: "How often the steps of `do` are gone through: a number or a template",
-    "as" => index: "The variable that counts the passes, from 0",
-    "until" => until: "The condition that ends the passes, asked after each",
-    "do" => steps: "The steps that are gone through",
-    "else" => otherwise: "The steps where the condition does not hold",
+    "pause" => pause: "Wait: 200ms, 200ms..1s, exponential(1s), lognormal(1s,0.5) or until 5s",
+    "set" => set: "Set variables: names and templates",
+    "if" => condition: "Condition, such as total > 10 and state == 'new'",
+    "repeat" => passes: "How many times to run the steps of `do`: a number or a template",
+    "as" => index: "Variable that counts the passes, from 0",
+    "until" => until: "Condition that ends the loop, checked after each pass",
+    "do" => steps: "Steps to run",
+    "else" => otherwise: "Steps to run if the condition is false",
     "on_fail" => on_fail:
-        "What follows a failure: continue, end_iteration or stop_user, after retry(2,500ms) perhaps",
+        "What to do after a failure: continue, end_iteration or stop_user, optionally with retries before it, as in retry(2,500ms)",
 } []);
 
 /// The keys that make steps of other kinds than a request, each with those that may stand beside it.
@@ -77,8 +77,8 @@ impl StepKeys {
         let fits = |key: &&str| *key == *kind || beside.contains(key);
         if let Some(other) = written.iter().find(|key| !fits(key)) {
             let message = format!(
-                "`{}` does not go with `{kind}`; a step is one of a request, `pause`, `set`, `if` and \
-                 `repeat`, each a step of its own",
+                "`{}` and `{kind}` can't be in one step; write a separate step for each request, \
+                 `pause`, `set`, `if` and `repeat`",
                 other.escape_debug()
             );
             found.add(place, message);
@@ -105,21 +105,20 @@ impl StepKeys {
     }
 
     fn pause_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
-        let message = "a pause has a time, such as `pause: 200ms`, or a range as 200ms..1s";
+        let message = "a pause needs a time, such as `pause: 200ms`, or a range, such as 200ms..1s";
         found.add_if(self.pause.is_none(), place, message);
         self.pause.map(Step::Pause)
     }
 
     fn set_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
-        let message =
-            "`set` names variables with their values, such as `set: { id: \"{{ uuid }}\" }`";
+        let message = "`set` needs variables with values, such as `set: { id: \"{{ uuid }}\" }`";
         found.add_if(self.set.is_empty(), place, message);
         (!self.set.is_empty()).then_some(Step::Set(self.set))
     }
 
     fn branch_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
-        let message = "an `if` has a condition and, in `do`, the steps where it holds, such as \
-                       `if: total > 0`";
+        let message =
+            "an `if` needs a condition, such as `if: total > 0`, and steps in `do` or `else`";
         let is_empty = self.steps.is_empty() && self.otherwise.is_empty();
         found.add_if(self.condition.is_none() || is_empty, place, message);
         Some(Step::If(Branch {
@@ -130,7 +129,7 @@ impl StepKeys {
     }
 
     fn loop_step(self, place: &Place, found: &mut Findings) -> Option<Step> {
-        let message = "a `repeat` says how often and, in `do`, which steps, such as `repeat: 3`";
+        let message = "a `repeat` needs a number, such as `repeat: 3`, and steps in `do`";
         found.add_if(
             self.passes.is_none() || self.steps.is_empty(),
             place,
@@ -179,7 +178,7 @@ impl Entry for Vec<Step> {
                 found.add_if(
                     matches!(item.value, Node::Null | Node::Map(_)),
                     &item.place,
-                    "a step does something, such as `get: /` or `pause: 200ms`",
+                    "the step is empty; write one such as `get: /` or `pause: 200ms`",
                 );
                 continue;
             }
@@ -234,8 +233,8 @@ struct ScenarioKeys {
 }
 
 fields!(ScenarioKeys {
-    "weight" => weight: "Its share among the scenarios",
-    "steps" => steps: "Its steps, one after the other",
+    "weight" => weight: "Share among the scenarios",
+    "steps" => steps: "Steps, in order",
 });
 
 impl Entry for Vec<Scenario> {
@@ -251,7 +250,7 @@ impl Entry for Vec<Scenario> {
                 _ => read_fields(node, "a scenario", found),
             };
             let ScenarioKeys { weight, steps } = keys;
-            let message = "a scenario has `steps`, and a `weight` perhaps";
+            let message = "a scenario needs `steps`";
             found.add_if(steps.is_empty(), &name.place, message);
             scenarios.push(Scenario {
                 name: name.clone(),

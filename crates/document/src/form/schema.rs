@@ -98,7 +98,7 @@ pub(super) fn document(mut root: Value, definitions: Definitions) -> String {
     root["$schema"] = "https://json-schema.org/draft/2020-12/schema".into();
     root["$id"] = ID.into();
     root["title"] = "drumfire.plan.v1".into();
-    root["description"] = "A plan of drumfire: what is sent, when, and what must come of it. \
+    root["description"] = "A drumfire plan: what to send, when, and what the result must be. \
                            docs/manual/plans.md explains every key."
         .into();
     root["required"] = json!(["drumfire", "pools"]);

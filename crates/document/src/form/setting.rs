@@ -27,7 +27,7 @@ impl std::str::FromStr for Setting {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((path, _)) if path.contains(char::is_control) => Err(format!(
-                "`{}` has a control character, which no key has",
+                "`{}` contains a control character, which keys can't contain",
                 path.escape_debug()
             )),
             Some((path, value)) if !path.trim().is_empty() => Ok(Self {
@@ -121,7 +121,7 @@ fn put(
             match item {
                 Some(item) => put(item, rest, path, value, place),
                 None => Err(format!(
-                    "`{done}` is a list of {count}; write the number of an item, from 0"
+                    "`{done}` is a list of length {count}; write the number of an item, from 0"
                 )),
             }
         }
@@ -136,11 +136,11 @@ fn put(
                 let known = known.map(|key| key.escape_debug().to_string());
                 let known = known.collect::<Vec<_>>().join(", ");
                 let near = match (near.is_empty(), known.is_empty()) {
-                    (true, true) => "; there is none".to_owned(),
-                    (true, false) => format!("; there is {known}"),
+                    (true, true) => format!("; the plan has no {noun}s"),
+                    (true, false) => format!("; the {noun}s are {known}"),
                     (false, _) => near,
                 };
-                return Err(format!("there is no {noun} `{name}`{near}"));
+                return Err(format!("unknown {noun} `{name}`{near}"));
             }
             let mut below = Placed::new(Node::Null, place.clone());
             put(&mut below, rest, path, value, place)?;
@@ -149,7 +149,7 @@ fn put(
         }
         other => {
             let kind = other.kind();
-            Err(format!("`{done}` is {kind}, and has no keys"))
+            Err(format!("`{done}` is {kind} and has no keys"))
         }
     }
 }
@@ -189,7 +189,7 @@ mod tests {
         let message = "pools.a\u{1b}[2J=5".parse::<Setting>().unwrap_err();
         assert_eq!(
             message,
-            "`pools.a\\u{1b}[2J` has a control character, which no key has"
+            "`pools.a\\u{1b}[2J` contains a control character, which keys can't contain"
         );
         assert!("pools.a=5\n6".parse::<Setting>().is_ok());
     }

@@ -97,7 +97,7 @@ impl SetupValues {
         self.uses += 1;
         if self.is_within {
             return Err(format!(
-                "a step of the setup reads what an earlier one has taken as `{{{{ {name} }}}}`; \
+                "within the setup, read a value of an earlier step as `{{{{ {name} }}}}`; \
                  `${{setup:{name}}}` is for the load and the teardown"
             ));
         }
@@ -106,15 +106,15 @@ impl SetupValues {
             // An agent of several has the value, and no setup.
             return match TEMPLATES.iter().any(|open| value.contains(open)) {
                 true => Err(format!(
-                    "the setup took a value for `{name}` in which a template begins, and a server \
-                     may write none"
+                    "the value that the setup took for `{name}` contains a template, which a \
+                     server may not supply"
                 )),
                 false => Ok(Some(value)),
             };
         }
         if self.taken.is_empty() {
             return Err(format!(
-                "no step of `setup` takes anything; give one `take: {{ {name}: json $.{name} }}`"
+                "no step of `setup` takes a value; add `take: {{ {name}: json $.{name} }}` to one"
             ));
         }
         if !self.taken.iter().any(|taken| taken == name) {
@@ -135,7 +135,7 @@ impl SetupValues {
         self.uses += 1;
         match self.is_within {
             true => Err(format!(
-                "`{name}` has a value in it that the setup has not taken yet"
+                "`{name}` contains a value that the setup has not taken yet"
             )),
             false => Ok(()),
         }
@@ -149,8 +149,8 @@ impl SetupValues {
         let entries = entries.iter();
         let needed = entries.filter(|(key, _)| !LEFT_OUT.contains(&&*key.value));
         for place in needed.flat_map(|(_, value)| places(value)) {
-            let message = "the setup, too, has the defaults, and has not taken this value yet; write \
-                           it into the pools";
+            let message = "the defaults also apply to the setup, which has not taken this value \
+                           yet; move it to the pools";
             found.add_if(self.late.contains(place), place, message);
         }
     }

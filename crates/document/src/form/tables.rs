@@ -14,280 +14,265 @@ use crate::{
 fields!(Load {
     "rate" / "-r" => rate:
         "Requests or iterations per second, such as 500/s, or a law such as line(5,200,1m) const(200,5m)",
-    "rate_per" => rate_per: "Whether the rate is of `all` users together or of each `user`",
+    "rate_per" => rate_per: "Whether the rate applies to `all` users together or to each `user`",
     "arrivals" / "--arrivals" => arrivals:
-        "How arrivals are spread at the rate: constant or poisson",
+        "How arrivals are spaced at the rate: constant or poisson",
     "late" / "--late" => late:
-        "What becomes of an arrival that finds no connection free: queue, skip or drop(2s)",
-    "users" / "-u" => users: "How many users there are, or a law of their number",
+        "When no connection is free: queue the request, skip it, or drop it after a time, as in drop(2s)",
+    "users" / "-u" => users: "Number of users, or a law for it",
     "start" => start:
-        "The law by which users begin, one by one: once(n), const(rate,time), line(…), step(…)",
+        "Law by which users start one by one: once(n), const(rate,time), line(…), step(…)",
     "think" / "--think-time" => think:
-        "The pause of a user between two iterations: 200ms, 200ms..1s, exponential(1s), lognormal(1s,0.5)",
-    "pace" => pace: "How far the beginnings of a user's iterations lie apart at least, such as 5s",
+        "Pause of a user between two iterations: 200ms, 200ms..1s, exponential(1s), lognormal(1s,0.5)",
+    "pace" => pace: "Minimum time between the starts of a user's iterations, such as 5s",
 });
 
 fields!(Stop {
-    "after" / "-z" => after: "Ends it after this time, such as 30s",
-    "requests" / "-n" => requests: "Ends it after this many requests",
-    "iterations" / "--iterations" => iterations: "Ends it after this many iterations",
-    "drain" => drain: "What becomes of requests under way at the end: wait, close or ignore",
+    "after" / "-z" => after: "Stop after this time, such as 30s",
+    "requests" / "-n" => requests: "Stop after this many requests",
+    "iterations" / "--iterations" => iterations: "Stop after this many iterations",
+    "drain" => drain: "What to do with requests in flight at the end: wait, close or ignore",
     "abort" / "--abort-on" => abort:
         "Conditions that end the whole run, such as failed>50% over 30s",
     "max_errors" / "--max-errors" => max_errors:
-        "Ends the whole run when more requests than this have failed",
+        "End the whole run when more than this many requests have failed",
 });
 
 fields!(Outputs [] {
-    "json" / "--json" => json:
-        "The file to which the result is written as JSON; - is standard output",
-    "csv" / "--csv" => csv:
-        "The file to which the histograms' buckets are written as CSV; - is standard output",
-    "html" / "--html" => html:
-        "The file to which the run is written as a page of HTML; - is standard output",
-    "markdown" / "--markdown" => markdown:
-        "The file to which the result is written as Markdown; - is standard output",
+    "json" / "--json" => json: "File for the result as JSON; - is standard output",
+    "csv" / "--csv" => csv: "File for the histogram buckets as CSV; - is standard output",
+    "html" / "--html" => html: "File for the run as an HTML page; - is standard output",
+    "markdown" / "--markdown" => markdown: "File for the result as Markdown; - is standard output",
     "junit" / "--junit" => junit:
-        "The file to which answers and thresholds are written as JUnit's XML; - is standard output",
+        "File for the three answers and the thresholds as JUnit XML; - is standard output",
     "hlog" / "--hlog" => hlog:
-        "The file to which the histogram of each interval is written as a log of HdrHistogram; - is standard output",
-    "svg" / "--svg" => svg:
-        "The folder, new or empty, into which the pictures are written as SVG, a file each",
+        "File for the histogram of each interval as an HdrHistogram log; - is standard output",
+    "svg" / "--svg" => svg: "New or empty folder for the pictures, each an SVG file",
     "baseline" / "--baseline" => baseline:
-        "The run that this one is compared with: its name, last, tag:NAME, its directory, or a file of its JSON",
+        "Run to compare this one with: its name, last, tag:NAME, its directory, or its JSON file",
     "lines" / "--lines" => lines:
-        "Where a line of figures for each interval goes: stderr, - for standard output, or a file",
+        "Where to write a line of figures for each interval: stderr, - for standard output, or a file",
     "json_lines" / "--json-lines" => json_lines:
-        "The file to which each interval is written as a line of JSON; - is standard output",
+        "File for each interval as a line of JSON; - is standard output",
     "csv_intervals" / "--csv-intervals" => csv_intervals:
-        "The file to which each interval is written as a row of CSV; - is standard output",
+        "File for each interval as a row of CSV; - is standard output",
     "rows" / "--rows" => rows:
-        "The file to which each request is written as a row of CSV, or of JSON where the name ends in .jsonl; - is standard output",
+        "File for each request as a row of CSV, or of JSON if the name ends in .jsonl; - is standard output",
     "explain" / "--explain" => explain:
-        "Whether the report explains its parts and shows the first body of each kind of failure",
-    "brief" / "--brief" => brief: "Whether the report is one line",
-    "live" / "--no-tui" => live: "Whether figures are shown while the run lasts",
+        "Explain each part of the report and show the first body of each kind of failure",
+    "brief" / "--brief" => brief: "Print the report as one line",
+    "live" / "--no-tui" => live: "Show figures during the run",
     "github" / "--no-github" => github:
-        "Whether GitHub Actions, where it runs this, shows the result on the job's page and as annotations",
-    "quiet" / "--quiet" => quiet: "Whether the report is left out",
-    "strict" / "--strict" => strict: "Whether a suspect run fails, too",
+        "In GitHub Actions, show the result on the job's page and as annotations",
+    "quiet" / "--quiet" => quiet: "Print no report",
+    "strict" / "--strict" => strict: "Fail a suspect run, too",
 } [monitoring]);
 
 fields!(Monitoring {
     "metrics" / "--metrics" => metrics:
-        "Where the figures so far are served to Prometheus, as HOST:PORT or :PORT",
+        "Address that serves live metrics to Prometheus, as HOST:PORT or :PORT",
     "metrics_linger" / "--metrics-linger" => metrics_linger:
-        "How long they stay there after the end for a last scrape, such as 20s",
+        "How long to serve the metrics after the end, for a last scrape, such as 20s",
     "ui" / "--ui" => ui:
-        "The address on this machine at which the run's page is served while it goes on, as HOST:PORT or :PORT",
+        "Local address that serves the run's page during the run, as HOST:PORT or :PORT",
     "remote_write" / "--remote-write" => remote_write:
-        "The URL to which the figures so far are sent by Prometheus' remote write",
-    "influx" / "--influx" => influx: "The URL to which they are sent by InfluxDB's line protocol",
-    "otlp" / "--otlp" => otlp: "The URL to which they are sent by OpenTelemetry's protocol",
-    "push_headers" / "--push-header" => push_headers:
-        "Header fields of what is sent to these receivers",
+        "URL to send live metrics to, by Prometheus remote write",
+    "influx" / "--influx" => influx: "URL to send live metrics to, in InfluxDB line protocol",
+    "otlp" / "--otlp" => otlp: "URL to send live metrics to, by the OpenTelemetry protocol",
+    "push_headers" / "--push-header" => push_headers: "Header fields to send to these receivers",
 });
 
 fields!(Generator {
-    "threads" / "--threads" => threads: "How many threads send",
-    "seed" / "--seed" => seed: "The number from which all random values are drawn",
+    "threads" / "--threads" => threads: "Number of threads that send",
+    "seed" / "--seed" => seed: "Seed of all random values",
     "warmup" / "--warmup" => warmup:
-        "The time at the beginning that is not measured, such as 5s; auto: until latencies settle",
-    "spin" / "--spin" => spin:
-        "Whether threads spin before a request is due, for times below 50 µs",
+        "Time at the start that is not measured, such as 5s; auto: until latencies settle",
+    "spin" / "--spin" => spin: "Busy-wait before a request is due, for times below 50 µs",
     "clock" / "--clock" => clock:
-        "Whose clock times exchanges: program, its own; receive, responses when they arrived, by the kernel's stamps; wire, requests when they left too",
-    "interval" / "--interval" => interval: "The length of a window of figures, such as 1s",
+        "Clock for exchanges: program, drumfire's own; receive, kernel timestamps of responses; wire, also kernel timestamps of requests",
+    "interval" / "--interval" => interval: "Length of an interval of figures, such as 1s",
     "i_own_this_target" / "--i-own-this-target" => i_own_this_target:
-        "Whether more than a modest load may go to public addresses",
+        "Allow more than a modest load on public addresses",
 });
 
 fields!(Reach {
     "target" => target:
-        "Where paths are looked for, such as https://shop.test; of calls HOST:PORT, too",
-    "plaintext" / "--plaintext" => plaintext: "Whether calls go without TLS",
+        "Server of requests that give only a path, such as https://shop.test; for calls also HOST:PORT",
+    "plaintext" / "--plaintext" => plaintext: "Make calls without TLS",
     "resolve" / "--resolve" => resolve:
-        "Addresses in place of those that names have, as HOST:PORT:ADDRESS",
+        "Addresses to use instead of looking up names, as HOST:PORT:ADDRESS",
     "addresses" => addresses:
-        "Which addresses of a name connections go to: all in turn, or the first that accepts",
+        "Which addresses of a name to connect to: turn (all, in turn) or first (the first that accepts)",
     "unresolved" => unresolved:
-        "What becomes of requests to a name without an address: refuse the run, or fail",
+        "If a name has no address: refuse the run, or let its requests fail",
     "lookup" / "--lookup" => lookup:
-        "Whether names are looked up again during the run: once, ttl, or after a time such as 30s",
+        "When to look up names: once, again when their ttl ends, or again after a time such as 30s",
     "name_server" / "--name-server" => name_server:
-        "The name server that is asked in place of the system's, as ADDRESS or ADDRESS:PORT",
-    "source_ip" / "--source-ip" => source_ip:
-        "The addresses of this machine from which connections are made",
-    "proxy" / "-x" => proxy: "The proxy's URL, or none",
+        "Name server to use instead of the system's, as ADDRESS or ADDRESS:PORT",
+    "source_ip" / "--source-ip" => source_ip: "Local addresses to connect from",
+    "proxy" / "-x" => proxy: "URL of the proxy, or none",
     "proxy_tunnel" => proxy_tunnel:
-        "Whether the proxy makes a tunnel to every target, also to those of http",
-    "proxy_agent" => proxy_agent:
-        "The User-Agent of the request for a tunnel; empty for none",
-    "no_proxy" => no_proxy: "Hosts that are reached without the proxy",
-    "unix_socket" / "--unix-socket" => unix_socket: "The path of a Unix socket to connect to",
+        "Tunnel through the proxy to every target, including http targets",
+    "proxy_agent" => proxy_agent: "User-Agent of the CONNECT request for a tunnel; empty for none",
+    "no_proxy" => no_proxy: "Hosts to reach without the proxy",
+    "unix_socket" / "--unix-socket" => unix_socket: "Path of a Unix socket to connect to",
 });
 
 fields!(Http {
-    "http" / "--http2" => http: "The version of HTTP: 1 or 2",
+    "http" / "--http2" => http: "HTTP version: 1 or 2",
     "compressed" / "--compressed" => compressed:
-        "Whether compressed responses are asked for, and decoded: true, false or gzip",
-    "max_decoded" => max_decoded: "The size that a compressed body may grow to, such as 64MiB",
+        "Request compressed responses and decode them: true, false or gzip",
+    "max_decoded" => max_decoded: "Maximum size of a decoded body, such as 64MiB",
     "redirects" / "-L" => redirects:
-        "How many redirects are followed, or refuse: a redirect has failed",
+        "Maximum number of redirects to follow; refuse: a redirect is a failure",
     "redirect_style" => redirect_style:
-        "Which method a redirected request has: fetch, as browsers do it, or go",
+        "Method of a redirected request: fetch, as in browsers, or go, as in Go's client",
     "expect_continue" / "--expect-continue" => expect_continue:
-        "Whether bodies wait for `100 Continue`",
-    "expect" => expect: "What a response must be so that it is ok",
+        "Wait for `100 Continue` before sending a body",
+    "expect" => expect: "What a response must be to count as ok",
 });
 
 fields!(Expect {
     "status" / "--expect-status" => status: "Statuses that are ok, such as 200-299, 301",
-    "time" => time: "A bound of the response time, such as <500ms",
-    "header" / "--expect-header" => header: "Checks of header fields, by their names",
+    "time" => time: "Bound on the response time, such as <500ms",
+    "header" / "--expect-header" => header: "Checks on header fields, by name",
     "body" / "--expect-body" => body:
-        "Checks of the body, such as contains TEXT, equals TEXT, matches /regex/",
-    "body_size" => body_size: "The body's size in bytes, or a bound of it, such as <10kB",
+        "Checks on the body, such as contains TEXT, equals TEXT, matches /regex/",
+    "body_size" => body_size: "Size of the body in bytes, or a bound on it, such as <10kB",
     "body_hash" / "--expect-hash" => body_hash:
-        "A digest of the body: sha256 …, xxh3 … or fnv1a64 …, with sample 10% of a part of them",
-    "json" => json: "Checks of values in a JSON body, by their paths (RFC 9535)",
-    "xml" => xml: "Checks of values in an XML body, by their XPaths",
-    "css" => css: "Checks of elements in an HTML body, by their selectors",
-    "js" => js: "The function of the script that judges the response",
+        "Digest of the body: sha256 …, xxh3 … or fnv1a64 …; add sample 10% to hash only that share of bodies",
+    "json" => json: "Checks on values in a JSON body, by JSONPath (RFC 9535)",
+    "xml" => xml: "Checks on values in an XML body, by XPath",
+    "css" => css: "Checks on elements in an HTML body, by CSS selector",
+    "js" => js: "Function of the script that judges the response",
 });
 
 fields!(Connections {
-    "connections" / "-c" => connections: "How many connections there are, or as_needed",
-    "streams" / "--streams" => streams:
-        "How many requests a connection carries at a time, over HTTP/2",
-    "session" => session: "Whether connections are shared, or each user keeps one",
+    "connections" / "-c" => connections: "Number of connections, or as_needed",
+    "streams" / "--streams" => streams: "Concurrent requests per connection, over HTTP/2",
+    "session" => session: "shared: any user takes any connection; user: each user keeps its own",
     "cookies" => cookies:
-        "How long a user keeps cookies: none, for an iteration, or as a user for the whole run",
-    "keepalive" / "--no-keepalive" => keepalive: "Whether connections are used again",
+        "How long a user keeps cookies: none (not at all), iteration, or user (the whole run)",
+    "keepalive" / "--no-keepalive" => keepalive: "Reuse connections",
     "requests_per_connection" / "--requests-per-connection" => requests_per_connection:
-        "How many requests a connection carries at most",
+        "Maximum number of requests per connection",
     "connection_age" / "--connection-age" => connection_age:
-        "The age at which a connection is closed: 5m, 4m..6m, exponential(5m)",
+        "Age at which to close a connection: 5m, 4m..6m, exponential(5m)",
     "connection_churn" / "--connection-churn" => connection_churn:
-        "Which part of all connections is replaced in which time, such as 10%/m",
+        "Share of all connections to replace in a given time, such as 10%/m",
     "connection_idle" / "--connection-idle" => connection_idle:
-        "The time without a request after which a connection is closed, such as 30s",
+        "Close a connection after this time without a request, such as 30s",
     "connection_opening" => connection_opening:
-        "Where the time counts in which a request's connection is opened: waiting or service",
+        "Where to count the time to open a request's connection: waiting or service",
     "respect_keepalive" / "--respect-keepalive" => respect_keepalive:
-        "Whether connections end when the server's Keep-Alive field says so",
+        "Obey the server's Keep-Alive header field",
     "retry_reused" / "--retry-reused" => retry_reused:
-        "Whether requests are sent once more when a connection that was used before is closed",
+        "Resend a request once if its reused connection turns out closed",
     "retry_style" => retry_style:
-        "Which requests those are: of idempotent methods (rfc), or those of Go's client (go)",
+        "Requests that retry_reused resends: rfc (idempotent methods) or go (as Go's client does)",
     "connect_backoff" / "--connect-backoff" => connect_backoff:
-        "The rest after failed connections, such as 100ms",
-    "ping" / "--ping" => ping: "Pings a connection after a silence of this time, over HTTP/2",
-    "ping_timeout" / "--ping-timeout" => ping_timeout: "How long a ping's answer is waited for",
+        "Maximum pause after failed connection attempts, such as 100ms",
+    "ping" / "--ping" => ping: "Ping an HTTP/2 connection that has been silent for this time",
+    "ping_timeout" / "--ping-timeout" => ping_timeout: "How long to wait for the reply to a ping",
 });
 
 fields!(Timeouts {
     "timeout" / "--timeout" => timeout:
-        "The time that a request may take in all, such as 5s; 0 is none",
-    "connect_timeout" / "--connect-timeout" => connect_timeout:
-        "The time that opening a connection may take",
-    "tls_timeout" / "--tls-timeout" => tls_timeout: "The time that a handshake of TLS may take",
+        "Maximum total time of a request, such as 5s; 0 means no limit",
+    "connect_timeout" / "--connect-timeout" => connect_timeout: "Maximum time to open a connection",
+    "tls_timeout" / "--tls-timeout" => tls_timeout: "Maximum time of a TLS handshake",
     "head_timeout" / "--head-timeout" => head_timeout:
-        "The time until the response's head is there",
+        "Maximum time until the head of the response has arrived",
 });
 
 fields!(Tls {
-    "insecure" / "-k" => insecure: "Whether certificates are taken without a check",
-    "cacert" / "--cacert" => cacert: "The file with the authorities' certificates",
-    "cert" / "--cert" => cert: "The file with the client's certificate",
-    "key" / "--key" => key: "The file with the client's key",
-    "server_name" => server_name: "The name that the server's certificate must have",
-    "full_handshakes" / "--full-handshakes" => full_handshakes:
-        "Whether sessions are never resumed",
+    "insecure" / "-k" => insecure: "Accept certificates without checking them",
+    "cacert" / "--cacert" => cacert: "File with the CA certificates",
+    "cert" / "--cert" => cert: "File with the client certificate",
+    "key" / "--key" => key: "File with the client key",
+    "server_name" => server_name: "Name that the server's certificate must have",
+    "full_handshakes" / "--full-handshakes" => full_handshakes: "Never resume TLS sessions",
     "resumption" / "--tls-resumption" => resumption:
-        "Which part of the handshakes may resume a session, such as 60%",
+        "Share of handshakes that may resume a session, such as 60%",
 });
 
 fields!(Schema {
     "proto" / "--proto" => proto: "The .proto files of the calls",
-    "import_path" / "--import-path" => import_path:
-        "The folders in which imports of .proto files are looked for",
-    "protoset" / "--protoset" => protoset: "The files with descriptor sets",
-    "reflection" => reflection: "How a server is asked for the schema",
+    "import_path" / "--import-path" => import_path: "Folders to search for imports of .proto files",
+    "protoset" / "--protoset" => protoset: "Files with descriptor sets",
+    "reflection" => reflection: "How to request the schema from a server",
 });
 
 fields!(Reflection {
-    "target" => target: "The server that is asked, as HOST:PORT, where it is not the target",
-    "metadata" / "--reflect-metadata" => metadata: "The metadata of the question",
+    "target" => target: "Server that has the schema, as HOST:PORT, if it is not the target",
+    "metadata" / "--reflect-metadata" => metadata: "Metadata of the request for the schema",
 });
 
 fields!(CallOptions {
     "authority" / "--authority" => authority: "The `:authority` of calls",
-    "deadline" / "--deadline" => deadline: "The deadline that calls carry, such as 2s",
-    "compress" / "--compress" => compress: "How messages are compressed: gzip, zstd or identity",
+    "deadline" / "--deadline" => deadline: "Deadline sent with each call, such as 2s",
+    "compress" / "--compress" => compress: "Compression of messages: gzip, zstd or identity",
     "max_receive" / "--max-receive" => max_receive:
-        "The longest message that is received, such as 4MiB",
-    "max_send" / "--max-send" => max_send: "The longest message that is sent",
-    "reply_check" / "--no-reply-check" => reply_check:
-        "Whether replies are checked against the schema",
+        "Maximum size of a received message, such as 4MiB",
+    "max_send" / "--max-send" => max_send: "Maximum size of a sent message",
+    "reply_check" / "--no-reply-check" => reply_check: "Check replies against the schema",
 });
 
 fields!(Stream {
-    "count" / "--stream-count" => count: "How many messages a call sends",
-    "interval" / "--stream-interval" => interval: "The time between one message and the next",
+    "count" / "--stream-count" => count: "Number of messages that a call sends",
+    "interval" / "--stream-interval" => interval: "Time between two messages",
     "duration" / "--stream-duration" => duration: "How long a call sends messages",
-    "receive" / "--stream-receive" => receive:
-        "After how many messages received the call is cancelled",
-    "refresh" => refresh: "Whether templates are evaluated once a call or for each message",
+    "receive" / "--stream-receive" => receive: "Cancel the call after receiving this many messages",
+    "refresh" => refresh: "When to evaluate templates: once per call, or for each message",
 });
 
 fields!(Settings [reach, http, connections, timeouts] {
-    "tls" => tls: "How servers and this client prove who they are",
+    "tls" => tls: "Certificates and TLS sessions",
     "templates" / "--no-templates" => templates:
-        "The language of templates: jinja, none; of calls go, go-builtin and go-none, too",
-    "script" => script: "The file with functions in JavaScript",
+        "Template language: jinja or none; for calls also go, go-builtin and go-none",
+    "script" => script: "File with JavaScript functions",
 } [schema, options, fields, body, kept]);
 
 fields!(CommonBody [payload] {
-    "body_lines" / "--body-lines" => lines: "Whether each line of the body is a body of its own",
-    "order" / "--order" => order: "How requests go through the lines: turn, random or once",
+    "body_lines" / "--body-lines" => lines: "Use each line of the body as a separate body",
+    "order" / "--order" => order: "Order in which requests use the lines: turn, random or once",
 } []);
 
 fields!(CommonFields {
     "headers" / "-H" => headers: "Header fields of every HTTP request",
     "metadata" / "-H" => metadata: "Metadata of every call",
     "traceparent" / "--traceparent" => traceparent:
-        "Whether every request and every call carries a W3C traceparent of its own",
+        "Send a unique W3C traceparent with every request and call",
 });
 
 fields!(Kept {
-    "keep_samples" => samples: "Whether every request is kept for reports, beside the figures",
+    "keep_samples" => samples: "Keep every request for reports, in addition to the figures",
     "keep_transcripts" => transcripts:
-        "Which exchanges are kept in full: all, or those from a status on, such as 500",
+        "Exchanges to keep in full: all, or those with at least this status, such as 500",
 });
 
 fields!(Pool [load, settings] {
-    "requests" => requests: "The requests, gone through in turn or by their weights",
-    "scenario" => scenario: "The steps of a user, one after the other",
-    "scenarios" => scenarios: "Several scenarios, by their names",
-    "mix" => mix:
-        "In which order requests or scenarios with weights come: spread, blocks or random",
-    "stop" => stop: "What ends this pool",
+    "requests" => requests: "Requests, sent in turn or by weight",
+    "scenario" => scenario: "Steps of a user, in order",
+    "scenarios" => scenarios: "Several scenarios, by name",
+    "mix" => mix: "Order of requests or scenarios with weights: spread, blocks or random",
+    "stop" => stop: "Conditions that end this pool",
 } []);
 
 fields!(Document {
-    "name" => name: "What the run is called",
+    "name" => name: "Name of the run",
     "vars" => vars: "Variables, for references such as ${name}",
-    "defaults" => defaults: "What holds for each pool that says nothing of it",
-    "feeds" / "--feed" => feeds: "Rows for templates, by their names",
-    "setup" => setup: "Steps before the load, gone through once: what they take is ${setup:name}",
-    "pools" => pools: "Loads that run side by side, by their names",
-    "teardown" => teardown: "Steps behind the load, gone through once",
-    "stop" => stop: "What ends each pool that says nothing of its own",
+    "defaults" => defaults: "Settings of every pool that does not set them itself",
+    "feeds" / "--feed" => feeds: "Rows of data for templates, by the name of their feed",
+    "setup" => setup:
+        "Steps that run once before the load; ${setup:name} is a value that they take",
+    "pools" => pools: "Loads that run at the same time, by name",
+    "teardown" => teardown: "Steps that run once after the load",
+    "stop" => stop: "Conditions that end each pool without its own stop",
     "thresholds" / "--threshold" => thresholds:
         "Rules for the result, such as p99<500ms or failed<1%",
     "outputs" => outputs: "Where results go",
-    "generator" => generator: "How this program works: threads, seed, warm-up",
+    "generator" => generator: "Settings of drumfire itself: threads, seed, warm-up",
 });
 
 nested!(

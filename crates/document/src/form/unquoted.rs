@@ -68,25 +68,19 @@ fn quoted(text: &str) -> String {
 impl fmt::Display for Unquoted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.cause {
-            Cause::Begins(c) => write!(f, "a value that begins with `{c}` stands in quotes"),
+            Cause::Begins(c) => write!(f, "quote a value that begins with `{c}`"),
             Cause::Within(c) => {
                 write!(
                     f,
-                    "within `{{ }}` or `[ ]`, a value with `{c}` in it stands in quotes"
+                    "within `{{ }}` or `[ ]`, quote a value that contains `{c}`"
                 )
             }
-            Cause::Colon => write!(f, "a value with `: ` in it stands in quotes"),
+            Cause::Colon => write!(f, "quote a value that contains `: `"),
             Cause::Comment => {
-                write!(
-                    f,
-                    "` #` begins a comment, so a value with it stands in quotes"
-                )
+                write!(f, "` #` begins a comment; quote a value that contains it")
             }
             Cause::GoesOn(c) => {
-                write!(
-                    f,
-                    "a value that goes on behind `{c}` stands in quotes as a whole"
-                )
+                write!(f, "if a value continues after `{c}`, quote the whole value")
             }
         }?;
         match &self.quoted {
@@ -327,13 +321,8 @@ mod tests {
             ),
             ("{ a: x[1, b: 2 }", '[', "'x[1'"),
         ] {
-            let advice = "within `{ }` or `[ ]`, a value with";
-            check(
-                line,
-                Some(&format!(
-                    "{advice} `{bracket}` in it stands in quotes: {value}"
-                )),
-            );
+            let advice = "within `{ }` or `[ ]`, quote a value that contains";
+            check(line, Some(&format!("{advice} `{bracket}`: {value}")));
         }
     }
 
@@ -345,12 +334,12 @@ mod tests {
             ("    - get: /a: b", "'/a: b'"),
             ("name: what: now # really", "'what: now'"),
         ] {
-            let advice = "a value with `: ` in it stands in quotes: ";
+            let advice = "quote a value that contains `: `: ";
             check(line, Some(&format!("{advice}{value}")));
         }
         check(
             "- { get: /, name: what #1 }",
-            Some("` #` begins a comment, so a value with it stands in quotes: 'what #1'"),
+            Some("` #` begins a comment; quote a value that contains it: 'what #1'"),
         );
     }
 
@@ -364,19 +353,17 @@ mod tests {
             ("time: >5s", '>', "'>5s'"),
             ("- { time: >5s }", '>', "'>5s'"),
         ] {
-            let advice = format!("a value that begins with `{c}` stands in quotes: {value}");
+            let advice = format!("quote a value that begins with `{c}`: {value}");
             check(line, Some(&advice));
         }
         for (line, c, value) in [
             ("- { get: /, name: [GET] home }", ']', "'[GET] home'"),
             ("- get: \"/a\" b", '"', "'\"/a\" b'"),
         ] {
-            let advice = "a value that goes on behind";
+            let advice = "if a value continues after";
             check(
                 line,
-                Some(&format!(
-                    "{advice} `{c}` stands in quotes as a whole: {value}"
-                )),
+                Some(&format!("{advice} `{c}`, quote the whole value: {value}")),
             );
         }
     }
@@ -412,13 +399,13 @@ mod tests {
 
     #[test]
     fn secrets_and_long_values_are_not_shown() {
-        let advice = "a value with `: ` in it stands in quotes";
+        let advice = "quote a value that contains `: `";
         check("headers: { Authorization: Bearer: abcdef }", Some(advice));
         check(&format!("name: {}: x", "y".repeat(200)), Some(advice));
         // What may be the user of a URL.
         check(
             "take: { t: json $.a[?(@.b == 1)], u: x }",
-            Some("within `{ }` or `[ ]`, a value with `[` in it stands in quotes"),
+            Some("within `{ }` or `[ ]`, quote a value that contains `[`"),
         );
     }
 }

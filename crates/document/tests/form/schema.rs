@@ -76,14 +76,13 @@ fn broken_plans_are_refused() {
     let table = text_of(&root().join("crates/compile/tests/form/broken.txt"));
     let of_form = [
         "has no key",
-        "has one of",
-        "is a mapping and not",
-        "are a mapping",
-        "asks for one thing",
+        "needs exactly one of",
+        "must be a mapping",
+        "one request can't have",
         "is not a whole number",
         "write true or false",
-        "a single value is wanted",
-        "says its version first",
+        "expected a single value",
+        "version is missing",
         "reads plans of version",
     ];
     let mut refused = 0;

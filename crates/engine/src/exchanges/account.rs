@@ -12,7 +12,8 @@
 //!
 //! One deadline holds at a time: that of the whole, or an earlier one for the response's head
 //! between the end of the request and that head. It is a bound that a scan compares with, so that
-//! an event that comes in time costs no timer (docs/design/0004).
+//! an event that comes in time costs no timer
+//! (docs/design/03-exchanges-and-wires.md#deadlines-without-timers).
 
 use crate::blame::Failure;
 use crate::limits::TRICKLE;
@@ -328,11 +329,11 @@ impl Account {
         match failure.outcome {
             Outcome::Closed if self.has_head => Failure::with(
                 Outcome::Truncated,
-                "the connection was closed within the body",
+                "the connection was closed before the body was complete",
             ),
             Outcome::Reset if self.has_head => Failure::with(
                 Outcome::Truncated,
-                "the connection was reset within the body",
+                "the connection was reset before the body was complete",
             ),
             _ => failure,
         }

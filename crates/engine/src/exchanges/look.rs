@@ -144,7 +144,8 @@ impl Look {
     /// When there are more than these.
     pub(super) fn keep(&mut self, bytes: &[u8], max: u64) -> Result<(), Failure> {
         if (self.body.len() + bytes.len()) as u64 > max {
-            let reason = format!("the plan looks at no body of more than {max} bytes");
+            let reason =
+                format!("the body has more than the {max} bytes that the plan may inspect");
             return Err(Failure::with(Outcome::LimitBody, reason));
         }
         self.body.extend_from_slice(bytes);

@@ -70,15 +70,15 @@ impl fmt::Display for PrepareError {
                 let family = |address: &IpAddr| if address.is_ipv4() { "IPv4" } else { "IPv6" };
                 write!(
                     f,
-                    "the source address {source} can't send to {peer}: one is {} and the other {}",
+                    "the source address {source} cannot reach {peer}: one is {}, the other {}",
                     family(source),
                     family(peer)
                 )
             }
             Self::Guarded { host, address } => write!(
                 f,
-                "`{}` is at a public address, {address}, and this load is more than \
-                 {MODEST_RATE} requests/s or {MODEST_COUNT} requests in all",
+                "`{}` has a public address, {address}, and this load exceeds {MODEST_RATE} \
+                 requests/s or {MODEST_COUNT} requests in total",
                 host.escape_default()
             ),
             Self::Tls(error) => error.fmt(f),

@@ -36,32 +36,33 @@ mod tests {
             ("x-bin:", None),
             (
                 "x-bin: ***",
-                Some("metadata `x-bin`: the value of a -bin key is base64"),
+                Some("metadata `x-bin`: the value of a -bin key must be base64"),
             ),
             (
                 "X-Bin: A",
-                Some("metadata `x-bin`: the value of a -bin key is base64"),
+                Some("metadata `x-bin`: the value of a -bin key must be base64"),
             ),
             (
                 "Grpc-Timeout: 1S",
-                Some("metadata `grpc-timeout`: this key belongs to gRPC itself"),
+                Some("metadata `grpc-timeout`: this key is reserved by gRPC"),
             ),
             (
                 "grpc-status: 1",
-                Some("metadata `grpc-status`: this key belongs to gRPC itself"),
+                Some("metadata `grpc-status`: this key is reserved by gRPC"),
             ),
             (
                 "te: gzip",
-                Some("metadata `te`: this key belongs to gRPC itself"),
+                Some("metadata `te`: this key is reserved by gRPC"),
             ),
             (
                 "x$y: 1",
-                Some("metadata `x$y`: a key has only a-z, 0-9, `_`, `-` and `.`"),
+                Some("metadata `x$y`: a key may contain only a-z, 0-9, `_`, `-` and `.`"),
             ),
             (
                 "x-name: é",
                 Some(
-                    "metadata `x-name`: a value has only printable ASCII; use a key that ends in -bin",
+                    "metadata `x-name`: a value may contain only printable ASCII; for other bytes, \
+                     use a key that ends in -bin",
                 ),
             ),
         ] {

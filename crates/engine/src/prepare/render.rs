@@ -170,8 +170,8 @@ pub(super) fn host(request: &HttpRequest) -> Result<String, String> {
     match (given.next(), given.next()) {
         (None, _) => Ok(request.url.origin.host_header()),
         (Some(header), None) => String::from_utf8(header.value().to_vec())
-            .map_err(|_| "its Host header is no text; write a name or an address".to_owned()),
-        (Some(_), Some(_)) => Err("it has more than one Host header; give one".to_owned()),
+            .map_err(|_| "the Host header is not valid text; use a name or an address".to_owned()),
+        (Some(_), Some(_)) => Err("more than one Host header; keep one".to_owned()),
     }
 }
 

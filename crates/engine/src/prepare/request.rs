@@ -154,8 +154,8 @@ pub(crate) fn message(
 ) -> Result<Message, String> {
     let protocol = Protocol::of(pool);
     if form == TargetForm::Absolute && !protocol.has_absolute_form() {
-        let message = "a proxy carries HTTP/2 to targets of http only through a tunnel: \
-                       `proxy_tunnel: true` in a plan";
+        let message = "HTTP/2 to an http:// target needs a tunnel through the proxy; set \
+                       `proxy_tunnel: true` in the plan";
         return Err(message.to_owned());
     }
     if let Some(data) = &request.data {

@@ -312,5 +312,5 @@ pub(crate) fn message_count(call: &Call, context: &RequestContext) -> u64 {
 
 /// The error of a message that is too large to be sent.
 pub(crate) fn too_large(length: usize, limit: u64) -> String {
-    format!("a message of {length} bytes is larger than the {limit} that may be sent")
+    format!("a message of {length} bytes exceeds the limit of {limit}")
 }

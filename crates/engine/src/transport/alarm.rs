@@ -2,9 +2,10 @@
 //! set for them.
 //!
 //! A connection's deadline moves with nearly every exchange, and is hardly ever reached
-//! (docs/design/0004). So the alarm's entry in [`Timers`] may be too early, never too late: moving
-//! the deadline away writes a field and leaves the entry alone, and an entry that fires before its
-//! time is set anew. The [`Generation`] of an entry shows that an earlier one has overtaken it.
+//! (docs/design/03-exchanges-and-wires.md#deadlines-without-timers). So the alarm's entry in
+//! [`Timers`] may be too early, never too late: moving the deadline away writes a field and leaves
+//! the entry alone, and an entry that fires before its time is set anew. The [`Generation`] of an
+//! entry shows that an earlier one has overtaken it.
 //!
 //! A time is set by its owner as often as it likes, and holds from the next [`Alarm::arm`] on,
 //! which is called once after a change. When an entry fires, [`Alarm::ring`] says which of the

@@ -121,7 +121,7 @@ impl Origins {
             }
             Some((id, _)) => State::Known(id),
             None if self.0.len() >= DETOURS => {
-                let reason = format!("redirects led to {DETOURS} other origins before");
+                let reason = format!("redirects already led to {DETOURS} other origins");
                 return Err(Failure::with(Outcome::RedirectBlocked, reason));
             }
             None => State::Sought {

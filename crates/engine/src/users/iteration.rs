@@ -39,7 +39,7 @@ use std::sync::Arc;
 /// The place behind all steps.
 const OVER: u32 = u32::MAX;
 /// The reason for which a variable has no value.
-const NOT_TAKEN: &str = "the request from whose response the value is taken has failed";
+const NOT_TAKEN: &str = "the request that provides the value failed";
 
 /// The iterations of one worker's users.
 #[derive(Debug)]
@@ -481,8 +481,7 @@ impl<F: Fn() -> u64> Walk<'_, F> {
                 passes.ok_or_else(|| {
                     let text = secret::excerpt(self.text);
                     DataError::new(format!(
-                        "`repeat` is given `{text}`, which is no number of passes from 0 to \
-                         {GIVEN_PASSES_MAX}"
+                        "invalid `repeat` `{text}`; use a number from 0 to {GIVEN_PASSES_MAX}"
                     ))
                 })
             }

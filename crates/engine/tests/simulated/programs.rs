@@ -513,8 +513,8 @@ fn passes_that_are_none_fail_the_request_behind_them_with_the_reason() {
         ("aaa".to_owned(), 3)
     );
     for (reason, _) in reasons(&result) {
-        let begins = reason.starts_with("`repeat` is given `u0 i");
-        let ends = reason.ends_with("which is no number of passes from 0 to 1000");
+        let begins = reason.starts_with("invalid `repeat` `u0 i");
+        let ends = reason.ends_with("; use a number from 0 to 1000");
         assert!(begins && ends, "{reason}");
     }
 }

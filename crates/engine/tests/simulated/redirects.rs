@@ -269,8 +269,8 @@ fn a_redirect_to_where_no_source_address_can_send_is_not_followed() {
     let result = run(plan, World::of(server));
     failures(&result.summary, &[(Outcome::RedirectBlocked, 20)]);
     let errors = format!("{:?}", result.summary.total.errors());
-    let message = "the source address 10.0.0.9 can't send to 2001:db8::1: one is IPv4 and the \
-                   other IPv6";
+    let message =
+        "the source address 10.0.0.9 cannot reach 2001:db8::1: one is IPv4, the other IPv6";
     assert!(errors.contains(message), "{errors}");
 }
 

@@ -60,7 +60,7 @@ impl Progress {
         } else if self.is_deep.get() {
             format!("the body has elements nested deeper than {DEPTH_MAX}")
         } else if self.steps.get() + squared(gaps) > STEPS_MAX {
-            String::from("the body takes too much work, as an HTML text")
+            String::from("the body takes too much work to parse as HTML")
         } else {
             return Ok(());
         };
@@ -121,7 +121,7 @@ fn check_formatting(body: &[u8]) -> Result<(), NoValue> {
         };
         if open.iter().sum::<usize>() > FORMATTING_MAX {
             let name = FORMATTING[index];
-            let reason = format!("the body has too many elements such as `{name}` unclosed");
+            let reason = format!("the body has too many unclosed elements such as `{name}`");
             return Err(NoValue::unreadable(reason));
         }
     }

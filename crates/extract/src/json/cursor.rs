@@ -94,7 +94,7 @@ impl<'a> Cursor<'a> {
         let value = number.parse::<i64>().ok();
         let value = value.filter(|n| is_plain && n.unsigned_abs() < 1 << 53);
         let Some(value) = value else {
-            return Err(self.error("an index is a whole number such as 0, 12 or -1"));
+            return Err(self.error("an index must be a whole number such as 0, 12 or -1"));
         };
         self.at += number.len();
         Ok(Some(value))
@@ -128,13 +128,13 @@ impl<'a> Cursor<'a> {
                         escape(escaped).filter(|_| !other_quote)
                     };
                     let Some((c, length)) = found else {
-                        return Err(self.error("no such escape; JSON's are right here"));
+                        return Err(self.error("invalid escape; use the escapes of JSON"));
                     };
                     text.push(c);
                     self.at += 1 + length;
                 }
                 c if c < ' ' => {
-                    return Err(self.error("a control character is written as an escape"));
+                    return Err(self.error("write a control character as an escape"));
                 }
                 c => {
                     text.push(c);

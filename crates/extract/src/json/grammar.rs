@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str) -> Result<Path, ParseError> {
     cursor.pass(1);
     let segments = segments(&mut cursor)?;
     if !cursor.rest().is_empty() {
-        return Err(cursor.error("a path goes on with `.name`, `['name']` or `[0]`"));
+        return Err(cursor.error("continue the path with `.name`, `['name']` or `[0]`"));
     }
     Ok(Path { segments })
 }
@@ -74,11 +74,13 @@ fn shorthand(cursor: &mut Cursor<'_>) -> Result<Selector, ParseError> {
     let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
     let name: Box<str> = rest[..length].into();
     if name.is_empty() || name.starts_with(|c: char| c.is_ascii_digit()) {
-        return Err(cursor.error("a name, `*` or `[` follows a dot; an index is `[0]`"));
+        return Err(
+            cursor.error("expected a name, `*` or `[` after the dot; write an index as `[0]`")
+        );
     }
     if rest[length..].starts_with('-') {
         cursor.pass(length);
-        return Err(cursor.error("a name with `-` is written in quotes: `['first-name']`"));
+        return Err(cursor.error("quote a name with `-`: `['first-name']`"));
     }
     cursor.pass(length);
     Ok(Selector::Name(name))

@@ -133,7 +133,7 @@ impl<'a> Scanner<'a> {
         let name = self.string()?;
         self.skip_space();
         if !self.take(b':') {
-            return Err(self.broken("a `:` should follow the name"));
+            return Err(self.broken("expected a `:` after the name"));
         }
         self.skip_space();
         Ok(name)
@@ -149,13 +149,13 @@ impl<'a> Scanner<'a> {
         if self.take(open + 2) {
             return Ok(false);
         }
-        Err(self.broken("a `,` or the closing bracket should stand there"))
+        Err(self.broken("expected a `,` or the closing bracket"))
     }
 
     /// Passes a string; gives the bytes between its quotes, as they are written.
     pub(super) fn string(&mut self) -> Result<&'a [u8], Broken> {
         if !self.take(b'"') {
-            return Err(self.broken("a string should stand there"));
+            return Err(self.broken("expected a string"));
         }
         let start = self.at;
         loop {
@@ -223,7 +223,7 @@ impl<'a> Scanner<'a> {
                 Class::Close => {
                     self.at = at;
                     if *byte != open + 2 {
-                        return Err(self.broken("the closing bracket is of another kind"));
+                        return Err(self.broken("the closing bracket does not match"));
                     }
                     self.at += 1;
                     return Ok(());
@@ -262,7 +262,7 @@ impl<'a> Scanner<'a> {
         let length = rest.iter().take_while(|b| b.is_ascii_digit()).count();
         self.at += length;
         if length == 0 {
-            return Err(self.broken("a value should stand there"));
+            return Err(self.broken("expected a value"));
         }
         Ok(())
     }
@@ -273,7 +273,7 @@ impl<'a> Scanner<'a> {
             None | Some(b' ' | b'\t' | b'\n' | b'\r' | b',' | b'}' | b']') => {
                 Ok(&self.body[start..self.at])
             }
-            Some(_) => Err(self.broken("a value should end there")),
+            Some(_) => Err(self.broken("expected the end of the value")),
         }
     }
 
@@ -285,7 +285,7 @@ impl<'a> Scanner<'a> {
             None if is_root => Ok(()),
             None => Err(self.broken("it is cut off")),
             Some(b',' | b'}' | b']') if !is_root => Ok(()),
-            Some(_) => Err(self.broken("nothing should follow the value")),
+            Some(_) => Err(self.broken("unexpected text after the value")),
         }
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn write(scanner: &mut Scanner<'_>, form: Form, out: &mut String) -> 
             Some(open @ (b'{' | b'[')) => {
                 out.push(char::from(open));
                 if !nesting.push(open) {
-                    return Err(scanner.beyond("nests values deeper than 512 levels"));
+                    return Err(scanner.beyond("has values nested deeper than 512 levels"));
                 }
                 scanner.enter(open)
             }
@@ -129,7 +129,7 @@ fn write_bytes(bytes: &[u8], out: &mut String) {
 }
 
 const fn bad_string(scanner: &Scanner<'_>) -> Broken {
-    scanner.broken("a string has a bad escape, a control character or is not UTF-8")
+    scanner.broken("a string has an invalid escape or a control character, or is not UTF-8")
 }
 
 /// Gives a string's text in pieces; `None` where it is no JSON string (RFC 8259, section 7).

@@ -47,7 +47,7 @@ impl<'a, 's, 'v> Walk<'a, 's, 'v> {
 
     fn descend(&mut self, at: usize, segment: &Segment, rest: &[Segment], depth: usize) -> Flow {
         if depth == DEPTH_MAX {
-            let deep = "nests values deeper than 512 levels";
+            let deep = "has values nested deeper than 512 levels";
             return Err(self.scanner.beyond(deep).into());
         }
         if self.select(at, segment, rest)?.is_break() {

@@ -36,7 +36,7 @@ fn nodes_of_xml() {
     check("xml#maybe //nothing", Ok(""));
     check("xml#maybe //order/@id", Ok("7"));
     check("xml#count //nothing", Ok("0"));
-    check("xml#3 //order", Err("there is no `#3` among 2"));
+    check("xml#3 //order", Err("there is no `#3`, only 2"));
     check("xml string(//nothing)", Ok(""));
 }
 

@@ -15,20 +15,24 @@ fn regular_expressions_find_in_the_body() {
     check(
         "id=12&id=34",
         r"regex#3 /id=(\d+)/",
-        Err("there is no `#3` among 2"),
+        Err("there is no `#3`, only 2"),
     );
     check("ID=7", r"regex /id=(\d+)/i", Ok("7"));
     check(
         "ID=7",
         r"regex /id=(\d+)/",
-        Err("no match in the body, which begins `ID=7`"),
+        Err("no match in the body, which begins with `ID=7`"),
     );
     check("a\nb=1", r"regex /^b=(\d)$/m", Ok("1"));
     check("a\nb=1", r"regex /^b=(\d)$/", Err("no match"));
     check("a\nb", "regex /a.b/s", Ok("a\nb"));
     check("a/b", "regex /a/b/", Ok("a/b"));
     check("a/b", r"regex /a\/(b)/", Ok("b"));
-    check("b", "regex /(a)|b/", Err("without its first group"));
+    check(
+        "b",
+        "regex /(a)|b/",
+        Err("the expression matches, but its first group does not"),
+    );
     check("aäa", "regex#count /x*/", Ok("4"));
     check("", "regex#count /x/", Ok("0"));
     check("", "regex#all /x/", Ok("[]"));
@@ -65,9 +69,12 @@ fn header_fields_and_cookies() {
     reply.check("cookie#1 session", Ok("abc"));
     reply.check("cookie#all session", Ok(r#"["abc","def=="]"#));
     reply.check("cookie theme", Ok("dark"));
-    reply.check("cookie lonely", Err("sets others, such as `session`"));
-    reply.check("cookie Session", Err("sets others"));
-    Reply::new("").check("cookie session", Err("sets no cookie"));
+    reply.check(
+        "cookie lonely",
+        Err("sets other cookies, such as `session`"),
+    );
+    reply.check("cookie Session", Err("sets other cookies"));
+    Reply::new("").check("cookie session", Err("sets no cookies"));
 }
 
 #[test]

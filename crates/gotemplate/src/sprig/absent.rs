@@ -29,7 +29,7 @@ pub(super) const FUNCTIONS: &[Row] = &[
 ];
 
 fn no_keys(_: &mut Call<'_>, _: &[Value]) -> Result<Value, Fault> {
-    Err("functions that make keys and certificates are not available here".into())
+    Err("functions that create keys and certificates are not available here".into())
 }
 
 /// Replaces `$name` and `${name}`.

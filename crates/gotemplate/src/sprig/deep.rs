@@ -115,7 +115,7 @@ const fn is_container(value: &Value) -> bool {
 
 pub(super) fn check_depth(depth: u32) -> Result<(), Fault> {
     match depth > NESTING_MAX {
-        true => Err("a value is nested too deep".into()),
+        true => Err("a value is nested too deeply".into()),
         false => Ok(()),
     }
 }

@@ -23,7 +23,7 @@ pub(super) fn priority(
     let error = if payload.len() != 5 {
         StreamError::Violation {
             code: ErrorCode::FRAME_SIZE_ERROR,
-            what: "PRIORITY of a wrong size",
+            what: "PRIORITY with a wrong size",
         }
     } else if number_31(payload) == header.stream {
         StreamError::malformed("a stream that depends on itself")
@@ -49,7 +49,7 @@ pub(super) fn rst_stream(
     if payload.len() != 4 {
         return Err(Error::violation(
             ErrorCode::FRAME_SIZE_ERROR,
-            "RST_STREAM of a wrong size",
+            "RST_STREAM with a wrong size",
         ));
     }
     match shared.streams.lookup(header.stream) {
@@ -81,7 +81,7 @@ pub(super) fn ping(
     let Ok(payload) = <[u8; 8]>::try_from(payload) else {
         return Err(Error::violation(
             ErrorCode::FRAME_SIZE_ERROR,
-            "PING of a wrong size",
+            "PING with a wrong size",
         ));
     };
     shared.idle()?;

@@ -178,7 +178,7 @@ impl Sending {
         if !payload.len().is_multiple_of(SETTING_BYTES) || ack && !payload.is_empty() {
             return Err(Error::violation(
                 ErrorCode::FRAME_SIZE_ERROR,
-                "SETTINGS of a wrong size",
+                "SETTINGS with a wrong size",
             ));
         }
         shared.idle()?;
@@ -223,7 +223,7 @@ impl Sending {
         if payload.len() != 4 {
             return Err(Error::violation(
                 ErrorCode::FRAME_SIZE_ERROR,
-                "WINDOW_UPDATE of a wrong size",
+                "WINDOW_UPDATE with a wrong size",
             ));
         }
         shared.idle()?;

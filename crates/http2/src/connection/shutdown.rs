@@ -82,7 +82,7 @@ impl Shutdown {
         if payload.len() < 8 {
             return Err(Error::violation(
                 ErrorCode::FRAME_SIZE_ERROR,
-                "GOAWAY of a wrong size",
+                "GOAWAY with a wrong size",
             ));
         }
         shared.idle()?;

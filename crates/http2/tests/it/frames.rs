@@ -255,14 +255,14 @@ fn frames_on_streams_that_are_not_open() {
 /// Frames that end the connection with FRAME_SIZE_ERROR.
 #[rustfmt::skip]
 const WRONG_SIZES: [(u8, u8, u32, usize, &str); 14] = [
-    (PING, 0, 0, 7, "PING of a wrong size"),
-    (PING, ACK, 0, 9, "PING of a wrong size"),
-    (SETTINGS, 0, 0, 7, "SETTINGS of a wrong size"),
-    (SETTINGS, ACK, 0, 6, "SETTINGS of a wrong size"),
-    (RST_STREAM, 0, 1, 3, "RST_STREAM of a wrong size"),
-    (GOAWAY, 0, 0, 7, "GOAWAY of a wrong size"),
-    (WINDOW_UPDATE, 0, 1, 5, "WINDOW_UPDATE of a wrong size"),
-    (PRIORITY, 0, 3, 4, "PRIORITY of a wrong size"),
+    (PING, 0, 0, 7, "PING with a wrong size"),
+    (PING, ACK, 0, 9, "PING with a wrong size"),
+    (SETTINGS, 0, 0, 7, "SETTINGS with a wrong size"),
+    (SETTINGS, ACK, 0, 6, "SETTINGS with a wrong size"),
+    (RST_STREAM, 0, 1, 3, "RST_STREAM with a wrong size"),
+    (GOAWAY, 0, 0, 7, "GOAWAY with a wrong size"),
+    (WINDOW_UPDATE, 0, 1, 5, "WINDOW_UPDATE with a wrong size"),
+    (PRIORITY, 0, 3, 4, "PRIORITY with a wrong size"),
     (HEADERS, END_HEADERS | WITH_PRIORITY, 1, 4, "HEADERS too short"),
     (HEADERS, END_HEADERS | PADDED, 1, 0, "padded HEADERS without a length"),
     (DATA, PADDED, 1, 0, "padded DATA without a length"),
@@ -291,7 +291,7 @@ fn frames_have_their_sizes() {
         let bytes = frame(kind, flags, stream, &vec![0; length]);
         check_fatal(what, bytes, "FRAME_SIZE_ERROR", what);
     }
-    let seen = "1 failed: FRAME_SIZE_ERROR (PRIORITY of a wrong size)";
+    let seen = "1 failed: FRAME_SIZE_ERROR (PRIORITY with a wrong size)";
     let sent = "1 RST_STREAM FRAME_SIZE_ERROR";
     check("PRIORITY", frame(PRIORITY, 0, 1, &[0; 4]), seen, sent);
     for size in [16_383, 0x0100_0000] {

@@ -123,7 +123,7 @@ fn what_is_not_http2() {
             "GOAWAY PROTOCOL_ERROR",
         );
     };
-    let line = "error: not HTTP/2 (the peer answers HTTP/1.1 400 Bad Request)";
+    let line = "error: not HTTP/2 (the peer answered HTTP/1.1 400 Bad Request)";
     first(
         "HTTP/1.1",
         b"HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n",
@@ -138,7 +138,7 @@ fn what_is_not_http2() {
     first(
         "banner",
         b"SSH-2.0-x\r\n",
-        "error: not HTTP/2 (the peer says SSH-2.0-x)",
+        "error: not HTTP/2 (the peer sent SSH-2.0-x)",
     );
     first(
         "binary",
@@ -198,23 +198,23 @@ const MALFORMED: [(&[(&str, &str)], &str); 27] = [
     (&[("a", "b")], "no :status"),
     (&[], "no :status"),
     (&[STATUS, STATUS], "two :status"),
-    (&[(":status", "abc")], ":status that is no number of three digits"),
-    (&[(":status", "")], ":status that is no number of three digits"),
-    (&[(":status", "0200")], ":status that is no number of three digits"),
-    (&[(":status", "+20")], ":status that is no number of three digits"),
+    (&[(":status", "abc")], ":status that is not three digits"),
+    (&[(":status", "")], ":status that is not three digits"),
+    (&[(":status", "0200")], ":status that is not three digits"),
+    (&[(":status", "+20")], ":status that is not three digits"),
     (&[("a", "b"), STATUS], "pseudo-field after other fields"),
-    (&[STATUS, (":x", "y")], "pseudo-field that no response has"),
-    (&[STATUS, (":path", "/")], "pseudo-field that no response has"),
-    (&[STATUS, (":", "/")], "pseudo-field that no response has"),
+    (&[STATUS, (":x", "y")], "pseudo-field not allowed in a response"),
+    (&[STATUS, (":path", "/")], "pseudo-field not allowed in a response"),
+    (&[STATUS, (":", "/")], "pseudo-field not allowed in a response"),
     (&[STATUS, ("Upper", "x")], "field name with a forbidden character"),
     (&[STATUS, ("", "x")], "field name with a forbidden character"),
     (&[STATUS, ("a b", "x")], "field name with a forbidden character"),
     (&[STATUS, ("a:", "x")], "field name with a forbidden character"),
     (&[STATUS, ("\u{e4}", "x")], "field name with a forbidden character"),
-    (&[STATUS, ("connection", "close")], "field that belongs to a connection of HTTP/1"),
-    (&[STATUS, ("keep-alive", "1")], "field that belongs to a connection of HTTP/1"),
-    (&[STATUS, ("transfer-encoding", "chunked")], "field that belongs to a connection of HTTP/1"),
-    (&[STATUS, ("upgrade", "x")], "field that belongs to a connection of HTTP/1"),
+    (&[STATUS, ("connection", "close")], "connection-specific field of HTTP/1"),
+    (&[STATUS, ("keep-alive", "1")], "connection-specific field of HTTP/1"),
+    (&[STATUS, ("transfer-encoding", "chunked")], "connection-specific field of HTTP/1"),
+    (&[STATUS, ("upgrade", "x")], "connection-specific field of HTTP/1"),
     (&[STATUS, ("te", "gzip")], "te other than trailers"),
     (&[STATUS, ("a", " b")], "field value with a forbidden character"),
     (&[STATUS, ("a", "b ")], "field value with a forbidden character"),
@@ -300,7 +300,7 @@ fn the_body_is_as_long_as_declared() {
         &[head(0, "5"), headers(1, END_STREAM, &[("a", "b")])],
         "; 1 failed: truncated (the stream ended after 0 of 5 bytes)",
     );
-    let long = "1 failed: PROTOCOL_ERROR (a longer body than declared)";
+    let long = "1 failed: PROTOCOL_ERROR (body longer than declared)";
     row(
         "long",
         &[head(0, "5"), data(1, END_STREAM, b"1234567")],
@@ -362,7 +362,7 @@ fn responses_without_a_body_may_declare_one() {
     };
     row(answer("200"), "1 head 200 content-length=5 end", "");
     let with_body = concat(&[ok(1, 0), data(1, END_STREAM, b"x")]);
-    let seen = "1 head 200; 1 failed: PROTOCOL_ERROR (a longer body than declared)";
+    let seen = "1 head 200; 1 failed: PROTOCOL_ERROR (body longer than declared)";
     row(with_body, seen, "; 1 RST_STREAM PROTOCOL_ERROR");
     check("304", answer("304"), "1 head 304 content-length=5 end", "");
 }
@@ -413,7 +413,7 @@ fn push_is_refused() {
         "push",
         push,
         "PROTOCOL_ERROR",
-        "PUSH_PROMISE, which we do not allow",
+        "PUSH_PROMISE, which is disabled",
     );
     check_fatal(
         "enabled",

@@ -75,7 +75,9 @@ fn listed<T>(
     let count = input.number()?;
     match first.len() <= LISTED_MAX && first.len() as u64 <= count {
         true => Ok(Listed { first, count }),
-        false => Err(CodecError::Malformed("a list of more than its entries")),
+        false => Err(CodecError::Malformed(
+            "a list with more entries than its length",
+        )),
     }
 }
 
@@ -240,7 +242,9 @@ fn decode_pause(input: &mut Input<'_>) -> Result<Pause, CodecError> {
     };
     match holds {
         true => Ok(pause),
-        false => Err(CodecError::Malformed("a pause that can't be drawn")),
+        false => Err(CodecError::Malformed(
+            "a pause without a valid distribution",
+        )),
     }
 }
 

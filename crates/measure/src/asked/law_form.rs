@@ -204,7 +204,7 @@ fn rate(input: &mut Input<'_>) -> Result<Rate, CodecError> {
         per: nanos(input)?,
     };
     match rate.per {
-        Nanos::ZERO => Err(CodecError::Malformed("a rate in no time")),
+        Nanos::ZERO => Err(CodecError::Malformed("a rate with a period of zero")),
         _ => Ok(rate),
     }
 }

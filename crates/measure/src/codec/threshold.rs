@@ -96,7 +96,7 @@ fn finite(input: &mut Input<'_>) -> Result<f64, CodecError> {
     let number = f64::from_bits(input.number()?);
     match number.is_finite() {
         true => Ok(number),
-        false => Err(CodecError::Malformed("a bound that is no number")),
+        false => Err(CodecError::Malformed("a bound that is not a number")),
     }
 }
 
@@ -149,7 +149,7 @@ fn encode_metric(metric: &Metric, out: &mut Vec<u8>) {
 fn metric(input: &mut Input<'_>, depth: u32) -> Result<Metric, CodecError> {
     let within = |input: &mut Input<'_>| {
         let depth = depth.checked_sub(1);
-        let depth = depth.ok_or(CodecError::Malformed("a metric of too many metrics"))?;
+        let depth = depth.ok_or(CodecError::Malformed("a metric that is nested too deeply"))?;
         metric(input, depth).map(Box::new)
     };
     Ok(match input.number()? {
@@ -177,7 +177,7 @@ fn quantile(input: &mut Input<'_>) -> Result<f64, CodecError> {
     let q = f64::from_bits(input.number()?);
     match q > 0.0 && q <= 1.0 {
         true => Ok(q),
-        false => Err(CodecError::Malformed("a quantile beyond 0 to 1")),
+        false => Err(CodecError::Malformed("a quantile outside 0 to 1")),
     }
 }
 
@@ -242,7 +242,7 @@ mod tests {
     fn metrics_are_not_nested_without_end() {
         let mut bytes = vec![0];
         bytes.extend([ITERATION as u8; 100_000]);
-        let deep = CodecError::Malformed("a metric of too many metrics");
+        let deep = CodecError::Malformed("a metric that is nested too deeply");
         assert_eq!(decoded(&bytes), Err(deep));
     }
 }

@@ -146,7 +146,7 @@ fn three_percent_an_hour_are_found() {
 }
 
 #[test]
-#[ignore = "takes minutes and prints the table of docs/design/0028"]
+#[ignore = "takes minutes and prints a table of docs/design/07-store-and-runs.md#error-rates"]
 fn table() {
     println!("| noise | hours | false alarms | 1 % an hour found | 3 % an hour found |");
     println!("|---|---|---|---|---|");

@@ -117,7 +117,7 @@ fn load_end(input: &mut Input<'_>, version: u64) -> Result<LoadEnd, CodecError> 
 }
 
 fn doubt(input: &mut Input<'_>) -> Result<Doubt, CodecError> {
-    const RANGE: CodecError = CodecError::Malformed("a share that is unknown");
+    const RANGE: CodecError = CodecError::Malformed("a share outside 0 to 1");
     let (text, unknown) = (input.text()?.to_owned(), share(input)?);
     match (0.0..=1.0).contains(&unknown) {
         true => Ok(Doubt { text, unknown }),
@@ -129,7 +129,7 @@ fn share(input: &mut Input<'_>) -> Result<f64, CodecError> {
     let share = f64::from_bits(input.number()?);
     match share.is_finite() {
         true => Ok(share),
-        false => Err(CodecError::Malformed("a share that is no number")),
+        false => Err(CodecError::Malformed("a share that is not a number")),
     }
 }
 
@@ -149,7 +149,7 @@ fn threshold(input: &mut Input<'_>, version: u64) -> Result<ThresholdResult, Cod
 }
 
 fn certainty(input: &mut Input<'_>) -> Result<Certainty, CodecError> {
-    const UNKNOWN: CodecError = CodecError::Malformed("what is known of a figure");
+    const UNKNOWN: CodecError = CodecError::Malformed("the certainty of a figure");
     let number = usize::try_from(input.number()?).ok();
     let certainty = number.and_then(|number| CERTAINTIES.get(number));
     certainty.copied().ok_or(UNKNOWN)

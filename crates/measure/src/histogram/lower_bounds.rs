@@ -71,7 +71,7 @@ impl LowerBounds {
     /// that is left is found by [`Self::narrow`].
     pub(super) fn subtract(&mut self, other: &Self, max: u64) {
         let less = |mine: u64, theirs: u64| {
-            debug_assert!(mine >= theirs, "only what was merged can be taken away");
+            debug_assert!(mine >= theirs, "only merged values can be subtracted");
             mine.saturating_sub(theirs)
         };
         if let (Some(mine), Some(theirs)) = (&mut self.buckets, &other.buckets) {

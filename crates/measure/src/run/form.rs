@@ -168,7 +168,7 @@ fn decode_pool(input: &mut Input<'_>, version: u64) -> Result<PoolInfo, CodecErr
     let intended_rate = input.flag()?.then(|| input.number()).transpose()?;
     let intended_rate = intended_rate.map(f64::from_bits);
     if intended_rate.is_some_and(|rate| !rate.is_finite()) {
-        return Err(CodecError::Malformed("a rate that is no number"));
+        return Err(CodecError::Malformed("a rate that is not a number"));
     }
     Ok(PoolInfo {
         name,

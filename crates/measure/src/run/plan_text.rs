@@ -67,7 +67,7 @@ impl<'a> PlanText<'a> {
             match text.asked(pool) {
                 Ok(asked) => pool.asked = Some(asked),
                 Err(Unread(why)) => info.notes.push(format!(
-                    "what the plan asked of pool {} can't be read by this version: {why}",
+                    "this version can't read the plan of pool {}: {why}",
                     pool.name
                 )),
             }
@@ -85,8 +85,8 @@ impl<'a> PlanText<'a> {
             match rule {
                 Ok(rule) => info.thresholds.push(rule),
                 Err(error) => info.notes.push(format!(
-                    "the threshold `{text}` can't be read by this version, which does not judge \
-                     it anew: {error}"
+                    "this version can't read the threshold `{text}`, so the rule is not judged \
+                     again: {error}"
                 )),
             }
         }
@@ -541,10 +541,9 @@ mod tests {
         assert_eq!(info.pools[0].asked, None);
         assert_eq!(info.thresholds.len(), 1);
         let starts = [
-            "what the plan asked of pool main can't be read by this version: `load.rate` is \
-             `hyperbolic(5/s)`",
-            "the threshold `quality>9` can't be read by this version, which does not judge it anew: ",
-            "the threshold `gloom>50%` can't be read by this version, which does not judge it anew: ",
+            "this version can't read the plan of pool main: `load.rate` is `hyperbolic(5/s)`",
+            "this version can't read the threshold `quality>9`, so the rule is not judged again: ",
+            "this version can't read the threshold `gloom>50%`, so the rule is not judged again: ",
         ];
         assert_eq!(info.notes.len(), starts.len(), "{:?}", info.notes);
         for (note, start) in info.notes.iter().zip(starts) {

@@ -102,7 +102,7 @@ fn the_scarce_thing_is_named() {
     };
     let (_, text, remedies) = load(&absurd, &slow);
     assert!(text.ends_with(
-        "5,000,000 are needed at this service time, more than one address has ports for"
+        "5,000,000 are needed at this service time, more than the ports of one address allow"
     ));
     assert_eq!(remedies, [Remedy::LowerRate]);
 
@@ -144,7 +144,7 @@ fn the_scarce_thing_is_named() {
     let (_, text, remedies) = load(&streams, &held_back);
     assert_eq!(
         text,
-        "servers allow 3 streams at a time; about 2 connections are needed at this service time"
+        "servers allow 3 concurrent streams; about 2 connections are needed at this service time"
     );
     assert_eq!(remedies, [Remedy::Connections(4)]);
     let answer = LoadAnswer::of(&streams, &held_back, SPAN);
@@ -395,7 +395,7 @@ fn a_target_that_finishes_no_handshake_has_failed() {
     assert_eq!(
         texts,
         [
-            "no request could be sent: the target accepted 5 of 5 connections, and finished no \
+            "no request could be sent: the target accepted 5 of 5 connections but completed no \
              handshake",
             "only 0 of 5 connections could be opened"
         ]

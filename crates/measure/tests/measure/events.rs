@@ -215,5 +215,5 @@ fn events_have_an_order_and_a_version() {
     assert_eq!(reader.read(&[2, 5, 0]), Err(CodecError::Version(2)));
     assert_eq!(reader.read(&[1, 5, 0, 0]), Err(CodecError::Excess));
     assert!(reader.read(last).is_ok());
-    refused(&mut reader, last, "an event behind the run's end");
+    refused(&mut reader, last, "an event after the run's end");
 }

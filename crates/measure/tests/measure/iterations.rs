@@ -131,7 +131,7 @@ fn an_iteration_that_is_not_accounted_for_condemns_the_run() {
     interval.total.record_iterations_intended(1);
     let summary = summary(&interval);
     let text = &summary.verdict.reasons[0].text;
-    let why = "of iterations, 101 intended is not 96 sent + 1 dropped + 3 pending";
+    let why = "for iterations, 101 intended is not 96 sent + 1 dropped + 3 pending";
     assert!(text.contains(why), "{text}");
 }
 
@@ -170,7 +170,7 @@ fn users_of_several_requests_have_a_number() {
     (0..2).for_each(|_| figures.connections.record_opened(Nanos(1)));
     interval.sum_up();
     let answer = LoadAnswer::of(&pool, &interval.total, Nanos::from_secs(6));
-    let text = "all 5 users were busy; about 20 are needed at this time for an iteration";
+    let text = "all 5 users were busy; about 20 are needed at this iteration time";
     let reasons: Vec<_> = answer.reasons.into_iter().collect();
     let [only] = &reasons[..] else {
         panic!("{reasons:?}");
@@ -233,6 +233,6 @@ fn a_rule_about_iterations_needs_some() {
     let summary = reading.close_with(SPAN, GeneratorHealth::default());
     let seen = &summary.thresholds[0];
     assert!(!seen.passed);
-    let why = "an iteration is one request here; leave `iteration.` out";
+    let why = "an iteration is a single request here; leave out `iteration.`";
     assert_eq!(seen.actual_text, why);
 }

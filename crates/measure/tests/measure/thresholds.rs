@@ -266,7 +266,7 @@ fn a_rule_may_be_about_one_of_several_pools() {
         ),
         (
             "max>0",
-            "the pools have different models; name one, as in POOL: p99<50ms",
+            "the pools have different models; name one pool, as in POOL: p99<50ms",
         ),
     ];
     let thresholds: Vec<Threshold> = rules.map(|(rule, _)| rule.parse().unwrap()).to_vec();
@@ -300,16 +300,16 @@ fn what_cannot_be_evaluated_fails_and_says_why() {
     let table = [
         (
             Metric::Quantile(0.9999),
-            "p99.99 needs 36,887 samples and there were 1,000",
+            "p99.99 needs 36,887 samples, but there were only 1,000",
         ),
         (
             step("logout", Metric::Mean),
             "the plan has no step `logout`; the steps are login, search",
         ),
-        (step("login", lag), "it is not kept for single steps"),
+        (step("login", lag), "it is not recorded for each step"),
         (
             Metric::Of(Times::Lag, Box::new(Metric::Rate)),
-            "it is not a figure of times",
+            "it is not a time",
         ),
         (
             Metric::Pool("orders".to_owned(), Box::new(Metric::Mean)),
@@ -353,7 +353,7 @@ fn a_rule_never_passes_on_a_lower_bound() {
         (
             "p90<50ms",
             false,
-            "≥ 40.0 ms, a lower bound that can't decide the rule",
+            "≥ 40.0 ms, a lower bound, which can't decide the rule",
         ),
         ("p95<39ms", false, "≥ 40.0 ms"),
         ("p50<50ms", true, "10.0 ms"),
@@ -361,12 +361,12 @@ fn a_rule_never_passes_on_a_lower_bound() {
         (
             "avg<20ms",
             false,
-            "≥ 16.0 ms, a lower bound that can't decide the rule",
+            "≥ 16.0 ms, a lower bound, which can't decide the rule",
         ),
         (
             "max==40ms",
             false,
-            "≥ 40.0 ms, a lower bound that can't decide the rule",
+            "≥ 40.0 ms, a lower bound, which can't decide the rule",
         ),
         ("min<11ms", true, "10.0 ms"),
     ];
@@ -400,8 +400,8 @@ fn a_window_with_a_lower_bound_lets_no_rule_pass_and_ends_nothing() {
         (seen[0].passed, &*seen[0].actual_text),
         (
             false,
-            "≥ 40.0 ms in the worst of 3 windows, 0 failed, 1 undecided: a lower bound that can't \
-             decide the rule"
+            "≥ 40.0 ms in the worst of 3 windows, 0 failed, 1 undecided: a lower bound, which \
+             can't decide the rule"
         )
     );
     for text in ["p95<50ms over 1s abort", "p95<50ms abort"] {
@@ -440,11 +440,11 @@ fn too_few_samples_do_where_the_greatest_is_below_the_bound() {
         (
             true,
             Certainty::AtMost,
-            "≤ 5.00 ms (p95 needs 72 samples and there were 50)"
+            "≤ 5.00 ms (p95 needs 72 samples, but there were only 50)"
         )
     );
     for seen in &seen[1..3] {
-        let why = "p95 needs 72 samples and there were 50";
+        let why = "p95 needs 72 samples, but there were only 50";
         assert_eq!(
             (seen.passed, seen.actual, &*seen.actual_text),
             (false, None, why)

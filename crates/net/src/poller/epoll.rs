@@ -85,8 +85,7 @@ impl Poller {
             // epoll(7), /proc/sys/fs/epoll/max_user_watches: all processes of a user share it.
             Err(Errno::NOSPC) => Err(IoError::Local(Fault {
                 call: "epoll_ctl",
-                reason: "this user watches as many sockets as it may; raise \
-                         fs.epoll.max_user_watches"
+                reason: "this user cannot watch more sockets; raise fs.epoll.max_user_watches"
                     .to_owned(),
             })),
             added => added.map_err(local("epoll_ctl")),

@@ -86,14 +86,15 @@ impl TlsSetupError {
 impl fmt::Display for TlsSetupError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Roots(text) => write!(f, "the CA file can't be used: {text}"),
+            Self::Roots(text) => write!(f, "could not use the CA file: {text}"),
             Self::SystemRoots(text) => write!(
                 f,
-                "the system's trusted certificates can't be read ({text}); name a file with --cacert, or verify nothing with -k"
+                "could not read the system's trusted certificates ({text}); specify a file with \
+                 --cacert, or skip verification with -k"
             ),
-            Self::Identity(text) => write!(f, "the client certificate can't be used: {text}"),
-            Self::Name(text) => write!(f, "`{text}` is no name that a certificate could be for"),
-            Self::Provider(text) => write!(f, "TLS can't be set up: {text}"),
+            Self::Identity(text) => write!(f, "could not use the client certificate: {text}"),
+            Self::Name(text) => write!(f, "`{text}` is not a valid server name"),
+            Self::Provider(text) => write!(f, "could not set up TLS: {text}"),
         }
     }
 }
@@ -266,7 +267,7 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
                 .map_err(|error| bad(error.to_string()))?;
         }
         if store.is_empty() {
-            return Err(bad("it holds no certificate in PEM form".to_owned()));
+            return Err(bad("it contains no PEM certificate".to_owned()));
         }
         return Ok(store);
     }
@@ -293,7 +294,7 @@ fn identity(
         .map_err(|error| bad(format!("certificate: {error}")))?;
     if chain.is_empty() {
         return Err(bad(
-            "the certificate file holds no certificate in PEM form".to_owned()
+            "the certificate file contains no PEM certificate".to_owned()
         ));
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| bad(format!("key: {error}")))?;

@@ -9,7 +9,7 @@ pub(super) struct SelfSigned;
 
 impl fmt::Display for SelfSigned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the certificate is self-signed, and is none of those that are trusted by name")
+        f.write_str("the certificate is self-signed and not trusted")
     }
 }
 

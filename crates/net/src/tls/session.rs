@@ -87,7 +87,7 @@ impl Session {
         received: &mut [u8],
         sink: &mut dyn FnMut(&[u8]),
     ) -> Result<(), IoError> {
-        debug_assert!(received.starts_with(&self.held), "what was held is lost");
+        debug_assert!(received.starts_with(&self.held), "held bytes are lost");
         let used = self.run(received, sink)?;
         // What follows a goodbye means nothing (RFC 8446 section 6.1).
         let rest = match self.phase {
@@ -97,7 +97,7 @@ impl Session {
         if rest.len() > HELD_BYTES {
             self.phase = Phase::Failed;
             return Err(IoError::TlsProtocol(format!(
-                "a handshake message takes more than {HELD_BYTES} bytes of records"
+                "a handshake message exceeds {HELD_BYTES} bytes of records"
             )));
         }
         self.held.clear();
@@ -128,7 +128,7 @@ impl Session {
         let length = self.write(|mut traffic| traffic.encrypt(text, room))?;
         length.map_err(|error| match error {
             EncryptError::InsufficientSize(_) => {
-                IoError::Other("a record outgrew its room".to_owned())
+                IoError::Other("a TLS record is larger than its buffer".to_owned())
             }
             EncryptError::EncryptExhausted => IoError::TlsProtocol(error.to_string()),
         })
@@ -257,9 +257,7 @@ fn turn<Data>(
         Ok(ConnectionState::WriteTraffic(_)) => Ok(Next::Ready),
         Ok(ConnectionState::PeerClosed | ConnectionState::Closed) => Ok(Next::Over),
         // Early data, which only a server sees.
-        Ok(_) => Err(IoError::TlsProtocol(
-            "early data was not asked for".to_owned(),
-        )),
+        Ok(_) => Err(IoError::TlsProtocol("unexpected early data".to_owned())),
         Err(error) => Err(error.into()),
     };
     Turn { discard, next }
@@ -267,7 +265,7 @@ fn turn<Data>(
 
 /// The peer is gone before there was anything to send.
 pub(super) fn closed_in_handshake() -> IoError {
-    IoError::TlsProtocol("the peer closed the connection within the handshake".to_owned())
+    IoError::TlsProtocol("the peer closed the connection during the handshake".to_owned())
 }
 
 /// Appends one handshake message to the output.

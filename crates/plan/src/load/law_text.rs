@@ -30,16 +30,13 @@ const FORMS: [(&str, usize, usize, &str); 8] = [
 ];
 
 /// The message on a text that ends within parentheses.
-const UNCLOSED: &str = "a closing parenthesis is missing; write `)`";
+const UNCLOSED: &str = "a closing parenthesis is missing; add `)`";
 
 /// Names of other tools for the same laws, and how ours are written.
 const FOREIGN: [(&str, &str); 11] = [
     ("constant", "const(10/s,5m)"),
     ("linear", "line(1/s,10/s,5m)"),
-    (
-        "poisson",
-        "const(10/s,5m), and say that arrivals are poisson",
-    ),
+    ("poisson", "const(10/s,5m), and set the arrivals to poisson"),
     ("constantUsersPerSec", "const(10/s,5m)"),
     ("rampUsersPerSec", "line(1/s,10/s,5m)"),
     ("atOnceUsers", "once(10)"),
@@ -62,7 +59,7 @@ impl FromStr for Sequence {
     /// Those of [`Sequence::parse_with`], and each `trace`.
     fn from_str(text: &str) -> Result<Self, LawError> {
         Self::parse_with(text, &mut |_| {
-            Err("a trace can't be read here; give a rate law".to_owned())
+            Err("a trace can't be read here; write another law".to_owned())
         })
     }
 }
@@ -105,8 +102,8 @@ impl Sequence {
             if laws.last().is_some_and(Law::runs_on) {
                 return Err(LawError {
                     at,
-                    message: "nothing can follow a piece that runs on; \
-                              give the piece before it a duration, as in const(200,5m)"
+                    message: "nothing can follow a law without an end; give that law a duration, \
+                              as in const(200,5m)"
                         .to_owned(),
                 });
             }
@@ -148,11 +145,13 @@ impl Argument<'_> {
     fn duration(self) -> Result<Nanos, LawError> {
         let duration: Nanos = self.text.parse().map_err(|e| self.error(format!("{e}")))?;
         if duration == Nanos::ZERO {
-            return Err(self.error("nothing fits into a duration of 0; write one such as 10s"));
+            return Err(self.error("a duration can't be 0; write one such as 10s"));
         }
         if duration >= DURATION_LIMIT {
             let text = excerpt(self.text);
-            return Err(self.error(format!("`{text}` is longer than 146 years; write less")));
+            return Err(self.error(format!(
+                "`{text}` is longer than 146 years; write a shorter duration"
+            )));
         }
         Ok(duration)
     }
@@ -160,7 +159,7 @@ impl Argument<'_> {
     fn too_fine(self) -> LawError {
         let text = excerpt(self.text);
         self.error(format!(
-            "`{text}` has no span in common with the rates before it; write all of them per second"
+            "`{text}` can't be combined with the rates before it; write all of them per second"
         ))
     }
 
@@ -223,12 +222,12 @@ fn bare(word: &str, at: usize) -> Result<Law, LawError> {
     }
     let names = FORMS.iter().map(|form| form.0);
     let message = match FORMS.iter().find(|form| form.0 == word) {
-        Some(form) => format!("`{word}` needs its arguments; write {}", form.3),
+        Some(form) => format!("`{word}` needs arguments; write {}", form.3),
         None if let Some(meant) = rate_in_words(word) => {
             format!("`{}` is not a rate; write {meant}", excerpt(word))
         }
         None if word.parse::<Nanos>().is_ok() => {
-            format!("`{word}` is a time and not a rate; 1/{word} is one in each")
+            format!("`{word}` is a time, not a rate; for one request every {word}, write 1/{word}")
         }
         None => format!(
             "`{}` is neither a rate nor a law{}",
@@ -262,7 +261,7 @@ fn arguments<'a>(scan: &mut Scan<'a>, is_file: bool) -> Result<Vec<Argument<'a>>
         if !text.is_empty() {
             arguments.push(argument);
         } else if !last || !arguments.is_empty() {
-            return Err(argument.error("an argument is missing here"));
+            return Err(argument.error("an argument is missing"));
         }
         if last {
             return Ok(arguments);
@@ -304,7 +303,9 @@ fn law(
             to: to.rate()?,
             by: match by.rate()? {
                 Rate { events: 0, .. } => {
-                    return Err(by.error("a step of 0 never arrives; write the change, such as 10"));
+                    return Err(
+                        by.error("a step of 0 never reaches the end; write the change, such as 10")
+                    );
                 }
                 rate => rate,
             },

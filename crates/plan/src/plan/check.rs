@@ -98,12 +98,16 @@ pub(crate) fn check(parts: &PlanParts) -> Vec<Flaw> {
     found.note_if(
         generator.interval < INTERVAL_MIN,
         "interval",
-        &format!("an interval lasts at least {INTERVAL_MIN}; write one such as 1s"),
+        &format!("the minimum interval is {INTERVAL_MIN}; write one such as 1s"),
     );
     for (k, pool) in pools.iter().enumerate() {
         found.pool = Some(k);
         let twice = pools[..k].iter().any(|other| other.name == pool.name);
-        found.note_if(twice, "name", "two pools have this name; give each its own");
+        found.note_if(
+            twice,
+            "name",
+            "two pools have this name; give each a different name",
+        );
         check_pool(pool, generator.warmup, &mut found);
     }
     found.pool = None;
@@ -145,17 +149,17 @@ fn check_program(pool: &Pool, found: &mut Findings) {
     found.note_if(
         !scenarios.are_sound(),
         "scenario",
-        "a jump leads out of the steps, or would go round in circles",
+        "a jump leads out of the steps, or into an endless loop",
     );
     found.note_if(
         scenarios.extent().steps > STEPS_MAX,
         "scenario",
-        "an iteration would go through more than 1,000,000 steps; repeat less",
+        "an iteration would run more than 1,000,000 steps; reduce the repetitions",
     );
     found.note_if(
         pool.stop.requests.is_some(),
         "stop.requests",
-        "a scenario is counted by its iterations; write `iterations` in place of `requests`",
+        "a scenario is counted in iterations; use `iterations` instead of `requests`",
     );
     for (k, step) in scenarios.steps().iter().enumerate() {
         match step {
@@ -176,7 +180,7 @@ fn check_pause(pause: &Pause, key: &'static str, item: Option<usize>, found: &mu
         matches!(pause, Pause::Even { from, to } if from > to),
         key,
         item,
-        "the longest pause is below the shortest; write such as 200ms..1s",
+        "the maximum pause is below the minimum; write a range such as 200ms..1s",
     );
 }
 
@@ -202,8 +206,8 @@ fn check_load(pool: &Pool, found: &mut Findings) {
             found.note_if(
                 rate.0.iter().any(unlimited),
                 "rate",
-                "an unlimited rate is none of a user; write `users` without a rate, which send as \
-                 fast as they are answered",
+                "a user can't have an unlimited rate; use `users` without a rate, so that each \
+                 sends as soon as it has a response",
             );
         }
     }
@@ -213,12 +217,12 @@ fn check_rate(rate: &Sequence, found: &mut Findings) {
     found.note_if(
         rate.0.is_empty(),
         "rate",
-        "the load has no piece; write a rate such as 500/s",
+        "the load is empty; write a rate such as 500/s",
     );
     found.note_if(
         !rate.0.is_empty() && rate.0.iter().all(is_silent),
         "rate",
-        "a rate of 0 sends nothing; write one above it, such as 500/s",
+        "a rate of 0 sends nothing; write a higher one, such as 500/s",
     );
 }
 
@@ -235,12 +239,12 @@ fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
     found.note_if(
         unset && !pool.load.ends_by_itself(),
         "stop",
-        "nothing ends the run; give a duration, a number of requests or of iterations",
+        "nothing ends the run; set a duration, or a number of requests or iterations",
     );
     found.note_if(
         stop.duration == Some(Nanos::ZERO),
         "stop.after",
-        "nothing fits into a duration of 0; write one such as 10s",
+        "a duration can't be 0; write one such as 10s",
     );
     for (count, place) in [
         (stop.requests, "stop.requests"),
@@ -256,12 +260,13 @@ fn check_stop(pool: &Pool, warmup: Warmup, found: &mut Findings) {
         stop.duration
             .is_some_and(|duration| duration > Nanos::ZERO && warmup.span() >= duration),
         "warmup",
-        "the warm-up lasts as long as the run, so that nothing is measured; shorten it",
+        "the warm-up lasts as long as the run, so nothing is measured; shorten it",
     );
     found.note_if(
         warmup == Warmup::Auto && pool.load_changes(),
         "warmup",
-        "a load that changes by plan does not settle; write how long the warm-up is, such as 10s",
+        "`auto` can't be used with a load that changes; write a duration for the warm-up, such as \
+         10s",
     );
 }
 
@@ -273,26 +278,27 @@ fn check_version(pool: &Pool, found: &mut Findings) {
             found.note_if(
                 pool.connections.streams > 1,
                 "streams",
-                "a connection of HTTP/1.1 carries one request at a time; leave the streams \
-                 away, or speak HTTP/2",
+                "an HTTP/1.1 connection carries one request at a time; leave out the streams, or \
+                 use HTTP/2",
             );
-            found.note_if(calls, "http", "gRPC calls travel over HTTP/2");
+            found.note_if(calls, "http", "gRPC calls need HTTP/2");
             found.note_if(
                 pool.connections.ping.is_some(),
                 "ping",
-                "HTTP/1.1 has no pings; leave them away, or speak HTTP/2",
+                "HTTP/1.1 has no pings; leave them out, or use HTTP/2",
             );
         }
         HttpVersion::Http2 => {
             found.note_if(
                 pool.http.expect_continue != ExpectContinue::No,
                 "expect_continue",
-                "a body waits for `100 Continue` over HTTP/1.1 only",
+                "`100 Continue` works only over HTTP/1.1",
             );
             found.note_if(
                 pool.connections.hints == KeepAliveHints::Respect,
                 "respect_keepalive",
-                "HTTP/2 has no Keep-Alive field; its servers say GOAWAY, which is obeyed",
+                "HTTP/2 has no Keep-Alive field; its servers send GOAWAY, which drumfire always \
+                 obeys",
             );
         }
     }
@@ -304,7 +310,7 @@ fn check_times(pool: &Pool, found: &mut Findings) {
         found.note_if(
             ping.after == Nanos::ZERO || ping.timeout == Nanos::ZERO,
             "ping",
-            "a ping without any time floods the server; write times such as 30s and 20s",
+            "a ping time of 0 floods the server; write times such as 30s and 20s",
         );
     }
     for (timeout, place) in [
@@ -316,7 +322,7 @@ fn check_times(pool: &Pool, found: &mut Findings) {
         found.note_if(
             timeout == Nanos::ZERO,
             place,
-            "a timeout of 0 lets nothing finish; write one such as 30s",
+            "with a timeout of 0, no request can finish; write one such as 30s",
         );
     }
 }
@@ -350,7 +356,7 @@ fn check_threshold(k: usize, threshold: &Threshold, parts: &PlanParts, found: &m
     match metric {
         Metric::Iteration(_) => note_if(
             !meant.is_empty() && !meant.iter().any(|pool| pool.program.has_steps()),
-            "an iteration is one request here; leave `iteration.` out",
+            "an iteration is a single request here; leave out `iteration.`",
         ),
         Metric::Step(name, _) => {
             let of = pool.map_or_else(String::new, |pool| format!(" of `{pool}`"));
@@ -401,7 +407,7 @@ fn check_connections(connections: &Connections, users: Option<u32>, found: &mut 
     found.note_if(
         connections.growth == Growth::AsNeeded && connections.affinity == Affinity::User,
         "session",
-        "users keep to connections that are there; write a number of connections",
+        "if each user keeps a connection, their number is fixed; write a number of connections",
     );
     found.note_if(
         connections.streams == 0,
@@ -426,25 +432,25 @@ fn check_request(k: usize, request: &HttpRequest, found: &mut Findings) {
     };
     note_if(
         values("host").count() > 1,
-        "Host is given more than once; leave one",
+        "Host is given more than once; keep one",
     );
     let lengths: Vec<_> = values("content-length").collect();
     note_if(
         lengths.len() > 1,
-        "Content-Length is given more than once; leave it out: it is made from the body",
+        "Content-Length is given more than once; leave it out: it is computed from the body",
     );
     let Body(body) = &request.body;
     let length = body.as_ref().map_or(0, |body| body.len()).to_string();
     note_if(
         lengths.iter().any(|given| *given != length.as_bytes()),
         &format!(
-            "Content-Length differs from the body's {length} bytes; leave it out: it is made \
+            "Content-Length differs from the body's {length} bytes; leave it out: it is computed \
              from the body"
         ),
     );
     note_if(
         values("transfer-encoding").next().is_some(),
-        "Transfer-Encoding conflicts with the Content-Length that is made from the body; \
-         leave it out",
+        "Transfer-Encoding conflicts with the Content-Length that is computed from the body; leave \
+         it out",
     );
 }

@@ -141,9 +141,11 @@ fn of_step(name: String, scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> 
 /// Why there is no such metric of a single step, where there is none.
 const fn of_no_step(metric: &Metric) -> Option<&'static str> {
     match metric {
-        Metric::Dropped | Metric::Unsent => Some("what is not sent is of a pool and not of a step"),
-        Metric::Iteration(_) => Some("iterations are of a pool and not of a step"),
-        Metric::Of(Times::Connect, _) => Some("connections are of a pool and not of a step"),
+        Metric::Dropped | Metric::Unsent => {
+            Some("requests that are not sent are counted per pool, not per step")
+        }
+        Metric::Iteration(_) => Some("iterations are counted per pool, not per step"),
+        Metric::Of(Times::Connect, _) => Some("connections belong to a pool, not to a step"),
         _ => None,
     }
 }
@@ -230,7 +232,7 @@ fn step_name(scan: &mut Scan<'_>, start: usize) -> Result<String, ThresholdError
     let mut length = 0;
     loop {
         let Some(close) = search.find(')') else {
-            return fail(at, format!("the step's name has no end; {FORM}"));
+            return fail(at, format!("the step's name is not closed; {FORM}"));
         };
         length += close;
         search = &search[close + 1..];
@@ -265,7 +267,7 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     if !after.eat(".") {
         return fail(
             after.at(),
-            format!("write which value of `{word}` is meant, such as {word}.p99<1ms"),
+            format!("`{word}` needs a value, such as {word}.p99<1ms"),
         );
     }
     after.skip_space();
@@ -278,7 +280,7 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
         }
         _ => fail(
             at,
-            format!("`{word}` has times only: p99, avg, med, min or max"),
+            format!("`{word}` has only times: p99, avg, med, min or max"),
         ),
     }
 }
@@ -287,14 +289,14 @@ fn plain_or_timed(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
 fn of_iteration(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
     scan.skip_space();
     if !scan.eat(".") {
-        let message = "write which value of iterations is meant, such as iteration.p95<2s";
+        let message = "`iteration` needs a value, such as iteration.p95<2s";
         return fail(scan.at(), message);
     }
     scan.skip_space();
     let at = scan.at();
     match plain(scan)? {
         Metric::Status(_) | Metric::StatusClass(_) => {
-            fail(at, "a status is of a request and not of an iteration")
+            fail(at, "requests have a status, iterations do not")
         }
         metric => Ok(Metric::Iteration(Box::new(metric))),
     }
@@ -345,13 +347,14 @@ fn plain(scan: &mut Scan<'_>) -> Result<Metric, ThresholdError> {
 fn of_another_tool(word: &str) -> Option<&'static str> {
     Some(match word {
         "http_req_duration" | "iteration_duration" | "latency" | "duration" | "response_time" => {
-            "a time is p95, avg or max of the latency, such as p95<500ms"
+            "for the latency, use p95, avg or max, such as p95<500ms"
         }
         "http_req_failed" | "error" | "errors" | "error_rate" | "checks" => {
-            "the share of failures is `failed`, such as failed<1%, and their number `failures`"
+            "for the share of failures, use `failed`, such as failed<1%; for their number, use \
+             `failures`"
         }
         "http_reqs" | "rps" | "qps" | "throughput" | "requests" => {
-            "the rate is `rate`, such as rate>=100/s"
+            "for the rate, use `rate`, such as rate>=100/s"
         }
         _ => return None,
     })
@@ -422,12 +425,12 @@ fn comparison(scan: &mut Scan<'_>) -> Result<Comparison, ThresholdError> {
     }
     let here = scan.rest().chars().next();
     let hint = match here {
-        Some('=') => "for equality write ==",
+        Some('=') => "for equality, write ==",
         Some('≤') => "write <=",
         Some('≥') => "write >=",
         _ => "write one of < <= > >= == !=",
     };
-    fail(scan.at(), format!("a comparison is expected here; {hint}"))
+    fail(scan.at(), format!("expected a comparison; {hint}"))
 }
 
 /// The bound, in the metric's unit.
@@ -441,14 +444,14 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
         && let Some((words, meant)) = bound_in_words(text, scan.rest())
     {
         let words = excerpt(&words);
-        return fail(at, format!("`{words}` can't be the bound; write {meant}"));
+        return fail(at, format!("invalid bound `{words}`; write {meant}"));
     }
     if matches!(unit, Unit::Share)
         && decimal(text).is_some_and(|share| (1.0..=100.0).contains(&share))
     {
         let message = format!(
-            "`{shown}` could be {shown} % or a share, of which 1 is all; write {shown}%, or a \
-             share below 1, such as 0.01"
+            "`{shown}` could mean {shown} % or a share, where 1 is all; write {shown}%, or a share \
+             below 1, such as 0.01"
         );
         return fail(at, message);
     }
@@ -475,7 +478,7 @@ fn bound(scan: &mut Scan<'_>, metric: &Metric) -> Result<f64, ThresholdError> {
     match value {
         Some(value) => Ok(value),
         None if text.is_empty() => fail(at, format!("a bound is missing; write {right}")),
-        None => fail(at, format!("`{shown}` can't be the bound; write {right}")),
+        None => fail(at, format!("invalid bound `{shown}`; write {right}")),
     }
 }
 
@@ -501,12 +504,16 @@ struct Tail {
 
 /// `over 60s`, then `abort` where it is a rule, then `after 10s` where it ends the run; or the end.
 fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
-    let window = span_behind("over", scan, "write a window's length, such as over 60s")?;
+    let window = span_behind(
+        "over",
+        scan,
+        "write the length of the window, such as over 60s",
+    )?;
     scan.skip_space();
     let (at, mut behind) = (scan.at(), scan.clone());
     let aborts = behind.take_while(is_letter) == "abort";
     if aborts && is == Is::Condition {
-        return fail(at, "this ends the run in any case; leave `abort` out");
+        return fail(at, "this condition always ends the run; leave out `abort`");
     }
     if aborts {
         *scan = behind;
@@ -520,11 +527,11 @@ fn tail(scan: &mut Scan<'_>, is: Is) -> Result<Tail, ThresholdError> {
     if !scan.is_done() {
         let rest = excerpt(scan.rest());
         let more = match (is, window, aborts) {
-            (Is::Rule, None, false) => "end here, or write a window such as over 60s",
-            (Is::Rule, Some(_), false) => "end here, or write abort, with which it ends the run",
-            _ => "end here, or write the time from which it counts, such as after 10s",
+            (Is::Rule, None, false) => "remove it, or write a window such as over 60s",
+            (Is::Rule, Some(_), false) => "remove it, or write abort to end the run",
+            _ => "remove it, or write the time from which the rule applies, such as after 10s",
         };
-        return fail(scan.at(), format!("`{rest}` is left over; {more}"));
+        return fail(scan.at(), format!("unexpected `{rest}`; {more}"));
     }
     let after = after.unwrap_or(Nanos::ZERO);
     let role = match is {

@@ -19,7 +19,7 @@ pub(crate) fn parse(text: &str, scheme: Scheme) -> Result<(Host, Option<u16>), U
             ("", _) => Ok((host, None)),
             (_, Some(port)) => Ok((host, parse_port(port, scheme)?)),
             (_, None) => Err(UrlError::new(format!(
-                "`{}` follows the address's bracket; write `:port` or `/path` there",
+                "unexpected `{}` after the bracket of the address; write `:port` or `/path`",
                 shorten(rest)
             ))),
         };
@@ -33,7 +33,7 @@ pub(crate) fn parse(text: &str, scheme: Scheme) -> Result<(Host, Option<u16>), U
             ))
         } else {
             UrlError::new(format!(
-                "`{}` has more than one colon; write `host:port`, an IPv6 address in brackets",
+                "`{}` has more than one colon; write `host:port`, with an IPv6 address in brackets",
                 shorten(text)
             ))
         });
@@ -59,8 +59,8 @@ fn parse_port(text: &str, scheme: Scheme) -> Result<Option<u16>, UrlError> {
 fn address_v6(text: &str) -> Result<Ipv6Addr, UrlError> {
     if let Some((address, zone)) = text.split_once('%') {
         return Err(UrlError::new(format!(
-            "zone `%{}` of the IPv6 address is not supported; write `[{}]`, \
-             and choose the interface by a source address",
+            "zone `%{}` of the IPv6 address is not supported; write `[{}]`, and select the \
+             interface by a source address",
             shorten(zone),
             shorten(address)
         )));
@@ -76,18 +76,18 @@ fn address_v6(text: &str) -> Result<Ipv6Addr, UrlError> {
 fn parse_name(text: &str) -> Result<Host, UrlError> {
     if text.is_empty() {
         return Err(UrlError::new(
-            "the URL names no host; write http://host:port/path",
+            "the URL has no host; write http://host:port/path",
         ));
     }
     let allowed = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
     if let Some(wrong) = text.chars().find(|&c| !allowed(c)) {
         let right = if wrong.is_ascii() {
-            "a host has letters, digits, `-`, `_` and `.`"
+            "use only letters, digits, `-`, `_` and `.`"
         } else {
-            "write the name in its ASCII form, whose labels start with `xn--`"
+            "write the name in its ASCII form, with labels that start with `xn--`"
         };
         return Err(UrlError::new(format!(
-            "`{}` in host `{}`: {right}",
+            "invalid character `{}` in host `{}`; {right}",
             wrong.escape_debug(),
             shorten(text)
         )));
@@ -100,8 +100,8 @@ fn parse_name(text: &str) -> Result<Host, UrlError> {
     let fits = |label: &str| (1..=LABEL_MAX).contains(&label.len());
     if labels.len() > NAME_MAX || !labels.split('.').all(fits) {
         return Err(UrlError::new(format!(
-            "`{}` is not a host name; its labels have 1 to {LABEL_MAX} letters, \
-             together at most {NAME_MAX}",
+            "`{}` is not a host name; a label has 1 to {LABEL_MAX} characters, and a name at most \
+             {NAME_MAX}",
             shorten(text)
         )));
     }

@@ -17,7 +17,9 @@ pub enum JoinError {
 impl fmt::Display for JoinError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Scheme(name) => write!(f, "the redirect leads to scheme `{name}`"),
+            Self::Scheme(name) => {
+                write!(f, "the redirect leads to the unsupported scheme `{name}`")
+            }
             Self::Url(error) => write!(f, "the redirect's location is not a URL: {error}"),
         }
     }

@@ -283,7 +283,7 @@ fn a_flaw_is_one_of_its_pool() {
     assert_eq!(
         flaws,
         [
-            "pools[1].name: two pools have this name; give each its own",
+            "pools[1].name: two pools have this name; give each a different name",
             "pools[1].connections: 0 connections send nothing; write at least 1",
         ]
     );

@@ -84,10 +84,10 @@ fn refused_laws_say_what_is_right() {
         ("poisson(10)", 0, "write const(10/s,5m)"),
         ("line(5,x,60s)", 7, "`x` is not a rate"),
         ("line(5, 200, 60)", 13, "`60` is not a duration"),
-        ("const(5,0s)", 8, "duration of 0"),
+        ("const(5,0s)", 8, "a duration can't be 0"),
         ("const(5,1500000h)", 8, "longer than 146 years"),
-        ("const(5,,1s)", 8, "an argument is missing here"),
-        ("const(5,)", 8, "an argument is missing here"),
+        ("const(5,,1s)", 8, "an argument is missing"),
+        ("const(5,)", 8, "an argument is missing"),
         ("const(5", 7, "a closing parenthesis is missing"),
         (
             "const(5 line(1,2,3s)",
@@ -98,16 +98,16 @@ fn refused_laws_say_what_is_right() {
         ("once(-1)", 5, "is not a count"),
         ("step(1,2,0,1s)", 9, "a step of 0"),
         ("sine(10,11,1s)", 8, "write at most 10/s"),
-        ("sine(10,5,0s)", 10, "duration of 0"),
+        ("sine(10,5,0s)", 10, "a duration can't be 0"),
         ("stairs()", 0, "write stairs(RATE, DURATION"),
         ("stairs(5,1s,x)", 12, "`x` is not a rate"),
-        ("stairs(5,0s)", 9, "duration of 0"),
+        ("stairs(5,0s)", 9, "a duration can't be 0"),
         ("stairs(1/7919ms,1s,1/7907h,1s)", 19, "per second"),
         ("stairs(5) 3", 10, "nothing can follow"),
         (
             "500 const(5,1s)",
             4,
-            "nothing can follow a piece that runs on",
+            "nothing can follow a law without an end",
         ),
         ("unlimited 5", 10, "nothing can follow"),
         ("const(5,1s))", 11, "neither a rate nor a law"),
@@ -137,7 +137,7 @@ fn rates_in_words_have_their_form() {
         (
             "2s",
             0,
-            "`2s` is a time and not a rate; 1/2s is one in each",
+            "`2s` is a time, not a rate; for one request every 2s, write 1/2s",
         ),
     ] {
         let error = text.parse::<Sequence>().expect_err(text);

@@ -178,12 +178,12 @@ fn refused_thresholds_say_what_is_right() {
         ("p(99<1s", 2, "above 0"),
         ("p9.9.9<1s", 1, "above 0"),
         ("p99", 3, "write one of < <= > >= == !="),
-        ("p99=1s", 3, "for equality write =="),
+        ("p99=1s", 3, "for equality, write =="),
         ("p99≤1s", 3, "write <="),
         (
             "p99<50",
             4,
-            "`50` can't be the bound; write a duration with its unit",
+            "invalid bound `50`; write a duration with its unit",
         ),
         ("p99<", 4, "a bound is missing; write a duration"),
         ("rate>=fast", 6, "write a rate such as 995/s"),
@@ -191,36 +191,36 @@ fn refused_thresholds_say_what_is_right() {
         (
             "failed<1",
             7,
-            "`1` could be 1 % or a share, of which 1 is all; write 1%, or a share below 1",
+            "`1` could mean 1 % or a share, where 1 is all; write 1%, or a share below 1",
         ),
         ("unsent<1.0", 7, "write 1.0%"),
         ("status(5xy)==0", 7, "three digits or a class"),
         ("status(0xx)==0", 7, "three digits or a class"),
         ("first_byte<1ms", 10, "first_byte.p99<1ms"),
-        ("connect.rate<1/s", 8, "`connect` has times only"),
-        ("step(a).dropped<1%", 8, "of a pool and not of a step"),
-        ("buy/a: connect.p99<1ms", 7, "connections are of a pool"),
+        ("connect.rate<1/s", 8, "`connect` has only times"),
+        ("step(a).dropped<1%", 8, "counted per pool, not per step"),
+        ("buy/a: connect.p99<1ms", 7, "connections belong to a pool"),
         ("failed<5", 7, "write 5%"),
         ("failed<500", 7, "a percentage such as 0.1%"),
-        ("failed<NaN", 7, "can't be the bound"),
+        ("failed<NaN", 7, "invalid bound `NaN`"),
         ("status(500)==0.5", 13, "a count such as 0"),
         ("status(500)==+1", 13, "a count such as 0"),
         ("status==0", 6, "three digits"),
         ("status(99)==0", 7, "three digits"),
         ("lag<1ms", 3, "lag.p99<1ms"),
-        ("lag.rate<1/s", 4, "`lag` has times only"),
+        ("lag.rate<1/s", 4, "`lag` has only times"),
         ("step<1ms", 0, "write step(NAME)"),
         ("step().p99<1s", 5, "the step has no name"),
-        ("step(x<1s", 5, "has no end"),
-        ("p99<50ms 60s", 9, "`60s` is left over"),
-        ("p99<50ms over", 13, "a window's length"),
-        ("p99<50ms over 0", 14, "a window's length"),
+        ("step(x<1s", 5, "is not closed"),
+        ("p99<50ms 60s", 9, "unexpected `60s`"),
+        ("p99<50ms over", 13, "the length of the window"),
+        ("p99<50ms over 0", 14, "the length of the window"),
         ("p99<50ms over 60s more", 18, "or write abort"),
         ("p99<50ms abort soon", 15, "such as after 10s"),
         ("p99<50ms after 10s", 9, "or write a window"),
         ("p99<50ms abort after", 20, "such as after 10s"),
         ("p99<50ms abort after 0", 21, "such as after 10s"),
-        ("p99<50ms abort over 10s", 15, "`over 10s` is left over"),
+        ("p99<50ms abort over 10s", 15, "unexpected `over 10s`"),
     ] {
         let error = text.parse::<Threshold>().expect_err(text);
         assert_eq!(error.at, at, "{text}: {error}");
@@ -236,7 +236,7 @@ fn bounds_in_words_have_their_form() {
         (
             "rate>=10 per second",
             6,
-            "`10 per second` can't be the bound; write 10/s",
+            "invalid bound `10 per second`; write 10/s",
         ),
         ("rate>10 every 2 seconds over 60s", 5, "write 10/2s"),
         ("rate>1,000", 5, "write 1000/s"),
@@ -348,7 +348,7 @@ fn names_of_pools_may_have_slashes_and_begin_as_steps() {
     assert_eq!(dropped.metric, of("a/b", None, Metric::Dropped));
     let step = Threshold::rule_of("a/d: dropped<1%", &pools).expect_err("a step");
     assert!(
-        step.message.contains("of a pool and not of a step"),
+        step.message.contains("counted per pool, not per step"),
         "{step}"
     );
     let of_step = Metric::Step("x".to_owned(), Box::new(Metric::Failed));
@@ -374,7 +374,7 @@ fn a_rule_that_aborts_and_a_condition_differ_in_what_passes() {
 
     let error = Threshold::abort_on("p99>1s abort").expect_err("it does so anyway");
     assert_eq!(error.at, 7);
-    assert!(error.message.contains("leave `abort` out"), "{error}");
+    assert!(error.message.contains("leave out `abort`"), "{error}");
     let errors = Threshold::failures_above(20);
     assert_eq!(Threshold::abort_on(&errors.to_string()), Ok(errors.clone()));
     assert!(errors.passes(20.0) && !errors.passes(21.0));

@@ -71,12 +71,12 @@ impl Finding {
                 Some(confirmation) => ("Confirmed", self.confirmation(confirmation)),
                 None => (
                     "Confirmed",
-                    "no: the search was ended before that".to_owned(),
+                    "no: the search ended before a confirmation".to_owned(),
                 ),
             });
         }
         if self.is_cut_short {
-            let words = "the search was ended before its own end; this is what was known by then";
+            let words = "the search was interrupted; the answer uses the data up to then";
             facts.push(("Cut short", words.to_owned()));
         }
         let target = secret::excerpt(&self.target);
@@ -104,7 +104,7 @@ impl Finding {
         };
         let made = match confirmation.made {
             1 => String::new(),
-            made => format!(" (the last of {made}, each lower than the one before)"),
+            made => format!(" (the last of {made} attempts, each at a lower rate)"),
         };
         format!("{state}{rate}: {}{made}", shares.join("; "))
     }

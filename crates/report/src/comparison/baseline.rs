@@ -61,9 +61,7 @@ impl Baseline {
             let [base, own] = &targets;
             comparison.cautions.insert(
                 0,
-                format!(
-                    "The targets differ: that of the baseline is {base}, that of this run {own}."
-                ),
+                format!("The targets differ: {base} in the baseline, {own} in this run."),
             );
         }
         Ok(Against {

@@ -26,7 +26,7 @@ pub(super) fn check(
 ) -> Result<(), String> {
     for (side, runs) in [("base", base), ("candidate", candidate)] {
         match runs.len() {
-            0 => return Err(format!("the {side} has no run")),
+            0 => return Err(format!("the {side} has no runs")),
             1..=RUNS_MAX => {}
             more => {
                 return Err(format!(
@@ -41,7 +41,7 @@ pub(super) fn check(
         let id = |run: &Compared| run.summary().info.id.clone();
         if runs[..at].iter().any(|other| id(other) == id(run)) {
             let name = name(run.summary());
-            return Err(format!("run {name} would be compared with itself"));
+            return Err(format!("run {name} can't be compared with itself"));
         }
         is_like(runs[0], run, any_target)?;
     }
@@ -53,14 +53,14 @@ pub(super) fn is_sound(run: &Summary) -> Result<(), String> {
     let refused = |why: &str| Err(format!("run {} can't be compared: {why}", name(run)));
     if run.verdict.validity == Validity::Invalid {
         return refused(
-            "it is invalid, its figures are the generator's own; `drumfire report` says why",
+            "it is invalid: its figures are the generator's, not the target's; for the reason, see `drumfire report`",
         );
     }
     if run.is_cut_short() || run.is_lost() {
-        return refused("it was ended before its plan did, so that it lacks a part of the load");
+        return refused("it ended early, so a part of its load is missing");
     }
     if run.total.counts.ok == 0 {
-        return refused("no request of it met what its plan expects");
+        return refused("none of its requests was ok");
     }
     Ok(())
 }
@@ -73,19 +73,19 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
         Err(format!("runs {one} and {other} can't be compared: {what}"))
     };
     if infos[0].pools.len() != infos[1].pools.len() {
-        return refused("they have not the same pools");
+        return refused("they have different pools");
     }
     let targets = infos.map(|info| secret::url(&info.target));
     if !any_target && targets[0] != targets[1] {
         let [one, other] = infos.map(|info| secret::excerpt(&info.target));
         return refused(&format!(
-            "their targets are {one} and {other}; --any-target compares them all the same"
+            "their targets are {one} and {other}; to compare them anyway, use --any-target"
         ));
     }
     let [one, other] = [first, run].map(|run| run.summary().generator.clock);
     if one != other {
         return refused(&format!(
-            "exchanges are timed {} in one and {} in the other",
+            "one is timed {}, the other {}",
             timed(one),
             timed(other)
         ));
@@ -98,7 +98,7 @@ pub(super) fn is_like(first: &Compared, run: &Compared, any_target: bool) -> Res
         }
     }
     if is_read && first.load() != run.load() {
-        return refused("the loads that were asked for differ");
+        return refused("the planned loads differ");
     }
     Ok(())
 }
@@ -119,12 +119,9 @@ fn differs(one: &PoolInfo, other: &PoolInfo, is_read: bool) -> Option<&'static s
         asked.map(|asked| (asked.load.clone(), asked.users.clone(), asked.stop))
     };
     let facts = [
-        ("the name", one.name != other.name),
+        ("the names", one.name != other.name),
         ("the models", one.model != other.model),
-        (
-            "the loads that were asked for",
-            !is_read && load(one) != load(other),
-        ),
+        ("the planned loads", !is_read && load(one) != load(other)),
         ("the steps", one.steps.len() != other.steps.len()),
     ];
     let found = facts.into_iter().find(|(_, differs)| *differs);

@@ -23,7 +23,10 @@ impl Comparison {
     #[must_use]
     pub fn markdown_of_baseline(&self) -> Vec<u8> {
         let (answer, _) = self.answer(&STYLE);
-        self.below(&format!("### Beside the baseline\n\n{}", escaped(&answer)))
+        self.below(&format!(
+            "### Comparison with the baseline\n\n{}",
+            escaped(&answer)
+        ))
     }
 
     /// Both sides, the table, and what makes the answer less than it seems, below a heading.
@@ -36,7 +39,7 @@ impl Comparison {
             // A set has more ids than a comment has room for.
             out.push_str(match ids.len() {
                 1 => "\n",
-                _ => "; one value of each run\n",
+                _ => "; one value per run\n",
             });
         }
         out.push('\n');

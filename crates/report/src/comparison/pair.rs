@@ -68,13 +68,13 @@ pub(super) fn rows(base: &Compared, candidate: &Compared) -> (Vec<Row>, Vec<Stri
     let mut cautions = Vec::new();
     if is_read {
         cautions.push(
-            "There are no intervals: a run that was read from JSON has no distributions of its parts, from which \
-             they would be drawn."
+            "There are no intervals: they are computed from the distributions of a run's parts, which JSON does \
+             not contain."
                 .to_owned(),
         );
     } else if !has_blocks {
         cautions.push(format!(
-            "The runs are too short for intervals: each needs {CELLS_MIN} intervals of --interval at least."
+            "The runs are too short for intervals: each needs at least {CELLS_MIN} intervals of --interval."
         ));
     }
     (rows.collect(), cautions)

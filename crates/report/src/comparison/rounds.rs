@@ -223,14 +223,14 @@ fn shared(base: &str, candidate: &str) -> Option<String> {
     let [base_host, candidate_host] = [base, candidate].map(host);
     if base == candidate {
         return Some(
-            "Both sides had one server at the same time: each waits for the other, and a shift comes out too \
-             small. A duet is of two servers; without --duet the sides take turns."
+            "Both sides used the same server at the same time: each waits for the other, so the measured shift \
+             is too small. A duet needs two servers; without --duet the sides take turns."
                 .to_owned(),
         );
     }
     (base_host == candidate_host).then(|| {
-        "Both servers are on one machine: a side that takes more of its processors, memory or network slows the \
-         other one too, and the shift comes out smaller than it is alone."
+        "Both servers are on one machine: a side that uses more CPU, memory or network slows the other side, \
+         too, so the measured shift is smaller than the real one."
             .to_owned()
     })
 }
@@ -255,17 +255,19 @@ fn cautions(made: usize, rounds: Rounds) -> Vec<String> {
     let first = match rounds.ended {
         RoundsEnd::Planned => None,
         RoundsEnd::Shown => Some(format!(
-            "Ended after {made} of {planned} rounds, for the answer was shown. The shift of an experiment that ends \
-             early is a little too large."
+            "Ended after {made} of {planned} rounds because the answer was clear. An early end makes the shift look \
+             slightly too large."
         )),
         RoundsEnd::Signal => Some(format!("Interrupted after {made} of {planned} rounds.")),
         RoundsEnd::Unsound => Some(format!(
-            "Ended after {made} of {planned} rounds: too many had a run that can't be compared."
+            "Ended after {made} of {planned} rounds: too many had runs that can't be compared."
         )),
     };
     let few = (made < ROUNDS_MIN).then(|| {
         let made = counted(made as u64, "round");
-        format!("{made} can show no difference, however large it is; {ROUNDS_MIN} are the least that can.")
+        format!(
+            "{made} can't show any difference, however large; at least {ROUNDS_MIN} are needed."
+        )
     });
     first.into_iter().chain(few).collect()
 }

@@ -84,8 +84,8 @@ fn cautions(base: &[Compared], candidate: &[Compared], figures: usize) -> Vec<St
         let needed = (2..).find(|n| RankSum::least(*n, *n) * figures as f64 <= 1.0 - CONFIDENCE);
         let needed = needed.unwrap_or(usize::MAX);
         cautions.push(format!(
-            "So few runs can show nothing, however much they differ: {} and {} are too few for {}; {needed} of \
-             each are enough.",
+            "{} and {} runs are too few to show any difference, however large, in {}; take {needed} \
+             of each.",
             base.len(),
             candidate.len(),
             counted(figures as u64, "figure"),
@@ -99,8 +99,8 @@ fn cautions(base: &[Compared], candidate: &[Compared], figures: usize) -> Vec<St
     let (base, candidate) = (begins(base), begins(candidate));
     if base.1 < candidate.0 || candidate.1 < base.0 {
         cautions.push(
-            "All runs of one side came before those of the other: a machine that changed meanwhile looks the same \
-             as a target that did. Take them in turn (A B B A)."
+            "All runs of one side came before those of the other, so a change of the machine looks like a change \
+             of the target. Take them in turn (A B B A)."
                 .to_owned(),
         );
     }

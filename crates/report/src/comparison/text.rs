@@ -57,8 +57,8 @@ impl Comparison {
     /// The answer of all figures in a sentence: what is worse goes first, since it decides.
     pub(crate) fn answer(&self, style: &Style) -> (String, Ink) {
         if self.is_pair() {
-            let words = "One pair of runs: no verdict. Runs of equal programs differ too; several of each side, \
-                         taken in turn, have one.";
+            let words = "One pair of runs has no verdict: runs of the same program differ, too. For a \
+                         verdict, take several runs of each side in turn.";
             return (words.to_owned(), Ink::Bold);
         }
         let [worse, better] =
@@ -66,6 +66,10 @@ impl Comparison {
         // Worse and better together are a trade, and its reader decides: the sentence has both, and the exit
         // code is that of what is worse.
         let least = percent(self.terms.least);
+        let runs = match self.rounds {
+            Some(_) => "rounds",
+            None => "runs",
+        };
         match (worse, better) {
             (Some(worse), None) => (
                 format!("{} the candidate is worse: {worse}", style.glyph("✗", "x")),
@@ -97,7 +101,7 @@ impl Comparison {
                 )
             }
             (None, None) => (
-                format!("nothing shown: neither a shift of {least} nor its absence"),
+                format!("undecided: too few {runs} to show a shift of {least}, or to rule it out"),
                 Ink::Warn,
             ),
         }
@@ -220,10 +224,10 @@ impl Comparison {
         let shifts = (!self.is_pair() && !shifts.is_empty()).then(|| shifts.join(", "))?;
         Some(match self.rounds {
             None => format!(
-                "Smaller shifts than these could not be shown by runs with this spread: {shifts}."
+                "With this spread, the runs can't show smaller shifts than these: {shifts}."
             ),
             Some(rounds) => format!(
-                "With the spread that was seen, four of five experiments of {} rounds find shifts of: {shifts}.",
+                "With the observed spread, four of five experiments of {} rounds detect shifts of: {shifts}.",
                 rounds.planned
             ),
         })
@@ -244,7 +248,7 @@ pub(crate) struct Cells {
 pub fn foreseen(rounds: Rounds) -> String {
     let shown = |spread: f64| percent(rounds.resolution(spread).exp_m1());
     format!(
-        "{} rounds find a shift of {} where runs of one program differ by 1 %, {} where they differ by 2 %, {} where \
+        "{} rounds detect a shift of {} if runs of the same program differ by 1 %, {} if they differ by 2 %, {} if \
          they differ by 5 % (in four of five experiments)",
         rounds.planned,
         shown(0.01),
@@ -267,7 +271,10 @@ impl Runs {
             ids => format!("{}, the first", counted(ids.len() as u64, "run")),
         };
         let pause = style.glyph(" · ", ", ");
-        format!("{from} of {}{pause}{target}", began.unwrap_or_default())
+        format!(
+            "{from} started {}{pause}{target}",
+            began.unwrap_or_default()
+        )
     }
 }
 
@@ -292,7 +299,7 @@ fn answer_name(row: &Row, least: f64) -> String {
         Some(Answer::Worse) => "worse".to_owned(),
         Some(Answer::Better) => "better".to_owned(),
         Some(Answer::Equal) => format!("equal within {}", percent(least)),
-        Some(Answer::Open) | None => "nothing shown".to_owned(),
+        Some(Answer::Open) | None => "undecided".to_owned(),
     }
 }
 

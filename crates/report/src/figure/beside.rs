@@ -24,7 +24,7 @@ struct Shared {
     /// The name of the picture.
     name: &'static str,
     /// The words before the figure's own heading, such as `p99: `; empty where that suffices.
-    of: &'static str,
+    title: String,
     /// The name of the series that is taken out of each run's figure.
     series: &'static str,
     /// The figures of the base and of the candidate.
@@ -61,19 +61,19 @@ pub fn beside(base: &BesideSide<'_>, candidate: &BesideSide<'_>) -> Vec<Figure> 
     let shared = [
         Shared {
             name: "median",
-            of: "Median: ",
+            title: format!("Median {}", over_time::model_words(base.run)),
             series: "p50",
             figures: latency(),
         },
         Shared {
             name: "p99",
-            of: "p99: ",
+            title: format!("p99 {}", over_time::model_words(base.run)),
             series: "p99",
             figures: latency(),
         },
         Shared {
             name: "rate",
-            of: "Answered as the plan expects: ",
+            title: "Good responses per second".to_owned(),
             series: "good",
             figures: rate,
         },
@@ -138,7 +138,7 @@ impl Shared {
     fn joined(self) -> Figure {
         let Self {
             name,
-            of,
+            title,
             series,
             figures: [base, candidate],
         } = self;
@@ -159,7 +159,7 @@ impl Shared {
         };
         Figure {
             name,
-            title: format!("{of}{}", base.title),
+            title,
             x: Axis {
                 from: base.x.from.min(candidate.x.from),
                 to: base.x.to.max(candidate.x.to),

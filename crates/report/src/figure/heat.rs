@@ -43,13 +43,13 @@ pub(super) fn latency(summary: &Summary, spans: &[Overview]) -> Figure {
     let end = columns.iter().map(|column| column.to);
     Figure {
         name: "heat",
-        title: over_time::title("Where the latencies lie", summary),
+        title: over_time::title("Latency heat map", summary),
         question: "Is there a second mode, or a stall?",
         x: Axis::linear("time", Unit::RunTime, end),
         y: Axis::log(over_time::model_words(summary), Unit::Time, ends),
         plot: Plot::Heat(Heat { columns, most }),
         marks: over_time::marks(summary),
-        note: Some("The darker, the more requests had this latency at that time.".to_owned()),
+        note: Some("Darker cells have more requests with that latency at that time.".to_owned()),
     }
 }
 

@@ -45,7 +45,7 @@ pub(super) fn figure(bars: Vec<Bar>) -> Figure {
     Figure {
         name: "outcomes",
         title: "Requests by outcome".to_owned(),
-        question: "What became of the requests?",
+        question: "What happened to the requests?",
         x: Axis::linear("requests", Unit::Count, values),
         y: Axis {
             title: "",

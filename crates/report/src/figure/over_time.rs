@@ -82,14 +82,14 @@ pub(super) fn latency(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     Figure {
         name: "latency",
         title: title("Latency", summary),
-        question: "How did the latency go over time?",
+        question: "How did latency change over time?",
         x: time(rows),
         y: Axis::log(model_words(summary), Unit::Time, values(&all)),
         plot: Plot::Bands(all),
         marks: marks(summary),
         note: Some(
-            "A quantile that an interval's count can't support is left out; an arrow marks what is \
-             only a lower bound."
+            "A quantile is left out if its interval has too few requests; an arrow marks a lower \
+             bound."
                 .to_owned(),
         ),
     }
@@ -129,12 +129,12 @@ pub(super) fn knee(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     Figure {
         name: "knee",
         title: title("Latency by rate", summary),
-        question: "From which rate on does it get slower?",
+        question: "At which rate does it get slower?",
         x: Axis::linear("requests per second", Unit::PerSecond, rates),
         y: Axis::log(model_words(summary), Unit::Time, values(&all)),
         plot: Plot::Points(all),
         marks: Vec::new(),
-        note: Some("A point for each interval.".to_owned()),
+        note: Some("One point per interval.".to_owned()),
     }
 }
 
@@ -146,10 +146,14 @@ pub(super) fn in_flight(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     })];
     Figure {
         name: "in-flight",
-        title: "Requests under way".to_owned(),
+        title: "Requests in flight".to_owned(),
         question: "Does the target keep up?",
         x: time(rows),
-        y: Axis::linear("requests at each interval's end", Unit::Count, values(&all)),
+        y: Axis::linear(
+            "requests at the end of each interval",
+            Unit::Count,
+            values(&all),
+        ),
         plot: Plot::Lines(all),
         marks: marks(summary),
         note: None,
@@ -164,10 +168,10 @@ pub(super) fn lag(summary: &Summary, rows: &[IntervalRow]) -> Figure {
     })];
     Figure {
         name: "lag",
-        title: "Lag of the generator".to_owned(),
-        question: "Was the generator itself on time?",
+        title: "Generator lag".to_owned(),
+        question: "Was the generator on time?",
         x: time(rows),
-        y: Axis::log("from due to sent", Unit::Time, values(&all)),
+        y: Axis::log("time from due to sent", Unit::Time, values(&all)),
         plot: Plot::Lines(all),
         marks: marks(summary),
         note: None,
@@ -198,8 +202,8 @@ pub(super) fn memory(summary: &Summary, cells: &[Overview]) -> Option<Figure> {
     }];
     Some(Figure {
         name: "memory",
-        title: "Memory of the generator".to_owned(),
-        question: "Does the generator grow?",
+        title: "Generator memory".to_owned(),
+        question: "Does its memory grow?",
         x: Axis::linear("time", Unit::RunTime, [end]),
         y: Axis::linear("resident memory", Unit::Bytes, values(&all)),
         plot: Plot::Lines(all),

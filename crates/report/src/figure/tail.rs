@@ -32,7 +32,7 @@ fn latency(run: &Summary) -> &Histogram {
 
 /// The tails of runs, with the words of `first`.
 pub(super) fn of_runs(first: &Summary, runs: &[TailLine<'_>]) -> Figure {
-    let title = over_time::title("The tail", first);
+    let title = over_time::title("Tail latency", first);
     tails(title, over_time::model_words(first), runs)
 }
 
@@ -63,7 +63,7 @@ pub fn tails(title: String, times: &'static str, lines: &[TailLine<'_>]) -> Figu
         y: Axis::log(times, Unit::Time, values),
         plot: Plot::Lines(all),
         marks: Vec::new(),
-        note: Some("A line ends where the number of requests supports no further nine.".to_owned()),
+        note: Some("A line ends where there are too few requests for another nine.".to_owned()),
     }
 }
 

@@ -16,12 +16,12 @@ use drumfire_measure::Summary;
 pub fn addresses(summary: &Summary, style: &Style) -> Vec<Line> {
     let rows = connection_facts::addresses(&summary.total.connections);
     if rows.is_empty() {
-        return vec![Line::of("no connection was opened yet", Ink::Dim)];
+        return vec![Line::of("no connection has been opened yet", Ink::Dim)];
     }
     let mut table = Table::new([
         Column::names("Addresses"),
         Column::numbers("opened", 0),
-        Column::numbers("requests on closed ones", 1),
+        Column::numbers("requests on connections since closed", 1),
         Column::numbers("share", 2),
     ]);
     for AddressCells {

@@ -61,10 +61,10 @@ impl Order {
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Plan => "in the plan's order",
-            Self::Slowest => "the slowest first",
-            Self::Failed => "the most failures first",
-            Self::Sent => "the most requests first",
+            Self::Plan => "in the order of the plan",
+            Self::Slowest => "slowest first",
+            Self::Failed => "most failures first",
+            Self::Sent => "most requests first",
         }
     }
 }

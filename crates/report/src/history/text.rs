@@ -76,8 +76,8 @@ impl History<'_> {
         }
         // With too few runs silence would be read as "no change".
         let none = match self.runs.len() {
-            ..RUNS_MIN => format!("too few runs to show any; {RUNS_MIN} are needed"),
-            _ => "none is shown".to_owned(),
+            ..RUNS_MIN => format!("too few runs to show any; at least {RUNS_MIN} are needed"),
+            _ => "none found".to_owned(),
         };
         vec![(none, Ink::Plain)]
     }
@@ -105,10 +105,10 @@ impl History<'_> {
             true => String::new(),
             false => {
                 let [from, to] = [from, to].map(|number| self.began(number, style));
-                format!("; with 95 % confidence from that of {from} to that of {to}")
+                format!("; with 95 % confidence between {from} and {to}")
             }
         };
-        format!("{name} {verb} by {by}{points} at the run of {run}{likely}")
+        format!("{name} {verb} by {by}{points} at the run from {run}{likely}")
     }
 
     /// A run by its time, its tags and its name.

@@ -26,8 +26,8 @@ use drumfire_measure::{Histogram, Summary};
 use std::slice::from_ref;
 
 /// The caution of a page without a verdict.
-const CHANCE: &str = "One pair of runs: what differs here can be chance. Equal programs differ from run to \
-                      run as well.";
+const CHANCE: &str = "One pair of runs: differences can be chance. The same program differs from run to \
+                      run, too.";
 
 /// The quantiles of the table: name and q.
 const QUANTILES: [(&str, f64); 6] = [
@@ -90,7 +90,7 @@ pub(super) fn against(of: &Against) -> Part {
     let [base, _] = of.comparison.sides(&style);
     part("baseline", |out| {
         out.open("section", &[("id", "baseline")]);
-        out.element("h2", &[], "Beside the baseline");
+        out.element("h2", &[], "Comparison with the baseline");
         out.element("p", &[], &format!("Baseline: {base}"));
         out.element("p", &[("class", "dim")], &answer);
         for remark in of.comparison.remarks(&style) {
@@ -166,8 +166,8 @@ fn about(out: &mut Markup, of: &Comparison, base: &[Compared], candidate: &[Comp
                 out.text(&format!(" {words}"));
                 out.close("p");
             }
-            let note = "The tail and the outcomes below are of all requests of a side; over time each side is \
-                        shown by the run whose median is in the middle.";
+            let note = "The tail and the outcomes below cover all requests of a side. Over time, each side is \
+                        shown by the run with the middle median.";
             out.element("p", &[("class", "dim")], note);
         }
     }
@@ -220,11 +220,11 @@ fn figures(of: &Comparison) -> Grid {
         title: "Figures",
         heads: heads.into_iter().map(str::to_owned).collect(),
         rows: rows.into_iter().map(row).collect(),
-        explanation: "A value of each run, or of sets the median of their runs. A shift of a time or a rate is the \
-                      candidate's value as a part of the base's, less 1; of failures, a difference. The interval \
-                      holds the shift with 95 % confidence; p is the probability that equal sets differ as much, \
-                      for all figures together. One pair of runs has neither p nor an answer: its intervals hold \
-                      what chance within the runs can do.",
+        explanation: "The value of each run; for sets, the median of their runs. The shift of a time or a rate is \
+                      candidate / base − 1; the shift of failures is a difference. The interval contains the \
+                      shift with 95 % confidence. p is the probability that equal sets differ this much, for all \
+                      figures together. One pair of runs has neither p nor an answer: its intervals cover only \
+                      chance within the runs.",
     }
 }
 
@@ -267,13 +267,13 @@ fn numbers(both: [&Summary; 2]) -> Grid {
     Grid {
         id: "compared",
         title: "Numbers",
-        heads: ["", "base", "candidate", "candidate to base"]
+        heads: ["", "base", "candidate", "candidate / base"]
             .map(str::to_owned)
             .to_vec(),
         rows,
         explanation: "Times are response times in the open model and service times in the closed \
-                      one, of ok responses and of timeouts. The last column has the candidate's \
-                      number as a multiple of the base's.",
+                      model, of ok responses and timeouts. The last column is the candidate's \
+                      number divided by the base's.",
     }
 }
 

@@ -37,7 +37,7 @@ pub fn control(info: &RunInfo) -> Part {
             loads.map(|asked| &asked.load).any(is_so)
         };
         plain(out, "pause", "Pause");
-        plain(out, "resume", "Go on");
+        plain(out, "resume", "Resume");
         if asked(|load| matches!(load, AskedLoad::Open { .. })) {
             valued(out, "rate", "Rate", "500/s", &info.pools);
         }

@@ -32,7 +32,7 @@ pub fn history(history: &History<'_>) -> Vec<Part> {
 fn about(out: &mut Markup, history: &History<'_>) {
     let style = Style::default();
     out.open("header", &[("id", "about")]);
-    out.element("h1", &[], "One plan, run after run");
+    out.element("h1", &[], "Runs of one plan");
     out.element("p", &[("class", "dim")], &history.runs_words(&style));
     for (sentence, ink) in history.sentences(&style) {
         let class = match ink {
@@ -86,10 +86,9 @@ fn runs(history: &History<'_>) -> Grid {
         title: "Runs",
         heads,
         rows: rows.collect(),
-        explanation: "Each row is a run of the plan, the newest first. A change stands at the first run \
-                      behind it; it is shown where runs without one would hardly look as much as if they \
-                      had it (5 % for all figures together), and where it is 2 % at least, of failures \
-                      0.1 % of all requests.",
+        explanation: "Each row is a run of the plan, newest first. A change is listed at the first run after \
+                      it. A change is listed only if it is unlikely to be chance (5 % for all figures \
+                      together) and is at least 2 %; for failures, at least 0.1 % of all requests.",
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn parts(summary: &Summary, origin: &Origin<'_>) -> Vec<Part> {
 fn environment(out: &mut Markup, summary: &Summary) {
     let (info, generator) = (&summary.info, &summary.generator);
     let warmup = match info.warmup {
-        Warmup::Auto => "found in the latencies".to_owned(),
+        Warmup::Auto => "until latencies settle".to_owned(),
         Warmup::Span(length) => span(length, Unicode::On),
     };
     let certificates = info.tls_verified.map(|is_verified| match is_verified {
@@ -89,10 +89,8 @@ fn environment(out: &mut Markup, summary: &Summary) {
             "Responses timed",
             match generator.clock {
                 ArrivalClock::Program => None,
-                ArrivalClock::Kernel => Some("by the kernel's stamps".to_owned()),
-                ArrivalClock::Wire => {
-                    Some("by the kernel's stamps, as their requests are".to_owned())
-                }
+                ArrivalClock::Kernel => Some("by kernel timestamps".to_owned()),
+                ArrivalClock::Wire => Some("by kernel timestamps, like their requests".to_owned()),
             },
         ),
         (
@@ -113,8 +111,8 @@ fn environment(out: &mut Markup, summary: &Summary) {
     out.close("dl");
     explain(
         out,
-        "The program that sent the load. A busy thread or a late wake-up would show up as latency \
-         that the target did not cause; the answer on the run counts them in.",
+        "The program that sent the load. A busy thread or a late wake-up would appear as latency \
+         that the target did not cause; the verdict on the run takes both into account.",
     );
     out.close("section");
 }
@@ -128,21 +126,21 @@ fn plan(out: &mut Markup, summary: &Summary, plan: &str) {
     out.element(
         "p",
         &[],
-        "Saved as plan.yaml, it makes the same load again:",
+        "To repeat this load, save the plan as plan.yaml and run:",
     );
     out.open("pre", &[]);
     out.lines(&command);
     out.close("pre");
     out.open("details", &[]);
-    out.element("summary", &[], "The plan");
+    out.element("summary", &[], "Show the plan");
     out.open("pre", &[("tabindex", "0")]);
     out.lines(plan);
     out.close("pre");
     out.close("details");
     explain(
         out,
-        "Secrets are not in the plan: a reference such as ${secret:NAME} stands in their place, and \
-         is looked up where the plan is run.",
+        "The plan contains no secrets. A reference such as ${secret:NAME} replaces each of them; it is \
+         resolved when the plan is run.",
     );
     out.close("section");
 }

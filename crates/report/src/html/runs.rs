@@ -64,7 +64,7 @@ pub fn runs(stored: &[StoredRun<'_>]) -> Vec<Part> {
         out.open("header", &[("id", "about")]);
         out.element("h1", &[], "Runs");
         let count = match stored.len() {
-            0 => "no run is stored yet".to_owned(),
+            0 => "no stored runs yet".to_owned(),
             1 => "1 stored run".to_owned(),
             count => format!("{count} stored runs"),
         };
@@ -107,7 +107,7 @@ fn list(out: &mut Markup, stored: &[StoredRun<'_>]) {
     out.close("table");
     out.close("div");
     out.open("p", &[("class", "screen")]);
-    out.element("button", &[], "Lay the two over each other");
+    out.element("button", &[], "Compare");
     out.close("p");
     out.close("form");
     out.close("section");
@@ -130,7 +130,7 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
     out.open("th", &[("scope", "row")]);
     out.element("a", &[("href", &format!("run/{}/", listed.id))], listed.id);
     if run.is_live {
-        out.element("strong", &[("class", "live")], "goes on");
+        out.element("strong", &[("class", "live")], "running");
     }
     out.close("th");
     out.element("td", &[], listed.began);
@@ -148,7 +148,7 @@ fn row(out: &mut Markup, run: &StoredRun<'_>) {
     out.open("td", &[]);
     if let Some(spark) = &run.spark {
         out.open("a", &[("href", &format!("history?run={}", listed.id))]);
-        spark.draw(out, "p99 of the runs of this plan up to this one");
+        spark.draw(out, "p99 of this plan, up to this run");
         out.close("a");
     }
     out.close("td");

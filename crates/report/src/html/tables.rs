@@ -76,8 +76,8 @@ fn pools(summary: &Summary) -> Grid {
             &["pool", "sent", "failed", "rate", "asked"],
             &quantile_names(),
         ),
-        explanation: "Each pool is a load of its own. Times are response times in the open model \
-                      and service times in the closed one, of ok responses and of timeouts.",
+        explanation: "Each pool has its own load. Times are response times in the open model and \
+                      service times in the closed model, of ok responses and timeouts.",
     }
 }
 
@@ -117,9 +117,9 @@ fn steps(summary: &Summary) -> Grid {
         title: "Steps",
         rows,
         heads: heads(&["step", "sent", "failed"], &names),
-        explanation: "The same numbers for each step of the plan; of many, those with the greatest \
-                      times. The last column has the quantile that it names over the run's time, \
-                      each as high as its own greatest part; a gap has too few requests for it.",
+        explanation: "Numbers per step. If there are many steps, only the slowest are listed. The \
+                      last column shows its quantile through the run, each step on its own scale; \
+                      a gap has too few requests.",
     }
 }
 
@@ -139,8 +139,8 @@ fn stages(summary: &Summary) -> Grid {
             &["stage", "from", "ok", "failed", "rate", "of goal"],
             &["p50", "p90", "p99", "max"].map(str::to_owned),
         ),
-        explanation: "The parts of the load one after the other, by when requests ended. Of the \
-                      goal: requests that were answered, per request that became due.",
+        explanation: "The stages of the load, by when requests ended. Of goal: answered requests as \
+                      a share of due requests.",
     }
 }
 
@@ -195,8 +195,8 @@ fn failures(summary: &Summary) -> Grid {
         heads: ["failure", "requests", "message"]
             .map(str::to_owned)
             .to_vec(),
-        explanation: "What went wrong, with the message of one of each kind. Whose fault it was, \
-                      and what to do, is in the whole report below.",
+        explanation: "Failures by kind, each with a message. The full report below has causes and \
+                      remedies.",
     }
 }
 
@@ -229,9 +229,9 @@ fn slowest(summary: &Summary) -> Grid {
         heads: ["response time", "due at", "end", "step", "trace"]
             .map(str::to_owned)
             .to_vec(),
-        explanation: "The requests with the longest response times, and when they were due, from \
-                      the run's start. A trace is that of the traceparent that the request carried: \
-                      by it the target's own records can be searched.",
+        explanation: "The requests with the longest response times, and when each was due, counted \
+                      from the start of the run. A trace is the id in the traceparent header of \
+                      the request; use it to find the request in the target's traces.",
     }
 }
 
@@ -252,12 +252,17 @@ fn addresses(summary: &Summary) -> Grid {
         id: "addresses",
         title: "Connections by address",
         rows: rows.collect(),
-        heads: ["address", "opened", "requests on closed ones", "share"]
-            .map(str::to_owned)
-            .to_vec(),
-        explanation: "The addresses that connections were opened to. The requests of a connection \
-                      are counted when it is closed. Uneven shares are often those of a balancer \
-                      that sends all connections to one server.",
+        heads: [
+            "address",
+            "opened",
+            "requests on connections since closed",
+            "share",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+        explanation: "The addresses of the opened connections. The requests of a connection are \
+                      counted when it is closed. Uneven shares often mean that a load balancer \
+                      sends all connections to one server.",
     }
 }
 
@@ -279,9 +284,9 @@ fn connections(summary: &Summary) -> Grid {
             _ => rows,
         },
         heads: ["connections", "value"].map(str::to_owned).to_vec(),
-        explanation: "How many connections were opened and how long that took, and the reasons for \
-                      which they were closed before the end of the load; those that the plan asks \
-                      for are left out.",
+        explanation: "How many connections were opened, how long that took, and why connections \
+                      were closed before the end of the load. Closes that the plan requires are \
+                      left out.",
     }
 }
 
@@ -337,9 +342,9 @@ fn protocol(summary: &Summary) -> Grid {
         title: "Protocol",
         rows,
         heads: ["protocol", "value"].map(str::to_owned).to_vec(),
-        explanation: "The statuses of responses, ok or not, with their share; what was sent and \
-                      received; and what was out of the ordinary: requests that were sent once \
-                      more, interim responses, departures from the standard that did no harm.",
+        explanation: "The statuses of all responses with their shares, the bytes sent and received, \
+                      and unusual events: resent requests, interim responses and harmless \
+                      violations of the standard.",
     }
 }
 

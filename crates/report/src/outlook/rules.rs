@@ -65,12 +65,8 @@ pub(super) fn without_samples(plan: &Plan, starts: &[Starts]) -> Vec<String> {
                 Some(_) => " in a window",
                 None => "",
             };
-            let are = match samples {
-                1 => "is",
-                _ => "are",
-            };
             format!(
-                "the rule `{}` needs {} samples, and there {are} {}{within}",
+                "the rule `{}` needs {} samples, but gets only {}{within}",
                 rule.expression,
                 count(needed),
                 counted(samples, noun)

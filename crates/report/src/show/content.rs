@@ -45,7 +45,7 @@ pub(crate) fn content(
     // One last row at most: that lines were cut off says more than that bytes were.
     if rows.len() > LINES_MAX {
         rows.truncate(LINES_MAX);
-        rows.push(format!("(more lines; {} bytes in all)", body.length));
+        rows.push(format!("(more lines; {} bytes in total)", body.length));
     } else if body.length > shown {
         rows.push(format!("(the first {shown} of {} bytes)", body.length));
     } else if body.text.is_none() && text_of(&body.bytes).is_none_or(is_binary) {

@@ -98,7 +98,7 @@ impl<'a> AskedWords<'a> {
                 })
             }
             (Model::Open, None, Some(AskedLoad::PerUser { law, .. })) => {
-                Some(format!("{} for each user", shortened(law)))
+                Some(format!("{} per user", shortened(law)))
             }
             (Model::Open, None, Some(AskedLoad::Open { law, .. })) => Some(shortened(law)),
             (Model::Open, None, _) => None,
@@ -137,7 +137,7 @@ impl<'a> AskedWords<'a> {
             None => Some(span(took, unicode)),
             Some(asked) if whole.0 / 100 <= asked.0 / 98 => Some(span(asked, unicode)),
             Some(asked) => Some(format!(
-                "{} ({} with the drain)",
+                "{} ({} with drain)",
                 span(asked, unicode),
                 span(whole, unicode)
             )),
@@ -162,8 +162,8 @@ impl<'a> AskedWords<'a> {
     fn body(&self) -> Option<String> {
         match self.first_request()?.body {
             AskedBody::None => None,
-            AskedBody::Bytes(count) => Some(format!("a body of {}", counted(count, "byte"))),
-            AskedBody::Template => Some("a body that varies".to_owned()),
+            AskedBody::Bytes(count) => Some(format!("body of {}", counted(count, "byte"))),
+            AskedBody::Template => Some("varying body".to_owned()),
         }
     }
 }

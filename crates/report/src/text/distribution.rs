@@ -66,9 +66,9 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let lines = bars(&rows, histogram, page.style, page.block_room());
     page.block(Line::of(heading, Ink::Bold).with(note, Ink::Dim), lines);
     page.explain(
-        "How the answers spread: each row counts those that took less than its bound and not less \
-         than the bound above, and every bound is the same multiple of the one before. Two humps mean two kinds of answers; a long tail means that some \
-         users wait much longer than most.",
+        "Each row counts the requests below its bound and not below the bound above. Each bound is \
+         the same multiple of the one before. Two humps mean two kinds of responses; a long tail \
+         means that some users wait much longer than most.",
     );
 }
 

@@ -48,17 +48,17 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let steady = summary.drift.iter().filter(|drift| !moved(drift));
     let steady: Vec<String> = steady.map(|drift| name(drift.figure).to_owned()).collect();
     let over = span(words.span, page.style.unicode);
-    let others = format!("no drift was found in {} over {over}", enumerated(&steady));
+    let others = format!("no drift found in {} over {over}", enumerated(&steady));
     if !steady.is_empty() {
         let lines = wrap(&others, page.room()).into_iter();
         rows.extend(lines.map(|line| Line::of(line, Ink::Dim)));
     }
     page.part("Drift", rows);
     page.explain(
-        "Whether the figures got better or worse while the run went on: each is tested for a trend \
-         and for an abrupt change, in a way that bears with noise that lasts. No drift: no more \
-         moved than chance explains, or than matters. p is the probability that a steady run looks like \
-         this in any of the figures.",
+        "Whether the figures got better or worse during the run. Each is tested for a trend and for \
+         an abrupt change; the tests allow for correlated noise. No drift: the change is within \
+         chance, or too small to matter. p is the probability that a steady run looks like this in \
+         any of the figures.",
     );
 }
 
@@ -70,7 +70,7 @@ const fn name(figure: DriftFigure) -> &'static str {
         DriftFigure::P99 => "p99",
         DriftFigure::Failed => "failures",
         DriftFigure::Rate => "rate",
-        DriftFigure::Memory => "our own memory",
+        DriftFigure::Memory => "drumfire memory",
     }
 }
 

@@ -76,10 +76,7 @@ pub(super) fn print_pools(summary: &Summary, page: &mut Page<'_>) {
     let rows: Vec<Row<'_>> = rows.collect();
     if !rows.is_empty() {
         print_rows("Iterations", &rows, summary, page);
-        page.explain(
-            "An iteration is what a user does from the first step of its scenario to the last; its \
-             time includes the pauses.",
-        );
+        page.explain("An iteration is one pass of a user through its scenario, pauses included.");
     }
 }
 
@@ -99,8 +96,7 @@ pub(super) fn print_scenarios(summary: &Summary, page: &mut Page<'_>) {
     if !rows.is_empty() {
         print_rows("Scenarios", &rows, summary, page);
         page.explain(
-            "The iterations of each scenario, from the first step to the last; their time includes \
-             the pauses.",
+            "The iterations of each scenario, from the first step to the last, pauses included.",
         );
     }
 }

@@ -45,14 +45,14 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     print_asides(summary, page);
     page.explain(match summary.model() {
         Model::Open => {
-            "Response time is what a user saw: from the moment the request was due to its end. \
-             Service time starts when it was sent; waiting is the time without a free connection, \
-             which the target caused; lag is the generator's own lateness. p99 of 20 ms: 99 of 100 \
-             took 20 ms or less."
+            "Response time is what a user sees: from when the request was due to its end. Service \
+             time starts when the request was sent. Waiting is time without a free connection, \
+             caused by the target. Lag is the generator's own lateness. A p99 of 20 ms means that \
+             99 of 100 requests took 20 ms or less."
         }
         Model::Closed => {
-            "Service time runs from the moment a request was sent to its end; lag is the \
-             generator's own lateness. p99 of 20 ms: 99 of 100 took 20 ms or less."
+            "Service time runs from when a request was sent to its end. Lag is the generator's own \
+             lateness. A p99 of 20 ms means that 99 of 100 requests took 20 ms or less."
         }
     });
 }
@@ -138,7 +138,7 @@ pub(super) fn quantile_cell(histogram: &Histogram, q: f64, ink: Ink, style: &Sty
 fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let (_, main) = main_latency(summary);
     if summary.model() == Model::Closed && main.count() > 0 {
-        page.aside("Users wait for answers: what a slow target makes others wait, -r shows.");
+        page.aside("Closed model: users wait their turn, so queues stay hidden. -r shows them.");
     }
     let shown = quantiles(&rows(summary));
     let unsupported = shown.iter().filter(|(_, q, _)| main.quantile(*q).is_none());
@@ -163,7 +163,7 @@ fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     }
     if !unseen.is_empty() {
         page.aside(&format!(
-            "{} at least: {}, and when they would have ended is unknown; the mean is a lower bound too.",
+            "{} at least: {}, end unknown; the mean is a lower bound too.",
             page.style.glyph("≥", ">="),
             enumerated(&unseen)
         ));
@@ -171,7 +171,7 @@ fn print_asides(summary: &Summary, page: &mut Page<'_>) {
     let beyond = main.beyond() + latency.failed.beyond();
     if beyond > 0 {
         page.aside(&format!(
-            "{} beyond the histogram's range of 1 h, counted at its end.",
+            "{} above the histogram's limit of 1 h, counted as 1 h.",
             counted(beyond, "sample")
         ));
     }

@@ -88,7 +88,7 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
         items.push(Line::of(text, Ink::Bad));
     }
     if unmade > 0 {
-        let text = format!("{} of them without data, and not sent", count(unmade));
+        let text = format!("{} of them not sent for lack of data", count(unmade));
         items.push(Line::of(text, Ink::Bad));
     }
     let dropped = format!("{} dropped", count(counts.dropped));
@@ -104,8 +104,8 @@ pub(super) fn print_requests(summary: &Summary, page: &mut Page<'_>) {
     iteration::print(summary, page);
     print_messages(summary, page);
     page.explain(
-        "Every request that was due is counted exactly once: sent, dropped or never sent; and what \
-         was sent is ok, failed or still in flight.",
+        "Every due request counts exactly once: sent, dropped or never sent. Every sent request is \
+         ok, failed or in flight.",
     );
 }
 
@@ -193,7 +193,7 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
     let lines = table.lines(page.room());
     page.part("Status", lines);
     if whole > 0 {
-        page.explain("The statuses that the target answered with, ok or not.");
+        page.explain("The statuses of all responses, ok or failed.");
     }
     let redirects: u64 = summary
         .total
@@ -213,7 +213,7 @@ pub(super) fn print_status(summary: &Summary, page: &mut Page<'_>) {
             Naming::Keys => "`redirects: N`",
         };
         let text = format!(
-            "{} followed; {follow} follows up to N of them",
+            "{} followed; use {follow} to follow up to N",
             match redirects {
                 1 => "one redirect was not".to_owned(),
                 n => format!("{} redirects were not", count(n)),
@@ -322,8 +322,8 @@ pub(super) fn print_errors(summary: &Summary, page: &mut Page<'_>) {
     }
     if !kinds.is_empty() {
         page.explain(
-            "Failures by who is to blame: the target, the network between, the plan, or this \
-             generator. The name of each kind is stable, so scripts may rely on it.",
+            "Failures by cause: target, network, plan or generator. The name of each kind is \
+             stable, so scripts can rely on it.",
         );
     }
 }
@@ -354,7 +354,7 @@ fn print_bodies(summary: &Summary, page: &mut Page<'_>) {
         });
         let more = (more > 0).then(|| {
             Line::of(
-                format!("  ({} more)", counted(more as u64, "line")),
+                format!("  ({})", counted(more as u64, "more line")),
                 Ink::Dim,
             )
         });
@@ -495,8 +495,6 @@ pub(super) fn print_forgiven(summary: &Summary, page: &mut Page<'_>) {
         .collect();
     page.part("Forgiven", rows);
     if !forgiven.is_empty() {
-        page.explain(
-            "Departures from the standard that did no harm; these responses are counted as ok.",
-        );
+        page.explain("Harmless violations of the standard; these responses count as ok.");
     }
 }

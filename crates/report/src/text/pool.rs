@@ -41,8 +41,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let lines = table.lines(page.style.width());
     page.lines(lines);
     page.explain(
-        "The same numbers for each pool: response time in the open model, service time in the \
-         closed one; latencies are of ok responses and of timeouts.",
+        "Numbers per pool. Latencies are response times in the open model and service times in the \
+         closed model, of ok responses and timeouts.",
     );
     iteration::print_pools(summary, page);
 }

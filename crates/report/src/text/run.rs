@@ -78,12 +78,12 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
     page.part("Warm-up", lines);
     page.explain(match summary.model() {
         Model::Open => {
-            "Open model: requests start when the schedule says, whether or not the target keeps \
-             up, as the users of a public service do."
+            "Open model: requests start on schedule, whether or not the target keeps up, like the \
+             users of a public service."
         }
         Model::Closed => {
-            "Closed model: each user starts the next request when the last has ended, so a slow \
-             target slows the load down."
+            "Closed model: each user starts the next request after the previous one has ended, so a \
+             slow target lowers the load."
         }
     });
 }
@@ -94,21 +94,21 @@ pub(super) fn print_plan(summary: &Summary, page: &mut Page<'_>) {
 fn left_out(summary: &Summary, unicode: Unicode) -> Option<String> {
     let how = match summary.settling {
         Some(Settling::Never) => {
-            return Some("nothing left out: the latencies did not settle".to_owned());
+            return Some("nothing excluded: latencies did not settle".to_owned());
         }
         Some(Settling::TooShort) => {
-            return Some("nothing left out: too few intervals to find its end".to_owned());
+            return Some("nothing excluded: too few intervals to find its end".to_owned());
         }
         Some(Settling::At(Nanos::ZERO)) => {
-            return Some("nothing left out: the latencies were settled from the start".to_owned());
+            return Some("nothing excluded: latencies were settled from the start".to_owned());
         }
-        Some(Settling::At(_)) => ", when latencies had settled",
+        Some(Settling::At(_)) => ", until latencies settled",
         None => "",
     };
     let span_left_out = summary.left_out();
     (span_left_out > Nanos::ZERO).then(|| {
         format!(
-            "{} of the first {} left out{how}",
+            "{} in the first {} excluded{how}",
             counted(summary.total.warmup.sent, "request"),
             span(span_left_out, unicode)
         )
@@ -125,7 +125,7 @@ fn changed(orders: LoadOrders, page: &Page<'_>) -> Option<String> {
     match orders.count {
         0 => None,
         1 => Some(format!("changed at {first}")),
-        several => Some(format!("changed {several} times from {first} on")),
+        several => Some(format!("changed {several} times, first at {first}")),
     }
 }
 
@@ -186,8 +186,8 @@ pub(super) fn print_transport(summary: &Summary, page: &mut Page<'_>) {
     print_connections(summary, page);
     print_generator(summary, page);
     page.explain(
-        "Generator: this program judges itself. A busy thread, a late wake-up or a long wait for a \
-         processor would show up as latency that the target did not cause.",
+        "Generator: drumfire checks itself. A busy thread, a late wake-up or a long wait for a core \
+         would appear as latency that the target did not cause.",
     );
 }
 
@@ -233,21 +233,21 @@ fn print_generator(summary: &Summary, page: &mut Page<'_>) {
     ];
     if generator.clock.is_kernel() {
         items.push(format!(
-            "read {} (p50), {} (p99) after the kernel's stamp",
+            "read {} (p50), {} (p99) after the kernel timestamp",
             text(generator.handling_p50),
             text(generator.handling_p99)
         ));
     }
     let lost = generator.stamps.lost();
     if lost > 0 {
-        items.push(format!("no stamp of the kernel for {lost} receives"));
+        items.push(format!("no kernel timestamp for {lost} receives"));
     }
     items.extend(departures(generator, page));
     // What is behind these two matters where something is wrong with them.
     if page.explains() || summary.verdict.validity != Validity::Valid {
         items.push(format!("loop turn {} (p99)", text(generator.loop_turn_p99)));
         items.push(format!(
-            "threads waited {} in all for a core",
+            "waited {} in total for a core",
             text(generator.run_queue_delay)
         ));
         if generator.steal_share > 0.0 {
@@ -270,19 +270,19 @@ fn departures(generator: &GeneratorHealth, page: &Page<'_>) -> Vec<String> {
         let of = match departures.passed {
             0 => String::new(),
             passed => format!(
-                " of {} requests stamped",
+                " ({} of requests stamped)",
                 share(departures.asked(), departures.asked() + passed)
             ),
         };
         items.push(format!(
-            "left {} (p50), {} (p99) after the hand-over{of}",
+            "left {} (p50), {} (p99) after reaching the kernel{of}",
             text(generator.leaving_p50),
             text(generator.leaving_p99)
         ));
     }
     if departures.lost() > 0 {
         let lost = departures.lost();
-        items.push(format!("no stamp of the kernel for {lost} requests"));
+        items.push(format!("no kernel timestamp for {lost} requests"));
     }
     items
 }
@@ -293,7 +293,7 @@ fn unjudged_failures(summary: &Summary) -> Option<&'static str> {
     let rules = &summary.info.thresholds;
     let is_judged = rules.iter().any(|rule| rule.metric.is_of_failures());
     (counts.failed > 0 && counts.ok > 0 && !summary.is_lost() && !is_judged)
-        .then_some("failures decide the exit code only by a rule, such as --threshold 'failed<1%'")
+        .then_some("failures do not affect the exit code; --threshold 'failed<1%' makes them count")
 }
 
 /// Prints the notes that qualify the numbers, each behind a bullet, in the order in which they came

@@ -48,7 +48,7 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let rows: Vec<Line> = rows.collect();
     page.part("Slowest", rows);
     page.explain(
-        "The requests with the longest response times, and when they were due, from the run's \
-         start. A trace is that of the traceparent that the request carried.",
+        "The requests with the longest response times, and when each was due, counted from the start \
+         of the run. A trace is the id in the traceparent header of the request.",
     );
 }

@@ -44,8 +44,8 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     let lines = table.lines(page.style.width());
     page.lines(lines);
     page.explain(
-        "The parts of the load one after the other, by when requests ended; a part begins with an \
-         interval. Of the goal: requests that were answered, per request that became due.",
+        "The stages of the load, by when requests ended; a stage begins with an interval. Of goal: \
+         answered requests as a share of due requests.",
     );
 }
 

@@ -76,18 +76,15 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     page.lines(lines);
     if total > ROWS_MAX {
         page.aside(&format!(
-            "The {ROWS_MAX} with the greatest times, of {}; --json has them all.",
+            "The {ROWS_MAX} slowest of {}; --json has all of them.",
             counted(total as u64, "step")
         ));
     }
-    page.explain(
-        "The same numbers for each step of the plan; latencies are of ok responses and \
-         of timeouts.",
-    );
+    page.explain("Numbers per step; latencies are of ok responses and timeouts.");
     if sparks.is_some() {
         page.explain(
-            "Over time, where the page has room for it: the same quantile of each span of the run, \
-             each step as high as its own greatest; a gap has too few requests for it.",
+            "The graph over time shows this quantile through the run, each step on its own scale; \
+             a gap has too few requests. It needs a wide page.",
         );
     }
 }

@@ -30,10 +30,10 @@ pub(super) fn print(summary: &Summary, page: &mut Page<'_>) {
     page.part("Verdict", rows);
     print_thresholds(&summary.thresholds, page);
     page.explain(
-        "Run: valid when the generator kept its own schedule, so that the numbers are the \
-         target's; suspect or invalid when something on this side got in the way. Load: whether \
-         what was asked for was sent. Target: whether it answered as expected. A threshold shows \
-         the rule that was asked for and the value that was measured.",
+        "Run: valid if drumfire kept its own schedule, so the numbers are the target's; suspect or \
+         invalid if drumfire or its machine distorted them. Load: whether the planned load was \
+         sent. Target: whether the responses were as expected. Thresholds: each rule with the \
+         measured value.",
     );
 }
 

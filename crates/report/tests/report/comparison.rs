@@ -132,7 +132,7 @@ fn equal_sets_are_equal_and_few_runs_show_nothing() {
     assert!(!is_worse, "{text}");
     assert_eq!(json["answer"], "nothing shown");
     let words: Vec<&str> = text.split_whitespace().collect();
-    let enough = "3 and 3 are too few for 5 figures; 5 of each are enough";
+    let enough = "3 and 3 runs are too few to show any difference, however large, in 5 figures; take 5 of each.";
     assert!(words.join(" ").contains(enough), "{text}");
 }
 
@@ -141,7 +141,7 @@ fn one_pair_has_intervals_and_no_verdict() {
     let pair = [vec![run(0, 1.0, 200)], vec![run(60, 1.5, 200)]];
     let (text, is_worse, json) = words(&pair);
     assert!(!is_worse);
-    assert!(text.contains("One pair of runs: no verdict."), "{text}");
+    assert!(text.contains("One pair of runs has no verdict:"), "{text}");
     assert!(json["answer"].is_null());
     let figures = json["figures"].as_array().unwrap();
     assert_eq!(
@@ -213,7 +213,7 @@ fn what_can_t_be_compared_is_refused_by_name() {
     assert_eq!(
         refused(&base, &elsewhere, TERMS),
         "runs run-0 and run-60 can't be compared: their targets are http://127.0.0.1:8080/plaintext and \
-         http://127.0.0.1:9090/; --any-target compares them all the same"
+         http://127.0.0.1:9090/; to compare them anyway, use --any-target"
     );
     let any = Terms {
         any_target: true,
@@ -223,28 +223,26 @@ fn what_can_t_be_compared_is_refused_by_name() {
     let other_model = with(&|info| info.pools[0].model = Model::Closed);
     assert!(refused(&base, &other_model, TERMS).ends_with("the models of pool main differ"));
     let other_load = with(&|info| info.pools[0].asked = None);
-    assert!(
-        refused(&base, &other_load, TERMS)
-            .ends_with("the loads that were asked for of pool main differ")
-    );
+    assert!(refused(&base, &other_load, TERMS).ends_with("the planned loads of pool main differ"));
     let mut other_clock = run(60, 1.0, 200);
     other_clock.generator.clock = ArrivalClock::Kernel;
     assert_eq!(
         refused(&base, &other_clock, TERMS),
-        "runs run-0 and run-60 can't be compared: exchanges are timed by the program's clock in one \
-         and by the kernel's clock in the other"
+        "runs run-0 and run-60 can't be compared: one is timed by the program's clock, the other \
+         by the kernel's clock"
     );
     other_clock.generator.clock = ArrivalClock::Wire;
-    assert!(refused(&base, &other_clock, TERMS).ends_with(
-        "exchanges are timed by the program's clock in one and on the wire in the other"
-    ));
+    assert!(
+        refused(&base, &other_clock, TERMS)
+            .ends_with("one is timed by the program's clock, the other on the wire")
+    );
     assert_eq!(
         refused(&base, &base, TERMS),
-        "run run-0 would be compared with itself"
+        "run run-0 can't be compared with itself"
     );
     assert_eq!(
         compare(&[], &[base], TERMS).unwrap_err(),
-        "the base has no run"
+        "the base has no runs"
     );
 }
 
@@ -294,7 +292,7 @@ fn an_experiment_names_its_answer_and_what_it_could_have_shown() {
     let words: Vec<&str> = text.split_whitespace().collect();
     let words = words.join(" ");
     assert!(
-        words.contains("four of five experiments of 8 rounds find shifts of: p50 ±"),
+        words.contains("four of five experiments of 8 rounds detect shifts of: p50 ±"),
         "{text}"
     );
     let better = experiment(&sides(8, 0.9, 200), 8, RoundsEnd::Planned);
@@ -311,11 +309,14 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
     let text = one.text(&STYLE);
     assert!(!one.is_different(), "{text}");
     assert!(text.contains("Interrupted after 2 of 10 rounds."), "{text}");
-    assert!(text.contains("2 rounds can show no difference"), "{text}");
+    assert!(
+        text.contains("2 rounds can't show any difference"),
+        "{text}"
+    );
     assert!(!text.contains("One pair"), "{text}");
     let first = sides(1, 1.3, 200);
     let text = experiment(&first, 10, RoundsEnd::Signal).text(&STYLE);
-    assert!(text.contains("nothing shown"), "{text}");
+    assert!(text.contains("undecided"), "{text}");
     let rounds = Rounds {
         planned: 10,
         form: RoundForm::Turns,
@@ -323,8 +324,8 @@ fn an_experiment_that_ended_early_says_so_and_few_rounds_show_nothing() {
     };
     assert_eq!(
         foreseen(rounds),
-        "10 rounds find a shift of 1.6 % where runs of one program differ by 1 %, 3.2 % where they differ by 2 %, \
-         8.1 % where they differ by 5 % (in four of five experiments)"
+        "10 rounds detect a shift of 1.6 % if runs of the same program differ by 1 %, 3.2 % if they differ by 2 %, \
+         8.1 % if they differ by 5 % (in four of five experiments)"
     );
     let looks: Vec<usize> = (1..=10).filter(|made| rounds.is_look(*made)).collect();
     assert_eq!(looks, [6, 8, 10]);
@@ -353,7 +354,7 @@ fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
     let found = duet(&candidate);
     assert!(found.is_worse());
     assert!(
-        words(&found).contains("one server at the same time"),
+        words(&found).contains("the same server at the same time"),
         "{}",
         words(&found)
     );
@@ -375,7 +376,7 @@ fn a_duet_is_compared_second_by_second_and_says_what_both_sides_share() {
     );
     let elsewhere = moved("http://10.1.1.1:8080/");
     assert!(!elsewhere.contains("Both servers"), "{elsewhere}");
-    assert!(!elsewhere.contains("one server"), "{elsewhere}");
+    assert!(!elsewhere.contains("the same server"), "{elsewhere}");
 }
 
 #[test]
@@ -387,7 +388,10 @@ fn a_comparison_as_markdown_has_the_answer_and_a_table() {
         text.starts_with("## ✗ the candidate is worse: p50 by +"),
         "{text}"
     );
-    assert!(text.contains("- **Base**: 8 runs, the first of "), "{text}");
+    assert!(
+        text.contains("- **Base**: 8 runs, the first started "),
+        "{text}"
+    );
     assert!(
         text.contains(
             "| figure | base | candidate | shift | 95 % interval | p | answer |\n| --- |"
@@ -402,13 +406,13 @@ fn a_comparison_as_markdown_has_the_answer_and_a_table() {
     );
     assert!(rows[2].ends_with("| worse |"), "{text}");
     assert!(
-        text.contains("Smaller shifts than these could not be shown"),
+        text.contains("With this spread, the runs can't show smaller shifts than these"),
         "{text}"
     );
     let pair = compare(&[run(0, 1.0, 200)], &[run(60, 1.5, 200)], TERMS).unwrap();
     let text = String::from_utf8(pair.markdown()).unwrap();
     assert!(
-        text.starts_with("## One pair of runs: no verdict."),
+        text.starts_with("## One pair of runs has no verdict:"),
         "{text}"
     );
     assert!(!text.contains("| p |"), "{text}");
@@ -464,7 +468,7 @@ fn a_pair_of_json_has_shifts_and_says_why_there_are_no_intervals() {
     }
     let text = of(&files).text(&STYLE);
     assert!(
-        text.contains("There are no intervals: a run that was read from JSON"),
+        text.contains("There are no intervals: they are computed"),
         "{text}"
     );
     // Pictures of files are those of the runs themselves.
@@ -482,7 +486,7 @@ fn a_pair_of_json_has_shifts_and_says_why_there_are_no_intervals() {
 fn what_is_no_run_as_json_is_named() {
     let good = String::from_utf8(json::summary(&run(0, 1.0, 200))).unwrap();
     for (text, why) in [
-        ("{".to_owned(), "it is no JSON"),
+        ("{".to_owned(), "it is not JSON"),
         ("{}".to_owned(), "it has no `schema`"),
         (
             good.replacen("drumfire.summary.v1", "drumfire.comparison.v1", 1),
@@ -491,7 +495,7 @@ fn what_is_no_run_as_json_is_named() {
         (good.replacen("\"id\"", "\"name\"", 1), "missing field `id`"),
         (
             good.replacen("\"model\": \"open\"", "\"model\": \"ajar\"", 1),
-            "`ajar` is no model",
+            "unknown model `ajar`",
         ),
         (
             good.replacen("\"histogram\": \"H", "\"histogram\": \"I", 1),
@@ -499,7 +503,7 @@ fn what_is_no_run_as_json_is_named() {
         ),
         (
             good.replacen("2026-01-31T", "2026-01-32T", 1),
-            "`run.started_at` is no time",
+            "`run.started_at` is not a time",
         ),
         (
             good.replacen("\"validity\": \"", "\"validity\": \"un", 1),
@@ -529,17 +533,17 @@ fn runs_of_json_that_are_no_measure_are_refused() {
         ),
         (
             refused(|of| {
-                of["notes"] = serde_json::json!(["a signal ended the run before its plan did"])
+                of["notes"] = serde_json::json!(["a signal ended the run before its planned end"])
             }),
-            "it was ended before its plan did",
+            "it ended early",
         ),
         (
             refused(|of| of["run"]["plan"]["load.rate"] = "5/s".into()),
-            "the loads that were asked for differ",
+            "the planned loads differ",
         ),
         (
             refused(|of| of["run"]["target"] = "http://other/".into()),
-            "--any-target compares them all the same",
+            "to compare them anyway, use --any-target",
         ),
         (
             refused(|of| of["run"]["id"] = "run-0".into()),
@@ -593,7 +597,7 @@ fn a_run_beside_its_baseline_has_it_in_every_form() {
     }
     let markdown = String::from_utf8(against.comparison.markdown_of_baseline()).unwrap();
     assert!(
-        markdown.starts_with("### Beside the baseline\n\nOne pair"),
+        markdown.starts_with("### Comparison with the baseline\n\nOne pair"),
         "{markdown}"
     );
     let origin = html::Origin {
@@ -626,14 +630,11 @@ fn a_baseline_that_is_none_is_refused_before_the_load() {
         .unwrap()
         .comparison
         .text(&STYLE);
-    assert!(
-        found.contains("The targets differ: that of the baseline is"),
-        "{found}"
-    );
+    assert!(found.contains("The targets differ:"), "{found}");
     info.pools[0].asked.as_mut().unwrap().stop.requests = Some(7);
     let refused = baseline(&good).unwrap().check(&info).unwrap_err();
     assert!(
-        refused.contains("the loads that were asked for of pool main differ"),
+        refused.contains("the planned loads of pool main differ"),
         "{refused}"
     );
 }

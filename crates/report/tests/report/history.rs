@@ -96,7 +96,7 @@ fn a_step_is_named_with_its_run() {
         "{text}"
     );
     assert!(
-        first.ends_with("at the run of 2026-03-13 14:20:00 UTC (tag v1.4, id r13)"),
+        first.ends_with("at the run from 2026-03-13 14:20:00 UTC (tag v1.4, id r13)"),
         "{text}"
     );
     assert!(
@@ -151,11 +151,11 @@ fn a_step_to_faster_runs_is_good_news() {
 fn steady_runs_show_no_change_and_few_can_not() {
     let runs = runs(0.0);
     let text = History::of(runs.iter().map(listed)).text(usize::MAX, &STYLE);
-    assert!(text.starts_with("Changes  none is shown\n"), "{text}");
+    assert!(text.starts_with("Changes  none found\n"), "{text}");
     let few = History::of(runs[..RUNS_MIN - 1].iter().map(listed));
     let text = few.text(usize::MAX, &STYLE);
     assert!(
-        text.starts_with("Changes  too few runs to show any; 12 are needed\n"),
+        text.starts_with("Changes  too few runs to show any; at least 12 are needed\n"),
         "{text}"
     );
     let none = History::of([]).text(usize::MAX, &STYLE);
@@ -173,7 +173,7 @@ fn failures_that_begin_are_a_change() {
     let text = History::of(runs.iter().map(listed)).text(usize::MAX, &STYLE);
     assert!(
         text.starts_with(
-            "Changes  ✗ the share of failures grew by 1 % of all requests at the run of 2026-03-14"
+            "Changes  ✗ the share of failures grew by 1 % of all requests at the run from 2026-03-14"
         ),
         "{text}"
     );
@@ -194,8 +194,8 @@ fn runs_that_measured_nothing_are_left_out_and_said() {
     for reason in [
         "16 runs of one plan",
         "1 run left out: it is invalid",
-        "1 run left out: it has no end yet, or was cut off",
-        "1 run left out: no request of it met",
+        "1 run left out: it has no end yet or was cut off",
+        "1 run left out: none of its requests was ok",
         "1 run left out: its record can't be read",
     ] {
         assert!(words.contains(reason), "{reason}: {text}");

@@ -58,8 +58,8 @@ fn a_log_has_every_figure_in_its_column() {
     let expected = "\
 # good/bad/failed: as expected / answered otherwise (status, check) / no answer
 # goal: requests due; goal%: good and bad of them; open: in flight; chk: failed checks
-# times in ms: response time, from when a request was due; lag99: our own lateness
-# + or - at the end: p99 is 10 times the last ones' mean or more, or a tenth or less
+# times in ms: response time, from when a request was due; lag99: drumfire's own lateness
+# + or - at the end: p99 is at least 10 times the recent mean, or at most a tenth of it
 # time                  run good/bad/failed   goal goal%  len   min   p50   p90   p95   p99  p999   max lag99  open drop chk
 2026-01-31T23:59:59Z      1        1000/0/0   1000  100%   1s  1.02  1.02  1.02  1.02  1.02     -  1.02  0.02     0    0   0
 2026-02-01T00:00:00Z      2         981/6/3   1000   98%   1s  1.02  1.02  1.02  1.02  1.02     - ≥1.02  0.02     0    0   3
@@ -157,8 +157,7 @@ fn a_heartbeat_is_one_sentence() {
     let style = Style::default();
     assert_eq!(
         sentence(&rows[1], &style),
-        "after 2 s: in the last 1 s 981 ok, 9 failed, 0 in flight, 99 % of what was due, p50 1.02 ms, \
-         p99 1.02 ms"
+        "after 2 s: in the last 1 s 981 ok, 9 failed, 0 in flight, 99 % of due, p50 1.02 ms, p99 1.02 ms"
     );
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn parse(
     };
     let features = reading.file(&mut file, *number);
     if let Some(field) = reading.labelled {
-        let message = format!("{path}: field {field}: an edition has no label `optional`");
+        let message = format!("{path}: field {field}: editions do not allow the label `optional`");
         return Err(protox::Error::new(message));
     }
     let lowered = features.lower(&mut file);

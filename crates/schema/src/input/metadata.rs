@@ -140,11 +140,12 @@ impl Metadata {
                 let mut text = String::new();
                 template.render(call, 0, &mut text)?;
                 let object: Map<String, Value> = serde_json::from_str(&text).map_err(|error| {
-                    DataError::new(format!("the metadata is no object: {error}"))
+                    DataError::new(format!("the metadata is not a JSON object: {error}"))
                 })?;
                 for (key, value) in &object {
                     let Some(value) = value.as_str() else {
-                        let message = format!("metadata {key}: the value is no text, but {value}");
+                        let message =
+                            format!("metadata {key}: the value is not a string, but {value}");
                         return Err(DataError::new(message));
                     };
                     let key = key.to_ascii_lowercase();

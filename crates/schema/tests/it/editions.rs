@@ -123,7 +123,7 @@ fn mistakes_in_an_edition_are_told() {
     for (source, error) in [
         (
             "// c\nedition = \"2030\";",
-            "e.proto:2:1: edition 2030 is not understood, only 2023, 2024 and 2026 are, and proto2 and proto3",
+            "e.proto:2:1: edition 2030 is not supported; use 2023, 2024, 2026, proto2 or proto3",
         ),
         (
             "edition = '2023';\nmessage A {\n  string a = ;\n}\n",
@@ -131,7 +131,7 @@ fn mistakes_in_an_edition_are_told() {
         ),
         (
             "edition = '2023'; message A { optional string a = 1; }",
-            "e.proto: field a: an edition has no label `optional`",
+            "e.proto: field a: editions do not allow the label `optional`",
         ),
         (
             "edition = '2023'; message A { Nope a = 1; }",
@@ -260,7 +260,7 @@ fn an_unknown_edition_is_named() {
             .map(drop)
             .unwrap_err()
             .to_string();
-        let expected = format!("e.proto: edition number {name} is not understood, ");
+        let expected = format!("e.proto: edition number {name} is not supported; ");
         assert!(error.starts_with(&expected), "{error}");
     }
 }

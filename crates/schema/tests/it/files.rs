@@ -51,7 +51,7 @@ fn wrong_names_get_the_nearest() {
         ),
         (
             "other/Show",
-            "cannot find service \"other\"; there are zoo.v1.Zoo",
+            "cannot find service \"other\"; the services are zoo.v1.Zoo",
         ),
         (
             "zoo.v1.Zoo/Shaw",
@@ -59,8 +59,7 @@ fn wrong_names_get_the_nearest() {
         ),
         (
             "zoo.v1.Zoo/Xyz",
-            "service \"zoo.v1.Zoo\" does not include a method named \"Xyz\"; it has Show, Watch, \
-             Feed, Chat",
+            "service \"zoo.v1.Zoo\" does not include a method named \"Xyz\"; its methods are Show, Watch, Feed, Chat",
         ),
     ] {
         assert_eq!(schema.method(name).unwrap_err().to_string(), error);
@@ -89,7 +88,7 @@ fn errors_name_the_file_and_the_line() {
         (
             "dots",
             "import \"./b/../c.proto\";\n",
-            "a.proto:2:8: an import names a file from an import path on, without `./` and `../`; write `import \"b/c.proto\";`",
+            "a.proto:2:8: an import is relative to an import path and can't contain `./` or `../`; write `import \"b/c.proto\";`",
         ),
         ("type", "message A {\n  B b = 1;\n}\n", "a.proto:3:3: "),
         (
@@ -280,7 +279,7 @@ fn sets_may_lack_what_everybody_has() {
 fn sets_that_are_wrong_are_told() {
     let broken = Schema::from_protoset(b"\x0a\xff").unwrap_err().to_string();
     assert!(
-        broken.starts_with("the bytes are no set of file descriptors"),
+        broken.starts_with("the bytes are not a file descriptor set"),
         "{broken}"
     );
 
@@ -300,10 +299,13 @@ fn sets_that_are_wrong_are_told() {
     ]);
     assert_eq!(
         cycle.unwrap_err(),
-        "b.proto imports a.proto, which imports it in turn"
+        "b.proto imports a.proto, which leads back to b.proto"
     );
     let itself = from_set(vec![file("a.proto", &["a.proto"])]).unwrap_err();
-    assert_eq!(itself, "a.proto imports a.proto, which imports it in turn");
+    assert_eq!(
+        itself,
+        "a.proto imports a.proto, which leads back to a.proto"
+    );
     let chain: Vec<FileDescriptorProto> = (0..1000)
         .map(|n| file(&n.to_string(), &[&(n + 1).to_string()]))
         .collect();

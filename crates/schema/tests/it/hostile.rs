@@ -100,7 +100,7 @@ fn a_syntax_that_is_not_known_is_refused() {
             ..file(vec![message("M", Vec::new())])
         };
         check(std::slice::from_ref(&file), "t.proto: the syntax ");
-        check(&[file], "is not understood, only proto2 and proto3 are");
+        check(&[file], "is not supported; use proto2 or proto3");
     }
     // As protobuf's own compiler reads it.
     let file = FileDescriptorProto {
@@ -364,7 +364,7 @@ fn names_have_a_limit() {
     check(&[package], "a full name");
     let fields = (0..150_000).map(|n| field(&n.to_string(), n + 1, Type::Bool));
     let inner = message(&long[..900], fields.collect());
-    check(&[file(vec![inner])], "bytes of names");
+    check(&[file(vec![inner])], "the names have more than");
     let named = FileDescriptorProto {
         name: Some(long),
         ..file(vec![message("M", Vec::new())])

@@ -63,7 +63,7 @@ fn arrays_are_taken_in_turn_or_are_streams() {
         for (number, name) in (0..).zip(names) {
             assert_eq!(input.messages(&call(number)), 1);
             let found = shown(&method, &input, &call(number), 0);
-            let error = "the data has 3 elements; none is left";
+            let error = "the data has 3 elements, and none are left";
             let right = name
                 .map(|name| format!("{{\"name\":\"{name}\"}}"))
                 .ok_or_else(|| error.to_owned());
@@ -296,8 +296,8 @@ fn mistakes_are_found_before_the_run() {
         ),
         (
             r#"{"name": "{{ random_string(9999999) }}"}"#,
-            "in the template `{{ random_string(9999999) }}`: a random string has at most 1048576 \
-             letters",
+            "in the template `{{ random_string(9999999) }}`: a random string can have at most \
+             1048576 letters",
         ),
         ("[]", "the data is an empty array"),
         ("[{},]", "element 2 of the data is missing"),
@@ -346,7 +346,7 @@ fn feeds_that_end_tell_when() {
         shown(&method, &input, &call(1), 0).unwrap(),
         r#"{"name":"2"}"#
     );
-    let error = "the feed `f` has 2 rows and is gone through once; none is left";
+    let error = "the feed `f` has 2 rows: each is used once, and none are left";
     assert_eq!(shown(&method, &input, &call(2), 0), Err(error.to_owned()));
     let interpreted = Input::template(&method, r#"{"name": "{{ f.a ~ '' }}"}"#, &sources).unwrap();
     assert!(
@@ -450,7 +450,7 @@ fn metadata_varies_and_is_checked() {
             assert!(
                 fields(metadata, 0)
                     .unwrap_err()
-                    .starts_with("the value of header `k` holds a control"),
+                    .starts_with("the value of header `k` contains a control"),
                 "{value}"
             );
         }
@@ -467,11 +467,11 @@ fn metadata_varies_and_is_checked() {
         Ok(both)
     );
     let error = fields(object(r#"{"A": N}"#), 5).unwrap_err();
-    assert_eq!(error, "metadata A: the value is no text, but 5");
+    assert_eq!(error, "metadata A: the value is not a string, but 5");
     assert!(
         fields(object("[]"), 5)
             .unwrap_err()
-            .starts_with("the metadata is no object: ")
+            .starts_with("the metadata is not a JSON object: ")
     );
     // What an object names stands above what its pool gives each call.
     let mut out = RenderedFields::default();
@@ -534,7 +534,7 @@ fn binary_data_is_delimited_or_single() {
     }
     let error = Input::binary(&method, b"\x05\x0a").unwrap_err().to_string();
     assert!(
-        error.starts_with("the bytes are no zoo.v1.Animal: "),
+        error.starts_with("the bytes are not a valid zoo.v1.Animal: "),
         "{error}"
     );
 }

@@ -257,7 +257,7 @@ fn a_file_in_an_edition_is_taken() {
     assert!(ask(1000).unwrap().method("e.S/Do").is_ok());
     let error = ask(9999).map(drop).unwrap_err();
     assert!(
-        error.contains("e.proto: edition number 9999 is not understood, "),
+        error.contains("e.proto: edition number 9999 is not supported; "),
         "{error}"
     );
 }
@@ -278,15 +278,15 @@ fn lies_are_told() {
         let found = schema.map(drop).unwrap_err();
         assert_eq!(found, format!("the server's reflection: {error}"), "{name}");
     };
-    check("nothing", "it answers nothing", &|_| Answer::default());
+    check("nothing", "its answer is empty", &|_| Answer::default());
     check(
         "refused",
-        "it gives no file for \"zoo.v1.Zoo\": no\u{1b}[31m such thing (code 7)",
+        "it has no file for \"zoo.v1.Zoo\": no\u{1b}[31m such thing (code 7)",
         &|_| refusal(7),
     );
     check(
         "other file",
-        "asked for the file \"b.proto\", it sends others",
+        "it sent other files instead of \"b.proto\"",
         &|asked| match asked.file {
             None => files([file("a.proto", &["b.proto"])]),
             Some(_) => files([file("c.proto", &[])]),
@@ -294,7 +294,7 @@ fn lies_are_told() {
     );
     check(
         "missing",
-        "the file \"b.proto\" is imported and missing: no\u{1b}[31m such thing (code 5)",
+        "the imported file \"b.proto\" is missing: no\u{1b}[31m such thing (code 5)",
         &|asked| match asked.file {
             None => files([file("a.proto", &["b.proto"])]),
             Some(_) => refusal(5),
@@ -302,7 +302,7 @@ fn lies_are_told() {
     );
     check(
         "cycle",
-        "b.proto imports a.proto, which imports it in turn",
+        "b.proto imports a.proto, which leads back to b.proto",
         &|_| files([file("a.proto", &["b.proto"]), file("b.proto", &["a.proto"])]),
     );
     check(
@@ -356,12 +356,12 @@ fn bytes_that_are_no_answer_are_told() {
     let early = session.handle_response(b"").unwrap_err().to_string();
     assert_eq!(
         early,
-        "the server's reflection: it answers what was not asked"
+        "the server's reflection: it sent an unexpected answer"
     );
     let early = session.finish().unwrap_err().to_string();
     assert_eq!(
         early,
-        "the server's reflection: it ended the conversation before all was said"
+        "the server's reflection: it ended the stream before it had sent everything"
     );
 }
 

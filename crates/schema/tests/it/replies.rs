@@ -88,7 +88,7 @@ fn what_is_no_message_is_told_with_the_field() {
         // Keys.
         (&[0x00, 0x00], "a field number of 0"),
         (&[0x42, 0x02, 0x02, 0x00], "child: a field number of 0"),
-        (&[0x0e], "a key that no field has"),
+        (&[0x0e], "an invalid field key"),
         (&[0x80], "ends too early"),
         // Groups.
         (
@@ -111,18 +111,18 @@ fn what_is_no_message_is_told_with_the_field() {
         ),
     ] {
         let told = told(&plain(), bytes);
-        let error = format!("no plain.v1.Plain: {error}");
+        let error = format!("not a valid plain.v1.Plain: {error}");
         assert_eq!(told.as_deref(), Some(&*error), "{bytes:x?}");
     }
     // A map's entry is part of the way.
     let young = [0xaa, 0x01, 0x05, 0x12, 0x03, 0x0a, 0x01, 0xff];
     assert_eq!(
         told(&animal(), &young).as_deref(),
-        Some("no zoo.v1.Animal: young.value.name: a string that is not UTF-8")
+        Some("not a valid zoo.v1.Animal: young.value.name: a string that is not UTF-8")
     );
     assert_eq!(
         told(&old(), &[0x13, 0x18, 0x80]).as_deref(),
-        Some("no old.v1.Old: item.n: ends too early")
+        Some("not a valid old.v1.Old: item.n: ends too early")
     );
 }
 
@@ -262,8 +262,8 @@ fn required_fields_are_told_with_their_place() {
             Some("many.n"),
         ),
     ] {
-        let expected =
-            place.map(|place| format!("no old.v1.Need: {place}: a required field is missing"));
+        let expected = place
+            .map(|place| format!("not a valid old.v1.Need: {place}: a required field is missing"));
         assert_eq!(told_of("Need", bytes), expected, "{bytes:x?}");
     }
 }
@@ -302,8 +302,9 @@ fn required_fields_are_looked_for_wherever_they_may_lack() {
     ] {
         let method = method(OLD, "old.v1.Service/Needed");
         let told = told(&method, &bytes);
-        let expected =
-            place.map(|place| format!("no old.v1.Needed: {place}: a required field is missing"));
+        let expected = place.map(|place| {
+            format!("not a valid old.v1.Needed: {place}: a required field is missing")
+        });
         assert_eq!(told, expected, "{bytes:x?}");
     }
 }

@@ -266,7 +266,7 @@ fn before_the_first_interval_a_clock_runs() {
     ));
     assert!(frame.contains("8 s"), "{frame}");
     assert!(
-        frame.contains("the first interval is not over yet"),
+        frame.contains("waiting for the end of the first interval"),
         "{frame}"
     );
     assert!(frame.contains("q end"), "{frame}");
@@ -434,7 +434,7 @@ fn the_state_of_the_load_stands_above_the_keys() {
         |known: &Known, choice: &Choice| text(&drawn(known, choice, Style::default(), (80, 24)));
     let mut choice = Choice::default();
     known.observe(&RunEvent::Changed(Arc::new(Command::soon(Change::Pause))));
-    assert!(shown(&known, &choice).contains("paused: p lets the load go on"));
+    assert!(shown(&known, &choice).contains("paused: p resumes the load"));
     known.observe(&RunEvent::Changed(Arc::new(Command::soon(Change::Resume))));
     assert!(!shown(&known, &choice).contains("paused"));
     known.notes.add("the disk is full\u{1b}[2J");
@@ -460,7 +460,7 @@ fn steps_are_chosen_and_ordered() {
             .message
             .as_deref()
             .unwrap()
-            .contains("the most failures first")
+            .contains("most failures first")
     );
     choice.press(Key::Char('/'));
     for key in "ORDER".chars() {

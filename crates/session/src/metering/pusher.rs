@@ -151,15 +151,12 @@ impl Losses {
         let mut losses = Vec::new();
         if self.refused > 0 {
             let why = self.refusal.as_deref().unwrap_or_default();
-            losses.push(format!(
-                "it refused {} snapshots of the metrics ({why})",
-                self.refused
-            ));
+            losses.push(format!("refused {} metric snapshots ({why})", self.refused));
         }
         if waiting > 0 {
-            let why = self.failure.as_deref().unwrap_or("no answer in time");
+            let why = self.failure.as_deref().unwrap_or("no response in time");
             losses.push(format!(
-                "it has not taken the last {waiting} snapshots of the metrics ({why})"
+                "did not accept the last {waiting} metric snapshots ({why})"
             ));
         }
         (!losses.is_empty()).then(|| losses.join(", and "))
@@ -170,7 +167,7 @@ impl Losses {
     fn fail(&mut self, why: String) -> Option<String> {
         let complaint = match self.failure {
             Some(_) => None,
-            None => Some(format!("{why}; it is tried again")),
+            None => Some(format!("{why}; retrying")),
         };
         self.failure = Some(why);
         complaint

@@ -155,7 +155,7 @@ impl Receiver {
         let answer = self.target.post(ours.chain(users), &request.content);
         answer.map_err(|error| Sent::Failed {
             why: match error.kind() {
-                io::ErrorKind::TimedOut => "no answer in time".to_owned(),
+                io::ErrorKind::TimedOut => "no response in time".to_owned(),
                 _ => error.to_string(),
             },
             retry_after: None,
@@ -198,7 +198,7 @@ impl Receiver {
         let text = match (left_out, &answer.location) {
             (Some(left_out), _) => Cow::Borrowed(left_out),
             (None, Some(location)) if (300..400).contains(&status) => {
-                Cow::Owned(format!("it is at {}, name that", secret::url(location)))
+                Cow::Owned(format!("moved to {}; use that URL", secret::url(location)))
             }
             (None, _) => answer.text(),
         };
@@ -207,8 +207,8 @@ impl Receiver {
         let text = Untrusted::new(&text).escaped(drumfire_report::style::Unicode::On);
         let text = self.voice.redactor.text(&text);
         match text.is_empty() {
-            true => format!("it answered {status}"),
-            false => format!("it answered {status}: {text}"),
+            true => format!("responded with {status}"),
+            false => format!("responded with {status}: {text}"),
         }
     }
 }
@@ -247,7 +247,7 @@ fn given(fields: &[Field]) -> Result<Vec<Header>, MeteringError> {
     let checked = fields.iter().map(|field| {
         let (name, place) = (&field.name.value, &field.name.place);
         if Header::is_framing(name) {
-            let reason = format!("`{name}` frames the request, and follows from what is sent");
+            let reason = format!("`{name}` frames the request and can't be set");
             return Err(wrong(place, &reason));
         }
         let header = Header::new(name, field.value.value.as_bytes());

@@ -69,7 +69,7 @@ fn a_log_that_is_cut_anywhere_is_a_run_up_to_the_last_whole_interval() {
 fn a_record_says_how_many_requests_have_no_time() {
     let (log, ends) = log();
     for (seconds, untimed, words) in [
-        (0, 0, "no request was open then"),
+        (0, 0, "the run was cut off: its record ends after 0"),
         (1, 2, "2 requests were open then"),
         (2, 2, "2 requests were open then"),
     ] {

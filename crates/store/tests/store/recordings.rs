@@ -43,8 +43,8 @@ fn a_threshold_that_is_not_understood_is_a_note() {
         assert!(info.thresholds[1].is_condition());
         // The results of a whole run are those that were stored.
         assert_eq!(thresholds.len(), results);
-        let start = "the threshold `q99<50ms` can't be read by this version, which does not judge \
-                     it anew: ";
+        let start =
+            "this version can't read the threshold `q99<50ms`, so the rule is not judged again: ";
         let said = info.notes.iter().filter(|note| note.starts_with(start));
         assert_eq!(said.count(), 1, "{:?}", info.notes);
         let asked = info.pool().asked.as_ref().unwrap();

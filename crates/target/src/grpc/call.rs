@@ -96,7 +96,7 @@ impl Call {
         }
         let words = self.metadata.get(WORDS).map(|words| words.to_str());
         let Ok(words) = words.unwrap_or(Ok("")) else {
-            return Err(Status::new(Code::INVALID_ARGUMENT, "x-drumfire: no ASCII"));
+            return Err(Status::new(Code::INVALID_ARGUMENT, "x-drumfire: not ASCII"));
         };
         let plan = self.desk.plan_call(words);
         self.plan = plan.map_err(|bad| Status::new(Code::INVALID_ARGUMENT, bad.0))?;
@@ -128,7 +128,7 @@ impl Call {
             self.outlet.wait(self.sleeps.until(due)).await?;
         }
         if let Some(code) = self.plan.code {
-            return Err(Status::new(code, "as the server was told").into());
+            return Err(Status::new(code, "injected by the server").into());
         }
         self.outlet.cut = self.plan.afterwards == Afterwards::Cut;
         Ok(())

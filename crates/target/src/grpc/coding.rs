@@ -85,7 +85,7 @@ fn bounded(decoder: impl Read) -> Result<Bytes, Status> {
 
 /// The status for a message beyond [`MESSAGE_MAX`].
 pub(crate) fn too_large() -> Status {
-    let message = format!("a message has at most {MESSAGE_MAX} bytes");
+    let message = format!("a message can have at most {MESSAGE_MAX} bytes");
     Status::new(Code::RESOURCE_EXHAUSTED, message)
 }
 

@@ -106,7 +106,7 @@ async fn until(
             return Poll::Ready(result);
         }
         late.as_mut().poll(cx).map(|()| {
-            let status = Status::new(Code::DEADLINE_EXCEEDED, "the call took longer than it may");
+            let status = Status::new(Code::DEADLINE_EXCEEDED, "the call exceeded its deadline");
             Err(status.into())
         })
     })

@@ -38,14 +38,19 @@ impl Inlet {
         };
         let message = M::decode(bytes);
         message.map(Some).map_err(|error| {
-            let reason = format!("the message can't be read: {error}");
+            let reason = format!("could not decode the message: {error}");
             Status::new(Code::INTERNAL, reason).into()
         })
     }
 
     /// The only message of a call that has one.
     pub(crate) async fn only<M: Message + Default>(&mut self) -> Result<M, Ended> {
-        let missing = || Status::new(Code::INTERNAL, "the call has one message, and none came");
+        let missing = || {
+            Status::new(
+                Code::INTERNAL,
+                "the call needs one message, but none arrived",
+            )
+        };
         let message = self.next().await?.ok_or_else(missing)?;
         self.nothing_more().await?;
         Ok(message)
@@ -53,7 +58,12 @@ impl Inlet {
 
     /// The same, undecoded.
     pub(crate) async fn only_bytes(&mut self) -> Result<Bytes, Ended> {
-        let missing = || Status::new(Code::INTERNAL, "the call has one message, and none came");
+        let missing = || {
+            Status::new(
+                Code::INTERNAL,
+                "the call needs one message, but none arrived",
+            )
+        };
         let message = self.next_bytes().await?.ok_or_else(missing)?;
         self.nothing_more().await?;
         Ok(message)
@@ -62,7 +72,7 @@ impl Inlet {
     async fn nothing_more(&mut self) -> Result<(), Ended> {
         match self.next_bytes().await? {
             None => Ok(()),
-            Some(_) => Err(Status::new(Code::INTERNAL, "the call has one message only").into()),
+            Some(_) => Err(Status::new(Code::INTERNAL, "the call takes only one message").into()),
         }
     }
 
@@ -76,7 +86,7 @@ impl Inlet {
                 return Ok(None);
             }
             if self.ended {
-                return Err(Status::new(Code::INTERNAL, "the last message breaks off").into());
+                return Err(Status::new(Code::INTERNAL, "the last message is truncated").into());
             }
             match poll_fn(|cx| self.body.poll_data(cx)).await {
                 None => self.ended = true,
@@ -109,7 +119,7 @@ impl Inlet {
             1 => self.encoding.decode(message).map(Some),
             _ => Err(Status::new(
                 Code::INTERNAL,
-                "a message's first byte is 0 or 1",
+                "a message must start with 0 or 1",
             )),
         }
     }

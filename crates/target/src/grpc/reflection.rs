@@ -148,7 +148,7 @@ fn reply(pool: &DescriptorPool, question: Option<&Question>) -> Reply {
         }
         None => Reply::Error(Error {
             code: Code::INVALID_ARGUMENT.0.cast_signed(),
-            message: "nothing is asked".to_owned(),
+            message: "empty request".to_owned(),
         }),
     }
 }
@@ -196,6 +196,6 @@ fn file(found: Option<FileDescriptor>, name: &str) -> Reply {
 fn not_found(name: &str) -> Reply {
     Reply::Error(Error {
         code: 5,
-        message: format!("there is no `{name}`"),
+        message: format!("unknown name `{name}`"),
     })
 }

@@ -24,7 +24,7 @@ impl Status {
 
     /// That of an unknown service or method.
     pub(crate) fn unknown(service: &str, method: &str) -> Self {
-        let message = format!("there is no method `{method}` in a service `{service}`");
+        let message = format!("unknown method `{method}` of service `{service}`");
         Self::new(Code::UNIMPLEMENTED, message)
     }
 }

@@ -120,7 +120,7 @@ fn heed(call: &mut Call, request: &Request) -> Result<Wish, Status> {
             .ok_or_else(|| bad("encoding: identity, gzip or zstd".into()))?;
     }
     call.outlet.oddity = Oddity::try_from(wish.oddity)
-        .map_err(|_| bad(format!("oddity: there is no {}", wish.oddity)))?;
+        .map_err(|_| bad(format!("oddity: unknown {}", wish.oddity)))?;
     call.outlet.oddity_code = wish.oddity_code;
     Ok(wish)
 }

@@ -54,7 +54,7 @@ pub(crate) fn parse_head(input: &[u8]) -> Result<HeadRead<'_>, Refusal> {
         Err(httparse::Error::Version) => {
             return Err(Refusal {
                 status: 505,
-                reason: "HTTP/1.0 and HTTP/1.1 are spoken here",
+                reason: "this server supports HTTP/1.0 and HTTP/1.1",
             });
         }
         Err(_) => return Err(Refusal::bad("the request head is malformed")),
@@ -115,7 +115,7 @@ fn origin_form<'a>(method: &str, target: &'a str) -> Result<&'a str, Refusal> {
     if method == "CONNECT" {
         return Err(Refusal {
             status: 501,
-            reason: "this server is no proxy",
+            reason: "this server is not a proxy",
         });
     }
     let (_, rest) = target.split_once("://").ok_or(Refusal::bad(
@@ -129,7 +129,7 @@ fn check_host(request: &RequestHead<'_>, version: u8) -> Result<(), Refusal> {
     match (request.values("host").count(), version) {
         (1, _) | (0, 0) => Ok(()),
         (0, _) => Err(Refusal::bad("Host is missing")),
-        _ => Err(Refusal::bad("Host is there more than once")),
+        _ => Err(Refusal::bad("more than one Host")),
     }
 }
 
@@ -141,19 +141,21 @@ fn framing(request: &RequestHead<'_>, version: u8) -> Result<BodyReader, Refusal
         (None, None) => Ok(BodyReader::empty()),
         (None, Some(length)) => {
             if lengths.next().is_some() {
-                return Err(Refusal::bad("Content-Length is there more than once"));
+                return Err(Refusal::bad("more than one Content-Length"));
             }
             Ok(BodyReader::length(content_length(length)?))
         }
         (Some(_), Some(_)) => Err(Refusal::bad(
             "Content-Length and Transfer-Encoding contradict each other",
         )),
-        (Some(_), None) if version == 0 => Err(Refusal::bad("HTTP/1.0 has no Transfer-Encoding")),
+        (Some(_), None) if version == 0 => {
+            Err(Refusal::bad("HTTP/1.0 does not allow Transfer-Encoding"))
+        }
         (Some(coding), None) => {
             if codings.next().is_some() || !coding.trim_ascii().eq_ignore_ascii_case(b"chunked") {
                 return Err(Refusal {
                     status: 501,
-                    reason: "the only transfer coding here is chunked",
+                    reason: "this server supports only the transfer coding chunked",
                 });
             }
             Ok(BodyReader::chunked())

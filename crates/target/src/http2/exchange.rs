@@ -108,7 +108,7 @@ impl Exchange {
         let fields = response.headers_mut();
         fields.insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
         fields.insert("grpc-status", HeaderValue::from(Code::UNIMPLEMENTED.0));
-        let message = "drumfire serve offers gRPC with --grpc";
+        let message = "start drumfire serve with --grpc to serve gRPC";
         fields.insert("grpc-message", HeaderValue::from_static(message));
         match self.respond.send_response(response, true) {
             Ok(_) => self.visit.answered(Afterwards::Stay),

@@ -50,7 +50,7 @@ pub(super) fn find(id: u64) -> Result<Product, Mistake> {
     if (1..=PRODUCTS).contains(&id) {
         return Ok(Product::at(id));
     }
-    let reason = format!("there is no product {id}; ids are 1 to {PRODUCTS}");
+    let reason = format!("unknown product {id}; ids are 1 to {PRODUCTS}");
     Err(Mistake::new(Kind::NoProduct, reason))
 }
 

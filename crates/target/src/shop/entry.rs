@@ -26,7 +26,7 @@ impl Entry {
     /// Reads a body. One without a type is JSON if it begins like an object.
     pub(super) fn read(request: &ShopRequest, body: &[u8]) -> Result<Self, Mistake> {
         if body.len() > ENTRY_MAX {
-            let reason = format!("a body has at most {ENTRY_MAX} bytes");
+            let reason = format!("a body can have at most {ENTRY_MAX} bytes");
             return Err(Mistake::new(Kind::LongBody, reason));
         }
         let manner = match request.content {
@@ -37,7 +37,8 @@ impl Entry {
             }
             ContentType::Unsaid => Manner::Form,
             ContentType::Other => {
-                let reason = "a body is application/json or application/x-www-form-urlencoded";
+                let reason =
+                    "the body must be application/json or application/x-www-form-urlencoded";
                 return Err(Mistake::new(Kind::OtherContent, reason));
             }
         };
@@ -47,7 +48,7 @@ impl Entry {
             Manner::Json => serde_json::from_slice(body).map_err(|error| {
                 Mistake::new(
                     Kind::BadRequest,
-                    format!("the body is no JSON object: {error}"),
+                    format!("the body is not a JSON object: {error}"),
                 )
             })?,
         };
@@ -58,7 +59,7 @@ impl Entry {
     pub(super) fn text(&self, name: &str) -> Result<String, Mistake> {
         match self.values.get(name) {
             Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(bad(format!("`{name}` is no text"))),
+            Some(_) => Err(bad(format!("`{name}` is not text"))),
             None => Err(bad(format!("`{name}` is missing"))),
         }
     }
@@ -73,7 +74,7 @@ impl Entry {
         };
         match number {
             Some(number) => Ok(Some(number)),
-            None => Err(bad(format!("`{name}` is no whole number"))),
+            None => Err(bad(format!("`{name}` is not a whole number"))),
         }
     }
 }

@@ -58,18 +58,18 @@ impl Cart {
     pub(super) fn add(&mut self, product: Product, count: u64) -> Result<(), Mistake> {
         let full = |reason: String| Err(Mistake::new(Kind::FullCart, reason));
         if count == 0 {
-            let reason = format!("`count` is 1 to {COUNT_MAX}");
+            let reason = format!("`count` must be 1 to {COUNT_MAX}");
             return Err(Mistake::new(Kind::BadRequest, reason));
         }
         let known = self.lines.iter().position(|line| line.product == product);
         let before = known.map_or(0, |at| self.lines[at].count);
         if count > COUNT_MAX - before {
-            return full(format!("a cart has at most {COUNT_MAX} of a product"));
+            return full(format!("a cart can hold at most {COUNT_MAX} of a product"));
         }
         match known {
             Some(at) => self.lines[at].count += count,
             None if self.lines.len() == LINES_MAX => {
-                return full(format!("a cart has at most {LINES_MAX} products"));
+                return full(format!("a cart can hold at most {LINES_MAX} products"));
             }
             None => self.lines.push(Line { product, count }),
         }
@@ -167,7 +167,7 @@ impl Ledger {
 
     /// The session that the cookie, the token or both name.
     pub(super) fn authorize(&self, credentials: &Credentials) -> Result<SessionId, Mistake> {
-        let unknown = || Mistake::new(Kind::UnknownSession, "no session was ever called that");
+        let unknown = || Mistake::new(Kind::UnknownSession, "unknown session");
         let cookie = match credentials.cookie {
             None => None,
             Some(Claim::Made(id)) => Some(SessionId(id)),
@@ -187,7 +187,7 @@ impl Ledger {
             )),
             (Some(cookie), Some(token)) if cookie != token => Err(Mistake::new(
                 Kind::OtherSession,
-                "the token is of another session than the cookie",
+                "the token and the cookie belong to different sessions",
             )),
             (Some(id), _) | (None, Some(id)) => Ok(id),
         }
@@ -219,7 +219,7 @@ impl Ledger {
             return Err(Mistake::new(Kind::EmptyCart, reason));
         }
         if let Some(amount) = amount.filter(|amount| *amount != total) {
-            let reason = format!("the amount is {amount}, and the cart's total {total}");
+            let reason = format!("the amount {amount} differs from the cart's total {total}");
             return Err(Mistake::new(Kind::WrongAmount, reason));
         }
         let order = Order {
@@ -241,13 +241,10 @@ impl Ledger {
     ) -> Result<T, Mistake> {
         let shard = self.shard(number);
         let order = shard.order(number).ok_or_else(|| {
-            Mistake::new(
-                Kind::NoOrder,
-                format!("there is no order {number} (any more)"),
-            )
+            Mistake::new(Kind::NoOrder, format!("unknown or expired order {number}"))
         })?;
         if order.session != id {
-            let reason = format!("order {number} is of another session");
+            let reason = format!("order {number} belongs to another session");
             return Err(Mistake::new(Kind::OtherOrder, reason));
         }
         Ok(act(order))
@@ -290,7 +287,7 @@ impl Shard {
         match &credentials.user {
             Some(user) if **user != *session.user => Err(Mistake::new(
                 Kind::OtherUser,
-                "x-shop-user names another user than the session's",
+                "x-shop-user does not match the session's user",
             )),
             _ => Ok(session),
         }

@@ -26,7 +26,7 @@ impl Mistake {
     pub(crate) fn method(allow: &'static str) -> Self {
         Self {
             allow: Some(allow),
-            ..Self::new(Kind::WrongMethod, format!("this page takes {allow}"))
+            ..Self::new(Kind::WrongMethod, format!("this page allows {allow}"))
         }
     }
 }

@@ -25,8 +25,8 @@ fn a_taken_port_is_named_with_the_remedy() {
             ..Options::default()
         });
         let expected = format!(
-            "{address} is in use by another process; stop it, choose another port, or take port 0 \
-             for any free one"
+            "{address} is in use by another process; stop it, choose another port, or use port 0 \
+             to pick a free one"
         );
         assert_eq!(error, expected);
     }
@@ -57,8 +57,8 @@ fn senseless_options_are_refused() {
         threads,
         ..Options::default()
     };
-    assert!(error(threads(0)).contains("take 1 to 256"));
-    assert!(error(threads(257)).contains("take 1 to 256"));
+    assert!(error(threads(0)).contains("use 1 to 256"));
+    assert!(error(threads(257)).contains("use 1 to 256"));
     let serial = error(Options {
         discipline: Discipline::Serial,
         ..threads(2)
@@ -148,17 +148,17 @@ fn bad_parameters_are_explained() {
     for (target, explanation) in [
         (
             "/?delay=soon",
-            "delay: `soon` is not a delay; write const:5ms",
+            "delay: `soon` is not a delay; use const:5ms",
         ),
         ("/?size=big", "size: `big` is not a size"),
         ("/?status=99", "status: `99` is not a status"),
         ("/?chunked=0", "chunked: 1 byte to 4 GiB"),
-        ("/?case=nope", "case: there is no `nope`"),
+        ("/?case=nope", "case: unknown name `nope`"),
         ("/redirect?n=0", "n: 1 to 1000 redirects"),
-        ("/redirect?to=a%0d%0aX:y", "to: a URL has no spaces"),
+        ("/redirect?to=a%0d%0aX:y", "to: a URL must be ASCII"),
         (
             "/?chunked=1&size=1GB",
-            "size: a compressed or chunked body has at most",
+            "size: a compressed or chunked body can have at most",
         ),
     ] {
         let (status, text) = explained(target);

@@ -78,7 +78,7 @@ impl Progress {
         if self.line.form() == ProgressForm::Lines {
             let left = self.left(made, Nanos::ZERO);
             self.line.add(&format!(
-                "round {made} of {} is made{left}",
+                "round {made} of {} done{left}",
                 self.planned.rounds
             ));
         }

@@ -43,7 +43,7 @@ impl Side {
         }
         let Some(first) = words.first() else {
             return Err(wrong(
-                "the line is empty; write one such as 'http -r 500 -z 30s localhost:8080'",
+                "the command line is empty; use one such as 'http -r 500 -z 30s localhost:8080'",
             ));
         };
         if !COMMANDS.contains(&&**first) {
@@ -54,7 +54,7 @@ impl Side {
                 _ => {
                     let shown = first.escape_default();
                     return Err(wrong(&format!(
-                        "`{shown}` runs no load; the line begins with http, grpc or run, in quotes as a whole"
+                        "`{shown}` does not run a load; quote the whole command line, and begin it with http, grpc or run"
                     )));
                 }
             }
@@ -66,7 +66,7 @@ impl Side {
         if let Some(own) = words.iter().find(is_own) {
             let own = own.split_once('=').map_or(&**own, |(name, _)| name);
             return Err(wrong(&format!(
-                "{own} can't be given to each run; runs are stored, and `drumfire report` writes every form of one"
+                "{own} is not allowed here; the runs are stored, and `drumfire report` writes any of their outputs"
             )));
         }
         Ok(Self { flag, words })

@@ -23,7 +23,7 @@ pub(super) fn line(urls: &[String]) -> Option<&str> {
 /// When they are none of that command, or make no load but show something. The line is not in the
 /// message, since its metadata may be secrets.
 pub(super) fn of_line(line: &str, flags: &CapacityFlags) -> Result<Written, Failure> {
-    let wrong = |message: &str| format!("the line of `drumfire grpc`: {message}");
+    let wrong = |message: &str| format!("in the `drumfire grpc` command line: {message}");
     let words = shell_words(line).map_err(|message| Failure::usage(wrong(&message)))?;
     let calls = parsed(&words).map_err(|failure| Failure {
         message: wrong(&failure.message),
@@ -41,9 +41,7 @@ fn parsed(words: &[String]) -> Result<GrpcFlags, Failure> {
     let parsed = command.try_get_matches_from(line);
     let parsed = parsed.and_then(|matches| GrpcFlags::from_arg_matches(&matches));
     let flags = parsed.map_err(|error| match error.kind() {
-        ErrorKind::DisplayHelp => {
-            Failure::usage("the flags are those that `drumfire grpc --help` shows")
-        }
+        ErrorKind::DisplayHelp => Failure::usage("use `drumfire grpc --help` to list the flags"),
         _ => misread::failure(&error, words),
     })?;
     if flags.output.show || flags.print_plan {
@@ -52,7 +50,7 @@ fn parsed(words: &[String]) -> Result<GrpcFlags, Failure> {
     match flags.call {
         Some(_) => Ok(flags),
         None => Err(Failure::usage(
-            "name the method with --call package.Service/Method",
+            "set the method with --call package.Service/Method",
         )),
     }
 }

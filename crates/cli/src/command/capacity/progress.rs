@@ -59,7 +59,7 @@ impl Shower {
     }
 }
 
-/// `hold: 905/s, 0.94 % beyond of 1 % allowed, about 2 min left`.
+/// `hold: 905/s, 0.94 % miss the objective, 1 % allowed, about 2 min left`.
 fn words(progress: &Progress) -> String {
     let stage = progress.stage.name();
     let share = |share: f64| match share * 100.0 {
@@ -74,7 +74,7 @@ fn words(progress: &Progress) -> String {
         left => format!(", about {} min left", left.div_ceil(60)),
     };
     format!(
-        "{stage}: {rate}, {} beyond of {} allowed{left}",
+        "{stage}: {rate}, {} miss the objective, {} allowed{left}",
         share(progress.share),
         share(progress.allowed)
     )

@@ -83,7 +83,7 @@ impl Wanted {
             // A plan without pools is wrong, and the compiler says so.
             (None, 0 | 1) => Ok(0),
             (None, _) => Err(Failure::usage(format!(
-                "the plan has several pools; name the one whose rate is searched with --pool: {}",
+                "the plan has several pools; select one with --pool: {}",
                 names()
             ))),
             (Some(name), _) => {
@@ -91,7 +91,7 @@ impl Wanted {
                 found.ok_or_else(|| {
                     let shown = name.escape_default();
                     Failure::usage(format!(
-                        "--pool: the plan has no pool `{shown}`{}",
+                        "--pool: unknown pool `{shown}`{}",
                         suggestion_of(name, pools.iter().map(|pool| &*pool.name.value), "pools")
                     ))
                 })
@@ -170,8 +170,8 @@ fn check_pool(pool: &Pool) -> Result<(), Failure> {
     match key {
         None => Ok(()),
         Some(key) => Err(Failure::usage(format!(
-            "pool {} has `{key}`, so that its users send when they are free; a capacity is searched \
-             in the open model: give the pool a `rate` instead",
+            "pool {} has `{key}`, but a capacity search needs the open model; give the pool a `rate` \
+             instead",
             pool.name.value
         ))),
     }
@@ -180,15 +180,15 @@ fn check_pool(pool: &Pool) -> Result<(), Failure> {
 /// Refuses the flags of a load that has a rate, users or an end of its own.
 fn check(flags: &HttpFlags) -> Result<(), Failure> {
     let HttpFlags { load, output, .. } = flags;
-    let closed = "a capacity is searched in the open model, whose users do not wait for each other; \
-                  connections are bounded by -c";
-    let ends = "a search ends by itself; its times are --hold and --confirm";
-    let whole = "figures of the whole run mean little, for its rate changes; objectives are --slo";
+    let closed = "a capacity search uses the open model; to limit the connections, use -c";
+    let ends = "a search ends by itself; to set its times, use --hold and --confirm";
+    let whole = "figures of the whole run mean little, because its rate changes; to set objectives, \
+                 use --slo";
     let given = [
         (
             load.rate.is_some(),
             "-r",
-            "the rate is what is searched; the first is --from, the greatest --max",
+            "the search sets the rate; to set the first and the maximum rate, use --from and --max",
         ),
         (load.users.is_some(), "-u", closed),
         (load.think_time.is_some(), "--think-time", closed),
@@ -198,12 +198,12 @@ fn check(flags: &HttpFlags) -> Result<(), Failure> {
         (
             load.warmup.is_some(),
             "--warmup",
-            "the bracket comes before anything is counted",
+            "the search doubles the rate before it counts anything",
         ),
         (
             load.late.is_some(),
             "--late",
-            "requests wait for a free connection here, and the wait is in their response time",
+            "requests wait for a free connection, and their response time includes the wait",
         ),
         (!output.threshold.is_empty(), "--threshold", whole),
         (output.strict, "--strict", whole),
@@ -214,22 +214,22 @@ fn check(flags: &HttpFlags) -> Result<(), Failure> {
         (
             output.show,
             "--show",
-            "`drumfire http --show` sends one request and prints it",
+            "to send one request and print it, use `drumfire http --show`",
         ),
         (
             flags.print_plan,
             "--print-plan",
-            "`drumfire http --print-plan` prints the plan of the requests",
+            "to print the plan of the requests, use `drumfire http --print-plan`",
         ),
         (
             output.interval.is_some(),
             "--interval",
-            "the search looks at the load each second",
+            "the search checks the load every second",
         ),
     ];
     let found = given.into_iter().find(|(is_given, ..)| *is_given);
     found.map_or(Ok(()), |(_, flag, why)| {
-        Err(Failure::usage(format!("leave {flag} out: {why}")))
+        Err(Failure::usage(format!("leave out {flag}: {why}")))
     })
 }
 
@@ -261,10 +261,10 @@ fn rate(flag: &str, text: &str) -> Result<f64, Failure> {
     match rate.as_per_second() {
         rate if rate > 0.0 && rate <= RATE_MAX => Ok(rate),
         rate if rate > RATE_MAX => Err(Failure::usage(format!(
-            "{flag}: {text} is more than there can be: at most 1M/s"
+            "{flag}: {text} is too high; the maximum is 1M/s"
         ))),
         _ => Err(Failure::usage(format!(
-            "{flag}: {text} sends nothing; write a rate above 0"
+            "{flag}: {text} sends nothing; use a rate above 0"
         ))),
     }
 }
@@ -276,7 +276,7 @@ fn time(flag: &str, text: &str, least: Nanos) -> Result<Nanos, Failure> {
         .map_err(|error| Failure::usage(format!("{flag}: {error}")))?;
     if time < least || time > TIME_MAX {
         return Err(Failure::usage(format!(
-            "{flag}: {text} is no time for it; write one from {least} to {TIME_MAX}"
+            "{flag}: {text} is out of range; use a time from {least} to {TIME_MAX}"
         )));
     }
     Ok(time)

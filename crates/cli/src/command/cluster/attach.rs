@@ -27,14 +27,16 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
     if head.program != version {
         let theirs = &head.program;
         return Err(Failure::failed(format!(
-            "the run is of drumfire {theirs}, and this is {version}"
+            "the run was started by drumfire {theirs}, but this is drumfire {version}"
         )));
     }
     let surroundings = Surroundings::of_text(&head.caller);
     // Where results go is written as it was given there.
     env::set_current_dir(&surroundings.started_in).map_err(|error| {
         let folder = surroundings.started_in.display();
-        Failure::failed(format!("the run was started in {folder}: {error}"))
+        Failure::failed(format!(
+            "can't enter {folder}, where the run was started: {error}"
+        ))
     })?;
     let mut file = PlanFile::of_text(&head.text, "the plan");
     file.folder.clone_from(&surroundings.folder);
@@ -56,7 +58,7 @@ pub(crate) fn run(mut flags: AttachFlags, output: &Output) -> Result<Exit, Failu
             ..compiled.draft.document.into()
         };
         surroundings.remove_record(&head.run, flags.take_over)?;
-        output.note(&format!("goes on with run {}", head.run));
+        output.note(&format!("continuing run {}", head.run));
         let attach = Attach {
             flags: &flags,
             taken,

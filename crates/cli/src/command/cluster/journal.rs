@@ -72,10 +72,10 @@ impl JournalFile {
         };
         let held = File::open(last.path()).map_err(|error| failure(&last.path(), &error))?;
         if matches!(held.try_lock(), Err(TryLockError::WouldBlock)) && !by_force {
-            return Err(Failure::failed(format!(
-                "the coordinator of run {run} is there, and has it"
-            ))
-            .with_remedy("; --take-over takes it from one that does not go on"));
+            return Err(
+                Failure::failed(format!("the coordinator of run {run} is still running"))
+                    .with_remedy("; if it hangs, take over the run with --take-over"),
+            );
         }
         let journal = Self {
             folder,
@@ -87,7 +87,8 @@ impl JournalFile {
         // From here on no earlier coordinator acknowledges anything.
         let mut file = journal.make().map_err(wrong)?;
         let whole = journal.copy_into(&mut file).map_err(wrong)?;
-        let whole = whole.ok_or_else(|| Failure::failed("the journal has no beginning"))?;
+        let whole =
+            whole.ok_or_else(|| Failure::failed("the beginning of the journal is missing"))?;
         file.write_all(&Outline::frame_of_term(journal.term))
             .and_then(|()| file.sync_all())
             .and_then(|()| File::open(&journal.folder)?.sync_all())
@@ -243,7 +244,7 @@ fn find(folder: &Path, given: &str) -> Result<(String, u64), Failure> {
     match (all.pop(), all.is_empty()) {
         (Some(found), true) => Ok(found),
         (Some(_), false) => Err(Failure::usage(format!(
-            "`{shown}` is the beginning of several runs; write more of it"
+            "`{shown}` matches several runs; use a longer prefix"
         ))),
         (None, _) => Err(Failure::usage(format!(
             "no run `{shown}` has a journal in {}",

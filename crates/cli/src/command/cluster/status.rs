@@ -20,8 +20,8 @@ const HEADS: [&str; 11] = [
     "cores",
     "version",
     "clock",
-    "last beat",
-    "known to",
+    "heartbeat",
+    "data until",
     "requests",
     "lag",
     "max lag",
@@ -36,7 +36,7 @@ pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, F
         if runs.is_empty() {
             let shown = wanted.escape_default();
             return Err(Failure::failed(format!(
-                "no coordinator of a run `{shown}` answers in the group {}",
+                "no coordinator of a run `{shown}` responds in the group {}",
                 flags.way.group
             )));
         }
@@ -51,14 +51,11 @@ pub(crate) fn run(flags: &ClusterStatusFlags, output: &Output) -> Result<Exit, F
     let is_silent = |(run, _): &&(String, u64)| runs.iter().all(|status| status.run != *run);
     for (run, _) in journals.iter().filter(is_silent) {
         lines.push(format!(
-            "run {run}  no coordinator answers; `drumfire cluster attach {run}` goes on with it"
+            "run {run}  no coordinator responds; `drumfire cluster attach {run}` continues it"
         ));
     }
     if lines.is_empty() {
-        lines.push(format!(
-            "no run is under way in the group {}",
-            flags.way.group
-        ));
+        lines.push(format!("no run is active in the group {}", flags.way.group));
     }
     output.print_foreign(&lines)?;
     Ok(Exit::Done)
@@ -69,7 +66,7 @@ fn lines_of(status: &Status) -> Vec<String> {
     let there = status.agents.len();
     let stage = match status.elapsed {
         _ if status.is_over => "over".to_owned(),
-        None => format!("gathers agents: {there} of {} are there", status.wanted),
+        None => format!("gathering agents: {there} of {} have joined", status.wanted),
         Some(elapsed) => format!("{:.1} s", elapsed.as_secs_f64()),
     };
     let term = match status.term {

@@ -85,7 +85,7 @@ impl Surroundings {
         let link = listed.as_ref().filter(|listed| listed.is_symlink());
         let wrong = |path: &Path, error: &dyn std::fmt::Display| {
             let path = path.display();
-            Failure::failed(format!("can't begin the record at {path} anew: {error}"))
+            Failure::failed(format!("can't restart the record at {path}: {error}"))
         };
         if let Some(link) = link {
             fs::remove_file(link).map_err(|error| wrong(link, &error))?;

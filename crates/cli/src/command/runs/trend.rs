@@ -34,7 +34,7 @@ pub(super) fn run(given: &str, flags: &ListFlags, output: &Output) -> Result<(),
     if rows.is_empty() {
         let shown = given.escape_default();
         return Err(Failure::usage(format!(
-            "no stored run has the load of `{shown}`; `drumfire runs` lists them"
+            "no stored run has the load of `{shown}`; `drumfire runs` lists the stored runs"
         )));
     }
     let limit = flags.limit.map_or(RUNS_MAX, |limit| {
@@ -71,7 +71,7 @@ fn keys(given: &str, output: &Output) -> Result<Vec<PlanKey>, Failure> {
         Err(error) => Err(Failure::usage(error)),
         Ok(run) => run.plan.map(|key| vec![key]).ok_or_else(|| {
             Failure::usage(format!(
-                "{} was stored by a version that kept no facts of its plan; name a newer run",
+                "{} was stored by an old version that did not record its plan; use a newer run",
                 path.display()
             ))
         }),

@@ -136,7 +136,7 @@ const DIFFERENT: [Difference<'_>; 9] = [
     (
         r#"UNARY -d {"wish":{"oddity":"ODDITY_BAD_STATUS"}}"#,
         ("Internal", "transport: malformed grpc-status"),
-        ("Unknown", "the grpc-status is no code"),
+        ("Unknown", "the grpc-status is not a valid code"),
         "a status that can't be read is UNKNOWN by gRPC's own rules",
     ),
     (

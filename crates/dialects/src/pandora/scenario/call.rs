@@ -56,7 +56,7 @@ pub(super) fn add(
         [status] => Some(TOOL.text("status_code", &expected(*status)?)),
         [one, other, ..] => {
             return Err(format!(
-                "status_code: a call has one status, not {one} and {other}"
+                "status_code: a call can have only one status, not {one} and {other}"
             ));
         }
     };
@@ -81,7 +81,7 @@ fn expected(status: u64) -> Result<&'static str, String> {
         let known = STATUSES.iter().map(|(known, _)| known.to_string());
         let known: Vec<String> = known.collect();
         let known = known.join(", ");
-        format!("status_code: {status} stands for no status of a call; {known} do")
+        format!("status_code: {status} does not map to a call status; use {known}")
     })
 }
 

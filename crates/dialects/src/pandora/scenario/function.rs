@@ -29,7 +29,7 @@ pub(super) fn is_known(name: &str) -> bool {
 /// The mistake where there is none.
 pub(super) fn unknown(name: &str) -> String {
     let name = name.escape_debug();
-    format!("there is no function `{name}`; there are uuid, randInt and randString")
+    format!("unknown function `{name}`; use uuid, randInt or randString")
 }
 
 /// The least and the greatest number of `randInt`.
@@ -39,7 +39,7 @@ pub(super) fn bounds(args: &[i64]) -> Result<(i64, i64), String> {
         [to] => Ok((0.min(to), 0.max(to) - 1)),
         [from, to] if from == to => Ok((from, from)),
         [from, to] => Ok((from.min(to), from.max(to) - 1)),
-        _ => Err("randInt has at most two arguments".to_owned()),
+        _ => Err("randInt takes at most two arguments".to_owned()),
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) fn expression(name: &str, args: &[&str]) -> Result<String, String> {
         }
         "randString" => {
             let length = args.first().map_or(Ok(1), |length| length.parse::<u64>());
-            let length = length.map_err(|_| format!("`{}` is no length", args[0]))?;
+            let length = length.map_err(|_| format!("`{}` is not a length", args[0]))?;
             let letters = args.get(1).map(|letters| letters.trim_matches('"'));
             let letters =
                 letters.map_or_else(String::new, |letters| format!(" {}", quoted(letters)));
@@ -65,7 +65,7 @@ pub(super) fn expression(name: &str, args: &[&str]) -> Result<String, String> {
 }
 
 fn numbers(args: &[&str]) -> Result<Vec<i64>, String> {
-    let number = |arg: &&str| arg.parse().map_err(|_| format!("`{arg}` is no number"));
+    let number = |arg: &&str| arg.parse().map_err(|_| format!("`{arg}` is not a number"));
     args.iter().map(number).collect()
 }
 
@@ -79,7 +79,7 @@ pub(super) fn check(value: &Json) -> Result<(), String> {
             Some((name, args)) if is_known(name) && once(text, &mut Random::of(0)).is_none() => {
                 Err(expression(name, &args)
                     .err()
-                    .unwrap_or_else(|| format!("`{text}` can't be called")))
+                    .unwrap_or_else(|| format!("`{text}` is not a valid call")))
             }
             _ => Ok(()),
         },

@@ -244,14 +244,14 @@ impl Given {
     fn list(&mut self) -> Result<Vec<Value>, String> {
         match self.next()? {
             Value::Array(values) => Ok(values),
-            other => Err(format!("`{other}` is no list")),
+            other => Err(format!("`{other}` is not a list")),
         }
     }
 
     fn object(&mut self) -> Result<hcl::Map<String, Value>, String> {
         match self.next()? {
             Value::Object(entries) => Ok(entries),
-            other => Err(format!("`{other}` is no map")),
+            other => Err(format!("`{other}` is not a map")),
         }
     }
 
@@ -260,13 +260,13 @@ impl Given {
         let number = value
             .as_u64()
             .and_then(|number| usize::try_from(number).ok());
-        number.ok_or_else(|| format!("`{value}` is no place in a list"))
+        number.ok_or_else(|| format!("`{value}` is not a list index"))
     }
 
     fn text(&mut self) -> Result<String, String> {
         match self.next()? {
             Value::String(text) => Ok(text),
-            other => Err(format!("`{other}` is no text")),
+            other => Err(format!("`{other}` is not text")),
         }
     }
 }
@@ -299,7 +299,7 @@ fn concat(args: FuncArgs) -> Result<Value, String> {
     for list in Given::of(args).0 {
         match list {
             Value::Array(values) => all.extend(values),
-            other => return Err(format!("`{other}` is no list")),
+            other => return Err(format!("`{other}` is not a list")),
         }
     }
     Ok(Value::Array(all))
@@ -343,14 +343,14 @@ fn index(args: FuncArgs) -> Result<Value, String> {
         Value::Array(list) => {
             let place = given.number()?;
             let found = list.get(place).cloned();
-            found.ok_or_else(|| format!("a list has no place {place}"))
+            found.ok_or_else(|| format!("the list has no index {place}"))
         }
         Value::Object(entries) => {
             let key = given.text()?;
             let found = entries.get(&key).cloned();
-            found.ok_or_else(|| format!("a map has no key {key}"))
+            found.ok_or_else(|| format!("the map has no key {key}"))
         }
-        other => Err(format!("`{other}` is no list and no map")),
+        other => Err(format!("`{other}` is neither a list nor a map")),
     }
 }
 
@@ -375,7 +375,9 @@ fn lookup(args: FuncArgs) -> Result<Value, String> {
     let (entries, key) = (given.object()?, given.text()?);
     match entries.get(&key) {
         Some(value) => Ok(value.clone()),
-        None => given.next().map_err(|_| format!("a map has no key {key}")),
+        None => given
+            .next()
+            .map_err(|_| format!("the map has no key {key}")),
     }
 }
 
@@ -385,7 +387,7 @@ fn merge(args: FuncArgs) -> Result<Value, String> {
         match entries {
             Value::Object(entries) => all.extend(entries),
             Value::Null => {}
-            other => return Err(format!("`{other}` is no map")),
+            other => return Err(format!("`{other}` is not a map")),
         }
     }
     Ok(Value::Object(all))
@@ -399,7 +401,7 @@ fn slice(args: FuncArgs) -> Result<Value, String> {
     let mut given = Given::of(args);
     let (list, from, to) = (given.list()?, given.number()?, given.number()?);
     let found = list.get(from..to);
-    let found = found.ok_or_else(|| format!("a list has no part {from} to {to}"))?;
+    let found = found.ok_or_else(|| format!("the list has no elements {from} to {to}"))?;
     Ok(Value::Array(found.to_vec()))
 }
 
@@ -425,7 +427,7 @@ fn zipmap(args: FuncArgs) -> Result<Value, String> {
     for (key, value) in keys.into_iter().zip(values) {
         match key {
             Value::String(key) => entries.insert(key, value),
-            other => return Err(format!("`{other}` is no text")),
+            other => return Err(format!("`{other}` is not text")),
         };
     }
     Ok(Value::Object(entries))

@@ -48,7 +48,7 @@ pub(in crate::pandora) fn lower(
     seed: u64,
 ) -> Result<Lowered, String> {
     if file.scenarios.is_empty() {
-        return Err("no scenarios: the file has none".to_owned());
+        return Err("no scenarios in the file".to_owned());
     }
     let requests = file.requests.iter().map(|request| &request.name);
     let calls = file.calls.iter().map(|call| &call.name);
@@ -137,7 +137,7 @@ fn steps(
         }
     }
     if steps.iter().all(|step| step.requests().is_empty()) {
-        return Err("it has no requests; name one in `requests`".to_owned());
+        return Err("it has no requests; list one in `requests`".to_owned());
     }
     if scenario.min_waiting_time_ms > 0 {
         let least = format!("at least {}ms", scenario.min_waiting_time_ms);
@@ -296,7 +296,7 @@ pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
                 let number = text.parse::<i64>();
                 number
                     .map(|number| number.to_string())
-                    .map_err(|_| format!("`{pipe}`: `{text}` is no number"))
+                    .map_err(|_| format!("`{pipe}`: `{text}` is not a number"))
             }
         };
         is = match (name.trim(), &args[..]) {
@@ -319,9 +319,7 @@ pub(super) fn piped(variable: String, pipes: &str) -> Result<String, String> {
                 format!("({is} | replace({}, {}))", literal(from), literal(to))
             }
             _ => {
-                return Err(format!(
-                    "`{pipe}` is nothing that a header's value goes through"
-                ));
+                return Err(format!("unknown function `{pipe}` for a header value"));
             }
         };
     }

@@ -181,7 +181,7 @@ impl<'a> Scope<'a> {
             _ => {
                 let text = text.escape_debug();
                 Err(format!(
-                    "`{text}` is no path; write source.NAME or request.NAME"
+                    "`{text}` is not a path; use source.NAME or request.NAME"
                 ))
             }
         }
@@ -202,7 +202,7 @@ impl<'a> Scope<'a> {
         });
         let Some((known, variable, rest)) = found else {
             let text = text.escape_debug();
-            return Err(format!("`{text}` is nothing that a step before has left"));
+            return Err(format!("no earlier step provides `{text}`"));
         };
         let known = match variable.index {
             Some(index) => known.into_list().element(&place(index, round)?),
@@ -245,7 +245,7 @@ impl<'a> Scope<'a> {
     ) -> Result<Known, String> {
         let mut sources = self.sources.iter();
         let found = sources.rfind(|known| known.name == source.name);
-        let found = found.ok_or_else(|| format!("there is no source `{}`", source.name))?;
+        let found = found.ok_or_else(|| format!("unknown source `{}`", source.name))?;
         let Some(table) = Table::of(found).cloned() else {
             let (SourceKind::Json(value) | SourceKind::Variables(value)) = found.kind.clone()
             else {
@@ -255,7 +255,7 @@ impl<'a> Scope<'a> {
         };
         let Some(index) = source.index else {
             let name = source.name;
-            return Err(format!("`{name}` is a table; write which row, [next]"));
+            return Err(format!("`{name}` is a table; select a row, as with [next]"));
         };
         let Some(order) = Order::read(index) else {
             let rows = Json::Array(table.rows(self.host)?);
@@ -293,7 +293,7 @@ impl<'a> Scope<'a> {
             }
             let Some(index) = part.index else { continue };
             let list = value.as_array().filter(|list| !list.is_empty());
-            let list = list.ok_or_else(|| format!("`{}` is no list", path.join(".")))?;
+            let list = list.ok_or_else(|| format!("`{}` is not a list", path.join(".")))?;
             match fixed_place(index, list.len()) {
                 Some(place) => value = &list[place],
                 None => {

@@ -79,8 +79,8 @@ impl Table {
             if rows.len() > ROWS_MAX {
                 let file = &self.file;
                 return Err(format!(
-                    "{file} has more than {ROWS_MAX} rows, too many to be one value; write \
-                     [next] or [rand]"
+                    "{file} has more than {ROWS_MAX} rows, too many for one value; use [next] or \
+                     [rand]"
                 ));
             }
         }

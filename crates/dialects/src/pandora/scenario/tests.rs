@@ -136,7 +136,7 @@ fn paths_end_at_values() {
     for (text, wanted) in [
         ("source.source.items[0].id", Ok("\"1\"")),
         ("source.source.items[asd].id", Err("but got `asd`")),
-        ("source.source.items[0].id[0]", Err("is no list")),
+        ("source.source.items[0].id[0]", Err("is not a list")),
         ("source.source.items[0].id.field", Err("no such value")),
         ("source.source.data[0].id", Err("no such value")),
         ("source.source.items[1]", Ok("\"{\\\"id\\\":\\\"2\\\"}\"")),
@@ -267,7 +267,7 @@ fn a_scenario_without_requests_is_named() {
         };
         assert_eq!(
             super::lower::lower(&file, None, 0, &Bare, 1).err().unwrap(),
-            "scenario s: it has no requests; name one in `requests`"
+            "scenario s: it has no requests; list one in `requests`"
         );
     }
 }
@@ -431,22 +431,22 @@ fn functions_are_ours_and_what_leads_nowhere_is_refused() {
         ),
         (
             "source.users.name",
-            Err("`users` is a table; write which row, [next]"),
+            Err("`users` is a table; select a row, as with [next]"),
         ),
-        ("source.nobody[next]", Err("there is no source `nobody`")),
+        ("source.nobody[next]", Err("unknown source `nobody`")),
         ("source.data.none", Err("`data.none` has no such value")),
-        ("source.data.deep[0]", Err("`data.deep` is no list")),
+        ("source.data.deep[0]", Err("`data.deep` is not a list")),
         (
             "request.list.postprocessor.none",
-            Err("`request.list.postprocessor.none` is nothing that a step before has left"),
+            Err("no earlier step provides `request.list.postprocessor.none`"),
         ),
         (
             "nothing",
-            Err("`nothing` is no path; write source.NAME or request.NAME"),
+            Err("`nothing` is not a path; use source.NAME or request.NAME"),
         ),
         (
             "randFloat(1)",
-            Err("there is no function `randFloat`; there are uuid, randInt and randString"),
+            Err("unknown function `randFloat`; use uuid, randInt or randString"),
         ),
     ] {
         let seen = scope.mapped(text, 0).map(|known| known.is);

@@ -227,21 +227,21 @@ fn what_a_schedule_does_not_have_is_refused() {
         ),
         (
             "{type: const, ops: -1, duration: 1s}",
-            "rps.ops: validation failed on the 'min' tag; write at least 0",
+            "rps.ops: validation failed on the 'min' tag; use at least 0",
         ),
         (
             "{type: const, ops: 1}",
-            "rps.duration: validation failed on the 'min-time' tag; write at least 1ms",
+            "rps.duration: validation failed on the 'min-time' tag; use at least 1ms",
         ),
         (
             "{type: once}",
-            "rps.times: validation failed on the 'min' tag; write at least 1",
+            "rps.times: validation failed on the 'min' tag; use at least 1",
         ),
         (
             "{type: step, from: 1, to: 2, duration: 1s}",
-            "rps.step: validation failed on the 'min' tag; write at least 1",
+            "rps.step: validation failed on the 'min' tag; use at least 1",
         ),
-        ("{ops: 1}", "rps: plugin type expected; write `type: …`"),
+        ("{ops: 1}", "rps: plugin type expected; add `type: …`"),
         ("5", "rps: expected a map, got 'int'"),
     ] {
         assert_eq!(read(yaml).1, [wanted], "{yaml}");

@@ -190,7 +190,7 @@ fn dump(side: &Side, line: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&body.bytes);
         let cut = body.length.saturating_sub(body.bytes.len() as u64);
         if cut > 0 {
-            out.extend_from_slice(format!("… {cut} bytes more").as_bytes());
+            out.extend_from_slice(format!("… {cut} more bytes").as_bytes());
         }
     }
 }

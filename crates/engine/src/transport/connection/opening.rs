@@ -201,7 +201,7 @@ impl<'a, 'c, I: Io, H: Handler> Attempt<'a, 'c, I, H> {
         self.connection.link = Link::Tunneling(machine);
         let error = match self.cx.io.send(self.slot, head) {
             Ok(sent) if sent == head.len() => return Way::Pending,
-            Ok(_) => IoError::Other("the proxy takes no request".to_owned()),
+            Ok(_) => IoError::Other("the proxy does not accept the request".to_owned()),
             Err(error) => error,
         };
         failed(io_failure(error, During::Connect), self.cx.io.now())
@@ -334,7 +334,9 @@ fn read_tunnel(
             Event::Head(head) if head.body == BodyKind::Tunnel => {
                 return match bytes.is_empty() {
                     true => Tunnel::Open,
-                    false => Tunnel::Refused("bytes follow the proxy's answer".to_owned()),
+                    false => {
+                        Tunnel::Refused("unexpected bytes after the proxy's answer".to_owned())
+                    }
                 };
             }
             Event::Head(head) => {

@@ -1,5 +1,5 @@
 //! The silence of a connection of HTTP/2: the last sign of life of its peer, and the times to ask
-//! for one (docs/design/0011).
+//! for one (docs/design/01-time-and-blame.md#signs-of-life).
 //!
 //! Any byte of the peer is a sign of life. A connection is pinged after a silence while it carries
 //! streams (never an idle one, which gRPC's servers take for abuse), or once after a stream was

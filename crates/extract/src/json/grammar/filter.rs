@@ -115,11 +115,11 @@ fn operand(at: usize, term: Term) -> Result<Operand, ParseError> {
         Term::Operand(operand) => Ok(operand),
         Term::Query(query) if is_singular(&query.segments) => Ok(Operand::Value(query)),
         Term::Query(_) => {
-            let reason = "this may lead to several values, which can't be compared";
+            let reason = "this may select several values, which can't be compared";
             Err(ParseError::new(at, reason))
         }
         Term::Matches(_) => {
-            let reason = "this holds or does not; it can't be compared";
+            let reason = "this is true or false and can't be compared";
             Err(ParseError::new(at, reason))
         }
     }
@@ -149,7 +149,7 @@ fn term(cursor: &mut Cursor<'_>) -> Result<Term, ParseError> {
         "false" => Literal::Bool(false),
         "null" => Literal::Null,
         _ => {
-            let reason = "write `@` and a path from the element, a number or a text in quotes";
+            let reason = "write `@` and a path from the element, a number or a quoted string";
             return Err(cursor.error(reason));
         }
     };
@@ -160,7 +160,7 @@ fn term(cursor: &mut Cursor<'_>) -> Result<Term, ParseError> {
 fn query(cursor: &mut Cursor<'_>) -> Result<Query, ParseError> {
     let is_absolute = cursor.take("$");
     if !is_absolute && !cursor.take("@") {
-        return Err(cursor.error("a path from `@` or `$` should stand here"));
+        return Err(cursor.error("expected a path from `@` or `$`"));
     }
     let segments = cursor.nested(segments)?;
     Ok(Query {
@@ -177,7 +177,7 @@ fn number(cursor: &mut Cursor<'_>) -> Result<Number, ParseError> {
     let mut scanner = Scanner::new(text.as_bytes()).ok();
     let is_number = scanner.as_mut().is_some_and(|s| s.scalar().is_ok());
     let number = Number::parse(text).filter(|_| is_number);
-    let number = number.ok_or_else(|| cursor.error("this is no number of JSON"))?;
+    let number = number.ok_or_else(|| cursor.error("this is not a JSON number"))?;
     cursor.pass(text.len());
     Ok(number)
 }
@@ -188,7 +188,7 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
     if !FUNCTIONS.contains(&name) {
         let near = suggestion(name, FUNCTIONS);
         let known = FUNCTIONS.join(", ");
-        let reason = format!("there is no function `{name}`{near}; there are {known}");
+        let reason = format!("unknown function `{name}`{near}; the functions are {known}");
         return Err(ParseError::new(start, reason));
     }
     cursor.pass(name.len() + 1);
@@ -201,7 +201,7 @@ fn function(cursor: &mut Cursor<'_>, name: &str) -> Result<Term, ParseError> {
             let text = argument(cursor)?;
             cursor.skip_space();
             if !cursor.take(",") {
-                return Err(cursor.error("a `,` and an expression in quotes are missing"));
+                return Err(cursor.error("a `,` and a quoted expression are missing"));
             }
             cursor.skip_space();
             let is_whole = name == "match";

@@ -154,7 +154,7 @@ fn load(scanner: &mut Scanner<'_>, at: usize) -> Result<Item<'static>, Broken> {
             let raw = scanner.string()?;
             let mut text = String::new();
             let is_text = unescape(raw, |piece| text.push_str(piece));
-            is_text.ok_or_else(|| scanner.broken("a string has a bad escape"))?;
+            is_text.ok_or_else(|| scanner.broken("a string has an invalid escape"))?;
             Item::Text(Cow::Owned(text))
         }
         _ => match scanner.scalar()? {
@@ -202,7 +202,9 @@ fn are_equal(
         return Ok(compare(&left_item, &right_item, scanner)?.is_some_and(Ordering::is_eq));
     }
     if depth == DEPTH_MAX {
-        return Err(scanner.beyond("compares values that are nested deeper than 256 levels"));
+        return Err(
+            scanner.beyond("has values nested deeper than 256 levels, which can't be compared")
+        );
     }
     let mut lefts = Children::of(scanner, left);
     let mut rights = Children::of(scanner, right);
@@ -217,7 +219,7 @@ fn are_equal(
         let partner = if are_members {
             let mut name = String::new();
             let is_text = unescape(child.name, |piece| name.push_str(piece));
-            is_text.ok_or_else(|| scanner.broken("a name has a bad escape"))?;
+            is_text.ok_or_else(|| scanner.broken("a name has an invalid escape"))?;
             find(scanner, right, &Selector::Name(name.into()))?
         } else {
             Some(partner.at)

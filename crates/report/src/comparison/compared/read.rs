@@ -20,13 +20,10 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The ends of notes on runs that were ended before their plan.
-const CUT_SHORT: [&str; 2] = [
-    "a signal ended the run before its plan did",
-    "a command ended the run before its plan did",
-];
+/// The end of a note on a run that a signal, a command, a threshold or a loss of agents ended early.
+const CUT_SHORT: &str = "ended the run before its planned end";
 /// The beginnings of notes on records that lack an end.
-const CUT_OFF: [&str; 2] = ["the run was cut off", "the run goes on"];
+const CUT_OFF: [&str; 2] = ["the run was cut off", "the run is in progress"];
 
 /// The document, in the order of the contract.
 #[derive(Deserialize)]
@@ -221,19 +218,19 @@ struct Step {
 /// times as its count says.
 pub(super) fn of(json: &[u8]) -> Result<(Summary, Read), String> {
     let value: Value =
-        serde_json::from_slice(json).map_err(|error| format!("it is no JSON: {error}"))?;
+        serde_json::from_slice(json).map_err(|error| format!("it is not JSON: {error}"))?;
     let schema = value.get("schema").and_then(Value::as_str);
     match schema {
         Some(SCHEMA) => {}
         Some(other) => {
             let other = other.escape_default();
             return Err(format!(
-                "its schema is `{other}`, and a run is compared by `{SCHEMA}`, which --json FILE writes"
+                "its schema is `{other}`; a comparison needs `{SCHEMA}`, which --json FILE writes"
             ));
         }
         None => {
             return Err(format!(
-                "it has no `schema`; a run is compared by `{SCHEMA}`, which --json FILE writes"
+                "it has no `schema`; a comparison needs `{SCHEMA}`, which --json FILE writes"
             ));
         }
     }
@@ -309,7 +306,8 @@ impl Document {
             pools => pools,
         };
         let started = calendar::unix_nanos(&self.run.started_at);
-        let started = started.ok_or("`run.started_at` is no time such as 2026-01-31T23:59:59Z")?;
+        let started =
+            started.ok_or("`run.started_at` is not a time such as 2026-01-31T23:59:59Z")?;
         Ok(RunInfo {
             id: self.run.id.clone(),
             started_at_unix_ns: started,
@@ -341,7 +339,7 @@ impl Document {
         let validities = [Validity::Valid, Validity::Suspect, Validity::Invalid];
         let validity = named(&self.verdict.validity, &validities, Validity::name);
         summary.verdict.validity =
-            validity.ok_or("`verdict.validity` is no word of the contract")?;
+            validity.ok_or("`verdict.validity` must be `valid`, `suspect` or `invalid`")?;
         summary.verdict.reasons.clear();
         summary.load.kept = self.load.kept;
         summary.load.sent_share = self.load.sent_share;
@@ -350,12 +348,10 @@ impl Document {
         let state = named(&self.target.state, &states, TargetState::name);
         summary.target.state = state.unwrap_or(TargetState::Unknown);
         summary.target.reasons.clear();
-        let has = |words: &[&str], is: fn(&str, &str) -> bool| {
-            let mut notes = self.notes.iter();
-            notes.any(|note| words.iter().any(|word| is(note, word)))
-        };
-        let is_cut = has(&CUT_SHORT, |note, word| note.ends_with(word))
-            || has(&CUT_OFF, |note, word| note.starts_with(word));
+        let mut notes = self.notes.iter();
+        let is_cut = notes.any(|note| {
+            note.ends_with(CUT_SHORT) || CUT_OFF.iter().any(|word| note.starts_with(word))
+        });
         summary.load_end.reason = is_cut.then_some(StopReason::Signal);
         Ok(())
     }
@@ -371,7 +367,7 @@ fn model(word: &str) -> Result<Model, String> {
     let found = named(word, &[Model::Open, Model::Closed], Model::name);
     found.ok_or_else(|| {
         format!(
-            "`{}` is no model; `open` and `closed` are",
+            "unknown model `{}`; use `open` or `closed`",
             word.escape_default()
         )
     })
@@ -397,7 +393,7 @@ fn histogram(name: &str, of: &Distribution) -> Result<Histogram, String> {
     match decoded.count() == of.count {
         true => Ok(decoded),
         false => Err(wrong(format!(
-            "it has {} times, and `count` says {}",
+            "it has {} times, but `count` is {}",
             decoded.count(),
             of.count
         ))),
