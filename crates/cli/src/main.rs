@@ -2,6 +2,8 @@
 //!
 //! Knows every other crate and the machine's files, environment and terminal. Must not know how
 //! anything is measured. Start reading at [`main`], then [`session`].
+//!
+//! Only this crate knows how a mistake is named in terms of flags, and which exit code it has.
 
 #![cfg_attr(
     not(feature = "cluster"),
@@ -56,6 +58,15 @@ use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
+/// The answer to `drumfire` alone.
+const FIRST_STEPS: &str = "\
+drumfire load-tests HTTP and gRPC services at an exact rate. To start:
+  drumfire demo                            ten seconds of load on a built-in server, explained
+  drumfire http -r 100/s -z 30s URL        100 requests per second for 30 seconds
+  drumfire new > plan.yaml                 write a plan with comments; `drumfire run plan.yaml` runs it
+  drumfire --help                          list all commands
+";
+
 /// Help is no wider than this: longer lines are hard to read.
 const HELP_COLUMNS_MAX: usize = 100;
 
@@ -99,7 +110,11 @@ fn dispatch(output: &Output) -> Result<Exit, Failure> {
             ..failure
         }),
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _closed = error.print();
+            if texts.is_empty() {
+                output.remark(FIRST_STEPS);
+            } else {
+                let _closed = error.print();
+            }
             Ok(Exit::Usage)
         }
         Err(error) if error.use_stderr() => Err(misread::failure(&error, &texts)),
@@ -154,7 +169,7 @@ fn run(command: Command, output: &Output) -> Result<Exit, Failure> {
         Command::Agent(flags) => command::agent::run(&flags, output),
         #[cfg(not(feature = "cluster"))]
         Command::Cluster { .. } | Command::Agent(_) => Err(Failure::usage(
-            "this program was built for one machine; `make install` builds one for several",
+            "this program was built without cluster support; to build one with it, use `make install`",
         )),
         Command::Ctl(flags) => command::ctl::run(&flags, output),
         Command::Report(flags) => command::report::run(&flags, output),
@@ -193,7 +208,7 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     if Path::new(&first).is_file() && !is_command() {
         let shown = first.escape_default();
         return Err(Failure::usage(format!(
-            "`{shown}` is a file; `drumfire run {shown}` runs a plan"
+            "`{shown}` is a file; to run a plan, use `drumfire run {shown}`"
         )));
     }
     if let Some(mistake) = habits::mistaken_command(&first) {
@@ -207,10 +222,10 @@ fn with_command(mut args: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
         let mut others = args.iter().skip(1).map(|arg| arg.to_string_lossy());
         let what = match others.any(|arg| is_url(&arg)) {
             true => "`drumfire http` with these flags and the URL",
-            false => "one of those that `drumfire --help` lists",
+            false => "a command that `drumfire --help` lists",
         };
         return Err(Failure::usage(format!(
-            "the command comes first: write {what}"
+            "the command comes first: use {what}"
         )));
     }
     Ok(args)

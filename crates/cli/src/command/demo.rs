@@ -43,7 +43,7 @@ pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     let url = format!("http://{address}/");
     output.print(
         format!(
-            "A server whose answers take about 4 ms ({DELAY}) listens at {url}\n\
+            "Started a server at {url} that responds in about 4 ms ({DELAY})\n\
              drumfire http -r '{}' -z {} {url}\n\n",
             flags.rate, flags.duration
         )
@@ -52,7 +52,21 @@ pub(crate) fn run(flags: &DemoFlags, output: &Output) -> Result<Exit, Failure> {
     let written = document::of_http(&http_flags(flags, &url)?)?;
     let exit = fire(flags, &written.document, output)?;
     let _final_count = server.stop();
+    output.print(next_steps().as_bytes())?;
     Ok(exit)
+}
+
+/// Three commands to try next, with the name by which this program was called.
+fn next_steps() -> String {
+    let program = env::args().next().unwrap_or_else(|| "drumfire".to_owned());
+    format!(
+        "\nTo continue, in two terminals:\n  \
+         {program} serve\n  \
+         {program} http -r 'line(100,2000,20s)' localhost:8080\n  \
+         {program} capacity --slo 'p99<50ms' localhost:8080\n\
+         The first starts a test server, the second raises its load from 100 to 2,000 requests/s, and\n\
+         the third finds the highest rate at which 99 of 100 responses take less than 50 ms.\n"
+    )
 }
 
 /// Fires, and explains the report.
@@ -76,12 +90,12 @@ fn fire(flags: &DemoFlags, document: &Document, output: &Output) -> Result<Exit,
     let against = baseline::against(baseline.as_ref(), &summary, &output);
     if let Some(against) = &against {
         let text = against.comparison.text(&style);
-        output.print(format!("\nBeside the baseline\n\n{text}").as_bytes())?;
+        output.print(format!("\nComparison with the baseline\n\n{text}").as_bytes())?;
     }
     match write_page(&summary, document, against.as_ref(), &output) {
-        Ok(path) => output.print(format!("\nThe same as a page: {path}\n").as_bytes())?,
+        Ok(path) => output.print(format!("\nThis report as a page: {path}\n").as_bytes())?,
         // The report has been seen, and the page is a present.
-        Err(error) => output.complain(&format!("can't write the page of the demo: {error}")),
+        Err(error) => output.complain(&format!("can't write the demo's page: {error}")),
     }
     Ok(session::exit_of(&summary, false))
 }
@@ -128,7 +142,7 @@ fn http_flags(flags: &DemoFlags, url: &str) -> Result<crate::flags::HttpFlags, F
         Ok(crate::flags::Cli {
             command: crate::flags::Command::Http(flags),
         }) => Ok(*flags),
-        Ok(_) => Err(Failure::failed("the demo is no load")),
+        Ok(_) => Err(Failure::failed("the demo does not run a load")),
         Err(error) => Err(Failure::usage(error)),
     }
 }
