@@ -11,15 +11,13 @@ SEED ?= 1
 # How many tests of a program run side by side: more than there are cores, since those that take
 # long wait for servers, timeouts and schedules.
 TEST_THREADS ?= 6
-# Empty where the lints have been made already: .ci/run lets clippy compile the tests.
-LINT ?= lint
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Where man(1) and the completion of bash look beside a program of BIN_DIR.
 SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs tidy drawing deny advisories
+.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing deny advisories
 
 # One line that names what is missing, before anything compiles.
 toolchain:
@@ -29,7 +27,7 @@ toolchain:
 # nothing, which costs a tenth of a millisecond of a core for each request, and its program is one for
 # one machine.
 demo: toolchain
-	@echo 'Builds drumfire (less than two minutes at first), then loads the built-in server for ten seconds.'
+	@echo 'Builds drumfire, which takes about two minutes the first time, then loads a built-in server for ten seconds.'
 	cargo build --profile demo --locked --package drumfire --no-default-features
 	$(DEMO) demo
 
@@ -48,18 +46,18 @@ install: toolchain
 	$(BIN_DIR)/drumfire completions fish > $(SHARE_DIR)/fish/vendor_completions.d/drumfire.fish
 
 # What must pass before a change is merged.
-test: toolchain format $(LINT) deny platforms peers suites unit web packages
+test: toolchain format deny platforms peers suites unit web packages
 
 format:
 	tools/lint.sh format
 
+# `make test` runs these lints while it compiles the tests.
 lint:
 	tools/lint.sh clippy
 
-# All that `lint` looks at, compiled.
+# The tests, linted and compiled.
 compiled:
-	cargo test --workspace --locked --no-run
-	cargo test --package drumfire --no-default-features --bin drumfire --locked --no-run
+	tools/run-tests.sh compile
 
 # Licenses, versions and sources of what is linked in, where cargo-deny is installed.
 deny:
@@ -138,7 +136,7 @@ dialects: suites
 tidy:
 	cargo run --quiet --locked --package xtask
 
-# The drawings of each crate's parts in ARCHITECTURE.md and docs/parts.md, as the imports are now.
+# Redraws the parts of engine in ARCHITECTURE.md from the imports, and prints those of the other crates.
 drawing:
 	cargo run --quiet --locked --package xtask draw
 
@@ -157,7 +155,8 @@ truth: suites
 	GO_WRK=$(abspath $(GO_WRK)) PANDORA=$(abspath $(PANDORA)) SLOW_COOKER=$(abspath $(SLOW_COOKER)) \
 	  cargo run --release --locked --package drumfire-bench --bin truth
 
-# Service times by each clock beside a packet capture of the same runs, as in design page 51.
+# Service times by each clock next to a packet capture of the same runs, as in
+# docs/design/01-time-and-blame.md#comparison-with-a-packet-capture.
 capture:
 	cargo build --release --locked --package drumfire --package drumfire-bench
 	cargo run --release --locked --package drumfire-bench --bin capture -- --rounds 5 --svg docs/pictures/clock
@@ -182,3 +181,7 @@ fuzz:
 
 docs:
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --document-private-items --locked
+
+# Guide, manual, dialects and design as one site with a search, in target/book/html; checks its links.
+book:
+	tools/make-book.sh

@@ -3,6 +3,8 @@
 # most of their time, for servers, timeouts and schedules; the others compute. One after the other they
 # leave a third of a machine with two cores idle.
 #
+# The lints run while the tests are compiled, if clippy is here.
+#
 # TEST_THREADS is how many of the tests that wait run side by side: more than there are cores. Of those
 # that compute, one more than there are cores: others would only stand in each other's way. The lines of
 # the second stream come as they are printed, and those of the first at its end.
@@ -10,9 +12,16 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 threads=${TEST_THREADS:-6}
+if command -v clippy-driver >/dev/null && clippy-driver --version >/dev/null 2>&1; then
+  LINT_LEVEL=$(tools/lint-level.sh)
+  export LINT_LEVEL RUSTC_WORKSPACE_WRAPPER=$PWD/tools/compile-linted.sh
+fi
 # Always the whole workspace, whose features differ from those of a part of it.
 tests=(cargo test --workspace --locked --no-fail-fast)
 "${tests[@]}" --no-run
+# Nothing else compiles the program without several machines.
+cargo test --package drumfire --no-default-features --bin drumfire --locked --no-run
+[ "${1:-}" != compile ] || exit 0
 
 # What the second stream holds; a test that needs the machine for itself waits for it.
 work=$(mktemp -d)
