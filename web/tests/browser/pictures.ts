@@ -8,11 +8,13 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { DRUMFIRE, FOLDER, served } from "./made.js";
 import { launched } from "./reader.js";
-import { terminal } from "./terminal.js";
+import { film, terminal } from "./terminal.js";
 
 const PICTURES = fileURLToPath(new URL("../../../../docs/pictures/", import.meta.url));
-/** The most bytes of a picture: who clones the repository gets all of them. */
-const BYTES_MAX = 150_000;
+/** The most bytes of a picture: every clone of the repository holds all of them. */
+const BYTES_MAX = 250_000;
+/** The film: its terminal, its frames, and the time between them in milliseconds. */
+const FILM = { columns: 100, rows: 30, frames: 32, pause: 500, load: "line(100,600,9s) const(450,7s)" } as const;
 const LOAD = ["-r", "const(300,10s) line(300,600,12s) const(450,8s)"];
 const STEPS = [
   "/list?delay=lognormal:4ms,0.4",
@@ -28,6 +30,7 @@ const svgs = join(FOLDER, "svgs");
 try {
   const urls = STEPS.map((step) => url + step);
   const shown = await onTerminal([...["http", ...LOAD, "--html", page, "--svg", svgs], ...urls]);
+  save("screen.svg", Buffer.from(await filmed(["http", "-r", FILM.load, ...urls])));
   await picture(browser, "terminal.png", async (page) => {
     await page.setContent(
       "<style>b{display:inline-block;width:1ch;font-weight:inherit;line-height:1}</style>" +
@@ -75,7 +78,7 @@ await picture(browser, "page-zoom.png", async (of) => {
 });
 await browser.close();
 
-/** Makes a picture on a page of a browser, and refuses one that is too large. */
+/** Makes a picture on a page of a browser. */
 async function picture(
   browser: Browser,
   name: string,
@@ -84,6 +87,11 @@ async function picture(
   const context = await browser.newContext({ viewport: { width: 1000, height: 1080 } });
   const bytes = await make(await context.newPage());
   await context.close();
+  save(name, bytes);
+}
+
+/** Writes a picture, and refuses one that is too large. */
+function save(name: string, bytes: Buffer): void {
   writeFileSync(join(PICTURES, name), bytes);
   console.log(`${name}: ${bytes.length} bytes`);
   if (bytes.length > BYTES_MAX) {
@@ -91,23 +99,53 @@ async function picture(
   }
 }
 
-/** Runs drumfire on a terminal of tmux to its end, and gives what the terminal showed before it. */
-async function onTerminal(args: readonly string[]): Promise<string> {
-  const socket = join(FOLDER, "tmux");
+/** What tmux shows of drumfire, which runs until the returned function ends it. */
+function onTmux(args: readonly string[], columns: number, rows: number): { shown: () => string; end: () => void } {
+  const socket = join(FOLDER, `tmux-${columns}`);
   const tmux = (...of: readonly string[]) => execFileSync("tmux", ["-S", socket, ...of]).toString();
   const quoted = [DRUMFIRE, ...args].map((arg) => `'${arg}'`).join(" ");
   const command = `XDG_STATE_HOME='${FOLDER}' TERM=xterm-256color LC_ALL=C.UTF-8 ${quoted}`;
-  tmux("-u", "new-session", "-d", "-x", "120", "-y", "40", command);
+  tmux("-u", "new-session", "-d", "-x", `${columns}`, "-y", `${rows}`, command);
+  return {
+    shown: () => tmux("capture-pane", "-e", "-p"),
+    end: () => spawn("tmux", ["-S", socket, "kill-server"]),
+  };
+}
+
+/** A film of a run's screen, from its first second on. */
+async function filmed(args: readonly string[]): Promise<string> {
+  const tmux = onTmux(args, FILM.columns, FILM.rows);
+  try {
+    await waited(700);
+    const frames: string[] = [];
+    while (frames.length < FILM.frames) {
+      // The run may end a moment before the last frame.
+      try {
+        frames.push(tmux.shown().trimEnd());
+      } catch {
+        break;
+      }
+      await waited(FILM.pause);
+    }
+    return film(frames, FILM.columns, (frames.length * FILM.pause) / 1000);
+  } finally {
+    tmux.end();
+  }
+}
+
+/** Runs drumfire on a terminal to its end, and gives what the terminal showed before it. */
+async function onTerminal(args: readonly string[]): Promise<string> {
+  const tmux = onTmux(args, 120, 40);
   try {
     await waited(26_000);
-    const shown = tmux("capture-pane", "-e", "-p");
+    const shown = tmux.shown();
     while (!existsSync(page)) {
       await waited(250);
     }
     await waited(1_000);
     return shown;
   } finally {
-    spawn("tmux", ["-S", socket, "kill-server"]);
+    tmux.end();
   }
 }
 
