@@ -293,7 +293,7 @@ mod tests {
     fn a_failing_child_is_an_error_with_its_words() {
         let mut command = Command::new("sh");
         command.args(["-c", "echo so >&2; exit 3"]);
-        let error = run(&mut command, Nanos::from_secs(10), Watch::Nothing).unwrap_err();
+        let error = run(&mut command, Nanos::from_secs(60), Watch::Nothing).unwrap_err();
         assert!(error.to_string().ends_with("so\n"), "{error}");
     }
 

@@ -167,8 +167,9 @@ fn observers_end_in_the_opposite_order_of_their_attachment() {
     );
 }
 
-/// An observer whose thread is slow, and which notes the threads that it sees events in.
-struct Sluggard(Arc<Mutex<Vec<ThreadId>>>);
+/// An observer whose thread is slow, and which notes the threads that it sees events in: the first takes
+/// longer than the run, until the observer behind it in the log has ended.
+struct Sluggard(Arc<Mutex<Vec<ThreadId>>>, Log);
 
 impl Observer for Sluggard {
     fn yields(&self) -> bool {
@@ -178,6 +179,14 @@ impl Observer for Sluggard {
     fn observe(&mut self, event: &RunEvent) {
         self.0.lock().unwrap().push(thread::current().id());
         if let RunEvent::Started(_) = event {
+            let has_ended = |line: &String| line.starts_with("store finish after");
+            for _ in 0..60_000 {
+                if self.1.lock().unwrap().iter().any(has_ended) {
+                    break;
+                }
+                thread::sleep(Duration::from_millis(1));
+            }
+            // It is this one's turn then.
             thread::sleep(Duration::from_millis(300));
         }
     }
@@ -191,7 +200,7 @@ fn events_that_wait_behind_a_run_are_seen_in_the_callers_thread() {
     let server = server();
     let prepared = prepare(requests_to(&server, 10), Arc::new(never)).unwrap();
     let session = Session::of(prepared)
-        .observed_beside("sluggard", Sluggard(Arc::clone(&threads)))
+        .observed_beside("sluggard", Sluggard(Arc::clone(&threads), Arc::clone(&log)))
         .observed_beside("store", Scribe::of("store", &log));
     session.run().unwrap();
     let threads = threads.lock().unwrap();

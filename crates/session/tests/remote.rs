@@ -76,7 +76,7 @@ fn stop(mut stream: UnixStream, control: &Control) -> io::Result<Answer> {
     let reason = StopReason::Command;
     let question = Question::Command(Command::soon(Change::Stop { reason }));
     let mut answer = Vec::new();
-    let wait = Some(Duration::from_secs(10));
+    let wait = Some(Duration::from_secs(60));
     let read = stream
         .set_read_timeout(wait)
         .and_then(|()| stream.write_all(&question.encode()))

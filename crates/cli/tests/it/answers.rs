@@ -1,7 +1,7 @@
 //! Servers that answer badly, slowly or too much: one outcome each, and never an ok too many.
 
 use crate::support::script::Peer;
-use crate::support::{Folder, Script, Serve, load};
+use crate::support::{Folder, PATIENCE, Script, Serve, in_time, load, punctually};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{Read as _, Write as _};
@@ -120,6 +120,7 @@ const ROWS: [Row; 33] = [
                 b"HTTP/1.1 200 OK\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
                 ms(20),
             );
+            peer.hold();
         },
     ),
     row(
@@ -130,6 +131,7 @@ const ROWS: [Row; 33] = [
             peer.request();
             peer.send(HEAD);
             drip(peer, &[b'b'; 100], ms(20));
+            peer.hold();
         },
     ),
     row(
@@ -197,7 +199,7 @@ const ROWS: [Row; 33] = [
     row("a reset within the body", "", "truncated", |peer| {
         peer.request();
         peer.send(HEAD.to_owned() + "some");
-        sleep(ms(50));
+        peer.await_read();
         peer.reset();
     }),
     row("a body to the end of the connection", "", "ok", |peer| {
@@ -347,8 +349,8 @@ fn wrong(row: &Row, body: &str) -> Option<String> {
     })
 }
 
-/// A timeout comes when it was asked for, never before and not much later, and the latency record
-/// keeps it.
+/// A timeout comes when it was asked for, never before, and the latency record keeps it. How much later
+/// depends on the machine, and virtual time shows it to the nanosecond.
 #[test]
 fn timeouts_come_in_time_and_stay_in_the_record() {
     let silent = Script::new(|peer| {
@@ -375,12 +377,13 @@ fn timeouts_come_in_time_and_stay_in_the_record() {
         let report = load(&format!("-c 4 -n 8 {line}"));
         assert_eq!(report.kind(kind), 8, "{line}: {:#}", report.short());
         assert_eq!(report.n("requests.timed_out"), 8);
+        let most = PATIENCE.as_secs_f64();
         for end in ["min", "max"] {
             let time = report.number(&format!("latency.failed.{end}")) / 1e9;
-            assert!((1.0..6.0).contains(&time), "{line}: {end} {time} s");
+            assert!((1.0..most).contains(&time), "{line}: {end} {time} s");
             let time = report.number(&format!("latency.{part}.{end}")) / 1e9;
             assert!(
-                (0.98..6.0).contains(&time),
+                (0.98..most).contains(&time),
                 "{line}: {end} {time} s in the record"
             );
         }
@@ -397,7 +400,7 @@ fn resets_within_bodies_are_counted_exactly() {
             while peer.request().is_some() {
                 if (count.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(every) {
                     peer.send(HEAD.to_owned() + "some");
-                    sleep(ms(10));
+                    peer.await_read();
                     return peer.reset();
                 }
                 peer.send(OK);
@@ -440,18 +443,22 @@ fn closed_on_reuse_is_counted_apart_and_sent_again_only_on_demand() {
 /// Bytes on an idle connection: it is not used again.
 #[test]
 fn an_unasked_response_spoils_its_connection_and_no_request() {
-    let script = Script::new(|peer| {
-        while peer.request().is_some() {
-            peer.send(OK);
-            sleep(ms(20));
-            peer.send("HTTP/1.1 500 Unasked\r\nContent-Length: 0\r\n\r\n");
-        }
-    });
     // Long after each answer the next request comes.
-    let report = load(&format!("-c 1 -r 1 -n 4 {}", script.url()));
-    assert_eq!(report.n("requests.ok"), 4, "{:#}", report.short());
-    assert_eq!(report.status(500), 0);
-    assert_eq!(script.connections(), 4);
+    punctually(ms(500), || {
+        let script = Script::new(|peer| {
+            while peer.request().is_some() {
+                peer.send(OK);
+                sleep(ms(20));
+                peer.send("HTTP/1.1 500 Unasked\r\nContent-Length: 0\r\n\r\n");
+            }
+        });
+        let report = load(&format!("-c 1 -r 1 -n 4 {}", script.url()));
+        let [ok, unasked] = [200, 500].map(|status| report.status(status));
+        assert_eq!(ok + unasked, 4, "{:#}", report.short());
+        in_time((ok, script.connections()) == (4, 4), || {
+            format!("{:#}", report.short())
+        })
+    });
 }
 
 /// A server that ignores `Expect` gets the body after a second; one that agrees gets it at once.
@@ -465,18 +472,21 @@ fn expectations_wait_for_a_second_and_no_longer() {
     });
     let ignoring = Script::new(|peer| while peer.request().is_some() && peer.send(OK) {});
     for (script, least, most) in [(&agreeing, 0.0, 1.0), (&ignoring, 1.0, 6.0)] {
-        let report = load(&format!(
-            "-c 1 -n 1 -d body --expect-continue {}",
-            script.url()
-        ));
-        assert_eq!(report.n("requests.ok"), 1, "{:#}", report.short());
-        let time = report.number("latency.service_time.max") / 1e9;
-        assert!((least..most).contains(&time), "{time} s");
-        assert!(
-            script.heads()[0]
-                .to_lowercase()
-                .contains("\r\nexpect: 100-continue\r\n")
-        );
+        punctually(ms(900), || {
+            let report = load(&format!(
+                "-c 1 -n 1 -d body --expect-continue {}",
+                script.url()
+            ));
+            assert_eq!(report.n("requests.ok"), 1, "{:#}", report.short());
+            let time = report.number("latency.service_time.max") / 1e9;
+            assert!(time >= least, "{time} s");
+            assert!(
+                script.heads()[0]
+                    .to_lowercase()
+                    .contains("\r\nexpect: 100-continue\r\n")
+            );
+            in_time(time < most, || format!("{time} s"))
+        });
     }
 }
 

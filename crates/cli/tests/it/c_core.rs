@@ -1,11 +1,9 @@
 //! gRPC against a server on the C core, the library beneath gRPC's Python, C++ and others.
 
 use crate::support::program::{LIMIT, words};
-use crate::support::{Process, Report, drumfire, lab, load_of};
+use crate::support::{Process, Report, drumfire, lab, load_of, wait_until};
 use std::net::TcpStream;
 use std::process::Stdio;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
 
 /// Calls in each row.
 const CALLS: u64 = 200;
@@ -29,11 +27,9 @@ impl CCore {
             .args([script, &port.to_string()])
             .args(words(options));
         let process = Process::start(command.stdin(Stdio::null()));
-        let end = Instant::now() + Duration::from_secs(20);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < end, "no server: {}", process.stderr());
-            sleep(Duration::from_millis(20));
-        }
+        wait_until("the server listens", || {
+            TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
         Some(Self {
             _process: process,
             port,
@@ -89,7 +85,7 @@ fn statuses_and_deadlines_are_its_own() {
     assert_eq!(report.kind("grpc:not_found"), CALLS, "{:#}", report.short());
     let errors = report.at("errors").to_string();
     assert!(errors.contains("as you wish: 100 % \u{e4}"), "{errors}");
-    let report = server.calls("Unary", "-H 'x-sleep: 0.3' --deadline 50ms");
+    let report = server.calls("Unary", "-H 'x-sleep: 3' --deadline 50ms");
     let what = format!("{:#}", report.short());
     assert_eq!(report.n("requests.failed"), CALLS, "{what}");
     // Its clock for deadlines goes by milliseconds, so that its status may come a little early.

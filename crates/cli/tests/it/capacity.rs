@@ -2,8 +2,7 @@
 
 use crate::support::process::{Run, Signal};
 use crate::support::program::LIMIT;
-use crate::support::{Folder, Process, Serve, drumfire};
-use std::thread;
+use crate::support::{Folder, Process, Serve, drumfire, in_time, punctually, wait_until};
 use std::time::Duration;
 
 fn search(url: &str, flags: &[&str]) -> Process {
@@ -11,17 +10,18 @@ fn search(url: &str, flags: &[&str]) -> Process {
     Process::start(&mut drumfire(args))
 }
 
-/// A search to its end. On a machine that other tests use the generator may be the limit, which is no
-/// answer: it is then searched again, three times in all.
+/// A search to its end.
 fn run(url: &str, flags: &[&str]) -> Run {
-    let mut found = search(url, flags).finish(LIMIT);
-    for _ in 0..2 {
-        if !found.stdout.contains("the generator was the limit") {
-            break;
-        }
-        found = search(url, flags).finish(LIMIT);
-    }
-    found
+    search(url, flags).finish(LIMIT)
+}
+
+/// Whether a search ended with one of these codes, and said this. Of a machine that is busy with other
+/// things the answer is another one, as it should be.
+fn ended(found: &Run, codes: &[i32], says: &str) -> Result<(), String> {
+    let is_right = found.code.is_some_and(|code| codes.contains(&code));
+    in_time(is_right && found.stdout.contains(says), || {
+        format!("{:?} {} {}", found.code, found.stdout, found.stderr)
+    })
 }
 
 fn json(text: &str) -> serde_json::Value {
@@ -53,10 +53,13 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
     );
     let flags = ["--slo", "p99<2s", "--from", "20", "--max", "40"];
     let short = ["--step", "1s", "--hold", "10s", "--confirm", "1s", "--json"];
-    let found = run(&line, &[&flags[..], &short].concat());
-    assert_eq!(found.code, Some(0), "{} {}", found.stdout, found.stderr);
-    assert_eq!(json(&found.stdout)["answer"], "above", "{}", found.stdout);
-    assert!(serve.count("requests") >= 20, "{}", serve.count("requests"));
+    punctually(Duration::from_secs(1), || {
+        let found = run(&line, &[&flags[..], &short].concat());
+        assert!(serve.count("requests") > 0, "{}", found.stderr);
+        ended(&found, &[0], "\"answer\": \"above\"")?;
+        let requests = serve.count("requests");
+        in_time(requests >= 20, || format!("{requests} requests"))
+    });
     for (line, message) in [
         ("grpc --plaintext localhost:1", "set the method with --call"),
         ("grpc --cal x localhost:1", "unexpected argument '--cal'"),
@@ -85,6 +88,10 @@ fn the_capacity_of_calls_is_searched_by_a_line_of_their_command() {
 /// Each request takes 5 ms, one at a time: 200/s are as many as there can be.
 #[test]
 fn a_server_with_one_place_has_the_capacity_of_its_queue() {
+    punctually(Duration::from_secs(2), one_place);
+}
+
+fn one_place() -> Result<(), String> {
     let serve = Serve::new("--serial --delay const:5ms");
     let folder = Folder::new();
     let (store, page, comment) = (
@@ -113,24 +120,30 @@ fn a_server_with_one_place_has_the_capacity_of_its_queue() {
         "-",
     ];
     let found = run(&serve.url, &flags);
+    let text = &found.stdout;
     assert!(
-        matches!(found.code, Some(0 | 3)),
-        "{} {}",
-        found.stdout,
-        found.stderr
+        text.contains("\"schema\": \"drumfire.capacity.v1\""),
+        "{text}"
     );
-    let json = json(&found.stdout);
-    assert_eq!(json["schema"], "drumfire.capacity.v1");
-    assert_eq!(json["answer"], "found", "{json}");
+    // The run ended as planned, and no note tells each of its rates.
+    let report = Process::start(&mut drumfire(["report", &store, "--json", "-"]));
+    let report = report.finish(LIMIT);
+    let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("capacity: "), "{notes}");
+    assert!(!notes.contains("rate "), "{notes}");
+
+    ended(&found, &[0, 3], "\"answer\": \"found\"")?;
+    let json = json(text);
     let rate = |name: &str| json[name].as_f64().unwrap();
     assert!(
         rate("low_per_s") < rate("rate_per_s") && rate("rate_per_s") < rate("high_per_s"),
         "{json}"
     );
-    assert!(
-        rate("rate_per_s") > 130.0 && rate("rate_per_s") < 205.0,
-        "{json}"
-    );
+    let found_rate = rate("rate_per_s");
+    in_time(found_rate > 130.0 && found_rate < 205.0, || {
+        json.to_string()
+    })?;
     assert_eq!(json["slo"], "p90<60ms");
     assert_eq!(json["limited_by"], "target");
     assert_eq!(json["slos"][1]["expression"], "failed<1%");
@@ -146,37 +159,34 @@ fn a_server_with_one_place_has_the_capacity_of_its_queue() {
     assert!(page.contains("keeps p90&lt;60ms"), "the note on the answer");
     let comment = std::fs::read_to_string(&comment).unwrap();
     assert!(comment.starts_with("**Capacity: "), "{comment}");
-    // The run ended as planned, and no note tells each of its rates.
-    let report = Process::start(&mut drumfire(["report", &store, "--json", "-"]));
-    let report = report.finish(LIMIT);
-    let report: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
-    let notes = report["notes"].to_string();
-    assert!(notes.contains("capacity: "), "{notes}");
-    assert!(!notes.contains("rate "), "{notes}");
+    Ok(())
 }
 
 #[test]
 fn the_first_rate_may_miss_and_the_greatest_may_keep() {
     let serve = Serve::new("--delay 20ms");
     let quick = ["--step", "1s", "--from", "50", "-q"];
-    let flags = [&["--slo", "p99<5ms"], &quick[..]].concat();
-    let missed = run(&serve.url, &flags);
-    assert_eq!(missed.code, Some(99), "{} {}", missed.stdout, missed.stderr);
-    let answer = "Capacity     ✗ below 50/s: the first rate misses p99<5ms, failed<1%\n";
-    assert!(missed.stdout.starts_with(answer), "{}", missed.stdout);
-    let flags = [&["--slo", "p99<500ms", "--max", "150"], &quick[..]].concat();
-    let kept = run(&serve.url, &flags);
-    assert_eq!(kept.code, Some(0), "{} {}", kept.stdout, kept.stderr);
-    assert!(
-        kept.stdout.contains("or more: the maximum rate keeps"),
-        "{}",
-        kept.stdout
-    );
-    assert_eq!(kept.stderr, "", "-q");
+    punctually(Duration::from_millis(500), || {
+        let flags = [&["--slo", "p99<5ms"], &quick[..]].concat();
+        let missed = run(&serve.url, &flags);
+        let answer = "Capacity     ✗ below 50/s: the first rate misses p99<5ms, failed<1%\n";
+        ended(&missed, &[99], answer)
+    });
+    punctually(Duration::from_millis(500), || {
+        let flags = [&["--slo", "p99<500ms", "--max", "150"], &quick[..]].concat();
+        let kept = run(&serve.url, &flags);
+        assert_eq!(kept.stderr, "", "-q");
+        let answer = "or more: the maximum rate keeps";
+        ended(&kept, &[0], answer)
+    });
 }
 
 #[test]
 fn connections_are_named_where_they_are_the_limit() {
+    punctually(Duration::from_secs(2), few_connections);
+}
+
+fn few_connections() -> Result<(), String> {
     let serve = Serve::new("--delay 10ms");
     let flags = [
         "--slo",
@@ -196,11 +206,11 @@ fn connections_are_named_where_they_are_the_limit() {
         "-",
     ];
     let found = run(&serve.url, &flags);
+    ended(&found, &[0, 3], "\"answer\": \"found\"")?;
     let json = json(&found.stdout);
-    assert_eq!(json["answer"], "found", "{json} {}", found.stderr);
-    assert_eq!(json["limited_by"], "connections", "{json}");
     let rate = json["rate_per_s"].as_f64().unwrap();
-    assert!(rate > 120.0 && rate < 205.0, "{json}");
+    let is_right = json["limited_by"] == "connections" && rate > 120.0 && rate < 205.0;
+    in_time(is_right, || json.to_string())
 }
 
 #[test]
@@ -208,9 +218,12 @@ fn a_signal_ends_a_search_with_what_is_known() {
     let serve = Serve::new("");
     let search = search(
         &serve.url,
-        &["--slo", "p99<1s", "--step", "1s", "--json", "-"],
+        &["--slo", "p99<20s", "--step", "1s", "--json", "-"],
     );
-    thread::sleep(Duration::from_millis(3_500));
+    // It is named while it is sent, and the one before was kept.
+    wait_until("a second rate", || {
+        search.stderr().contains("climb: 20/s, ")
+    });
     search.signal(Signal::INT);
     let cut = search.finish(LIMIT);
     assert_eq!(cut.code, Some(4), "{} {}", cut.stdout, cut.stderr);
@@ -250,12 +263,10 @@ fn a_plan_is_searched_in_one_of_its_pools() {
         "{}",
         several.stderr
     );
-    let chosen = run(
-        &plan,
-        &[&quick[..], &["--pool", "write", "--json", "-"]].concat(),
-    );
-    assert_eq!(chosen.code, Some(0), "{} {}", chosen.stdout, chosen.stderr);
-    assert_eq!(json(&chosen.stdout)["answer"], "above");
+    punctually(Duration::from_millis(500), || {
+        let flags = [&quick[..], &["--pool", "write", "--json", "-"]].concat();
+        ended(&run(&plan, &flags), &[0], "\"answer\": \"above\"")
+    });
     let closed = "pools:\n  read: { users: 5, requests: [ { get: /a } ] }\n";
     std::fs::write(&plan, text(closed)).unwrap();
     let closed = run(&plan, &quick);

@@ -67,14 +67,28 @@ fn plan(folder: &Folder, serve: &Serve) -> String {
     )
 }
 
-/// A coordinator and an agent; how both ended.
+/// A coordinator and an agent that find each other; how both ended.
 fn run(url: &str, plan: &str, coordinator: Way<'_>, agent: Way<'_>) -> (Run, Run) {
+    run_within("60s", url, plan, (coordinator, agent))
+}
+
+/// The same of two that may not find each other, which is waited for.
+fn run_apart(url: &str, plan: &str, coordinator: Way<'_>, agent: Way<'_>) -> (Run, Run) {
+    run_within("6s", url, plan, (coordinator, agent))
+}
+
+fn run_within(
+    wait: &str,
+    url: &str,
+    plan: &str,
+    (coordinator, agent): (Way<'_>, Way<'_>),
+) -> (Run, Run) {
     let mut args = vec!["agent", "--nats", url];
     args.extend(agent.flags);
     let mut command = drumfire(args);
     let process = Process::start(command.envs(agent.variables.iter().copied()));
     let mut args = vec![
-        "cluster", "run", plan, "--agents", "1", "--nats", url, "--wait", "6s",
+        "cluster", "run", plan, "--agents", "1", "--nats", url, "--wait", wait,
     ];
     args.extend(coordinator.flags);
     let mut command = drumfire(args);
@@ -103,14 +117,14 @@ fn the_rights_in_the_manual_are_those_that_are_needed() {
     );
     assert_eq!(serve.count("requests"), 20);
 
-    let (ran, _) = run(&server.url(), &plan, COORDINATOR, OTHER);
+    let (ran, _) = run_apart(&server.url(), &plan, COORDINATOR, OTHER);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("only 0 of 1 agents joined"), "{ran:?}");
     let wrong = Way {
         flags: &[],
         variables: &[("NATS_USER", "agent"), ("NATS_PASSWORD", "guessed")],
     };
-    let (_, agent) = run(&server.url(), &plan, COORDINATOR, wrong);
+    let (_, agent) = run_apart(&server.url(), &plan, COORDINATOR, wrong);
     assert!(
         agent.stderr.contains("authorization violation"),
         "{agent:?}"
@@ -123,7 +137,7 @@ fn the_rights_in_the_manual_are_those_that_are_needed() {
         let mut left = lines.clone();
         left.remove(number);
         let server = Nats::configured(&nats, &left.join("\n"), &PASSWORDS);
-        let (ran, agent) = run(&server.url(), &plan, COORDINATOR, AGENT);
+        let (ran, agent) = run_apart(&server.url(), &plan, COORDINATOR, AGENT);
         let said = format!("{} {} {}", ran.stdout, ran.stderr, agent.stderr);
         let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
         let is_named = words.contains("NATS forbids this user to") && words.contains(right.trim());
@@ -168,13 +182,13 @@ fn the_way_to_the_server_is_tls() {
         ),
         (&half[..], "can't connect to NATS"),
     ] {
-        let (ran, agent) = run(&server.url(), &plan, open_way(flags), open_way(flags));
+        let (ran, agent) = run_apart(&server.url(), &plan, open_way(flags), open_way(flags));
         assert_eq!(ran.code, Some(1), "{ran:?} {agent:?}");
         assert!(ran.stderr.contains(reason), "{reason}: {ran:?}");
     }
     // A server without TLS gets no word from those that ask for it.
     let open = Nats::new(&nats);
-    let (ran, _) = run(&open.url(), &plan, open_way(whole), open_way(whole));
+    let (ran, _) = run_apart(&open.url(), &plan, open_way(whole), open_way(whole));
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert!(ran.stderr.contains("can't connect to NATS"), "{ran:?}");
 }
@@ -203,7 +217,7 @@ fn a_user_is_known_by_its_key() {
             (Some(0), Some(0)),
             "{ran:?} {agent:?}"
         );
-        let (ran, _) = run(&server.url(), &plan, open_way(&[]), way);
+        let (ran, _) = run_apart(&server.url(), &plan, open_way(&[]), way);
         assert_eq!(ran.code, Some(1), "{ran:?}");
         assert!(ran.stderr.contains("authorization violation"), "{ran:?}");
     }

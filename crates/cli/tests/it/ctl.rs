@@ -95,8 +95,7 @@ fn changes_are_stored_with_the_run() {
     let serve = Serve::new("");
     let folder = Folder::new();
     let [whole, cut] = ["whole", "cut"].map(|name| folder.at(name));
-    let law = "const(100,1s) const(200,2s)";
-    let start = |dir: &str| {
+    let start = |dir: &str, law: &str| {
         let args = ["http", "-q", "-r", law, "--interval", "100ms", "-o", dir];
         let args: Vec<&str> = args.iter().copied().chain([&*serve.url]).collect();
         let before = serve.count("requests");
@@ -106,17 +105,21 @@ fn changes_are_stored_with_the_run() {
         assert_eq!(ctl(&folder, &[dir, "mark", "deployed"]).code, Some(0));
         run
     };
-    let live = start(&whole).finish(LIMIT);
+    let before = serve.count("requests");
+    let live = start(&whole, "const(100,1h) const(200,2h)");
+    serve.await_requests(before + 100);
+    assert_eq!(ctl(&folder, &[&whole, "stop"]).code, Some(0));
+    let live = live.finish(LIMIT);
     let again = |dir: &str| Process::start(&mut at(&folder, &["report", dir])).finish(LIMIT);
     assert!(live.stdout.contains("deployed"), "{}", live.stdout);
     assert_eq!(again(&whole).stdout, live.stdout);
     // What was asked for, and what held.
     let words: Vec<&str> = live.stdout.split_whitespace().collect();
-    let load = "const(100/s,1s) const(200/s,2s) · changed at";
+    let load = "const(100/s,1h) const(200/s,2h) · changed at";
     assert!(words.join(" ").contains(load), "{}", live.stdout);
     assert_eq!(stages(&whole), ["100/s", "300/s"]);
 
-    let run = start(&cut);
+    let run = start(&cut, "const(100,3s) const(200,3s)");
     let before = serve.count("requests");
     serve.await_requests(before + 100);
     run.signal(Signal::KILL);
@@ -144,7 +147,7 @@ fn a_pause_is_a_stage() {
     let serve = Serve::new("");
     let folder = Folder::new();
     let dir = folder.at("run");
-    let law = "const(50,800ms) const(100,800ms)";
+    let law = "const(20,4s) const(100,400ms)";
     let args = [
         "http",
         "-q",
@@ -163,7 +166,7 @@ fn a_pause_is_a_stage() {
     assert_eq!(ctl(&folder, &[&dir, "resume"]).code, Some(0));
     let run = run.finish(LIMIT);
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert_eq!(stages(&dir), ["50/s", "paused", "50/s", "100/s"]);
+    assert_eq!(stages(&dir), ["20/s", "paused", "20/s", "100/s"]);
     assert!(run.stdout.contains("120 sent"), "{}", run.stdout);
 }
 
@@ -257,7 +260,9 @@ fn the_last_run_is_one_of_the_own_folder() {
     };
     let id_of = |row: &str| row.split(' ').next().expect("a name").to_owned();
     let of_other = start(&other);
-    wait_until("the run", || ctl(&folder, &[]).stdout.contains("running for "));
+    wait_until("the run", || {
+        ctl(&folder, &[]).stdout.contains("running for ")
+    });
     let of_others = id_of(&ctl(&folder, &[]).stdout);
     let refused = ctl_of(&own, &["last", "mark", "x"]);
     assert_eq!(refused.code, Some(2), "{}", refused.stdout);

@@ -7,6 +7,7 @@
 //! leaves it out.
 
 use crate::examples;
+pub(crate) use crate::support::program::LIMIT;
 use crate::support::program::{PATH, neutral};
 use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire};
 use std::collections::BTreeSet;
@@ -15,10 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
 
-/// No command of a page takes longer, shortened as it is.
-pub(crate) const LIMIT: Duration = Duration::from_secs(60);
 /// The end of a page's load here: requests enough for every feature, or the time in which a slow
 /// rate sends some.
 const SHORT: &str = "-z 3s -n 100";

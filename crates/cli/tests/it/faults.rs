@@ -36,12 +36,13 @@ fn a_full_backlog_is_a_timeout_of_the_connection() {
     check_timeout(&report, 0.5);
 }
 
-/// No failure came before its timeout, and none much later: how late depends on the machine, and
+/// No failure came before its timeout, and none without an end: how late depends on the machine, and
 /// virtual time shows it to the nanosecond.
 fn check_timeout(report: &Report, timeout: f64) {
     let ends = ["min", "max"].map(|end| report.number(&format!("latency.failed.{end}")) / 1e9);
     let [least, most] = ends;
-    assert!(timeout <= least && most < timeout + 5.0, "{ends:?} s");
+    let patience = PATIENCE.as_secs_f64();
+    assert!(timeout <= least && most < patience, "{ends:?} s");
 }
 
 /// `drumfire http` in a namespace, with JSON on its standard output.
@@ -358,15 +359,14 @@ fn what_this_machine_refuses_is_our_own_fault() {
 fn without_epoll_pwait2_a_run_is_as_any_other() {
     let serve = Serve::new("");
     for errno in ["ENOSYS", "EPERM"] {
-        for line in ["-c 4 -n 200 --no-keepalive", "-c 4 -r 300/s -z 1s"] {
+        for line in ["-c 4 -n 200 --no-keepalive", "-c 4 -r 300/s -n 200"] {
             let options =
                 format!("--seccomp-bpf -e trace=epoll_pwait2 -e inject=epoll_pwait2:error={errno}");
             let Some(process) = traced(&options, &format!("{line} {}", serve.url)) else {
                 return;
             };
             let report = load_of(process);
-            assert!(report.n("requests.ok") >= 200, "{:#}", report.short());
-            assert_eq!(report.n("requests.failed"), 0, "{:#}", report.short());
+            assert_eq!(report.n("requests.ok"), 200, "{:#}", report.short());
             assert!(report.notes().contains("epoll_pwait2"), "{errno} {line}");
         }
     }

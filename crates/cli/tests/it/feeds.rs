@@ -3,7 +3,10 @@
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Report, Run, Script, drumfire};
 use std::fmt::Write as _;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// A server that keeps the targets of requests, in the order in which they arrive.
 fn server() -> (Script, Arc<Mutex<Vec<String>>>) {
@@ -230,7 +233,26 @@ fn a_feed_larger_than_memory_is_read_as_it_is_needed() {
         assert_eq!(target, format!("/{n}/a%20%22{n}%22%0A%2Cb"));
         n
     };
-    let (server, arrived) = server();
+    let (all_come, arrived) = (
+        Arc::<AtomicUsize>::default(),
+        Arc::<Mutex<Vec<String>>>::default(),
+    );
+    let (wanted, into) = (Arc::clone(&all_come), Arc::clone(&arrived));
+    let server = Script::new(move |peer| {
+        while let Some(head) = peer.request() {
+            into.lock()
+                .unwrap()
+                .push(head.split(' ').nth(1).unwrap().to_owned());
+            // So many users have a connection each.
+            let users = wanted.load(Ordering::Relaxed);
+            while into.lock().unwrap().len() < users && !peer.is_over() {
+                sleep(Duration::from_millis(1));
+            }
+            if !peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") {
+                return;
+            }
+        }
+    });
     let folder = Folder::new();
     folder.write("large.csv", &text);
     let rows = |order: &str, pool: &str| -> Vec<u64> {
@@ -254,6 +276,8 @@ fn a_feed_larger_than_memory_is_read_as_it_is_needed() {
     let drawn = rows("random", few);
     assert_eq!(drawn, rows("random", few), "the seed says which");
     assert!(drawn[0] < 20_000 && drawn[299] > 380_000, "{drawn:?}");
+    // Whichever of them comes last has a request left.
+    all_come.store(5, Ordering::Relaxed);
     let mut kept = rows(
         "unique",
         "users: 5\n    connections: 5\n    stop: { requests: 100 }",

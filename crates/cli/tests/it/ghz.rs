@@ -42,14 +42,14 @@ fn a_rate_is_kept_and_time_ends_the_run() {
     assert_eq!(report["endReason"], "timeout");
     // The fiftieth is due when the second is over, and that is too late.
     assert_eq!(report["count"], 49);
-    let line = format!("{CALL} -n 20 -r 100 -x 5s -O json");
+    let line = format!("{CALL} -n 20 -r 100 -x 1m -O json");
     let report = json(&ghz(&line, &server));
     assert_eq!(
         (&report["endReason"], &report["count"]),
         (&"normal".into(), &20.into())
     );
     let total = report["total"].as_u64().unwrap();
-    assert!((200_000_000..5_000_000_000).contains(&total), "{total}");
+    assert!((200_000_000..60_000_000_000).contains(&total), "{total}");
 }
 
 #[test]

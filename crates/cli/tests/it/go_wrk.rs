@@ -93,8 +93,8 @@ fn check(text: &str, mask: &str) {
     assert!(text.ends_with('\n'));
 }
 
-/// The command line of go-wrk's own page, as subcommand and by the link's name; a second in place
-/// of ten.
+/// The command line of go-wrk's own page, as subcommand and by the link's name; a second in place of
+/// ten, and more time for each response.
 #[test]
 fn the_seeds_command_line_runs_as_it_stands() {
     let folder = Folder::new();
@@ -103,18 +103,13 @@ fn the_seeds_command_line_runs_as_it_stands() {
     let serve = Serve::new("");
     let url = serve.url.replace("127.0.0.1", "localhost") + "plaintext";
     for users in [2048, 10] {
-        let line = format!("-c {users} -d 1 {url}");
+        // go-wrk waits for a second, which is little for 2,048 on a busy machine.
+        let line = format!("-c {users} -d 1 -T 20000 {url}");
         let mut by_name = neutral(Command::new(&link));
         let by_name = Process::start(by_name.args(line.split(' '))).finish(LIMIT);
         for run in [go_wrk(&line), by_name] {
             assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{}", run.stdout);
-            let mut mask = report(1, users, &url);
-            // go-wrk waits for a second, which is little for 2,048 on a busy machine.
-            if !run.stdout.contains(NO_ERRORS) {
-                let late = "Number of Errors:\t{count}\nError Counts:\t\t{text}\n";
-                mask = mask.replace(NO_ERRORS, late);
-            }
-            check(&run.stdout, &mask);
+            check(&run.stdout, &report(1, users, &url));
         }
     }
 }
@@ -289,7 +284,8 @@ fn the_timeout_covers_the_body() {
             peer.hold();
         }
     });
-    let run = go_wrk(&format!("-c 2 -d 1 -T 400 {}", script.url()));
+    // Long enough for a head on a machine that is busy with other things.
+    let run = go_wrk(&format!("-c 2 -d 1 -T 2000 {}", script.url()));
     assert!(
         run.stdout
             .contains("context deadline exceeded (Client.Timeout"),
@@ -383,7 +379,7 @@ fn an_interrupt_says_stopping_and_reports() {
         let process = Process::start(&mut drumfire(line.split(' ')));
         serve.await_requests(before + 10);
         process.signal(signal);
-        let run = process.finish(Duration::from_secs(20));
+        let run = process.finish(LIMIT);
         assert_eq!(run.code, Some(0), "{}", run.stderr);
         let mask =
             report(30, 3, &serve.url).replace("concurrently\n", "concurrently\nstopping...\n");

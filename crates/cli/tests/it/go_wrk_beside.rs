@@ -12,6 +12,7 @@ use crate::support::program::{LIMIT, neutral, words};
 use crate::support::script::Peer;
 use crate::support::{Beside, Case, Folder, Process, Record, Run, Script, Serve, drumfire};
 use std::collections::BTreeSet;
+use std::io::BufRead as _;
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::thread::sleep;
@@ -96,9 +97,9 @@ fn serve(behaviour: &str, peer: &mut Peer) {
             "closes-second" => {
                 peer.send(bare(OK.to_owned()));
                 if count == 2 {
-                    // The next request is on its way by then: whether the end overtakes it would else
-                    // depend on which of both has a core.
-                    sleep(Duration::from_millis(5));
+                    // The next request is there by then: whether the end overtakes it would else depend
+                    // on which of both has a core.
+                    let _next = peer.stream.fill_buf();
                     return peer.end();
                 }
             }
@@ -160,14 +161,12 @@ fn begin_body(behaviour: &str, peer: &mut Peer) {
         _ => "Content-Length: 99\r\n\r\n",
     };
     peer.send(format!("HTTP/1.1 200 OK\r\n{head}"));
-    // What was sent is read before the reset comes, which would take it away.
-    let pause = Duration::from_millis(50);
-    sleep(pause);
     if behaviour != "drips" {
+        peer.await_read();
         return peer.reset();
     }
     while peer.send("x") {
-        sleep(pause);
+        sleep(Duration::from_millis(50));
     }
 }
 

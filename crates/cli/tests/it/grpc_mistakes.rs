@@ -1,9 +1,8 @@
 //! Mistakes of a new user of `drumfire grpc`, and the program's answer: the place, the reason, the
 //! remedy, an exit code, and nothing sent.
 
-use crate::support::program::words;
+use crate::support::program::{LIMIT, words};
 use crate::support::{Folder, Process, Run, Serve, drumfire};
-use std::time::Duration;
 
 /// Arguments after `drumfire grpc`, and what stderr must have. `{at}` stands for the built-in
 /// server with `--plaintext`, `{host}` for its address, `{hello}` for a call of its greeter and
@@ -108,7 +107,7 @@ const MISTAKES: [(&str, &[&str]); 34] = [
 fn grpc(line: &str) -> Run {
     let mut command = drumfire(["grpc"]);
     command.args(words(line));
-    Process::start(&mut command).finish(Duration::from_secs(20))
+    Process::start(&mut command).finish(LIMIT)
 }
 
 #[test]
@@ -199,7 +198,7 @@ fn calls_with_values_of_earlier_ones_are_not_refused() {
     let check = |step: &str| {
         folder.write("plan.yaml", text(step));
         let mut command = drumfire(["check", &folder.at("plan.yaml")]);
-        Process::start(&mut command).finish(Duration::from_secs(60))
+        Process::start(&mut command).finish(LIMIT)
     };
     for fine in [
         "data: { name: \"{{ (all | fromjson)[0].id }}\" }",

@@ -417,7 +417,7 @@ fn a_stall_costs_time_or_is_a_timeout() {
         let what = format!("{timeout}: {:#}", report.short());
         assert_eq!(report.n("requests.intended"), 600, "{what}");
         // Those before the stall, unless the machine stood as well.
-        assert!(report.n("requests.ok") >= 100, "{what}");
+        assert!(report.n("requests.ok") > 0, "{what}");
         let slowest = report.number("latency.response_time.max") / 1e9;
         if fails {
             assert!(report.n("requests.timed_out") > 0, "{what}");
@@ -460,7 +460,7 @@ fn a_connection_without_a_sign_of_life_is_given_up() {
         assert!(known.contains(&kind.as_str()), "{kind}; {what}");
     }
     // Before the stall, unless the machine stood as well.
-    assert!(report.n("requests.ok") >= 100, "{what}");
+    assert!(report.n("requests.ok") > 0, "{what}");
     let last = report.number("latency.failed.max") / 1e9;
-    assert!(last < 10.0, "nobody waits for 30 s: {last} s; {what}");
+    assert!(last < 25.0, "nobody waits for 30 s: {last} s; {what}");
 }

@@ -5,7 +5,10 @@ use crate::support::certificates::{Identity, VALID};
 use crate::support::lab;
 use crate::support::peers::Nginx;
 use crate::support::program::{LIMIT, PATH, neutral, words};
-use crate::support::{Authority, Folder, Process, Report, Serve, drumfire, load, load_of};
+use crate::support::{
+    Authority, Folder, PATIENCE, Process, Report, Serve, Signal, drumfire, load_of, wait_until,
+};
+use serde_json::Value;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
@@ -14,6 +17,26 @@ use std::time::Duration;
 
 /// Where Debian has the library that fakes clocks.
 const FAKETIME: &str = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
+
+/// What a run has told of its intervals in a file: the counts of this name, in order.
+fn told(lines: &str, name: &str) -> Vec<u64> {
+    let text = fs::read_to_string(lines).unwrap_or_default();
+    // The last line may not be there as a whole.
+    let intervals = text
+        .lines()
+        .map_while(|line| serde_json::from_str(line).ok());
+    intervals
+        .filter_map(|line: Value| line[name].as_u64())
+        .collect()
+}
+
+/// Waits until a run that is stored there has read a file again.
+fn await_read(dir: &str, file: &str) {
+    wait_until("it is read again", || {
+        let events = fs::read_to_string(format!("{dir}/events.jsonl")).unwrap_or_default();
+        events.contains("read again: ") && events.contains(file)
+    });
+}
 
 /// A server whose certificate is replaced by one of an authority that is not trusted: connections
 /// that are open go on, and new ones fail by name.
@@ -31,8 +54,11 @@ fn a_certificate_that_changes_is_judged_by_new_connections() {
     .start() else {
         return;
     };
+    let folder = Folder::new();
+    let lines = folder.at("lines");
     let line = format!(
-        "http --json - -r 200/s -c 4 -z 4s --full-handshakes --no-keepalive --cacert {} {}",
+        "http --json - --interval 100ms --json-lines {lines} -r 200/s -c 4 -z 1h --full-handshakes \
+         --no-keepalive --cacert {} {}",
         known.certificate,
         nginx.tls_url("fast")
     );
@@ -42,9 +68,12 @@ fn a_certificate_that_changes_is_judged_by_new_connections() {
     fs::copy(&other.certificate, &identity.certificate).unwrap();
     fs::copy(&other.key, &identity.key).unwrap();
     nginx.reload();
+    wait_until("failures", || {
+        told(&lines, "failed").iter().sum::<u64>() > 50
+    });
+    process.signal(Signal::INT);
     let report = load_of(process);
     report.balances();
-    assert_eq!(report.n("requests.intended"), 800, "{:#}", report.short());
     assert!(report.n("requests.ok") >= 100, "{:#}", report.short());
     assert_eq!(
         report.kind("tls:untrusted"),
@@ -86,9 +115,10 @@ fn certificates_are_read_again_when_their_files_change() {
         return;
     };
     let Identity { certificate, key } = &shown;
+    let (dir, lines) = (folder.at("run"), folder.at("lines"));
     let line = format!(
-        "http --json - -r 200/s -c 4 -z 10s --no-keepalive --cacert {trusted} --cert {certificate} \
-         --key {key} {}",
+        "http --json - --interval 500ms --json-lines {lines} -o {dir} -r 200/s -c 4 -z 1h \
+         --no-keepalive --cacert {trusted} --cert {certificate} --key {key} {}",
         nginx.tls_url("fast")
     );
     let process = Process::start(&mut drumfire(words(&line)));
@@ -98,27 +128,33 @@ fn certificates_are_read_again_when_their_files_change() {
     copy(&new_served.key, &served.key);
     nginx.reload();
     copy(&new_shown.certificate, certificate);
-    let a_look = Duration::from_millis(1200);
-    // The certificate's key is still the former one.
-    thread::sleep(a_look);
+    // The certificate's key is still the former one, at one look at least.
+    thread::sleep(Duration::from_millis(1200));
     copy(&new_shown.key, key);
     // The server is trusted after the client's own certificate has changed; otherwise it would
     // refuse the former one, which is another kind of failure.
-    thread::sleep(a_look);
+    await_read(&dir, certificate);
+    await_read(&dir, key);
+    wait_until("failures", || {
+        told(&lines, "failed").iter().sum::<u64>() > 50
+    });
     copy(&later.certificate, &trusted);
+    await_read(&dir, &trusted);
+    wait_until("an end of the failures", || {
+        let counts = ["good", "failed"].map(|name| told(&lines, name));
+        let [good, failed] = counts.map(|of| of.into_iter().rev().take(2).collect::<Vec<_>>());
+        good.len() == 2 && !good.contains(&0) && failed == [0, 0]
+    });
+    process.signal(Signal::INT);
     let report = load_of(process);
     report.balances();
     let short = report.short();
-    assert!(report.n("requests.failed") > 50, "{short:#}");
     assert_eq!(
         report.kind("tls:untrusted"),
         report.n("requests.failed"),
         "{short:#}"
     );
-    assert!(report.n("requests.ok") > 200, "{short:#}");
-    let intervals = report.at("intervals").as_array().unwrap();
-    let last = &intervals[intervals.len() - 2..];
-    assert!(last.iter().all(|one| one["failed"] == 0), "{last:#?}");
+    assert!(report.n("requests.ok") > 100, "{short:#}");
     for file in [certificate, key, &trusted] {
         assert!(report.notes().contains(file), "{file}: {}", report.notes());
     }
@@ -154,10 +190,12 @@ fn a_leap_of_the_clock_changes_no_time() {
     let report = load_of(process);
     report.balances();
     assert_eq!(report.n("requests.ok"), 240, "{:#}", report.short());
+    // However busy the machine is: the leaps are a day and more.
+    let patience = PATIENCE.as_secs_f64();
     let seconds = report.number("run.duration_ns") / 1e9;
-    assert!((1.2..3.0).contains(&seconds), "{seconds} s");
+    assert!((1.2..patience).contains(&seconds), "{seconds} s");
     let slowest = report.number("latency.response_time.max") / 1e9;
-    assert!(slowest < 1.0, "{slowest} s");
+    assert!(slowest < patience, "{slowest} s");
     let again = folder.at("again.json");
     let read = drumfire(words(&format!("report {dir} --json {again}")));
     let read = Process::start(&mut { read }).finish(LIMIT);
@@ -203,17 +241,22 @@ fn a_peer_that_reads_no_further_costs_its_own_requests() {
     let deaf = format!("http://{}/", listener.local_addr().unwrap());
     let serve = Serve::new("");
     let folder = Folder::new();
-    let body = folder.write("body", vec![b'x'; 16 << 20]);
+    folder.write("body", vec![b'x'; 16 << 20]);
     // What is accepted is held open and never read.
     let _accepting = thread::spawn(move || {
         let held: Vec<_> = listener.incoming().take(8).collect();
-        thread::sleep(Duration::from_secs(20));
+        thread::sleep(LIMIT);
         drop(held);
     });
-    let report = load(&format!(
-        "-d @{body} -c 2 -n 8 --timeout 700ms {deaf} {}",
+    // Sixteen megabytes may take more than the others' time on a machine that is busy.
+    let plan = format!(
+        "drumfire: 1\npools:\n  p:\n    users: 2\n    connections: 4\n    body_file: body\n    \
+         requests: [ {{ post: {deaf}, timeout: 700ms }}, {{ post: {}, timeout: 2m }} ]\n\
+         stop: {{ requests: 8 }}\ngenerator: {{ threads: 1 }}\n",
         serve.url
-    ));
+    );
+    let plan = folder.write("plan.yaml", plan);
+    let report = load_of(Process::start(&mut drumfire(["run", &plan, "--json", "-"])));
     report.balances();
     assert_eq!(report.n("requests.ok"), 4, "{:#}", report.short());
     assert_eq!(report.n("requests.timed_out"), 4, "{:#}", report.short());

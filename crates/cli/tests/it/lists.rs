@@ -3,6 +3,7 @@
 
 use crate::support::program::LIMIT;
 use crate::support::{Folder, Process, Report, Run, Script, Serve, Signal, drumfire, wait_until};
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 
 /// A server that keeps the targets and bodies of requests as `/target body`, in the order in which
@@ -133,13 +134,25 @@ fn requests_that_share_lines_go_through_them_together() {
 #[test]
 fn no_line_is_left_out_of_a_load_without_a_count() {
     let requests = both("");
+    let (server, arrived) = server();
+    let folder = folder();
+    let url = server.url();
     for users in [1, 2, 5] {
-        let pool =
-            format!("    users: {users}\n    requests:{requests}\n    stop: {{ after: 300ms }}");
-        let mut arrived = arrives(&pool, 2);
-        arrived.sort();
-        arrived.dedup();
-        assert_eq!(arrived.len(), 10, "{users} users: {arrived:?}");
+        arrived.lock().unwrap().clear();
+        let plan = format!(
+            "drumfire: 1\ndefaults: {{ target: \"{}\" }}\npools:\n  p:\n    users: {users}\n    \
+             requests:{requests}\n    stop: {{ after: 1h }}\ngenerator: {{ threads: 2, seed: 5 }}\n",
+            url.trim_end_matches('/')
+        );
+        let path = folder.write("plan.yaml", plan);
+        let process = Process::start(&mut drumfire(["run", &path, "-q", "--no-store"]));
+        wait_until("all lines", || {
+            let all: BTreeSet<String> = arrived.lock().unwrap().iter().cloned().collect();
+            all.len() == 10
+        });
+        process.signal(Signal::INT);
+        let run = process.finish(LIMIT);
+        assert_eq!(run.code, Some(4), "{users} users: {run:?}");
     }
 }
 
@@ -186,7 +199,7 @@ fn rows_and_lines_go_on_where_a_run_stopped() {
                 target: '{url}'\n    LOAD\n    requests:\n      - { get: '/{{ f }}' }\n      \
                 - { post: '/line/{{ f }}', body_file: rows.txt, body_lines: true, order: once }\n\
                 generator: { threads: 2, interval: 100ms }\n";
-    for load in ["rate: 50/s", "users: 2\n    think: 30ms"] {
+    for load in ["rate: 20/s", "users: 2\n    think: 100ms"] {
         arrived.lock().unwrap().clear();
         let plan = plan.replace("{url}", server.url().trim_end_matches('/'));
         let path = folder.write("plan.yaml", plan.replace("LOAD", load));

@@ -1,14 +1,11 @@
 //! Where results go: closed pipes, full disks, terminals of all sorts, missing descriptors, and
 //! the texts of help.
 
-use crate::support::program::{PATH, neutral};
-use crate::support::{Folder, Process, Report, Run, Serve, drumfire, http, lab};
+use crate::support::program::{LIMIT, PATH, neutral};
+use crate::support::{Folder, Process, Report, Run, Serve, Signal, drumfire, http, lab};
 use std::fs::{self, OpenOptions};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
-
-const LIMIT: Duration = Duration::from_secs(120);
 
 /// A shell's line; `$D` is the program.
 fn shell(line: &str) -> Run {
@@ -190,6 +187,10 @@ fn results_replace_whole_files_and_nothing_else() {
 /// The program on a terminal of its own, made by `script`: its output. It has a row too few for the
 /// screen.
 fn on_terminal(settings: &str, columns: u32, line: &str) -> Option<Run> {
+    started_on_terminal(settings, columns, line).map(|process| process.finish(LIMIT))
+}
+
+fn started_on_terminal(settings: &str, columns: u32, line: &str) -> Option<Process> {
     if !lab::has("script") {
         return None;
     }
@@ -198,7 +199,7 @@ fn on_terminal(settings: &str, columns: u32, line: &str) -> Option<Run> {
     command
         .args(["-qec", &inner, "/dev/null"])
         .env("TERM", "xterm");
-    Some(Process::start(&mut command).finish(LIMIT))
+    Some(Process::start(&mut command))
 }
 
 /// Text without its escape sequences, as far as we send them, and how wide its widest line is.
@@ -262,12 +263,21 @@ fn terminals_get_what_they_can_show() {
 #[test]
 fn a_stopped_run_says_so_until_its_report() {
     let serve = Serve::new("--delay const:4s");
-    let line = format!("http -r 10 -z 20s {}", serve.url);
-    let stopped = "timeout --foreground --preserve-status -s INT 1.5";
+    let folder = Folder::new();
     for columns in [80, 40] {
-        let Some(run) = on_terminal(stopped, columns, &line) else {
+        let pid = folder.at(&columns.to_string());
+        let line = format!("http -r 10 -z 1h {}", serve.url);
+        let before = serve.count("requests");
+        // The shell's place is the program's.
+        let Some(process) = started_on_terminal(&format!("echo $$ >{pid}; exec"), columns, &line)
+        else {
             return;
         };
+        serve.await_requests(before + 5);
+        let pid: i32 = fs::read_to_string(&pid).unwrap().trim().parse().unwrap();
+        let pid = rustix::process::Pid::from_raw(pid).unwrap();
+        rustix::process::kill_process(pid, Signal::INT).unwrap();
+        let run = process.finish(LIMIT);
         assert_eq!(run.code, Some(4), "it was cut short: {}", run.stdout);
         let (_, after) = run.stdout.split_once("\r\x1b[Kstopping").unwrap();
         let (waiting, _) = after.split_once("Verdict").unwrap();

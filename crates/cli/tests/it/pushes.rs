@@ -5,8 +5,8 @@ use crate::support::certificates::{Identity, VALID};
 use crate::support::peers::Nginx;
 use crate::support::program::{LIMIT, words};
 use crate::support::{
-    Authority, Folder, Process, Report, Serve, Signal, alone, drumfire, http, lab, script,
-    wait_until,
+    Authority, Folder, PATIENCE, Process, Report, Serve, Signal, alone, drumfire, http, in_time,
+    lab, punctually, script, wait_until,
 };
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -60,9 +60,7 @@ impl Stub {
 
 /// A request's head, with the names of its fields in small letters, and its content as text.
 fn take(stream: &mut TcpStream) -> String {
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let mut request = Vec::new();
     let mut chunk = [0; 65_536];
     loop {
@@ -135,8 +133,9 @@ fn a_receiver_that_was_down_gets_everything_later() {
     for secret in ["secret", "abc"] {
         assert!(!run.stderr.contains(secret), "{}", run.stderr);
     }
+    // The first, and all that came until it was taken; where the machine is slow, some more.
     let texts = stub.texts();
-    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(texts.len() >= 3, "{texts:?}");
     for text in &texts {
         for line in [
             "POST /write?db=loads HTTP/1.1\r\n",
@@ -150,7 +149,7 @@ fn a_receiver_that_was_down_gets_everything_later() {
     }
     let id = report.at("run")["id"].as_str().unwrap();
     let ok = format!("drumfire_requests_total,pool=main,outcome=ok,run={id}");
-    assert_eq!(last_value(&texts[2..], &ok), Some(40.0), "{}", texts[2]);
+    assert_eq!(last_value(&texts[2..], &ok), Some(40.0), "{texts:?}");
 }
 
 #[test]
@@ -246,8 +245,8 @@ fn prometheus_takes_what_is_written_to_it() {
     assert_eq!(within as u64, report.n("latency.response_time.count"));
     assert_eq!(of("drumfire_run_finished", "") as u64, 1);
     let series = format!("count_over_time({total}{{run=\"{id}\",outcome=\"ok\"}}[1m])");
-    // The first, one each second, and the last.
-    assert!(prometheus.query(&series).unwrap() >= 3.0);
+    // The first and the last; that there is one each second is seen below.
+    assert!(prometheus.query(&series).unwrap() >= 2.0);
     // A failure has a beginning, so that what came in a burst is growth.
     for selector in [
         "drumfire_requests_total{outcome=\"http_status\"}",
@@ -274,30 +273,37 @@ fn each_second_of_a_run_has_a_snapshot_and_each_kind_of_failure_a_beginning() {
     // An interval that ends a second late has the snapshot of two seconds.
     let _turn = alone();
     for interval in ["1s", "100ms"] {
-        let stub = Stub::new(&["204 No Content"]);
-        let folder = Folder::new();
-        let run = http(&format!(
-            "-r 50 -z 4s --interval {interval} --influx http://{} --json {} http://127.0.0.1:{}",
-            stub.address,
-            folder.at("json"),
-            lab::port()
-        ));
-        assert_eq!(run.code, Some(1), "{}", run.stderr);
-        let report = Report::read(&folder.at("json"));
-        assert_eq!(report.notes(), "");
-        let id = report.at("run")["id"].as_str().unwrap();
-        let texts = stub.texts();
-        let elapsed = values(&texts, &format!("drumfire_run_elapsed_seconds,run={id}"));
-        let seconds: Vec<u64> = elapsed.iter().map(|seconds| *seconds as u64).collect();
-        assert_eq!(seconds[..5], [0, 1, 2, 3, 4], "{elapsed:?}");
-        let refused = format!("drumfire_requests_total,pool=main,outcome=connect:refused,run={id}");
-        let refused = values(&texts, &refused);
-        assert_eq!(refused.len(), elapsed.len());
-        assert_eq!(refused[0], 0.0);
-        assert_eq!(refused.last(), Some(&200.0));
-        let never = format!("drumfire_responses_total,pool=main,status=404,run={id}");
-        assert!(values(&texts, &never).iter().all(|count| *count == 0.0));
+        punctually(Duration::from_millis(200), || snapshots(interval));
     }
+}
+
+fn snapshots(interval: &str) -> Result<(), String> {
+    let stub = Stub::new(&["204 No Content"]);
+    let folder = Folder::new();
+    let run = http(&format!(
+        "-r 50 -z 4s --interval {interval} --influx http://{} --json {} http://127.0.0.1:{}",
+        stub.address,
+        folder.at("json"),
+        lab::port()
+    ));
+    assert_eq!(run.code, Some(1), "{}", run.stderr);
+    let report = Report::read(&folder.at("json"));
+    assert_eq!(report.notes(), "");
+    let id = report.at("run")["id"].as_str().unwrap();
+    let texts = stub.texts();
+    let elapsed = values(&texts, &format!("drumfire_run_elapsed_seconds,run={id}"));
+    let seconds: Vec<u64> = elapsed.iter().map(|seconds| *seconds as u64).collect();
+    assert!(elapsed.is_sorted() && seconds[0] == 0, "{elapsed:?}");
+    let refused = format!("drumfire_requests_total,pool=main,outcome=connect:refused,run={id}");
+    let refused = values(&texts, &refused);
+    assert_eq!(refused.len(), elapsed.len());
+    assert_eq!(refused[0], 0.0);
+    assert_eq!(refused.last(), Some(&200.0));
+    let never = format!("drumfire_responses_total,pool=main,status=404,run={id}");
+    assert!(values(&texts, &never).iter().all(|count| *count == 0.0));
+    in_time(seconds.starts_with(&[0, 1, 2, 3, 4]), || {
+        format!("{elapsed:?}")
+    })
 }
 
 #[test]
@@ -341,7 +347,11 @@ fn a_receiver_that_knows_no_gzip_gets_plain_lines() {
     ));
     assert_eq!((run.code, &*run.stderr), (Some(0), ""));
     assert_eq!(Report::read(&folder.at("json")).notes(), "");
-    assert_eq!(stub.texts().len(), 2);
+    // Compressed once, and never again.
+    let texts = stub.texts();
+    let is_compressed = |text: &String| text.contains("content-encoding: gzip");
+    assert!(texts.len() >= 2 && is_compressed(&texts[0]), "{texts:?}");
+    assert!(!texts[1..].iter().any(is_compressed), "{texts:?}");
 }
 
 #[test]
@@ -358,14 +368,14 @@ fn a_receiver_is_left_alone_for_as_long_as_it_asks() {
     assert_eq!(run.code, Some(0), "{}", run.stderr);
     assert_eq!(Report::read(&folder.at("json")).notes(), "");
     let times: Vec<Instant> = stub.all().into_iter().map(|(came, _)| came).collect();
-    assert_eq!(times.len(), 2);
+    assert!(times.len() >= 2);
     assert!(times[1] - times[0] >= Duration::from_secs(2));
     // Longer than the end of a run waits.
-    let stub = Stub::new(&["503 Service Unavailable\r\nRetry-After: 60\r\nContent-Length: 0"]);
+    let stub = Stub::new(&["503 Service Unavailable\r\nRetry-After: 600\r\nContent-Length: 0"]);
     let began = Instant::now();
     let run = http(&line(&stub));
     assert_eq!(run.code, Some(0), "{}", run.stderr);
-    assert!(began.elapsed() < Duration::from_secs(8), "it waited");
+    assert!(began.elapsed() < PATIENCE, "it waited");
     let notes = Report::read(&folder.at("json")).notes();
     assert!(notes.contains("did not accept the last"), "{notes}");
     assert_eq!(stub.all().len(), 1);
@@ -552,9 +562,9 @@ impl Influx {
         }
         let finished = self.number("last(value)", "drumfire_run_finished", id, "");
         assert_eq!(finished, 1);
-        // The first, one each second, and the last.
+        // The first and the last; that there is one each second is seen above.
         let points = self.number("count(value)", total, id, "AND outcome = 'ok'");
-        assert!(points >= 3, "{points}");
+        assert!(points >= 2, "{points}");
     }
 
     /// Checks that measurements, tags and fields are those of the manual.
@@ -750,7 +760,7 @@ fn victoria_metrics_takes_all_forms() {
             folder.at("json"),
             serve.url
         );
-        let run = Process::start(&mut drumfire(words(&line))).finish(Duration::from_secs(60));
+        let run = Process::start(&mut drumfire(words(&line))).finish(LIMIT);
         assert_eq!((run.code, &*run.stderr), (Some(0), ""), "{flag}");
         let report = Report::read(&folder.at("json"));
         let id = report.at("run")["id"].as_str().unwrap();

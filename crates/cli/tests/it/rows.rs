@@ -96,9 +96,9 @@ pools:
   main:
     connections: 3
     requests:
-      - { get: "/?delay=600ms", name: patient, timeout: 20s }
-      - { get: "/?delay=600ms", name: usual }
-      - { get: "/?delay=250ms", name: hasty, timeout: 100ms }
+      - { get: "/?delay=600ms", name: patient, timeout: 1m }
+      - { get: "/?delay=1m", name: usual }
+      - { get: "/?delay=1m", name: hasty, timeout: 100ms }
 stop: { requests: 6 }
 "#;
     folder.write(
@@ -127,7 +127,7 @@ stop: { requests: 6 }
         assert_eq!(outcomes.len(), 2);
     }
     let wrong = plan.replace(
-        "{ get: \"/?delay=600ms\", name: usual }",
+        "{ get: \"/?delay=1m\", name: usual }",
         "{ call: a.B/C, timeout: 1s }",
     );
     folder.write("wrong.yaml", wrong);

@@ -258,7 +258,7 @@ pools:
     target: {url}
     plaintext: true
     users: 2
-    expect: {{ time: <5s }}
+    expect: {{ time: <1m }}
     scenario:
       - call: helloworld.Greeter/SayHello
         name: hello

@@ -2,9 +2,13 @@
 
 use crate::support::process::Signal;
 use crate::support::program::{LIMIT, words};
-use crate::support::{Folder, Process, Report, Run, Serve, drumfire, wait_until};
+use crate::support::{Folder, Process, Report, Run, Script, Serve, drumfire, wait_until};
 use std::fs;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::sleep;
+use std::time::Duration;
 
 const PLAN: &str = r#"
 drumfire: 1
@@ -126,22 +130,34 @@ fn a_phase_that_fails_says_where() {
 /// A signal in a setup ends the run, also where the setup's last request is answered.
 #[test]
 fn no_load_follows_a_setup_in_which_a_signal_came() {
-    let (slow, load, folder) = (
-        Serve::new("--delay const:1s"),
-        Serve::new(""),
-        Folder::new(),
-    );
+    let (load, folder) = (Serve::new(""), Folder::new());
+    // It answers when the signal has come.
+    let has_come = Arc::new(AtomicBool::new(false));
+    let answers = Arc::clone(&has_come);
+    let slow = Script::new(move |peer| {
+        while peer.request().is_some() {
+            while !answers.load(Ordering::Relaxed) && !peer.is_over() {
+                sleep(Duration::from_millis(5));
+            }
+            peer.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+        }
+    });
     let text = format!(
         "drumfire: 1\nsetup: [ {{ get: \"{}x\" }} ]\npools: {{ p: {{ target: \"{}\", users: 1, requests: [ {{ get: / }} ] }} }}\nstop: {{ requests: 3 }}\n",
-        slow.url,
+        slow.url(),
         load.url.trim_end_matches('/')
     );
     folder.write("plan.yaml", text);
     let mut command = drumfire(words("run plan.yaml --no-store"));
     command.current_dir(folder.at("."));
     let process = Process::start(&mut command);
-    slow.await_requests(1);
+    wait_until("the setup's request", || !slow.heads().is_empty());
     process.signal(Signal::INT);
+    wait_until("it is acknowledged", || {
+        let said = "waiting for the setup's request in flight";
+        process.stderr().contains(said)
+    });
+    has_come.store(true, Ordering::Relaxed);
     let ended = process.finish(LIMIT);
     assert_eq!(ended.code, Some(4), "{ended:?}");
     let said = "the setup was interrupted; no load was sent";

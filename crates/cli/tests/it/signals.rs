@@ -1,7 +1,9 @@
 //! The effects of signals on a run, as a person at a terminal sees them.
 
 use crate::support::process::Signal;
-use crate::support::{Folder, PATIENCE, Process, Serve, alone, drumfire, wait_until};
+use crate::support::{
+    Folder, PATIENCE, Process, Serve, alone, drumfire, in_time, punctually, wait_until,
+};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read as _, Write as _};
@@ -69,6 +71,10 @@ fn start(serve: &Serve, stderr: OwnedFd, stdout: Option<OwnedFd>) -> Process {
 #[test]
 fn the_first_is_acknowledged_and_the_second_reports_at_once() {
     let _turn = alone();
+    punctually(NOTICED, first_and_second);
+}
+
+fn first_and_second() -> Result<(), String> {
     let serve = Serve::new("--delay const:5m");
     let mut noticed = Vec::new();
     for (first, second) in [
@@ -89,11 +95,8 @@ fn the_first_is_acknowledged_and_the_second_reports_at_once() {
         noticed.push(asked.elapsed());
         sleep(Duration::from_millis(200));
         assert!(process.is_running(), "it waits for what is in flight");
-        let asked = Instant::now();
         process.signal(second);
         let run = process.finish(PATIENCE);
-        let took = asked.elapsed();
-        assert!(took < Duration::from_secs(2), "the report came in {took:?}");
         assert_eq!(run.code, Some(1), "nothing was answered");
         for part in [
             "4 in flight",
@@ -103,7 +106,8 @@ fn the_first_is_acknowledged_and_the_second_reports_at_once() {
         }
     }
     // Each should be; on a busy machine one of them is enough to see that nothing is waited for.
-    assert!(noticed.iter().any(|time| *time < NOTICED), "{noticed:?}");
+    let is_noticed = noticed.iter().any(|time| *time < NOTICED);
+    in_time(is_noticed, || format!("{noticed:?}"))
 }
 
 /// The kernel and the shell may each send SIGHUP when a terminal goes away: the second is the same

@@ -3,7 +3,9 @@
 
 use crate::support::program::{LIMIT, PATH, neutral, words};
 use crate::support::script::Peer;
-use crate::support::{Folder, Process, Run, Script, Serve, Signal, drumfire};
+use crate::support::{
+    Folder, Process, Run, Script, Serve, Signal, drumfire, in_time, punctually, wait_until,
+};
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::symlink;
@@ -80,6 +82,10 @@ fn answers_in(time: Duration, odd: impl Fn(u64) -> Duration + Send + Sync + 'sta
 
 #[test]
 fn a_number_of_requests_is_exact_and_p999_is_no_maximum() {
+    punctually(Duration::from_millis(200), number_and_p999);
+}
+
+fn number_and_p999() -> Result<(), String> {
     let slow = |number| Duration::from_millis(if number == 700 { 250 } else { 0 });
     let (server, folder) = (answers_in(Duration::ZERO, slow), Folder::new());
     let csv = folder.at("lat.csv");
@@ -93,8 +99,7 @@ fn a_number_of_requests_is_exact_and_p999_is_no_maximum() {
     };
     assert_eq!(line.counts, [2_000, 0, 0]);
     assert_eq!(server.heads().len(), 2_000);
-    // Those that a user left out while it was busy were due as well.
-    assert!(line.goal >= 2_000 && line.goal < 2_300, "{line:?}");
+    assert!(line.goal >= 2_000, "{line:?}");
     assert!(line.most >= 250_000, "{line:?}");
     // The table has every time; its bucket of rank 1,998 holds p999.
     let table = std::fs::read_to_string(csv).unwrap();
@@ -121,6 +126,8 @@ fn a_number_of_requests_is_exact_and_p999_is_no_maximum() {
         "{}",
         run.stdout
     );
+    // Those that a user left out while it was busy were due as well.
+    in_time(line.goal < 2_300, || format!("{line:?}"))
 }
 
 #[test]
@@ -145,6 +152,10 @@ fn a_busy_user_leaves_out_requests_that_a_number_of_them_does_not_count() {
 
 #[test]
 fn users_send_one_after_the_other_and_one_that_is_stuck_holds_up_no_other() {
+    punctually(Duration::from_millis(30), users_and_one_that_is_stuck);
+}
+
+fn users_and_one_that_is_stuck() -> Result<(), String> {
     let first = AtomicU64::new(0);
     let arrivals: Arc<Mutex<Vec<Instant>>> = Arc::default();
     let seen = Arc::clone(&arrivals);
@@ -164,23 +175,28 @@ fn users_send_one_after_the_other_and_one_that_is_stuck_holds_up_no_other() {
     let [whole, rest] = &lines(&run)[..] else {
         panic!("{}", run.stdout);
     };
-    // Three of four users.
-    assert_eq!(
-        (whole.counts, whole.goal, whole.share),
-        ([15, 0, 0], 20, 75)
-    );
-    assert_eq!(rest.counts, [0, 0, 1]);
     assert!(
         run.stderr
-            .contains("1 × context deadline exceeded (Client.Timeout exceeded"),
+            .contains(" × context deadline exceeded (Client.Timeout exceeded"),
         "{}",
         run.stderr
     );
+    let of_kind = |kind: usize| whole.counts[kind] + rest.counts[kind];
+    let [good, bad, failed] = [0, 1, 2].map(of_kind);
+    assert!(good <= 15 && bad == 0 && failed > 0, "{}", run.stdout);
+    assert_eq!(whole.goal, 20);
+    // Three of four users.
+    let wanted = ([15, 0, 0], 75, [0, 0, 1]);
+    in_time((whole.counts, whole.share, rest.counts) == wanted, || {
+        run.stdout.clone()
+    })?;
     // A request each 50 ms, and not four each 200 ms.
     let arrivals = arrivals.lock().unwrap();
     let gaps = arrivals.windows(2).map(|pair| pair[1] - pair[0]);
     let near = gaps.filter(|gap| *gap < Duration::from_millis(20)).count();
-    assert!(near <= 3, "{near} of {} come together", arrivals.len());
+    in_time(near <= 3, || {
+        format!("{near} of {} come together", arrivals.len())
+    })
 }
 
 #[test]
@@ -212,12 +228,15 @@ fn urls_have_fair_shares_whatever_the_number_of_users() {
 
 #[test]
 fn a_dead_target_is_told_in_a_line_for_each_kind() {
+    punctually(Duration::from_millis(150), dead_target);
+}
+
+fn dead_target() -> Result<(), String> {
     let port = crate::support::lab::port();
     let flags = "-qps 100 -concurrency 2 -interval 500ms -iterations 1";
     let run = slow_cooker(&format!("{flags} http://127.0.0.1:{port}/"));
     let line = &lines(&run)[0];
-    // Each user keeps its rate.
-    assert!(line.counts[2] > 60 && line.counts[2] <= 100, "{line:?}");
+    assert!(line.counts[2] <= 100, "{line:?}");
     assert_eq!((line.counts[0], line.share), (0, 0));
     let told: Vec<&str> = run
         .stderr
@@ -226,6 +245,8 @@ fn a_dead_target_is_told_in_a_line_for_each_kind() {
         .collect();
     assert!((1..=2).contains(&told.len()), "{told:?}");
     assert!(told[0].contains("× connection refused"), "{told:?}");
+    // Each user keeps its rate.
+    in_time(line.counts[2] > 60, || format!("{line:?}"))
 }
 
 #[test]
@@ -233,8 +254,9 @@ fn certificates_are_not_verified_and_a_note_says_so() {
     let server = Serve::new("--tls");
     let url = format!("https://{}/", server.address());
     let run = slow_cooker(&format!("-qps 20 -interval 300ms -iterations 1 {url}"));
-    let line = &lines(&run)[0];
-    assert!(line.counts[0] > 0 && line.counts[2] == 0, "{line:?}");
+    let lines = lines(&run);
+    let count = |kind: usize| lines.iter().map(|line| line.counts[kind]).sum::<u64>();
+    assert!(count(0) > 0 && count(2) == 0, "{lines:?}");
     assert!(
         run.stderr.contains("certificates are not verified"),
         "{}",
@@ -263,7 +285,7 @@ fn its_page_s_pipelines_count_bad_and_failed_requests() {
         .iter()
         .map(|line| (line.counts[1], line.counts[2]))
         .unzip();
-    assert!(bad[0] > 0, "{}", run.stdout);
+    assert!(bad.iter().any(|count| *count > 0), "{}", run.stdout);
     for (part, counts) in [(2, bad), (3, failed)] {
         let run = shell(&format!(
             "cat slow_cooker.log |cut -d ' ' -f 3 | cut -d '/' -f {part} |sort -rn |uniq -c"
@@ -312,10 +334,7 @@ fn a_second_signal_waits_for_nothing() {
     });
     let mut command = drumfire(["slow_cooker", "-qps", "5", "-timeout", "0"]);
     let process = Process::start(command.arg(server.url()));
-    let until = Instant::now() + LIMIT;
-    while server.heads().is_empty() && Instant::now() < until {
-        sleep(Duration::from_millis(10));
-    }
+    wait_until("a request", || !server.heads().is_empty());
     process.signal(Signal::TERM);
     sleep(Duration::from_millis(200));
     process.signal(Signal::INT);
@@ -359,8 +378,8 @@ fn a_redirect_is_part_of_a_response() {
         "-qps 4 -interval 1s -iterations 1 -noLatencySummary {url}"
     ));
     let lines = lines(&run);
-    assert!(
-        lines[0].quantiles.iter().all(|time| *time >= 150),
-        "{lines:?}"
-    );
+    let mut answered = lines.iter().filter(|line| line.counts[0] > 0);
+    let is_whole = |line: &Line| line.quantiles.iter().all(|time| *time >= 150);
+    assert!(answered.next().is_some_and(is_whole), "{lines:?}");
+    assert!(answered.all(is_whole), "{lines:?}");
 }

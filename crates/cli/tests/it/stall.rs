@@ -6,7 +6,9 @@
 use crate::support::peers::{Nginx, Peer, Processes};
 use crate::support::process::Signal;
 use crate::support::program::{PATH, neutral};
-use crate::support::{Process, Report, Serve, drumfire, lab, load, load_of, wait_until};
+use crate::support::{
+    Process, Report, Serve, drumfire, in_time, lab, load, load_of, punctually, wait_until,
+};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -83,7 +85,13 @@ fn greatest(report: &Report, distribution: &str) -> f64 {
 /// on the wire, as a tool that waits for its target would have reported.
 #[test]
 fn a_stall_of_nginx_is_in_the_response_times_and_not_in_the_service_times() {
-    let Some(nginx) = one_process() else { return };
+    punctually(ms(400), stall_of_nginx);
+}
+
+fn stall_of_nginx() -> Result<(), String> {
+    let Some(nginx) = one_process() else {
+        return Ok(());
+    };
     let (rate, count) = (200.0, 1_600);
     // A count in place of a duration: requests that are late at the end are sent all the same.
     let process = start(&format!("-r 200/s -c 4 -n {count} {}", nginx.url("fast")));
@@ -98,15 +106,15 @@ fn a_stall_of_nginx_is_in_the_response_times_and_not_in_the_service_times() {
     // Four connections, two stalls: 8 of 1,600 requests were on the wire, the first of them as
     // soon as one was due and we were there to send it.
     let service = report.quantile("service_time", "0.95");
-    assert!(service < 0.5, "{service} s of service");
     let least = stalls[0].as_secs_f64() - 1.0 / rate - greatest(&report, "lag");
     let longest = greatest(&report, "service_time");
     assert!(longest > least * 0.98, "{longest} s of service at most");
     let waiting = report.quantile("waiting", "0.95");
     assert!(waiting > 0.7, "the target caused the wait: {waiting} s");
-    let lag = report.quantile("lag", "0.5");
-    assert!(lag < 0.1, "the generator did not: {lag} s");
     assert_eq!(nginx.logged(count), count);
+    in_time(service < 0.5, || format!("{service} s of service"))?;
+    let lag = report.quantile("lag", "0.5");
+    in_time(lag < 0.1, || format!("the generator did not: {lag} s"))
 }
 
 /// With a connection for every request all are on the wire, and both times show the stall.
@@ -289,6 +297,10 @@ fn strictness_turns_a_limited_generator_into_an_exit_code() {
 /// The built-in server's own stall is the same to us as a stopped process.
 #[test]
 fn the_built_in_stall_follows_the_closed_form() {
+    punctually(ms(200), built_in_stall);
+}
+
+fn built_in_stall() -> Result<(), String> {
     let serve = Serve::new("--stall 500ms/2s");
     let (rate, count) = (500.0, 1_500);
     let report = load_of(start(&format!("-r 500/s -c 8 -n {count} {}", serve.url)));
@@ -298,7 +310,9 @@ fn the_built_in_stall_follows_the_closed_form() {
     check_stalls(&report, "response_time", stall, 0.0);
     // And not more than two, a third of the time.
     let median = report.quantile("response_time", "0.5");
-    assert!(median < 0.25, "most wait for nothing: {median} s");
+    in_time(median < 0.25, || {
+        format!("most wait for nothing: {median} s")
+    })
 }
 
 /// A server with one place, exponential service at 200/s and Poisson arrivals at 100/s: response

@@ -4,6 +4,7 @@
 
 pub(crate) mod beside;
 pub(crate) mod certificates;
+pub(crate) mod delays;
 pub(crate) mod folder;
 pub(crate) mod interop;
 pub(crate) mod lab;
@@ -22,6 +23,7 @@ pub(crate) mod wire;
 
 pub(crate) use beside::{Beside, Case, Record};
 pub(crate) use certificates::Authority;
+pub(crate) use delays::{in_time, punctually};
 pub(crate) use folder::Folder;
 pub(crate) use interop::Interop;
 pub(crate) use patience::{PATIENCE, wait_until};

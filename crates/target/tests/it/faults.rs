@@ -68,17 +68,19 @@ fn a_seed_repeats_every_draw() {
 fn delays_run_side_by_side() {
     let server = start(Options::default());
     let mut clients: Vec<Client> = (0..60).map(|_| Client::connect(&server)).collect();
+    // One after the other, nobody would wait for the last.
+    let (late, soon) = clients.split_at_mut(30);
+    for client in late {
+        client.send(b"GET /?delay=5m HTTP/1.1\r\nHost: t\r\n\r\n");
+    }
     let before = Instant::now();
-    for client in &mut clients {
+    for client in &mut *soon {
         client.send(b"GET /?delay=200ms HTTP/1.1\r\nHost: t\r\n\r\n");
     }
-    for client in &mut clients {
+    for client in soon {
         assert_eq!(client.reply().status, 200);
     }
-    // One after the other they would take twelve seconds.
-    let elapsed = before.elapsed();
-    assert!(elapsed >= Duration::from_millis(200));
-    assert!(elapsed < Duration::from_secs(9), "{elapsed:?}");
+    assert!(before.elapsed() >= Duration::from_millis(200));
 }
 
 #[test]
@@ -189,18 +191,22 @@ fn a_stall_stops_everything_for_its_length() {
     });
     let mut client = Client::connect(&server);
     let begun = Instant::now();
-    let mut waits = Vec::new();
-    while begun.elapsed() < Duration::from_millis(3_400) {
+    let (mut short, mut long) = (0, 0);
+    // Each stall holds the one request that is under way, unless we stood ourselves when it began;
+    // without them an answer takes no time.
+    while long < 3 || short < 10 {
         let before = Instant::now();
         client.get("/");
-        waits.push(before.elapsed());
+        let waited = before.elapsed();
+        *if waited > Duration::from_millis(150) {
+            &mut long
+        } else {
+            &mut short
+        } += 1;
+        let patience = Duration::from_secs(60);
+        assert!(begun.elapsed() < patience, "{short} short, {long} long");
     }
-    // In 3.4 s lie at least eight whole stalls, and each holds the one request that is under way,
-    // unless we stood ourselves when it began; without them an answer takes no time.
-    let is_long = |wait: &&Duration| **wait > Duration::from_millis(150);
-    let long = waits.iter().filter(is_long).count();
-    assert!(long >= 3 && waits.len() > 4 * long, "{waits:?}");
-    assert_eq!(server.stop().requests, waits.len() as u64);
+    assert_eq!(server.stop().requests, short + long);
 }
 
 #[test]

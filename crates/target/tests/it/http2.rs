@@ -229,14 +229,13 @@ fn streams_are_limited_and_delays_run_side_by_side() {
         client.get("/").await.unwrap();
         assert_eq!(client.requests.current_max_send_streams(), 7);
         let start = Instant::now();
-        let replies: Vec<_> = (0..7).map(|_| client.get("/")).collect();
-        for reply in replies {
+        // One after the other, nobody would wait for the last.
+        let _late: Vec<_> = (0..4).map(|_| client.get("/?delay=5m")).collect();
+        let soon: Vec<_> = (0..3).map(|_| client.get("/")).collect();
+        for reply in soon {
             assert_eq!(reply.await.unwrap().status, 200);
         }
-        // One after the other they would take three seconds and a half.
-        let took = start.elapsed();
-        let range = Duration::from_millis(500)..Duration::from_secs(3);
-        assert!(range.contains(&took), "{took:?}");
+        assert!(start.elapsed() >= Duration::from_millis(500));
     });
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A test that cannot run prints why and passes; with `CI=true` it fails.
 
-use std::net::TcpListener;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -142,6 +142,32 @@ pub(crate) fn connections(port: u16) -> usize {
         .filter_map(|table| std::fs::read_to_string(table).ok())
         .map(|table| table.lines().filter(is_one).count())
         .sum()
+}
+
+/// How many bytes of a connection one end has sent and the other has not read, as both are on this
+/// machine; `None` where the kernel does not say or the connection has ended.
+pub(crate) fn unread(from: SocketAddr, to: SocketAddr) -> Option<u64> {
+    let name = |address: SocketAddr| match address.ip() {
+        IpAddr::V4(ip) => {
+            let ip = u32::from_ne_bytes(ip.octets());
+            Some(format!("{ip:08X}:{:04X}", address.port()))
+        }
+        IpAddr::V6(_) => None,
+    };
+    let (from, to) = (name(from)?, name(to)?);
+    let table = std::fs::read_to_string("/proc/net/tcp").ok()?;
+    // sl local_address rem_address st tx_queue:rx_queue …
+    let queues = |near: &str, far: &str| {
+        let rows = table.lines().map(|line| line.split_whitespace().skip(1));
+        let mut found = rows.filter_map(|mut row| {
+            let is_it = row.next()? == near && row.next()? == far;
+            let (sent, come) = row.nth(1)?.split_once(':')?;
+            let number = |text| u64::from_str_radix(text, 16).ok();
+            is_it.then_some((number(sent)?, number(come)?))
+        });
+        found.next()
+    };
+    Some(queues(&from, &to)?.0 + queues(&to, &from)?.1)
 }
 
 /// A network namespace with a loopback of its own.

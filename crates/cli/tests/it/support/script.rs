@@ -1,6 +1,7 @@
 //! A server that follows a test's script, and a minimal client.
 
-use super::patience::PATIENCE;
+use super::lab;
+use super::patience::{PATIENCE, wait_until};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -147,6 +148,7 @@ impl Peer {
     pub(crate) fn send_written(&mut self, text: &str) -> bool {
         text.split("\\p").enumerate().all(|(index, piece)| {
             if index > 0 {
+                self.await_read();
                 thread::sleep(Duration::from_millis(30));
             }
             self.send(unescaped(&repeated(piece)))
@@ -161,6 +163,20 @@ impl Peer {
     /// Ends the sent stream.
     pub(crate) fn end(&self) {
         let _ended = self.stream.get_ref().shutdown(Shutdown::Write);
+    }
+
+    /// Waits until the client has read what was sent, which a reset would take away.
+    pub(crate) fn await_read(&self) {
+        let stream = self.stream.get_ref();
+        let (Ok(own), Ok(client)) = (stream.local_addr(), stream.peer_addr()) else {
+            return;
+        };
+        if cfg!(not(target_os = "linux")) {
+            return thread::sleep(Duration::from_millis(50));
+        }
+        wait_until("the client has read it", || {
+            self.is_over() || lab::unread(own, client).is_none_or(|bytes| bytes == 0)
+        });
     }
 
     /// Resets the connection.

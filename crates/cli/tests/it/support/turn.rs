@@ -79,7 +79,7 @@ impl Machine {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Shared,
     Alone,
@@ -126,6 +126,11 @@ pub(crate) fn alone() -> Alone {
         file
     });
     Alone { _file: file }
+}
+
+/// Whether the test on this thread has the machine alone.
+pub(crate) fn is_alone() -> bool {
+    OWN.with_borrow(|turn| turn.as_ref().is_some_and(|turn| turn.way == Way::Alone))
 }
 
 /// Begins the share of the test on this thread, unless it has a turn already. Threads that a test
