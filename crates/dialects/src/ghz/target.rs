@@ -151,9 +151,9 @@ mod tests {
             ("unix://a/b", "`unix://a/b` is not a socket path; "),
             ("a b:1", "byte 8 of URL "),
             ("user@a:1", "`@` in host `user@a:1`; "),
-            ("a:1/b", "`/` in host `a:1/b`: "),
-            ("https://a:1", "`/` in host `https://a:1`: "),
-            ("dns://a/b:1", "`/` in host `dns://a/b:1`: "),
+            ("a:1/b", "`/` in host `a:1/b`; "),
+            ("https://a:1", "`/` in host `https://a:1`; "),
+            ("dns://a/b:1", "`/` in host `dns://a/b:1`; "),
             ("a:http", "`http` is not a port; "),
             ("a:", "`` is not a port; "),
             (
