@@ -225,7 +225,11 @@ mod tests {
                 "#[cfg(test)]\nmod tests {\n    const X: &str = \"nobody\";\n}\n",
                 None,
             ),
-            (flags, "    /// In place of the text\n", None),
+            (
+                flags,
+                "    /// In place of the text\n",
+                Some((1, Violation, "In place of")),
+            ),
             (
                 "docs/manual/a.md",
                 "Lines.\nThose of a pool.\n",
