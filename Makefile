@@ -17,7 +17,7 @@ SHARE_DIR ?= $(BIN_DIR)/../share
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing deny advisories
+.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing reference deny advisories
 
 # One line that names what is missing, before anything compiles.
 toolchain:
@@ -139,6 +139,10 @@ tidy:
 # Redraws the parts of engine in ARCHITECTURE.md from the imports, and prints those of the other crates.
 drawing:
 	cargo run --quiet --locked --package xtask draw
+
+# Rewrites the tables of docs/manual that are generated from the code.
+reference:
+	cargo run --quiet --locked --package xtask reference
 
 # The tables of docs/benchmarks.md. Takes minutes and wants an idle machine.
 bench: suites

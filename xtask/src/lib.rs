@@ -16,12 +16,12 @@ pub mod layers;
 pub mod licenses;
 pub mod limits;
 pub mod links;
-pub mod manual;
 pub mod measures;
 pub mod no_runtime;
 pub mod parts;
 pub mod prose;
 pub mod reasons;
+pub mod reference;
 pub mod sleeping;
 pub mod sources;
 pub mod third_party;
@@ -69,7 +69,7 @@ pub const CHECKS: &[(&str, Check)] = &[
     ("sources", sources::check),
     ("license texts", third_party::check),
     ("links", links::check),
-    ("manual", manual::check),
+    ("reference", reference::check),
     ("limits", limits::check),
     ("commits", commits::check),
 ];

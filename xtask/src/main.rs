@@ -1,6 +1,7 @@
 //! `cargo run -p xtask`: every tidy check, with the advice that does not fail a test.
 //! `cargo run -p xtask draw`: draws the parts of `engine` in ARCHITECTURE.md, and prints those of the other
 //! crates.
+//! `cargo run -p xtask reference`: rewrites the tables of the manual that are generated from the code.
 //! `cargo run -p xtask measures [FOLDER]`: the shape of the code in numbers, of this repository or of
 //! another checkout.
 //! `cargo run -p xtask licenses SYSTEM`: the licenses of all that is linked into the program on a system,
@@ -9,13 +10,14 @@
 use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
-use xtask::{CHECKS, Repository, Severity, measures, parts, third_party};
+use xtask::{CHECKS, Repository, Severity, measures, parts, reference, third_party};
 
 fn main() -> ExitCode {
     let out = &mut std::io::stdout().lock();
     let mut words = std::env::args().skip(1);
     let done = match words.next().as_deref() {
         Some("draw") => draw(out),
+        Some("reference") => regenerate(out),
         Some("measures") => measure(out, words.next().as_deref()),
         Some("licenses") => license(out, words.next().as_deref()),
         _ => report(out),
@@ -37,6 +39,21 @@ fn draw(out: &mut dyn Write) -> std::io::Result<usize> {
     };
     std::fs::write(repository.root().join(parts::PAGE), page)?;
     Ok(0)
+}
+
+/// Rewrites the pages whose tables differ from the code, and lists them; returns how many tables are
+/// misplaced.
+fn regenerate(out: &mut dyn Write) -> std::io::Result<usize> {
+    let repository = Repository::read()?;
+    for (path, text) in reference::rewritten(&repository) {
+        writeln!(out, "{path}")?;
+        std::fs::write(repository.root().join(path), text)?;
+    }
+    let findings = reference::check(&Repository::read()?);
+    for finding in &findings {
+        writeln!(out, "{finding}")?;
+    }
+    Ok(findings.len())
 }
 
 /// Writes the measures of the checkout in this folder, or of this repository.

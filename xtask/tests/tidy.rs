@@ -111,8 +111,8 @@ fn what_is_linked_has_a_license_text() {
 }
 
 #[test]
-fn the_manual_repeats_the_program() {
-    clean(xtask::manual::check);
+fn the_tables_of_the_manual_are_those_of_the_code() {
+    clean(xtask::reference::check);
 }
 
 #[test]

@@ -5,9 +5,10 @@
 //! beside it. A new one goes to the end of the table: its index is a bit of [`Leniencies`], and its
 //! name a key in outputs and stored runs.
 
-/// Declares [`Leniency`] from one table: variant, stable name, description.
+/// Declares [`Leniency`] from one table: variant, stable name, description, and its effect for the
+/// manual, if it has one that the description lacks.
 macro_rules! leniencies {
-    ($($variant:ident $name:literal $words:literal,)*) => {
+    ($($variant:ident $name:literal $words:literal $($details:literal)?,)*) => {
         /// One thing that a response was forgiven; the response stays ok.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
@@ -30,20 +31,33 @@ macro_rules! leniencies {
             pub const fn words(self) -> &'static str {
                 match self { $(Self::$variant => $words,)* }
             }
+
+            /// The sentence that follows the words in the manual: its effect on the response; empty
+            /// if the words are enough.
+            #[must_use]
+            pub const fn details(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($details)?),)* }
+            }
         }
     };
 }
 
 leniencies! {
     HigherMinor "higher_minor" "a minor version above 1, read as HTTP/1.1 (RFC 9110 section 2.5)",
-    BareLf "bare_lf" "lines that end in LF alone (RFC 9112 section 2.2)",
-    ObsFold "obs_fold" "a header field folded over several lines (RFC 9112 section 5.2)",
-    DuplicateLength "duplicate_length" "the same Content-Length more than once (RFC 9110 section 8.6)",
+    BareLf "bare_lf" "lines that end in LF alone (RFC 9112 section 2.2)"
+        "This concerns the lines of the head.",
+    ObsFold "obs_fold" "a header field folded over several lines (RFC 9112 section 5.2)"
+        "The fold is read as a space.",
+    DuplicateLength "duplicate_length" "the same Content-Length more than once (RFC 9110 section 8.6)"
+        "The field counts once.",
     Excess "excess" "bytes after the end of the response, discarded with the connection",
-    LengthAndCoding "length_and_coding" "Content-Length together with Transfer-Encoding (RFC 9112 section 6.3)",
-    CodingInHttp10 "coding_in_http10" "Transfer-Encoding in an HTTP/1.0 response (RFC 9112 section 6.1)",
+    LengthAndCoding "length_and_coding" "Content-Length together with Transfer-Encoding (RFC 9112 section 6.3)"
+        "The Transfer-Encoding counts, and the connection is closed.",
+    CodingInHttp10 "coding_in_http10" "Transfer-Encoding in an HTTP/1.0 response (RFC 9112 section 6.1)"
+        "The Transfer-Encoding counts, and the connection is closed.",
     ChunkSpace "chunk_space" "white space after a chunk size",
-    EmptyLine "empty_line" "an empty line before the status line (RFC 9112 section 2.2)",
+    EmptyLine "empty_line" "an empty line before the status line (RFC 9112 section 2.2)"
+        "The line is skipped.",
 }
 
 /// A set of leniencies, one bit each by [`Leniency::ALL`]; small enough to be part of every sample.

@@ -110,7 +110,7 @@ pub use leniency::{Leniencies, Leniency};
 pub use load::LoadAnswer;
 pub use messages::{IsFirst, Messages};
 pub use objective::{Objected, Objective};
-pub use outcome::{Blame, Outcome};
+pub use outcome::{Blame, Outcome, OutcomeGroup};
 pub use overview::Overview;
 pub use pool_series::PoolSeries;
 pub use protocols::Protocols;

@@ -3,7 +3,7 @@
 //! One table declares the list, so that no outcome can lack a name, a party to blame or words.
 //! Everything that counts by outcome is an array by its index, and everything that is stored or
 //! shown has its name: a new row changes indexes freely, and a name is never changed or used again.
-//! The names are documented in docs/manual/outcomes.md, which tidy compares with this file.
+//! The tables of docs/manual/outcomes.md are generated from this one (`make reference`).
 //!
 //! Blame decides who has to act: failures of the target count against it, those of the network are
 //! shown beside it, those of the plan are the user's to mend, and those of the generator make the
@@ -35,9 +35,84 @@ impl Blame {
     }
 }
 
-/// Declares [`Outcome`] from one table: variant, stable name, blame, what happened in words.
+/// What outcomes have in common: the sections in which the manual explains them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutcomeGroup {
+    /// A whole and valid response came.
+    Answered,
+    /// The plan's data.
+    Data,
+    /// Names, and connections that were not opened.
+    Connecting,
+    /// This machine.
+    Machine,
+    /// The TLS handshake.
+    Tls,
+    /// Connections that were closed before the response was complete.
+    Closed,
+    /// Time limits.
+    Timeouts,
+    /// Responses that violate HTTP/1.1 or their encoding.
+    Invalid,
+    /// Limits of what a server can fill.
+    Limits,
+    /// Redirects.
+    Redirects,
+    /// HTTP/2, without its error codes.
+    Http2,
+    /// The error codes of HTTP/2 streams.
+    Http2Streams,
+    /// The error codes of HTTP/2 connections.
+    Http2Connections,
+    /// The statuses of calls.
+    Grpc,
+}
+
+impl OutcomeGroup {
+    /// Every group.
+    pub const ALL: [Self; 14] = [
+        Self::Answered,
+        Self::Data,
+        Self::Connecting,
+        Self::Machine,
+        Self::Tls,
+        Self::Closed,
+        Self::Timeouts,
+        Self::Invalid,
+        Self::Limits,
+        Self::Redirects,
+        Self::Http2,
+        Self::Http2Streams,
+        Self::Http2Connections,
+        Self::Grpc,
+    ];
+
+    /// Its name, by which the manual's page requests its table.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Data => "data",
+            Self::Connecting => "connecting",
+            Self::Machine => "machine",
+            Self::Tls => "tls",
+            Self::Closed => "closed",
+            Self::Timeouts => "timeouts",
+            Self::Invalid => "invalid",
+            Self::Limits => "limits",
+            Self::Redirects => "redirects",
+            Self::Http2 => "http2",
+            Self::Http2Streams => "http2 streams",
+            Self::Http2Connections => "http2 connections",
+            Self::Grpc => "grpc",
+        }
+    }
+}
+
+/// Declares [`Outcome`] from one table: variant, stable name, group, blame, what happened in words,
+/// and more sentences for the manual, if it has any.
 macro_rules! outcomes {
-    ($($variant:ident $name:literal $blame:ident $words:literal,)*) => {
+    ($($variant:ident $name:literal $group:ident $blame:ident $words:literal $($details:literal)?,)*) => {
         /// The end of an exchange. The names are a stable interface: JSON, metrics, thresholds.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
@@ -63,127 +138,187 @@ macro_rules! outcomes {
                 match self { Self::Ok => None, $(Self::$variant => Some(Blame::$blame),)* }
             }
 
+            /// The section of the manual that explains it.
+            #[must_use]
+            pub const fn group(self) -> OutcomeGroup {
+                match self { Self::Ok => OutcomeGroup::Answered, $(Self::$variant => OutcomeGroup::$group,)* }
+            }
+
             /// A description, as reports print it.
             #[must_use]
             pub const fn words(self) -> &'static str {
                 match self { Self::Ok => "the response was as expected", $(Self::$variant => $words,)* }
+            }
+
+            /// The sentences that follow the words in the manual, such as causes and remedies; empty
+            /// if the words are enough.
+            #[must_use]
+            pub const fn details(self) -> &'static str {
+                match self {
+                    Self::Ok => "By default, its status is below 400.",
+                    $(Self::$variant => concat!($($details)?),)*
+                }
             }
         }
     };
 }
 
 outcomes! {
-    HttpStatus "http_status" Target "the plan does not expect this status",
-    InvalidStatus "invalid_status" Target "the status is outside 100 to 599",
-    AssertHeader "assert:header" Target "a header field is not what the plan expects",
-    AssertBody "assert:body" Target "the body is not what the plan expects",
-    AssertTime "assert:time" Target "the response took longer than the plan expects",
-    Script "script" Plan "a function of the plan's script failed",
-    ExtractMissing "extract:missing" Target "the response lacks a value that the plan extracts",
-    DnsNotFound "dns:nx" Network "the name does not exist",
-    DnsFailed "dns:servfail" Network "the resolver failed",
-    DnsTimeout "dns:timeout" Network "the resolver did not answer in time",
-    DnsEmpty "dns:empty" Network "the name has no address",
-    ConnectRefused "connect:refused" Network "the address refused the connection",
-    ConnectTimeout "connect:timeout" Network "the connection attempt got no answer",
-    ConnectUnreachable "connect:unreachable" Network "no route to the address",
-    ConnectReset "connect:reset" Network "the connection was reset while opening",
-    ConnectProxy "connect:proxy" Network "the proxy refused to connect",
-    LocalDescriptors "local:fds" Generator "this process ran out of file descriptors",
-    LocalPorts "local:ports" Generator "this machine ran out of local ports for the address",
-    LocalMemory "local:memory" Generator "the kernel ran out of memory for sockets",
-    LocalSystem "local:system" Generator "this machine failed to set up the connection",
-    LocalCancelled "local:cancelled" Generator "the run ended before the exchange did",
-    TlsExpired "tls:cert_expired" Network "the server's certificate is expired or not yet valid",
-    TlsName "tls:name" Network "the server's certificate is for another name",
-    TlsUntrusted "tls:untrusted" Network "the server's certificate has no trusted issuer",
-    TlsAlert "tls:alert" Network "the server ended the TLS handshake with an alert",
-    TlsProtocol "tls:protocol" Network "the peer does not speak TLS correctly",
-    Send "send" Network "the request could not be sent",
-    Closed "closed" Network "the connection was closed without a response",
-    ClosedInHead "closed:in_head" Target "the connection was closed or reset during the response's head",
-    ClosedReused "closed:reused" Network "a reused connection was closed while sending the request",
-    Reset "reset" Network "the connection was reset",
-    TimeoutConnect "timeout:connect" Network "the connection was not opened in time",
-    TimeoutTls "timeout:tls" Network "the TLS handshake did not finish in time",
-    TimeoutHead "timeout:head" Network "the response's head did not arrive in time",
-    TimeoutBody "timeout:body" Network "the response's body did not arrive in time",
-    TimeoutTotal "timeout:total" Network "the exchange did not finish in time",
-    TimeoutPing "timeout:ping" Network "a ping on the connection was not answered in time",
-    ProtoNotHttp "proto:not_http" Target "the response is not HTTP",
-    ProtoHttp09 "proto:http09" Target "the response has no status line",
-    ProtoVersion "proto:version" Target "the status line has an unknown version",
-    ProtoStatusLine "proto:status_line" Target "the status line is malformed",
-    ProtoStatus "proto:status" Target "the status is not three digits",
-    ProtoReason "proto:reason" Target "the reason phrase contains a forbidden character",
-    ProtoBareCr "proto:bare_cr" Target "a CR without an LF",
-    ProtoHeader "proto:header" Target "a header field is malformed",
-    ProtoContentLength "proto:content_length" Target "the Content-Length is malformed or contradicts itself",
-    ProtoTransferCoding "proto:transfer_coding" Target "the Transfer-Encoding is unknown or malformed",
-    ProtoChunk "proto:chunk" Target "a chunk is malformed",
-    ProtoTrailer "proto:trailer" Target "a trailer field is malformed",
-    ProtoUnexpected101 "proto:unexpected_101" Target "the server switched protocols without being asked",
-    Truncated "truncated" Target "the response ended before its body was complete",
-    LimitHead "limit:head" Target "the response's head is larger than the limit",
-    LimitHeaderCount "limit:header_count" Target "the response has more header fields than the limit",
-    LimitInterim "limit:interim" Target "more interim responses than the limit",
-    LimitChunkExtension "limit:chunk_ext" Target "chunk extensions larger than the limit",
-    LimitBody "limit:body" Target "the body is larger than the limit",
-    LimitMessage "limit:message" Plan "a message of the reply is longer than the plan's limit",
-    LimitDecoded "limit:decoded" Target "the decoded body is larger than the limit",
-    Decode "decode" Target "the body does not decode",
-    RedirectLimit "redirect_limit" Plan "more redirects than the plan follows",
-    RedirectBlocked "redirect_blocked" Plan "the plan does not follow this redirect",
-    ProtoNotHttp2 "proto:not_h2" Target "the response is not HTTP/2",
-    TlsAlpn "tls:alpn" Network "the peer did not accept the requested protocol",
-    LimitFrames "limit:frames" Target "more empty or needless frames than the limit",
-    H2GoAway "h2:goaway" Network "the server sent GOAWAY before it processed the request",
-    H2StreamNoError "h2:stream:no_error" Target "the HTTP/2 stream ended with NO_ERROR",
-    H2StreamProtocolError "h2:stream:protocol_error" Target "the HTTP/2 stream ended with PROTOCOL_ERROR",
-    H2StreamInternalError "h2:stream:internal_error" Target "the HTTP/2 stream ended with INTERNAL_ERROR",
-    H2StreamFlowControlError "h2:stream:flow_control_error" Target "the HTTP/2 stream ended with FLOW_CONTROL_ERROR",
-    H2StreamSettingsTimeout "h2:stream:settings_timeout" Target "the HTTP/2 stream ended with SETTINGS_TIMEOUT",
-    H2StreamStreamClosed "h2:stream:stream_closed" Target "the HTTP/2 stream ended with STREAM_CLOSED",
-    H2StreamFrameSizeError "h2:stream:frame_size_error" Target "the HTTP/2 stream ended with FRAME_SIZE_ERROR",
-    H2StreamRefusedStream "h2:stream:refused_stream" Target "the HTTP/2 stream ended with REFUSED_STREAM",
-    H2StreamCancel "h2:stream:cancel" Target "the HTTP/2 stream ended with CANCEL",
-    H2StreamCompressionError "h2:stream:compression_error" Target "the HTTP/2 stream ended with COMPRESSION_ERROR",
-    H2StreamConnectError "h2:stream:connect_error" Target "the HTTP/2 stream ended with CONNECT_ERROR",
-    H2StreamEnhanceYourCalm "h2:stream:enhance_your_calm" Target "the HTTP/2 stream ended with ENHANCE_YOUR_CALM",
-    H2StreamInadequateSecurity "h2:stream:inadequate_security" Target "the HTTP/2 stream ended with INADEQUATE_SECURITY",
-    H2StreamHttp11Required "h2:stream:http_1_1_required" Target "the HTTP/2 stream ended with HTTP_1_1_REQUIRED",
-    H2ConnectionNoError "h2:conn:no_error" Target "the HTTP/2 connection ended with NO_ERROR",
-    H2ConnectionProtocolError "h2:conn:protocol_error" Target "the HTTP/2 connection ended with PROTOCOL_ERROR",
-    H2ConnectionInternalError "h2:conn:internal_error" Target "the HTTP/2 connection ended with INTERNAL_ERROR",
-    H2ConnectionFlowControlError "h2:conn:flow_control_error" Target "the HTTP/2 connection ended with FLOW_CONTROL_ERROR",
-    H2ConnectionSettingsTimeout "h2:conn:settings_timeout" Target "the HTTP/2 connection ended with SETTINGS_TIMEOUT",
-    H2ConnectionStreamClosed "h2:conn:stream_closed" Target "the HTTP/2 connection ended with STREAM_CLOSED",
-    H2ConnectionFrameSizeError "h2:conn:frame_size_error" Target "the HTTP/2 connection ended with FRAME_SIZE_ERROR",
-    H2ConnectionRefusedStream "h2:conn:refused_stream" Target "the HTTP/2 connection ended with REFUSED_STREAM",
-    H2ConnectionCancel "h2:conn:cancel" Target "the HTTP/2 connection ended with CANCEL",
-    H2ConnectionCompressionError "h2:conn:compression_error" Target "the HTTP/2 connection ended with COMPRESSION_ERROR",
-    H2ConnectionConnectError "h2:conn:connect_error" Target "the HTTP/2 connection ended with CONNECT_ERROR",
-    H2ConnectionEnhanceYourCalm "h2:conn:enhance_your_calm" Target "the HTTP/2 connection ended with ENHANCE_YOUR_CALM",
-    H2ConnectionInadequateSecurity "h2:conn:inadequate_security" Target "the HTTP/2 connection ended with INADEQUATE_SECURITY",
-    H2ConnectionHttp11Required "h2:conn:http_1_1_required" Target "the HTTP/2 connection ended with HTTP_1_1_REQUIRED",
-    GrpcOk "grpc:ok" Target "the call ended with status OK, which the plan does not expect",
-    GrpcCancelled "grpc:cancelled" Target "the call ended with status CANCELLED",
-    GrpcUnknown "grpc:unknown" Target "the call ended with status UNKNOWN",
-    GrpcInvalidArgument "grpc:invalid_argument" Target "the call ended with status INVALID_ARGUMENT",
-    GrpcDeadlineExceeded "grpc:deadline_exceeded" Target "the call ended with status DEADLINE_EXCEEDED",
-    GrpcNotFound "grpc:not_found" Target "the call ended with status NOT_FOUND",
-    GrpcAlreadyExists "grpc:already_exists" Target "the call ended with status ALREADY_EXISTS",
-    GrpcPermissionDenied "grpc:permission_denied" Target "the call ended with status PERMISSION_DENIED",
-    GrpcResourceExhausted "grpc:resource_exhausted" Target "the call ended with status RESOURCE_EXHAUSTED",
-    GrpcFailedPrecondition "grpc:failed_precondition" Target "the call ended with status FAILED_PRECONDITION",
-    GrpcAborted "grpc:aborted" Target "the call ended with status ABORTED",
-    GrpcOutOfRange "grpc:out_of_range" Target "the call ended with status OUT_OF_RANGE",
-    GrpcUnimplemented "grpc:unimplemented" Target "the call ended with status UNIMPLEMENTED",
-    GrpcInternal "grpc:internal" Target "the call ended with status INTERNAL",
-    GrpcUnavailable "grpc:unavailable" Target "the call ended with status UNAVAILABLE",
-    GrpcDataLoss "grpc:data_loss" Target "the call ended with status DATA_LOSS",
-    GrpcUnauthenticated "grpc:unauthenticated" Target "the call ended with status UNAUTHENTICATED",
-    BadData "assert:bad_data" Plan "the request's data could not be rendered",
+    HttpStatus "http_status" Answered Target "the plan does not expect this status"
+        "By default, the plan expects statuses below 400.",
+    InvalidStatus "invalid_status" Answered Target "the status is outside 100 to 599"
+        "A status of three digits is shown as received, but is never ok (RFC 9110 section 15).",
+    AssertHeader "assert:header" Answered Target "a header field is not what the plan expects"
+        "The field is missing, or its value does not pass a check.",
+    AssertBody "assert:body" Answered Target "the body is not what the plan expects"
+        "A check of the body, its size, its hash or a value in it failed.",
+    AssertTime "assert:time" Answered Target "the response took longer than the plan expects"
+        "The response itself is valid.",
+    Script "script" Answered Plan "a function of the plan's script failed"
+        "The function made the request or checked the response, and threw an exception, or took too many steps or too much memory. If it failed to make the request, the request is not sent.",
+    ExtractMissing "extract:missing" Answered Target "the response lacks a value that the plan extracts",
+    DnsNotFound "dns:nx" Connecting Network "the name does not exist"
+        "Check its spelling.",
+    DnsFailed "dns:servfail" Connecting Network "the resolver failed"
+        "The name may be correct.",
+    DnsTimeout "dns:timeout" Connecting Network "the resolver did not answer in time",
+    DnsEmpty "dns:empty" Connecting Network "the name has no address"
+        "The name exists.",
+    ConnectRefused "connect:refused" Connecting Network "the address refused the connection"
+        "No program listens there, or a firewall rejected the connection.",
+    ConnectTimeout "connect:timeout" Connecting Network "the connection attempt got no answer"
+        "A firewall drops the packets, or the listener's queue is full.",
+    ConnectUnreachable "connect:unreachable" Connecting Network "no route to the address",
+    ConnectReset "connect:reset" Connecting Network "the connection was reset while opening",
+    ConnectProxy "connect:proxy" Connecting Network "the proxy refused to connect",
+    LocalDescriptors "local:fds" Machine Generator "this process ran out of file descriptors"
+        "Raise `ulimit -n`, or open fewer connections.",
+    LocalPorts "local:ports" Machine Generator "this machine ran out of local ports for the address"
+        "Keep connections alive, or add addresses with `--source-ip`.",
+    LocalMemory "local:memory" Machine Generator "the kernel ran out of memory for sockets",
+    LocalSystem "local:system" Machine Generator "this machine failed to set up the connection"
+        "The failure came before the target was involved, and its message contains the system call.",
+    LocalCancelled "local:cancelled" Machine Generator "the run ended before the exchange did",
+    TlsExpired "tls:cert_expired" Tls Network "the server's certificate is expired or not yet valid"
+        "Check both clocks.",
+    TlsName "tls:name" Tls Network "the server's certificate is for another name",
+    TlsUntrusted "tls:untrusted" Tls Network "the server's certificate has no trusted issuer"
+        "Add the issuer with `--cacert`, or skip verification with `-k`, which the report notes.",
+    TlsAlert "tls:alert" Tls Network "the server ended the TLS handshake with an alert"
+        "For example, the server requires a client certificate.",
+    TlsProtocol "tls:protocol" Tls Network "the peer does not speak TLS correctly"
+        "Very often, the port expects plain HTTP.",
+    Send "send" Closed Network "the request could not be sent"
+        "The connection accepted at most a part of the request.",
+    Closed "closed" Closed Network "the connection was closed without a response"
+        "No byte of a final response arrived.",
+    ClosedInHead "closed:in_head" Closed Target "the connection was closed or reset during the response's head",
+    ClosedReused "closed:reused" Closed Network "a reused connection was closed while sending the request"
+        "Servers close kept-alive connections when their keep-alive time expires; this is unrelated to their capacity.",
+    Reset "reset" Closed Network "the connection was reset"
+        "The reset came before the response began, or the kernel gave up the open connection: its data was not acknowledged, or the peer became unreachable.",
+    TimeoutConnect "timeout:connect" Timeouts Network "the connection was not opened in time",
+    TimeoutTls "timeout:tls" Timeouts Network "the TLS handshake did not finish in time",
+    TimeoutHead "timeout:head" Timeouts Network "the response's head did not arrive in time"
+        "The time applies to the whole head, not to each byte.",
+    TimeoutBody "timeout:body" Timeouts Network "the response's body did not arrive in time",
+    TimeoutTotal "timeout:total" Timeouts Network "the exchange did not finish in time"
+        "The limit is `--timeout`.",
+    TimeoutPing "timeout:ping" Timeouts Network "a ping on the connection was not answered in time"
+        "The connection carried the request and was silent, either for as long as `--ping` sets or while another request on it waited until its timeout. The answer may take `--ping-timeout` (20 s).",
+    ProtoNotHttp "proto:not_http" Invalid Target "the response is not HTTP"
+        "The message contains the likely protocol, such as TLS, HTTP/2 or SSH.",
+    ProtoHttp09 "proto:http09" Invalid Target "the response has no status line"
+        "HTTP/0.9 responses are like this.",
+    ProtoVersion "proto:version" Invalid Target "the status line has an unknown version"
+        "The version is not HTTP/1.x; the comparison is case-sensitive.",
+    ProtoStatusLine "proto:status_line" Invalid Target "the status line is malformed",
+    ProtoStatus "proto:status" Invalid Target "the status is not three digits",
+    ProtoReason "proto:reason" Invalid Target "the reason phrase contains a forbidden character",
+    ProtoBareCr "proto:bare_cr" Invalid Target "a CR without an LF",
+    ProtoHeader "proto:header" Invalid Target "a header field is malformed"
+        "A colon is missing, a space precedes the colon, or a character is forbidden.",
+    ProtoContentLength "proto:content_length" Invalid Target "the Content-Length is malformed or contradicts itself"
+        "The value is not a number, or two values differ.",
+    ProtoTransferCoding "proto:transfer_coding" Invalid Target "the Transfer-Encoding is unknown or malformed"
+        "Only a single `chunked` is valid.",
+    ProtoChunk "proto:chunk" Invalid Target "a chunk is malformed"
+        "The mistake is in its size or its end.",
+    ProtoTrailer "proto:trailer" Invalid Target "a trailer field is malformed"
+        "Trailer fields follow the last chunk.",
+    ProtoUnexpected101 "proto:unexpected_101" Invalid Target "the server switched protocols without being asked",
+    Truncated "truncated" Closed Target "the response ended before its body was complete"
+        "The connection was closed or reset or, over HTTP/2, the stream ended before the number of bytes in its content-length (RFC 9113 section 8.1.1). The message contains the cause.",
+    LimitHead "limit:head" Limits Target "the response's head is larger than the limit",
+    LimitHeaderCount "limit:header_count" Limits Target "the response has more header fields than the limit",
+    LimitInterim "limit:interim" Limits Target "more interim responses than the limit"
+        "Interim responses have a 1xx status.",
+    LimitChunkExtension "limit:chunk_ext" Limits Target "chunk extensions larger than the limit",
+    LimitBody "limit:body" Limits Target "the body is larger than the limit",
+    LimitMessage "limit:message" Limits Plan "a message of the reply is longer than the plan's limit"
+        "The limit is `--max-receive`, 4 MiB by default as in gRPC's own clients.",
+    LimitDecoded "limit:decoded" Limits Target "the decoded body is larger than the limit",
+    Decode "decode" Invalid Target "the body does not decode"
+        "The body does not match its Content-Encoding (only with `--compressed`), or a message of a gRPC reply does not match its type.",
+    RedirectLimit "redirect_limit" Redirects Plan "more redirects than the plan follows",
+    RedirectBlocked "redirect_blocked" Redirects Plan "the plan does not follow this redirect"
+        "The redirect leads to a scheme other than http and https, or redirects count as errors.",
+    ProtoNotHttp2 "proto:not_h2" Http2 Target "the response is not HTTP/2"
+        "The server does not answer in HTTP/2 frames.",
+    TlsAlpn "tls:alpn" Http2 Network "the peer did not accept the requested protocol"
+        "In the TLS handshake, the server did not agree to HTTP/2.",
+    LimitFrames "limit:frames" Http2 Target "more empty or needless frames than the limit"
+        "The server sent too many frames without effect (empty DATA, PING, SETTINGS and similar), or frames that require more replies than drumfire queues.",
+    H2GoAway "h2:goaway" Http2 Network "the server sent GOAWAY before it processed the request"
+        "Another GOAWAY did the same after the request was sent again elsewhere. This outcome also applies if the server greets each connection with a GOAWAY: nothing is sent on such a connection. If that GOAWAY has an error code, the outcome is `h2:conn:` with the code instead.",
+    H2StreamNoError "h2:stream:no_error" Http2Streams Target "the HTTP/2 stream ended with NO_ERROR",
+    H2StreamProtocolError "h2:stream:protocol_error" Http2Streams Target "the HTTP/2 stream ended with PROTOCOL_ERROR",
+    H2StreamInternalError "h2:stream:internal_error" Http2Streams Target "the HTTP/2 stream ended with INTERNAL_ERROR",
+    H2StreamFlowControlError "h2:stream:flow_control_error" Http2Streams Target "the HTTP/2 stream ended with FLOW_CONTROL_ERROR",
+    H2StreamSettingsTimeout "h2:stream:settings_timeout" Http2Streams Target "the HTTP/2 stream ended with SETTINGS_TIMEOUT",
+    H2StreamStreamClosed "h2:stream:stream_closed" Http2Streams Target "the HTTP/2 stream ended with STREAM_CLOSED",
+    H2StreamFrameSizeError "h2:stream:frame_size_error" Http2Streams Target "the HTTP/2 stream ended with FRAME_SIZE_ERROR",
+    H2StreamRefusedStream "h2:stream:refused_stream" Http2Streams Target "the HTTP/2 stream ended with REFUSED_STREAM",
+    H2StreamCancel "h2:stream:cancel" Http2Streams Target "the HTTP/2 stream ended with CANCEL",
+    H2StreamCompressionError "h2:stream:compression_error" Http2Streams Target "the HTTP/2 stream ended with COMPRESSION_ERROR",
+    H2StreamConnectError "h2:stream:connect_error" Http2Streams Target "the HTTP/2 stream ended with CONNECT_ERROR",
+    H2StreamEnhanceYourCalm "h2:stream:enhance_your_calm" Http2Streams Target "the HTTP/2 stream ended with ENHANCE_YOUR_CALM",
+    H2StreamInadequateSecurity "h2:stream:inadequate_security" Http2Streams Target "the HTTP/2 stream ended with INADEQUATE_SECURITY",
+    H2StreamHttp11Required "h2:stream:http_1_1_required" Http2Streams Target "the HTTP/2 stream ended with HTTP_1_1_REQUIRED",
+    H2ConnectionNoError "h2:conn:no_error" Http2Connections Target "the HTTP/2 connection ended with NO_ERROR",
+    H2ConnectionProtocolError "h2:conn:protocol_error" Http2Connections Target "the HTTP/2 connection ended with PROTOCOL_ERROR",
+    H2ConnectionInternalError "h2:conn:internal_error" Http2Connections Target "the HTTP/2 connection ended with INTERNAL_ERROR",
+    H2ConnectionFlowControlError "h2:conn:flow_control_error" Http2Connections Target "the HTTP/2 connection ended with FLOW_CONTROL_ERROR",
+    H2ConnectionSettingsTimeout "h2:conn:settings_timeout" Http2Connections Target "the HTTP/2 connection ended with SETTINGS_TIMEOUT",
+    H2ConnectionStreamClosed "h2:conn:stream_closed" Http2Connections Target "the HTTP/2 connection ended with STREAM_CLOSED",
+    H2ConnectionFrameSizeError "h2:conn:frame_size_error" Http2Connections Target "the HTTP/2 connection ended with FRAME_SIZE_ERROR",
+    H2ConnectionRefusedStream "h2:conn:refused_stream" Http2Connections Target "the HTTP/2 connection ended with REFUSED_STREAM",
+    H2ConnectionCancel "h2:conn:cancel" Http2Connections Target "the HTTP/2 connection ended with CANCEL",
+    H2ConnectionCompressionError "h2:conn:compression_error" Http2Connections Target "the HTTP/2 connection ended with COMPRESSION_ERROR",
+    H2ConnectionConnectError "h2:conn:connect_error" Http2Connections Target "the HTTP/2 connection ended with CONNECT_ERROR",
+    H2ConnectionEnhanceYourCalm "h2:conn:enhance_your_calm" Http2Connections Target "the HTTP/2 connection ended with ENHANCE_YOUR_CALM"
+        "The cause is the server's GOAWAY, or the head of another response on the connection that exceeded `limit:head` without an end.",
+    H2ConnectionInadequateSecurity "h2:conn:inadequate_security" Http2Connections Target "the HTTP/2 connection ended with INADEQUATE_SECURITY",
+    H2ConnectionHttp11Required "h2:conn:http_1_1_required" Http2Connections Target "the HTTP/2 connection ended with HTTP_1_1_REQUIRED",
+    GrpcOk "grpc:ok" Grpc Target "the call ended with status OK, which the plan does not expect",
+    GrpcCancelled "grpc:cancelled" Grpc Target "the call ended with status CANCELLED",
+    GrpcUnknown "grpc:unknown" Grpc Target "the call ended with status UNKNOWN",
+    GrpcInvalidArgument "grpc:invalid_argument" Grpc Target "the call ended with status INVALID_ARGUMENT",
+    GrpcDeadlineExceeded "grpc:deadline_exceeded" Grpc Target "the call ended with status DEADLINE_EXCEEDED",
+    GrpcNotFound "grpc:not_found" Grpc Target "the call ended with status NOT_FOUND",
+    GrpcAlreadyExists "grpc:already_exists" Grpc Target "the call ended with status ALREADY_EXISTS",
+    GrpcPermissionDenied "grpc:permission_denied" Grpc Target "the call ended with status PERMISSION_DENIED",
+    GrpcResourceExhausted "grpc:resource_exhausted" Grpc Target "the call ended with status RESOURCE_EXHAUSTED",
+    GrpcFailedPrecondition "grpc:failed_precondition" Grpc Target "the call ended with status FAILED_PRECONDITION",
+    GrpcAborted "grpc:aborted" Grpc Target "the call ended with status ABORTED",
+    GrpcOutOfRange "grpc:out_of_range" Grpc Target "the call ended with status OUT_OF_RANGE",
+    GrpcUnimplemented "grpc:unimplemented" Grpc Target "the call ended with status UNIMPLEMENTED",
+    GrpcInternal "grpc:internal" Grpc Target "the call ended with status INTERNAL",
+    GrpcUnavailable "grpc:unavailable" Grpc Target "the call ended with status UNAVAILABLE",
+    GrpcDataLoss "grpc:data_loss" Grpc Target "the call ended with status DATA_LOSS",
+    GrpcUnauthenticated "grpc:unauthenticated" Grpc Target "the call ended with status UNAUTHENTICATED",
+    BadData "assert:bad_data" Data Plan "the request's data could not be rendered"
+        "A template or a feed produced no valid data, so the request was not sent; in a call that had already begun, a later message was not sent.",
 }
 
 /// The outcomes of HTTP/2's error codes (RFC 9113 section 7), in the order of the codes.
