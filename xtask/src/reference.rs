@@ -10,6 +10,7 @@
 
 use crate::{Finding, Repository};
 use drumfire_measure::{Leniency, Outcome, OutcomeGroup};
+use drumfire_metrics::{Books, MetricKind};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
@@ -150,6 +151,7 @@ impl Table {
 fn tables() -> Vec<Table> {
     let mut tables: Vec<Table> = OutcomeGroup::ALL.into_iter().map(outcomes).collect();
     tables.push(leniencies());
+    tables.push(metrics());
     tables
 }
 
@@ -178,6 +180,28 @@ fn leniencies() -> Table {
     Table {
         name: "leniencies".to_owned(),
         header: &["leniency", "meaning"],
+        rows: rows.collect(),
+    }
+}
+
+/// All metrics, by the names that Prometheus gives them.
+fn metrics() -> Table {
+    let rows = Books::catalogue().into_iter().map(|family| {
+        let kind = match family.kind {
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
+            MetricKind::Histogram => "distribution",
+            MetricKind::Info => "info",
+        };
+        let labels = family.points.first().map(|point| &point.labels);
+        let labels = labels.into_iter().flatten().map(|label| code(label.name));
+        let labels = labels.collect::<Vec<_>>().join(", ");
+        let name = code(&family.sample_name());
+        vec![name, kind.to_owned(), labels, family.help.to_owned()]
+    });
+    Table {
+        name: "metrics".to_owned(),
+        header: &["metric", "kind", "labels", "meaning"],
         rows: rows.collect(),
     }
 }

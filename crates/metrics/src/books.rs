@@ -6,7 +6,7 @@ use crate::catalogue::{
 use crate::label_sets::LabelSets;
 use crate::{Distribution, Family, Label, MetricKind, Point, Snapshot, Unit, Value};
 use drumfire_measure::{
-    Figures, Histogram, Interval, Iterations, Model, Reading, RunEvent, RunInfo, RunState,
+    Figures, Histogram, Interval, Iterations, Model, PoolInfo, Reading, RunEvent, RunInfo, RunState,
 };
 use std::sync::Arc;
 
@@ -44,6 +44,16 @@ impl Books {
             reading: Reading::of_sums(info),
             busiest: 0.0,
         }
+    }
+
+    /// Every metric that a run may have, for a list of them: those of a run with a rate and scenarios,
+    /// before its start.
+    #[must_use]
+    pub fn catalogue() -> Vec<Family> {
+        let mut pool = PoolInfo::new("", Model::Open, [""]);
+        pool.iterations = true;
+        let books = Self::new(Arc::new(RunInfo::new(vec![pool])));
+        books.snapshot(0).families
     }
 
     /// Takes note of an event of the run.
@@ -147,7 +157,7 @@ impl Books {
             labels: labels.map(|(name, value)| Label::new(name, value)).into(),
             value: Value::Count(1),
         };
-        let help = "The run of these metrics.";
+        let help = "The run of these metrics, which its labels identify; the value is 1.";
         Family::new("drumfire_run", help, MetricKind::Info, vec![point])
     }
 
@@ -216,7 +226,8 @@ impl Books {
         let open = self.pools.iter().filter(|pool| pool.is_open);
         Family::new(
             "drumfire_target_rate",
-            "Requests or iterations that became due in the last interval, per second.",
+            "Requests, or iterations of scenarios, that became due in the last interval, per second; only \
+             for pools with a rate.",
             MetricKind::Gauge,
             open.map(|pool| pool.point(&[], Value::Number(pool.rate)))
                 .collect(),
@@ -249,7 +260,8 @@ impl Books {
         vec![
             Family::new(
                 "drumfire_iterations",
-                "Iterations that have ended, by result: ok or failed.",
+                "Iterations that have ended, by result: ok or failed; for pools whose iterations may be \
+                 more than one request.",
                 MetricKind::Counter,
                 ended,
             ),
@@ -315,4 +327,23 @@ impl PoolBooks {
 
 fn distribution(times: &Histogram) -> Value {
     Value::Distribution(Box::new(Distribution::of(times)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Books;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_catalogue_has_what_only_some_runs_have() {
+        let all = Books::catalogue();
+        let names: BTreeSet<&str> = all.iter().map(|family| family.name).collect();
+        assert_eq!(names.len(), all.len());
+        for name in ["drumfire_target_rate", "drumfire_iteration_seconds"] {
+            assert!(names.contains(name), "{name}");
+        }
+        for family in &all {
+            assert!(family.help.ends_with('.'), "{}", family.help);
+        }
+    }
 }

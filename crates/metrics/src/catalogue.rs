@@ -114,7 +114,7 @@ pub(crate) const POOL_TIMES: &[PoolTimes] = &[
     },
     PoolTimes {
         name: "drumfire_service_time_seconds",
-        help: "Time from when a request was sent to the end of its response, for the same requests.",
+        help: "Time from when a request was sent to the end of its response, for the requests in drumfire_response_time_seconds.",
         of: |pool| &pool.latency.service_time,
     },
     PoolTimes {
@@ -189,12 +189,14 @@ pub(crate) const OWN_DISTRIBUTIONS: &[OwnTimes] = &[
     },
     OwnTimes {
         name: "drumfire_generator_handling_seconds",
-        help: "Time from a response's end, by kernel timestamp, until a worker read it.",
+        help: "Time from a response's end, by kernel timestamp, until a worker read it; empty if the clock \
+               is `program`.",
         of: |health| &health.handling,
     },
     OwnTimes {
         name: "drumfire_generator_leaving_seconds",
-        help: "Time from handing a request to the kernel to its departure, by kernel timestamp.",
+        help: "Time from handing a request to the kernel to its departure, by kernel timestamp; empty \
+               unless the clock is `wire`.",
         of: |health| &health.leaving,
     },
 ];
