@@ -9,6 +9,7 @@
 //! ```
 
 use crate::{Finding, Repository};
+use drumfire_document::form::{KeyTable, KeyValue, key_tables};
 use drumfire_measure::{Leniency, Outcome, OutcomeGroup};
 use drumfire_metrics::{Books, MetricKind};
 use std::collections::BTreeSet;
@@ -152,6 +153,7 @@ fn tables() -> Vec<Table> {
     let mut tables: Vec<Table> = OutcomeGroup::ALL.into_iter().map(outcomes).collect();
     tables.push(leniencies());
     tables.push(metrics());
+    tables.extend(key_tables().iter().map(keys));
     tables
 }
 
@@ -203,6 +205,39 @@ fn metrics() -> Table {
         name: "metrics".to_owned(),
         header: &["metric", "kind", "labels", "meaning"],
         rows: rows.collect(),
+    }
+}
+
+/// The keys of a plan in one table.
+fn keys(table: &KeyTable) -> Table {
+    let rows = table.keys.iter().map(|key| {
+        let value = value(key.value);
+        let flag = key.flag.map_or_else(String::new, code);
+        vec![code(key.name), value, flag, key.words.to_owned()]
+    });
+    Table {
+        name: format!("keys {}", table.name),
+        header: &["key", "value", "flag", "meaning"],
+        rows: rows.collect(),
+    }
+}
+
+/// The kind of a key's value, with a link to the table of its keys, which has a heading of its name.
+fn value(value: KeyValue) -> String {
+    let kind = match value {
+        KeyValue::Scalar => "value",
+        KeyValue::Count => "number",
+        KeyValue::Switch => "switch",
+        KeyValue::List => "list",
+        KeyValue::Mapping => "mapping",
+        KeyValue::Tree => "tree",
+        KeyValue::Keys(_) => "keys",
+        KeyValue::ListOf(_) => "list of keys",
+        KeyValue::NamedOf(_) => "keys by name",
+    };
+    match value.table() {
+        Some(table) => format!("[{kind}](#{})", table.replace(' ', "-")),
+        None => kind.to_owned(),
     }
 }
 

@@ -19,6 +19,7 @@
 mod ammo;
 mod feeds;
 mod fields;
+mod key;
 mod multipart;
 mod node;
 mod payload;
@@ -38,12 +39,22 @@ mod unquoted;
 use crate::diagnostic::Findings;
 use crate::{Bare, Diagnostic, Environment};
 use crate::{
-    Document, Expect, Generator, Outputs, Place, Placed, Pool, Reflection, Stop, Stream, Text, Tls,
+    CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Kept,
+    Load, Monitoring, Outputs, Payload, Place, Placed, Pool, Reach, Reflection, Schema, Settings,
+    Stop, Stream, Text, Timeouts, Tls,
 };
+pub(crate) use ammo::AmmoKeys;
+pub(crate) use feeds::Keys as FeedKeys;
 pub(crate) use fields::Fields;
 use fields::fields;
+pub use key::{Key, KeyTable, KeyValue};
+use multipart::PartKeys;
 use node::Node;
+pub(crate) use payload::{BODY, CallPayload, DATA};
 use reference::References;
+use request::Verbs;
+pub(crate) use request::{Coding, Keys as RequestKeys};
+use scenario::{ScenarioKeys, StepKeys};
 pub use setting::Setting;
 pub use tree::Tree;
 
@@ -75,7 +86,7 @@ struct Root {
 }
 
 fields!(Root [] {
-    "drumfire" => version: "Version of the plan format: 1",
+    "drumfire" => version: "Version of the plan format: `1`; required",
 } [document]);
 
 /// The parts of a document whose names the others use.
@@ -195,25 +206,49 @@ fn check_version(version: Option<&Text>, root: &Placed<Node>, found: &mut Findin
     }
 }
 
-/// Every key that a document may have somewhere, sorted.
+/// Every key that a document may have, in tables for the manual.
 #[must_use]
-pub fn keys() -> Vec<&'static str> {
-    let mut keys = Vec::new();
-    Root::keys(&mut keys);
-    Pool::keys(&mut keys);
-    request::Keys::keys(&mut keys);
-    scenario::StepKeys::keys(&mut keys);
-    feeds::Keys::keys(&mut keys);
-    Stop::keys(&mut keys);
-    Outputs::keys(&mut keys);
-    Generator::keys(&mut keys);
-    Expect::keys(&mut keys);
-    Tls::keys(&mut keys);
-    Reflection::keys(&mut keys);
-    Stream::keys(&mut keys);
-    keys.sort_unstable();
-    keys.dedup();
-    keys
+pub fn key_tables() -> Vec<KeyTable> {
+    type Rows = fn(&mut Vec<Key>);
+    let tables: [(&str, &[Rows]); 26] = [
+        ("plan", &[Root::rows, Document::rows]),
+        ("stop", &[Stop::rows]),
+        ("outputs", &[Outputs::rows]),
+        ("monitoring", &[Monitoring::rows]),
+        ("generator", &[Generator::rows]),
+        ("pools", &[Pool::rows]),
+        ("load", &[Load::rows]),
+        ("scenarios", &[ScenarioKeys::rows]),
+        ("steps", &[StepKeys::rows]),
+        ("requests", &[Verbs::rows, RequestKeys::rows, Coding::rows]),
+        ("messages", &[CallPayload::rows]),
+        ("stream", &[Stream::rows]),
+        ("files of requests", &[AmmoKeys::rows]),
+        ("expect", &[Expect::rows]),
+        (
+            "defaults",
+            &[Settings::rows, CommonFields::rows, Kept::rows],
+        ),
+        ("bodies", &[Option::<Payload>::rows, CommonBody::rows]),
+        ("parts", &[PartKeys::rows]),
+        ("targets", &[Reach::rows]),
+        ("http", &[Http::rows]),
+        ("connections", &[Connections::rows]),
+        ("timeouts", &[Timeouts::rows]),
+        ("tls", &[Tls::rows]),
+        ("grpc", &[CallOptions::rows]),
+        ("schemas", &[Schema::rows]),
+        ("reflection", &[Reflection::rows]),
+        ("feeds", &[FeedKeys::rows]),
+    ];
+    let tables = tables.into_iter().map(|(name, parts)| {
+        let mut keys = Vec::new();
+        for rows in parts {
+            rows(&mut keys);
+        }
+        KeyTable { name, keys }
+    });
+    tables.collect()
 }
 
 /// The form of a document as a JSON Schema.
@@ -256,4 +291,51 @@ fn tree(document: &Document) -> Tree {
     let mut entries = vec![("drumfire".to_owned(), Tree::Scalar(VERSION.to_owned()))];
     document.show(&mut entries);
     Tree::Map(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        Expect, FeedKeys, Fields, Generator, KeyValue, Outputs, PartKeys, Pool, Reflection, Root,
+        ScenarioKeys, StepKeys, Stop, Stream, Tls, key_tables,
+    };
+    use std::collections::BTreeSet;
+
+    /// A struct whose table is missing would have keys that the manual lacks.
+    #[test]
+    fn every_key_is_in_a_table() {
+        let mut keys = Vec::new();
+        for all in [
+            Root::keys,
+            Stop::keys,
+            Outputs::keys,
+            Generator::keys,
+            Pool::keys,
+            ScenarioKeys::keys,
+            StepKeys::keys,
+            Stream::keys,
+            Expect::keys,
+            PartKeys::keys,
+            Tls::keys,
+            Reflection::keys,
+            FeedKeys::keys,
+        ] {
+            all(&mut keys);
+        }
+        let rows = key_tables().into_iter().flat_map(|table| table.keys);
+        let rows: BTreeSet<&str> = rows.map(|key| key.name).collect();
+        assert_eq!(keys.into_iter().collect::<BTreeSet<_>>(), rows);
+    }
+
+    #[test]
+    fn every_table_that_a_value_needs_is_there() {
+        let tables = key_tables();
+        let names: BTreeSet<&str> = tables.iter().map(|table| table.name).collect();
+        assert_eq!(names.len(), tables.len());
+        for key in tables.iter().flat_map(|table| &table.keys) {
+            let table = key.value.table();
+            assert!(table.is_none_or(|name| names.contains(name)), "{key:?}");
+        }
+        assert_eq!(KeyValue::Scalar.table(), None);
+    }
 }

@@ -2,9 +2,9 @@
 //!
 //! A message names a setting as its user knows it: by the flag on a command line, by the key in a
 //! file. The flags themselves are defined by the command line. Which of them sets a key stands in
-//! the key's row (`form/tables.rs`); a key without one there is set by none.
+//! the key's row (`form/tables.rs` and its neighbours); a key without one there is set by none.
 
-use crate::form::Fields as _;
+use crate::form::{AmmoKeys, BODY, Coding, DATA, FeedKeys, Fields as _, RequestKeys};
 use crate::{
     CallOptions, CommonBody, CommonFields, Connections, Document, Expect, Generator, Http, Load,
     Monitoring, Outputs, Place, Reach, Reflection, Schema, Settings, Stop, Stream, Timeouts, Tls,
@@ -13,11 +13,14 @@ use crate::{
 /// The tables of keys that flags set, each with the key that holds its keys where one of those has
 /// the name of another.
 const TABLES: &[(&str, &[(&str, &str)])] = &[
-    ("", OF_REQUESTS),
+    ("", AmmoKeys::FLAGS),
+    ("", BODY.flags),
     ("", CallOptions::FLAGS),
+    ("", Coding::FLAGS),
     ("", CommonBody::FLAGS),
     ("", CommonFields::FLAGS),
     ("", Connections::FLAGS),
+    ("", DATA.flags),
     ("", Document::FLAGS),
     ("", Generator::FLAGS),
     ("", Http::FLAGS),
@@ -25,30 +28,17 @@ const TABLES: &[(&str, &[(&str, &str)])] = &[
     ("", Monitoring::FLAGS),
     ("", Outputs::FLAGS),
     ("", Reach::FLAGS),
+    ("", RequestKeys::FLAGS),
     ("", Schema::FLAGS),
     ("", Settings::FLAGS),
     ("", Stop::FLAGS),
     ("", Timeouts::FLAGS),
     ("", Tls::FLAGS),
     ("expect", Expect::FLAGS),
-    ("feeds", OF_FEEDS),
+    ("feeds", FeedKeys::FLAGS),
     ("reflection", Reflection::FLAGS),
     ("stream", Stream::FLAGS),
 ];
-
-/// Keys of requests, which are read by their kind and have no table.
-const OF_REQUESTS: &[(&str, &str)] = &[
-    ("binary", "--binary"),
-    ("body", "-d"),
-    ("call", "--call"),
-    ("data", "-d"),
-    ("method", "-X"),
-    ("multipart", "-F"),
-    ("speed", "--speed"),
-];
-
-/// Keys of a feed, which have no table either.
-const OF_FEEDS: &[(&str, &str)] = &[("order", "--feed-order")];
 
 /// The flag that sets a key, which has the key that holds it before a dot where its own name is
 /// another's too: `stream.interval`.

@@ -6,7 +6,6 @@ use crate::docs::{
 };
 use crate::support::program::words;
 use crate::support::{Folder, Process, Report, Run, Serve, drumfire};
-use drumfire_document::form;
 use std::fs;
 
 /// The parts of a report that identify the run.
@@ -204,16 +203,6 @@ fn every_plan_of_the_manual_runs() {
         let run = stage.run_as_it_is(&format!("drumfire run {name}"));
         assert_eq!(run.code, Some(0), "{plan}\n{}{}", run.stdout, run.stderr);
     }
-}
-
-#[test]
-fn every_key_is_in_the_manual() {
-    let manual = page("docs/manual/plans.md").1;
-    let lacking: Vec<&str> = form::keys()
-        .into_iter()
-        .filter(|key| !manual.contains(&format!("`{key}`")))
-        .collect();
-    assert!(lacking.is_empty(), "plans.md explains nowhere: {lacking:?}");
 }
 
 /// Runs `drumfire run` on a plan in a folder.

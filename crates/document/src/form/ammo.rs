@@ -6,7 +6,7 @@ use crate::{Ammo, Count, Switch, Text};
 /// The keys, as they stand in a mapping. They are read in one go and taken apart afterwards, for a
 /// request may have one of `ammo` and `ammo_lines`.
 #[derive(Debug, Default)]
-pub(super) struct AmmoKeys {
+pub(crate) struct AmmoKeys {
     ammo: Option<Text>,
     lines: Vec<Text>,
     format: Option<Text>,
@@ -22,18 +22,23 @@ pub(super) struct AmmoKeys {
 
 fields!(AmmoKeys {
     "ammo" => ammo: "File of requests, sent in its order",
-    "ammo_lines" => lines: "Lines of a file of requests, in the plan itself",
+    "ammo_lines" => lines:
+        "Lines of a file of requests, in the plan itself: a list, or one text with several lines",
     "format" => format:
-        "Format of the file: uri, uripost, raw, jsonline, access-log, har or grpc-json",
-    "limit" => limit: "Maximum number of requests to send",
-    "passes" => passes: "Maximum number of passes through the file",
+        "Format of the file: `uri`, `uripost`, `raw`, `jsonline`, `access-log`, `har` or `grpc-json`; by default, the file name decides, and lines in the plan are `uri`",
+    "limit" => limit: "Maximum number of requests to send; the pool then ends",
+    "passes" => passes:
+        "Maximum number of passes through the file; the pool then ends. Without a limit, the file is repeated endlessly",
     "chosen" => chosen: "Send only entries with one of these tags",
     "override_headers" => override_headers:
-        "Let the request's own header fields replace those of the file",
-    "auto_tag" => auto_tag: "Tag an entry without a tag by this many elements of its path",
-    "auto_tag_all" => auto_tag_all: "Add the path elements to entries with a tag, too",
+        "Let the header fields beside `ammo` override those of the file; the pool's fields still do not",
+    "auto_tag" => auto_tag:
+        "Tag an entry without a tag by this many elements of its path: `2` makes `/a/b` of `/a/b/c?d`",
+    "auto_tag_all" => auto_tag_all:
+        "Append the path elements to existing tags, too, after a vertical bar",
     "preload" => preload: "Keep all entries in memory",
-    "speed" => speed: "Send entries at their recorded times; 2 is twice as fast",
+    "speed" / "--speed" => speed:
+        "Send entries at their recorded times instead of at a rate: `1` at the original speed, `2` twice as fast. The file is used once",
 });
 
 impl AmmoKeys {

@@ -1,6 +1,7 @@
 //! Feeds: a mapping of names that the user gives to the sources of their rows.
 
 use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields, text};
+use super::key::KeyValue;
 use super::node::Node;
 use super::payload::json_text;
 use super::schema::{self, Definitions};
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 /// A feed's keys, as they stand in a mapping.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     csv: Option<Text>,
     json: Option<Text>,
     jsonl: Option<Text>,
@@ -30,22 +31,27 @@ pub(super) struct Keys {
 }
 
 fields!(Keys {
-    "csv" => csv: "File of comma-separated values",
-    "json" => json: "File with an array of objects, or objects one after the other",
-    "jsonl" => jsonl: "File with a JSON object per line",
-    "lines" => lines: "File with a value per line",
-    "inline" => inline: "Rows in the plan itself",
-    "range" => range: "Whole numbers, such as 1..1000 or 0..100 by 5",
+    "csv" => csv: "File of comma-separated values; its first line contains the column names",
+    "json" => json: "File with an array of objects, or with objects one after another",
+    "jsonl" => jsonl: "File with one JSON object per line",
+    "lines" => lines: "File with one value per line; empty lines are skipped",
+    "inline" => inline:
+        "Rows in the plan itself: a list of objects, of values, or of lists whose columns are in `fields`",
+    "range" => range:
+        "Whole numbers, with both ends, such as `1..1000`, `0..100 by 5` or `10..1`; `0001..1000` writes all of them with four digits",
     "generated" => generated:
-        "Generated values: a mapping of columns to kinds, such as name, email, int 1..9",
-    "fields" => fields: "Names of the columns",
-    "delimiter" => delimiter: "Character between CSV values, or tab",
-    "quote" => quote: "Character that quotes CSV values, or none",
-    "header" => header: "Whether the first line of the CSV contains column names",
-    "rows" => rows: "Number of rows to generate",
-    "seed" => seed: "Seed of the generated values",
-    "order" => order: "Which row an iteration takes: in_order, random, unique or once",
-    "at_end" => at_end: "What to do after the last row: wrap, stop or fail",
+        "Generated values: a mapping of columns to kinds, such as `name`, `email` or `int 1..9`, or a list of kinds",
+    "fields" => fields:
+        "Names of the columns of `csv` or `inline`; the first line of a CSV file is then a row",
+    "delimiter" => delimiter: "Character between CSV values, or `tab`",
+    "quote" => quote: "Character that quotes CSV values, or `none`",
+    "header" => header: "With `fields`: skip the first line of the CSV file",
+    "rows" => rows: "Maximum number of rows to generate",
+    "seed" => seed: "Seed of the generated values, instead of the plan's",
+    "order" / "--feed-order" => order:
+        "Which row an iteration takes: `in_order` (the default), `random`, `unique` or `once`",
+    "at_end" => at_end:
+        "What to do after the last row: `wrap` (the default), `stop` (the default for `once`) or `fail`",
 });
 
 /// Rows in the plan, as JSON.
@@ -53,6 +59,8 @@ fields!(Keys {
 struct Inline(Option<Text>);
 
 impl Entry for Inline {
+    const VALUE: KeyValue = KeyValue::Tree;
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         Self(json_text(node, found))
     }
@@ -78,6 +86,8 @@ impl Entry for Inline {
 struct Columns(Option<Vec<Field>>);
 
 impl Entry for Columns {
+    const VALUE: KeyValue = KeyValue::Mapping;
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut fields = Vec::new();
         for item in items(node) {
@@ -182,6 +192,8 @@ impl Keys {
 }
 
 impl Entry for Vec<Feed> {
+    const VALUE: KeyValue = KeyValue::NamedOf("feeds");
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut feeds = Self::new();
         for (name, node) in entries(node, "`feeds`", found) {

@@ -9,6 +9,7 @@
 //! has no more keys than were written. An unknown key is a finding with the nearest known one, and
 //! is read as that.
 
+use super::key::{Key, KeyValue};
 use super::node::Node;
 use super::schema::{self, Definitions, Properties};
 use super::tree::Tree;
@@ -23,6 +24,8 @@ const LISTED_MAX: usize = 24;
 /// The value of a key, as a field holds it. `read` and `show` are inverse: the tree that is shown
 /// reads as the same value.
 pub(crate) trait Entry: Sized {
+    /// The kind of the value, for a reference.
+    const VALUE: KeyValue;
     /// Reads it.
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self;
     /// The tree to print, if there is anything to print.
@@ -41,6 +44,8 @@ pub(crate) trait Fields: Default + Layer {
     const FLAGS: &'static [(&'static str, &'static str)] = &[];
     /// Appends the names of its keys.
     fn keys(out: &mut Vec<&'static str>);
+    /// Appends its keys for a reference, without those of structs whose keys stand beside its own.
+    fn rows(out: &mut Vec<Key>);
     /// Reads the value of a key that it has.
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known;
     /// Appends keys with the trees to be printed.
@@ -57,7 +62,7 @@ pub(crate) enum Known {
 }
 
 /// The keys of a struct in their order, each with the flag that sets it, where one does, the field
-/// that it sets, and a description for editors: those of structs whose keys stand beside its own, its own,
+/// that it sets, and a description for the manual and for editors: those of structs whose keys stand beside its own, its own,
 /// and again those of such structs.
 macro_rules! fields {
     ($type:ty [$($before:ident),*] { $($key:literal $(/ $flag:literal)? => $field:ident: $words:literal),* $(,)? } [$($after:ident),*]) => {
@@ -91,6 +96,15 @@ macro_rules! fields {
                 $($crate::form::fields::keys_of(|whole: &Self| &whole.$before, out);)*
                 out.extend([$($key),*] as [&str; _]);
                 $($crate::form::fields::keys_of(|whole: &Self| &whole.$after, out);)*
+            }
+
+            fn rows(out: &mut Vec<$crate::form::Key>) {
+                out.extend([$($crate::form::Key {
+                    name: $key,
+                    flag: None$(.or(Some($flag)))?,
+                    value: $crate::form::fields::value_of(|whole: &Self| &whole.$field),
+                    words: $words,
+                }),*] as [$crate::form::Key; _]);
             }
 
             fn set(
@@ -156,6 +170,11 @@ pub(crate) fn properties_of<Whole, Part: Fields>(
     definitions: &mut Definitions,
 ) {
     Part::properties(out, definitions);
+}
+
+/// The kind of the value of a field.
+pub(crate) fn value_of<Whole, Part: Entry>(_: fn(&Whole) -> &Part) -> KeyValue {
+    Part::VALUE
 }
 
 /// The schema of the value of a field.
@@ -322,15 +341,17 @@ pub(crate) fn show_fields(value: &impl Fields) -> Option<Tree> {
     (!entries.is_empty()).then_some(Tree::Map(entries))
 }
 
-/// A struct that is the value of a key of its own.
+/// A struct that is the value of a key of its own, with the name of its table.
 macro_rules! nested {
-    ($($type:ty => $what:literal),* $(,)?) => {
+    ($($type:ty => $table:literal),* $(,)?) => {
         $(impl $crate::form::fields::Entry for $type {
+            const VALUE: $crate::form::KeyValue = $crate::form::KeyValue::Keys($table);
+
             fn read(
                 node: &$crate::Placed<$crate::form::node::Node>,
                 found: &mut $crate::Findings,
             ) -> Self {
-                $crate::form::fields::read_fields(node, $what, found)
+                $crate::form::fields::read_fields(node, concat!("`", $table, "`"), found)
             }
 
             fn show(&self) -> Option<$crate::form::tree::Tree> {
@@ -400,6 +421,8 @@ fn is_dash(items: &[Placed<Node>]) -> bool {
 }
 
 impl Entry for Option<Text> {
+    const VALUE: KeyValue = KeyValue::Scalar;
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         text(node, found)
     }
@@ -424,6 +447,8 @@ impl Entry for Option<Text> {
 }
 
 impl Entry for Option<Count> {
+    const VALUE: KeyValue = KeyValue::Count;
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let text = text(node, found)?;
         let digits = text.value.bytes().all(|byte| byte.is_ascii_digit());
@@ -458,6 +483,8 @@ impl Entry for Option<Count> {
 }
 
 impl Entry for Option<Switch> {
+    const VALUE: KeyValue = KeyValue::Switch;
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         match &node.value {
             Node::Null => None,
@@ -497,6 +524,8 @@ impl Entry for Option<Switch> {
 }
 
 impl Entry for Vec<Text> {
+    const VALUE: KeyValue = KeyValue::List;
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let items = items(node).iter();
         items.filter_map(|item| text(item, found)).collect()
@@ -525,6 +554,8 @@ impl Entry for Vec<Text> {
 /// A mapping of names to values, or a list of such mappings where a name comes twice. A value may
 /// be a list, too.
 impl Entry for Vec<Field> {
+    const VALUE: KeyValue = KeyValue::Mapping;
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut fields = Self::new();
         for part in items(node) {

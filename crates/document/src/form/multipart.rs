@@ -1,6 +1,7 @@
 //! The parts of a body of several parts: `{ note: hello, upload: { file: a.png, type: image/png } }`.
 
 use super::fields::{Entry, entries, fields, fields_schema, items, read_fields, show_fields, text};
+use super::key::KeyValue;
 use super::node::Node;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 /// The keys of one part.
 #[derive(Debug, Default)]
-struct PartKeys {
+pub(super) struct PartKeys {
     text: Option<Text>,
     file: Option<Text>,
     file_name: Option<Text>,
@@ -21,7 +22,7 @@ fields!(PartKeys {
     "text" => text: "Content of the part, as a string",
     "file" => file: "File with the content",
     "filename" => file_name: "File name to send to the server",
-    "type" => media_type: "Media type, such as image/png",
+    "type" => media_type: "Media type, such as `image/png`",
 });
 
 impl PartKeys {
@@ -59,6 +60,8 @@ impl PartKeys {
 }
 
 impl Entry for Vec<Part> {
+    const VALUE: KeyValue = KeyValue::NamedOf("parts");
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut parts = Self::new();
         for item in items(node) {

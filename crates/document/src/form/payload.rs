@@ -5,6 +5,7 @@
 //! Keys keep their order and numbers their digits, since a server may mind either.
 
 use super::fields::{Entry as _, Fields, Known, text};
+use super::key::{Key, KeyValue};
 use super::node::Node;
 use super::reference::escaped;
 use super::schema::{self, Definitions, Properties};
@@ -22,6 +23,8 @@ pub(crate) struct PayloadKeys {
     base64: &'static str,
     /// JSON as a tree, and a web form; bodies have them.
     others: &'static [&'static str],
+    /// The flags that set its keys.
+    pub(crate) flags: &'static [(&'static str, &'static str)],
 }
 
 /// The keys of bodies that have a media type of their own.
@@ -33,6 +36,7 @@ pub(crate) const BODY: PayloadKeys = PayloadKeys {
     file: "body_file",
     base64: "body_base64",
     others: &OTHERS,
+    flags: &[("body", "-d"), ("multipart", "-F")],
 };
 
 /// The data of a call.
@@ -41,6 +45,7 @@ pub(crate) const DATA: PayloadKeys = PayloadKeys {
     file: "data_file",
     base64: "data_base64",
     others: &[],
+    flags: &[("data", "-d")],
 };
 
 impl PayloadKeys {
@@ -104,6 +109,24 @@ impl PayloadKeys {
         }
     }
 
+    /// Appends its keys for a reference.
+    pub(super) fn rows(self, out: &mut Vec<Key>) {
+        out.extend(self.names().map(|name| {
+            let mut flags = self.flags.iter();
+            Key {
+                name,
+                flag: flags.find(|(key, _)| *key == name).map(|(_, flag)| *flag),
+                value: match name {
+                    "form" => Vec::<Field>::VALUE,
+                    "multipart" => Vec::<Part>::VALUE,
+                    name if name == OTHERS[0] || name == DATA.text => KeyValue::Tree,
+                    _ => KeyValue::Scalar,
+                },
+                words: self.words(name),
+            }
+        }));
+    }
+
     /// Appends its keys with the schemas of their values.
     fn properties(self, out: &mut Properties, definitions: &mut Definitions) {
         for name in self.names() {
@@ -120,11 +143,17 @@ impl PayloadKeys {
     /// The description of a key for editors.
     fn words(self, key: &str) -> &'static str {
         match key {
-            "json" => "Body as JSON; its strings are templates",
-            "form" => "Fields of a web form, which drumfire encodes",
-            "multipart" => "Parts of a web form with files: strings, or mappings with `file`",
+            "json" => {
+                "Body as JSON, written as a tree; its strings are templates. The default `Content-Type` is `application/json`"
+            }
+            "form" => {
+                "Fields of a web form; their values are templates, which drumfire encodes. The default `Content-Type` is `application/x-www-form-urlencoded`"
+            }
+            "multipart" => {
+                "Parts of a web form with files: strings, which are templates, or mappings. The default `Content-Type` is `multipart/form-data` with a boundary"
+            }
             "data" => {
-                "Message as JSON, or as a string that contains JSON; a list for several messages"
+                "Message as JSON, written as a tree or as a string; its strings are templates. A list has several messages"
             }
             key if key == self.file => "File with the content",
             key if key == self.base64 => "Content in base64",
@@ -273,6 +302,10 @@ impl Fields for Option<Payload> {
         out.extend(BODY.names());
     }
 
+    fn rows(out: &mut Vec<Key>) {
+        BODY.rows(out);
+    }
+
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known {
         BODY.set(self, key, node, found)
     }
@@ -305,6 +338,10 @@ pub(crate) struct CallPayload(pub(crate) Option<Payload>);
 impl Fields for CallPayload {
     fn keys(out: &mut Vec<&'static str>) {
         out.extend(DATA.names());
+    }
+
+    fn rows(out: &mut Vec<Key>) {
+        DATA.rows(out);
     }
 
     fn set(&mut self, key: &str, node: &Placed<Node>, found: &mut Findings) -> Known {

@@ -1,6 +1,7 @@
 //! Pools: a mapping whose keys are names that the user gives.
 
 use super::fields::{Entry, entries, fields_schema, read_fields, show_fields};
+use super::key::KeyValue;
 use super::node::Node;
 use super::schema::{self, Definitions};
 use super::tree::Tree;
@@ -9,6 +10,8 @@ use crate::{Place, Placed, Pool};
 use serde_json::Value;
 
 impl Entry for Vec<Pool> {
+    const VALUE: KeyValue = KeyValue::NamedOf("pools");
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let entries = entries(node, "`pools`", found).iter();
         entries

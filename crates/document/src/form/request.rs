@@ -4,6 +4,7 @@ use super::ammo::AmmoKeys;
 use super::fields::{
     Entry, Fields, entries, fields, fields_schema, items, read_fields, show_fields,
 };
+use super::key::KeyValue;
 use super::node::Node;
 use super::payload::CallPayload;
 use super::schema::{self, Definitions};
@@ -42,7 +43,7 @@ pub(super) const ASKS: [&str; 13] = [
 /// A request's keys, as they stand in a mapping. All are read, whatever kind of request it is, so
 /// that a key that does not fit is named rather than unknown.
 #[derive(Debug, Default)]
-pub(super) struct Keys {
+pub(crate) struct Keys {
     verbs: Verbs,
     method: Option<Text>,
     url: Option<Text>,
@@ -65,7 +66,7 @@ pub(super) struct Keys {
 
 /// Methods that are keys; others are written with `method` and `url`.
 #[derive(Debug, Default)]
-struct Verbs {
+pub(super) struct Verbs {
     get: Option<Text>,
     head: Option<Text>,
     post: Option<Text>,
@@ -78,7 +79,7 @@ struct Verbs {
 
 /// The settings of the payload.
 #[derive(Debug, Default)]
-struct Coding {
+pub(crate) struct Coding {
     binary: Option<Switch>,
     lines: Option<Switch>,
     templates: Option<Text>,
@@ -100,28 +101,34 @@ fields!(Verbs {
 });
 
 fields!(Coding {
-    "binary" => binary: "Treat the data as encoded messages",
+    "binary" / "--binary" => binary: "Treat the data as encoded messages",
     "body_lines" => lines: "Use each line of the body as a separate body",
-    "templates" => templates: "Template language of the request, or none",
-    "order" => order: "Order in which requests use lines or messages: turn, random or once",
-    "worker_name" => worker_name: "Name before each {{.WorkerID}}",
-    "workers" => workers: "Number of workers among which calls are counted in turn",
+    "templates" => templates: "Template language of this request, instead of the pool's",
+    "order" => order:
+        "Order in which HTTP requests use the lines of a body, or calls the messages of a list: `turn`, `random` or `once`",
+    "worker_name" => worker_name: "For Go templates: text before each `{{.WorkerID}}`",
+    "workers" => workers:
+        "For Go templates: number of workers to which calls are assigned in turn, instead of the users",
     "stream" => stream: "How to send the messages of a stream",
 });
 
 fields!(Keys [verbs] {
     "list" => list: "File with one URL, or path on the target, per line",
-    "method" => method: "Method of `url` or `list`",
+    "method" / "-X" => method: "Method of `url` or `list`",
     "url" => url: "URL, or path on the target",
-    "call" => call: "gRPC method, as package.Service/Method",
-    "name" => name: "Name under which its figures are reported",
-    "weight" => weight: "Share among the requests of the list",
-    "headers" => headers: "Header fields",
-    "metadata" => metadata: "Metadata",
-    "metadata_file" => metadata_file: "File with the metadata, as a JSON object",
-    "expect" => expect: "What the response must be to count as ok",
-    "timeout" => timeout: "Maximum total time of this request, such as 5s; 0 means no limit",
-    "take" => take: "Variables to take from the response, such as json $.id or header Location",
+    "call" / "--call" => call: "gRPC method, as `package.Service/Method`",
+    "name" => name:
+        "Name under which its figures are reported; by default its URL or path as written, or the method of a call",
+    "weight" => weight: "Share among the requests of the list, by default 1",
+    "headers" => headers:
+        "Header fields of an HTTP request, or of all requests of a file; they override the pool's fields of the same name",
+    "metadata" => metadata: "Metadata of a call, or of all calls of a file",
+    "metadata_file" => metadata_file: "File with the metadata of a call, as a JSON object",
+    "expect" => expect: "What the response must be to count as ok; absent keys come from the pool",
+    "timeout" => timeout:
+        "Maximum total time of this HTTP request, such as `5s`, instead of the pool's; `0` means no limit. For a call, use `deadline`",
+    "take" => take:
+        "In a scenario: variables to take from the response, such as `json $.id` or `header Location`",
 } [body, data, coding, options, ammo]);
 
 impl Verbs {
@@ -342,6 +349,8 @@ fn check_asks(asks: &[Ask], place: &Place, found: &mut Findings) {
 }
 
 impl Entry for Vec<Request> {
+    const VALUE: KeyValue = KeyValue::ListOf("requests");
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut requests = Self::new();
         for item in items(node) {

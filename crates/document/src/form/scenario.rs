@@ -3,6 +3,7 @@
 use super::fields::{
     Entry, Fields as _, entries, fields, fields_schema, items, read_fields, show_fields,
 };
+use super::key::KeyValue;
 use super::node::Node;
 use super::request::{ASKS, Keys as RequestKeys};
 use super::schema::{self, Definitions};
@@ -30,16 +31,19 @@ pub(super) struct StepKeys {
 }
 
 fields!(StepKeys [request] {
-    "pause" => pause: "Wait: 200ms, 200ms..1s, exponential(1s), lognormal(1s,0.5) or until 5s",
-    "set" => set: "Set variables: names and templates",
-    "if" => condition: "Condition, such as total > 10 and state == 'new'",
-    "repeat" => passes: "How many times to run the steps of `do`: a number or a template",
+    "pause" => pause:
+        "Wait: `200ms`, `200ms..1s`, `exponential(1s)`, `lognormal(1s,0.5)`, `until 5s` or `at least 5s`",
+    "set" => set: "Set variables: names and templates, evaluated in order",
+    "if" => condition:
+        "Condition, such as `total > 10 and state == 'new'`: run the steps of `do` if it holds, and the steps of `else` if it does not",
+    "repeat" => passes:
+        "How many times to run the steps of `do`: a number, or a template whose value is a number of at most 1,000",
     "as" => index: "Variable that counts the passes, from 0",
     "until" => until: "Condition that ends the loop, checked after each pass",
     "do" => steps: "Steps to run",
     "else" => otherwise: "Steps to run if the condition is false",
     "on_fail" => on_fail:
-        "What to do after a failure: continue, end_iteration or stop_user, optionally with retries before it, as in retry(2,500ms)",
+        "What to do after a failure: `continue` (the default), `end_iteration` or `stop_user`, optionally with retries before it, as in `retry(2,500ms)`",
 } []);
 
 /// The keys that make steps of other kinds than a request, each with those that may stand beside it.
@@ -170,6 +174,8 @@ impl StepKeys {
 }
 
 impl Entry for Vec<Step> {
+    const VALUE: KeyValue = KeyValue::ListOf("steps");
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut steps = Self::new();
         for item in items(node) {
@@ -227,7 +233,7 @@ impl Entry for Vec<Step> {
 
 /// The keys of one of several scenarios.
 #[derive(Debug, Default)]
-struct ScenarioKeys {
+pub(super) struct ScenarioKeys {
     weight: Option<Count>,
     steps: Vec<Step>,
 }
@@ -238,6 +244,8 @@ fields!(ScenarioKeys {
 });
 
 impl Entry for Vec<Scenario> {
+    const VALUE: KeyValue = KeyValue::NamedOf("scenarios");
+
     fn read(node: &Placed<Node>, found: &mut Findings) -> Self {
         let mut scenarios = Self::new();
         for (name, node) in entries(node, "`scenarios`", found) {

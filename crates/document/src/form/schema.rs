@@ -99,7 +99,7 @@ pub(super) fn document(mut root: Value, definitions: Definitions) -> String {
     root["$id"] = ID.into();
     root["title"] = "drumfire.plan.v1".into();
     root["description"] = "A drumfire plan: what to send, when, and what the result must be. \
-                           docs/manual/plans.md explains every key."
+                           docs/manual/keys.md lists every key."
         .into();
     root["required"] = json!(["drumfire", "pools"]);
     root["properties"]["drumfire"] = json!({ "enum": [1, "1"] });

@@ -1,0 +1,57 @@
+//! Keys as a reference lists them: name, flag, kind of value, and description.
+
+/// Keys that are explained together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyTable {
+    /// The name by which [`KeyValue`] refers to the table.
+    pub name: &'static str,
+    /// The keys, in the order in which they are printed.
+    pub keys: Vec<Key>,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The key itself.
+    pub name: &'static str,
+    /// The flag that sets it, if one does.
+    pub flag: Option<&'static str>,
+    /// The kind of its value.
+    pub value: KeyValue,
+    /// Its meaning, for the manual and for editors.
+    pub words: &'static str,
+}
+
+/// The kind of a key's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyValue {
+    /// A text or a number.
+    Scalar,
+    /// A whole number.
+    Count,
+    /// `true` or `false`.
+    Switch,
+    /// A list of scalars; one alone is a list, too.
+    List,
+    /// A mapping of names to scalars.
+    Mapping,
+    /// Any tree.
+    Tree,
+    /// A mapping with the keys of a table.
+    Keys(&'static str),
+    /// A list of mappings with the keys of a table.
+    ListOf(&'static str),
+    /// A mapping of names to mappings with the keys of a table.
+    NamedOf(&'static str),
+}
+
+impl KeyValue {
+    /// The table that has the keys of the value, if there is one.
+    #[must_use]
+    pub const fn table(self) -> Option<&'static str> {
+        match self {
+            Self::Keys(name) | Self::ListOf(name) | Self::NamedOf(name) => Some(name),
+            _ => None,
+        }
+    }
+}
