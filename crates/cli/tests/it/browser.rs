@@ -209,16 +209,20 @@ fn page_of_a_run() -> Result<(), String> {
     assert!(ends <= 1, "{stream}");
     // The program waits for a viewer for two seconds.
     in_time(ends == 1, || stream.clone())?;
-    let parts = events(&stream, "part");
+    let pictures = pictures_of(&events(&stream, "part"), &run.stdout);
+    in_time(pictures > 1, || format!("{pictures} pictures"))
+}
+
+/// Compares the last parts of a page with the run's result; gives how many pictures of the rate there are.
+fn pictures_of(parts: &[Value], result: &str) -> usize {
     let newest = |id: &str| parts.iter().rfind(|part| part["id"] == id).unwrap();
-    let report: Value = serde_json::from_str(&run.stdout).unwrap();
-    let sent = report["requests"]["sent"].to_string();
+    let result: Value = serde_json::from_str(result).unwrap();
+    let sent = result["requests"]["sent"].to_string();
     let numbers = newest("numbers")["html"].as_str().unwrap();
     assert!(numbers.contains(&sent), "{sent} in {numbers}");
     let report = newest("report")["html"].as_str().unwrap();
     assert!(report.contains(" s: seen"), "{report}");
-    let pictures = parts.iter().filter(|part| part["id"] == "rate").count();
-    in_time(pictures > 1, || format!("{pictures} pictures"))
+    parts.iter().filter(|part| part["id"] == "rate").count()
 }
 
 /// Stored runs have a list and a page each, and one that goes on is commanded through its socket.
