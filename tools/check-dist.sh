@@ -162,7 +162,8 @@ cd "$OLDPWD"
 DRUMFIRE_DIST=$work/one tools/make-dist.sh installer https://example.test/v1
 (cd "$work/one" && sha256sum ./*.tar.gz | sed 's|\./||' >SHA256SUMS)
 install() { HOME=$work/home DRUMFIRE_URL=file://$work/one sh "$work/one/install.sh"; }
-install | grep -q "^installed: drumfire $version"
+install >"$work/log"
+grep -q "^installed: drumfire $version" "$work/log"
 "$work/home/.local/bin/drumfire" --version | grep -q "^drumfire $version"
 rm -r "$work/home"
 sed -i 's/^[0-9a-f]\{8\}/00000000/' "$work/one/SHA256SUMS"
