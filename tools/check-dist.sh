@@ -37,6 +37,13 @@ printf '#!/bin/sh\nexec %q "$@"\n' "$program" >"$work/drumfire"
 chmod 755 "$work/drumfire"
 version=$(sed -n '/^\[workspace\.package\]/,/^\[/s/^version = "\(.*\)"$/\1/p' Cargo.toml)
 
+# Whether a program is the one that was packed. All of its output is read: a pipe that grep -q closes at the
+# first match would end the program.
+is_ours() {
+  "$1" --version >"$work/log"
+  grep -q "^drumfire $version" "$work/log"
+}
+
 for folder in one other/folder; do
   for platform in x86_64-musl x86_64-glibc2.28; do
     for step in pack wheel; do
@@ -126,7 +133,7 @@ fi
 
 tar --extract --gzip --file "${names[1]}"
 root=${names[1]%.tar.gz}
-"$root/bin/drumfire" --version | grep -q "^drumfire $version"
+is_ours "$root/bin/drumfire"
 [ "$(readlink -f "$root/lib/drumfire/bin/ghz")" = "$(readlink -f "$root/bin/drumfire")" ]
 gzip --test "$root"/share/man/man1/*.gz
 bash -n "$root/share/bash-completion/completions/drumfire"
@@ -147,11 +154,11 @@ grep -q hashbrown "$root/share/doc/drumfire/RUST-LIBRARY-LICENSES.html"
 # pip and npm install the program where nothing else is, without a registry.
 python3 -m venv "$work/python"
 "$work/python/bin/pip" install --quiet --no-index --disable-pip-version-check "./${wheels[1]}"
-"$work/python/bin/drumfire" --version | grep -q "^drumfire $version"
+is_ours "$work/python/bin/drumfire"
 if [ "${#npm[@]}" -gt 0 ]; then
   mkdir "$work/node"
   npm install --silent --offline --no-audit --no-fund --omit=optional --prefix "$work/node" "${modules[@]/#/$PWD/}"
-  "$work/node/node_modules/.bin/drumfire" --version | grep -q "^drumfire $version"
+  is_ours "$work/node/node_modules/.bin/drumfire"
   code=0
   "$work/node/node_modules/.bin/drumfire" http --nosuch 2>/dev/null || code=$?
   [ "$code" = 2 ]
@@ -164,14 +171,15 @@ DRUMFIRE_DIST=$work/one tools/make-dist.sh installer https://example.test/v1
 install() { HOME=$work/home DRUMFIRE_URL=file://$work/one sh "$work/one/install.sh"; }
 install >"$work/log"
 grep -q "^installed: drumfire $version" "$work/log"
-"$work/home/.local/bin/drumfire" --version | grep -q "^drumfire $version"
+is_ours "$work/home/.local/bin/drumfire"
 rm -r "$work/home"
 sed -i 's/^[0-9a-f]\{8\}/00000000/' "$work/one/SHA256SUMS"
 if install >/dev/null 2>&1 || [ -e "$work/home/.local" ]; then
   echo "dist: the installer took an archive with another sum" >&2
   exit 1
 fi
-tools/version.sh | grep -Eqx "$version( \([0-9a-f]{12}(-modified)? [0-9]{4}-[0-9]{2}-[0-9]{2}\))?"
+tools/version.sh >"$work/log"
+grep -Eqx "$version( \([0-9a-f]{12}(-modified)? [0-9]{4}-[0-9]{2}-[0-9]{2}\))?" "$work/log"
 
 # A package of a crate has the files of other folders that the crate embeds.
 for embeds in drumfire=schema/drumfire.summary.v1.json drumfire-corpus=cases/00-control.case; do
