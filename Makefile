@@ -28,7 +28,7 @@ toolchain:
 # one machine.
 demo: toolchain
 	@echo 'Builds drumfire, which takes about two minutes the first time, then loads a built-in server for ten seconds.'
-	cargo build --profile demo --locked --package drumfire --no-default-features
+	cargo build --profile demo --locked --package drumfire --no-default-features --features ring
 	$(DEMO) demo
 
 # The program with its line tables in a file beside it, a link for each tool that it can stand in for,

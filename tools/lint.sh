@@ -32,5 +32,5 @@ if [ "$1" = format ]; then
   cargo fmt --all -- --check || [ "${level[0]}" != -D ]
 else
   cargo clippy --workspace --all-targets --locked -- "${level[@]}"
-  cargo clippy --package drumfire --no-default-features --locked -- "${level[@]}"
+  cargo clippy --package drumfire --no-default-features --features ring --locked -- "${level[@]}"
 fi

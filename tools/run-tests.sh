@@ -19,8 +19,8 @@ fi
 # Always the whole workspace, whose features differ from those of a part of it.
 tests=(cargo test --workspace --locked --no-fail-fast)
 "${tests[@]}" --no-run
-# Nothing else compiles the program without several machines.
-cargo test --package drumfire --no-default-features --bin drumfire --locked --no-run
+# Nothing else compiles the program of `make demo`.
+cargo test --package drumfire --no-default-features --features ring --bin drumfire --locked --no-run
 [ "${1:-}" != compile ] || exit 0
 
 # What the second stream holds; a test that needs the machine for itself waits for it.

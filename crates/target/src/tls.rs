@@ -8,7 +8,10 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, DistinguishedName, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyPair, KeyUsagePurpose,
 };
-use rustls::crypto::aws_lc_rs;
+#[cfg(feature = "aws-lc")]
+use rustls::crypto::aws_lc_rs as cryptography;
+#[cfg(not(feature = "aws-lc"))]
+use rustls::crypto::ring as cryptography;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection};
@@ -115,7 +118,7 @@ fn server_config(
     certificate: CertificateDer<'static>,
     key: &KeyPair,
 ) -> Result<ServerConfig, StartError> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
+    let provider = Arc::new(cryptography::default_provider());
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(failed)?;

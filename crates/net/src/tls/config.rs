@@ -4,7 +4,7 @@ use super::material::{TlsMaterial, TlsTexts};
 use super::self_signed::{SelfSigned, is_self_signed};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{CryptoProvider, aws_lc_rs, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
@@ -211,12 +211,27 @@ fn resuming(full: &ClientConfig) -> Arc<ClientConfig> {
     Arc::new(resuming)
 }
 
+/// The cryptography that this program was built with. It is chosen here alone, so that no part of the
+/// process depends on a default that another part may set.
+fn provider() -> Result<Arc<CryptoProvider>, TlsSetupError> {
+    #[cfg(feature = "aws-lc")]
+    let provider = Ok(rustls::crypto::aws_lc_rs::default_provider());
+    #[cfg(all(feature = "ring", not(feature = "aws-lc")))]
+    let provider = Ok(rustls::crypto::ring::default_provider());
+    #[cfg(not(any(feature = "aws-lc", feature = "ring")))]
+    let provider = Err(TlsSetupError::Provider(
+        "this program was built without it; build it with the feature `aws-lc` or `ring`"
+            .to_owned(),
+    ));
+    provider.map(Arc::new)
+}
+
 /// The verifier of the server's certificate.
 fn verifier(
     roots: Option<&[u8]>,
     verify: TlsVerify,
 ) -> Result<Arc<dyn ServerCertVerifier>, TlsSetupError> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
+    let provider = provider()?;
     Ok(match verify {
         TlsVerify::Yes => Arc::new(verified(roots, &provider)?),
         TlsVerify::No => Arc::new(Unverified(provider)),
@@ -229,7 +244,7 @@ fn client(
     shown: TlsIdentity,
     verifier: Arc<dyn ServerCertVerifier>,
 ) -> Result<ClientConfig, TlsSetupError> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
+    let provider = provider()?;
     let verified = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| TlsSetupError::Provider(error.to_string()))?
@@ -476,7 +491,7 @@ mod tests {
     #[test]
     fn a_root_may_be_the_servers_own_certificate() {
         let (own, other) = (authority(), authority());
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = provider().expect("cryptography");
         let mut roots = RootCertStore::empty();
         roots.add(own.der().clone()).expect("a root");
         let given = vec![own.der().clone()];
@@ -506,7 +521,7 @@ mod tests {
         };
         let own = || own_of(&rcgen::PKCS_ECDSA_P256_SHA256);
         let of_other_kind = own_of(&rcgen::PKCS_ED25519);
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = provider().expect("cryptography");
         let now = Duration::from_secs(60 * 31_556_952);
         let now = UnixTime::since_unix_epoch(now);
         for (root, shown) in [
@@ -540,7 +555,7 @@ mod tests {
         let issuer = rcgen::Issuer::new(of_issuer, issuer);
         let key = KeyPair::generate().expect("a key");
         let leaf = params.signed_by(&key, &issuer).expect("a certificate");
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = provider().expect("cryptography");
         let check = |given: &rcgen::Certificate, name: &str, year: u64| {
             let mut roots = RootCertStore::empty();
             roots.add(given.der().clone()).expect("a root");
