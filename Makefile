@@ -14,6 +14,12 @@ TEST_THREADS ?= 6
 BIN_DIR ?= $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)/bin
 # Where man(1) and the completion of bash look beside a program of BIN_DIR.
 SHARE_DIR ?= $(BIN_DIR)/../share
+# Tests are compiled from nothing more often than they are debugged: without line tables, without what a
+# second build could reuse, and each crate as one module, which takes a tenth less CPU than in parts.
+export CARGO_INCREMENTAL ?= 0
+export CARGO_PROFILE_DEV_DEBUG ?= none
+export CARGO_PROFILE_DEV_CODEGEN_UNITS ?= 1
+export CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS ?= 1
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 

@@ -34,7 +34,7 @@ fn told(lines: &str, name: &str) -> Vec<u64> {
 fn await_read(dir: &str, file: &str) {
     wait_until("it is read again", || {
         let events = fs::read_to_string(format!("{dir}/events.jsonl")).unwrap_or_default();
-        events.contains("read again: ") && events.contains(file)
+        events.contains("reloaded: ") && events.contains(file)
     });
 }
 
