@@ -8,6 +8,10 @@
 # TEST_THREADS is how many of the tests that wait run side by side: more than there are cores. Of those
 # that compute, one more than there are cores: others would only stand in each other's way. The lines of
 # the second stream come as they are printed, and those of the first at its end.
+#
+#     tools/run-tests.sh                     compiles and runs the tests
+#     tools/run-tests.sh compile             only compiles them
+#     tools/run-tests.sh beside COMMAND ...  runs a command that computes behind the second stream
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -19,14 +23,17 @@ fi
 # Always the whole workspace, whose features differ from those of a part of it.
 tests=(cargo test --workspace --locked --no-fail-fast)
 "${tests[@]}" --no-run
-# Nothing else compiles the program of `make demo`.
-cargo test --package drumfire --no-default-features --features ring --bin drumfire --locked --no-run
+# Nothing else reads the code of `make demo`.
+cargo check --package drumfire --no-default-features --features ring --bin drumfire --locked
 [ "${1:-}" != compile ] || exit 0
 
 # What the second stream holds; a test that needs the machine for itself waits for it.
 work=$(mktemp -d)
 : >"$work/machine"
 export DRUMFIRE_TEST_MACHINE=$work/machine
+
+beside=()
+[ "${1:-}" != beside ] || beside=("${@:2}")
 
 # Beside those that run are threads for the tests that wait until they have the machine alone. The
 # stream has a group of processes of its own, so that all of it ends with this script.
@@ -51,6 +58,9 @@ status=0
 # They leave the cores to tests whose bounds are times.
 RUST_TEST_THREADS=$(($(getconf _NPROCESSORS_ONLN) + 1)) nice -n 5 "${hold[@]}" "${tests[@]}" \
   --config "target.'cfg(all())'.runner = '$work/others'" || status=$?
+if [ "${#beside[@]}" -gt 0 ]; then
+  nice -n 5 "${hold[@]}" "${beside[@]}" || status=$?
+fi
 wait "$waiting" || status=$?
 cat "$work/waiting"
 exit "$status"
