@@ -23,6 +23,7 @@
 
 mod addresses;
 mod asked;
+mod backlog;
 mod buckets;
 mod change;
 mod changed;

@@ -6,6 +6,7 @@
 //! thresholds are evaluated on what is left, and the verdict comes last, for it looks at all of
 //! them.
 
+use crate::backlog::Backlog;
 use crate::figures::Carried;
 use crate::stages::{StageCell, Stages};
 use crate::step_timelines::StepTimelines;
@@ -482,7 +483,10 @@ impl Summary {
         };
         let verdict = Verdict::judge(&evidence);
         let mut load = LoadAnswer::of_run(&pools, self.duration);
-        let target = TargetAnswer::of_run(&pools);
+        let mut target = TargetAnswer::of_run(&pools);
+        if let Some(backlog) = self.backlog() {
+            target.fall_behind(backlog.reason());
+        }
         let doubts = std::mem::take(&mut self.verdict.doubts);
         // Each is a share of the whole, whatever the others are.
         let unknown: f64 = doubts.iter().map(|doubt| doubt.unknown).sum();
@@ -491,6 +495,17 @@ impl Summary {
             load.lose();
         }
         (self.verdict, self.load, self.target) = (verdict.with(doubts), load, target);
+    }
+
+    /// What the target did not answer in time, where it falls behind. Between two parts of a run
+    /// that was resumed nothing is known.
+    fn backlog(&self) -> Option<Backlog> {
+        let is_one = self.parts.len() == 1;
+        let judge = || {
+            let cells = self.timeline.cells();
+            Backlog::of_run(&self.info, cells, self.left_out(), self.load_end.at)
+        };
+        is_one.then(judge).flatten()
     }
 
     /// Whether every request and every iteration of every pool is accounted for, exactly, in a

@@ -2,7 +2,8 @@
 //!
 //! Failures that the generator caused do not count against the target; where they are limits that
 //! it reached, they are reasons of the verdict. The target is degraded from 1 % of failures on, and
-//! failed where nothing was answered as the plan expects. The states are ordered, the worst last,
+//! failed where nothing was answered as the plan expects. It falls behind where the requests without
+//! an answer grow ([`crate::backlog`]). The states are ordered, the worst last,
 //! so that a run of several pools has the state of its worst pool.
 
 use crate::words::share_text;
@@ -20,10 +21,12 @@ const KINDS: usize = 3;
 /// of which nothing is known is not good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetState {
-    /// Fewer than 1 % of the requests failed.
+    /// Fewer than 1 % of the requests failed, and the target kept up with the load.
     Ok,
     /// The target was asked for nothing.
     Unknown,
+    /// It answered fewer requests than it was asked, and those without an answer grew.
+    Behind,
     /// Some of the requests failed.
     Degraded,
     /// None of the requests was answered as expected.
@@ -37,6 +40,7 @@ impl TargetState {
         match self {
             Self::Ok => "ok",
             Self::Unknown => "unknown",
+            Self::Behind => "behind",
             Self::Degraded => "degraded",
             Self::Failed => "failed",
         }
@@ -106,6 +110,15 @@ impl TargetAnswer {
                 state: TargetState::Ok,
                 reasons: Vec::new(),
             },
+        }
+    }
+
+    /// Adds that the target falls behind, unless it answered nothing as expected: then there is worse
+    /// to say.
+    pub(crate) fn fall_behind(&mut self, reason: Reason) {
+        if self.state < TargetState::Failed {
+            self.state = self.state.max(TargetState::Behind);
+            self.reasons.push(reason);
         }
     }
 

@@ -67,10 +67,13 @@ pub(crate) fn answers(summary: &Summary) -> [Answer<'_>; 3] {
         grade: match state {
             TargetState::Ok => Grade::Good,
             TargetState::Unknown => Grade::Open,
-            TargetState::Degraded => Grade::Fair,
+            TargetState::Behind | TargetState::Degraded => Grade::Fair,
             TargetState::Failed => Grade::Bad,
         },
-        text: format!("target {}", state.name()),
+        text: match state {
+            TargetState::Behind => "target falls behind".to_owned(),
+            _ => format!("target {}", state.name()),
+        },
         reasons: &summary.target.reasons,
     };
     match state {

@@ -135,7 +135,7 @@ pub(crate) fn cells(run: &Digest, exit: Option<u8>, style: &Style, room: usize) 
     let state = match run.target_state {
         TargetState::Ok => Ink::Good,
         TargetState::Unknown => Ink::Dim,
-        TargetState::Degraded => Ink::Warn,
+        TargetState::Behind | TargetState::Degraded => Ink::Warn,
         TargetState::Failed => Ink::Bad,
     };
     let rules = match (run.thresholds_failed, run.thresholds) {

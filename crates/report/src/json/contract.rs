@@ -127,8 +127,8 @@ struct Load {
     connections_needed: Option<u64>,
 }
 
-/// The answer on the target: `ok`, `degraded`, `failed`, or `unknown` where nothing was asked of
-/// it.
+/// The answer on the target: `ok`, `behind`, `degraded`, `failed`, or `unknown` where nothing was asked
+/// of it.
 #[derive(Serialize)]
 struct Target {
     state: &'static str,

@@ -227,9 +227,10 @@ fn teardown(columns: &mut Columns<'_>) -> rusqlite::Result<Option<TeardownFailur
 /// The answers that the columns of words may have.
 const VALIDITIES: [Validity; 3] = [Validity::Valid, Validity::Suspect, Validity::Invalid];
 const COVERAGES: [Coverage; 3] = [Coverage::Whole, Coverage::Resumed, Coverage::Begun];
-const STATES: [TargetState; 4] = [
+const STATES: [TargetState; 5] = [
     TargetState::Ok,
     TargetState::Unknown,
+    TargetState::Behind,
     TargetState::Degraded,
     TargetState::Failed,
 ];
