@@ -8,7 +8,7 @@ import { DRUMFIRE, FOLDER, served } from "./made.js";
 import { launched, Reader } from "./reader.js";
 
 /** How long the run lasts, in seconds. */
-const LASTS = 5;
+const LASTS = 15;
 
 let browser: Browser;
 let target: Awaited<ReturnType<typeof served>>;

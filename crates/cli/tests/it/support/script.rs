@@ -175,7 +175,7 @@ impl Peer {
             return thread::sleep(Duration::from_millis(50));
         }
         wait_until("the client has read it", || {
-            self.is_over() || lab::unread(own, client).is_none_or(|bytes| bytes == 0)
+            self.is_over() || lab::unread(client, own).is_none_or(|bytes| bytes == 0)
         });
     }
 
