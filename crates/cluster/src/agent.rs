@@ -338,11 +338,11 @@ impl Agent {
             && held.start.is_none()
         {
             let at = offset.to_own(start);
-            if at + hold.begins <= now {
+            let Some(at) = at.filter(|at| *at + hold.begins > now) else {
                 let reason = "it received the start too late";
                 actions.extend(self.fail(reason, now));
                 return actions;
-            }
+            };
             held.start = Some(at);
             self.phase = Phase::Running;
             actions.push(AgentAction::Start(at, hold.begins));

@@ -12,6 +12,9 @@
 use drumfire_units::Nanos;
 use std::collections::VecDeque;
 
+/// How old an agent's clock is when it starts. A run may have begun before: an agent that takes over a
+/// share within it needs a time for the start all the same.
+pub(crate) const CLOCK_AGE: Nanos = Nanos::from_secs(366 * 86_400);
 /// The round trips of which the shortest counts.
 const ROUND_TRIPS: usize = 256;
 
@@ -44,10 +47,11 @@ impl Offset {
         }
     }
 
-    /// The own clock's reading at a time of the other's.
+    /// The own clock's reading at a time of the other's; `None` before the own clock's epoch.
     #[must_use]
-    pub const fn to_own(self, other: Nanos) -> Nanos {
-        Nanos(other.0.saturating_add_signed(self.ahead.saturating_neg()))
+    pub fn to_own(self, other: Nanos) -> Option<Nanos> {
+        let own = other.0.checked_add_signed(self.ahead.saturating_neg());
+        own.map(Nanos)
     }
 }
 
@@ -97,7 +101,8 @@ mod tests {
         trips.add(Nanos(400), Nanos(1_400), Nanos(600));
         let best = trips.best().unwrap();
         assert_eq!((best.ahead, best.uncertainty), (900, Nanos(10)));
-        assert_eq!(best.to_own(Nanos(1_000)), Nanos(100));
+        assert_eq!(best.to_own(Nanos(1_000)), Some(Nanos(100)));
+        assert_eq!(best.to_own(Nanos(899)), None, "before its epoch");
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::coordinator::Coordinator;
 use crate::event::{ClusterEvent, CoordinatorAction};
 use crate::lease::{LEASE, LEASE_MARGIN};
 use crate::message::{Content, MachineFacts, Reply};
+use crate::offset::CLOCK_AGE;
 use crate::on_loss::OnLoss;
 use crate::place::PlaceState;
 use crate::{Agent, AgentAction, Left};
@@ -186,7 +187,7 @@ impl World {
         });
         let processes = processes.collect();
         Self {
-            now: Nanos::from_secs(10),
+            now: CLOCK_AGE + Nanos::from_secs(10),
             random,
             mail: BTreeMap::new(),
             posted: 0,
@@ -416,7 +417,8 @@ impl World {
                     });
                 }
                 AgentAction::Join(name) => {
-                    let epoch = process.epoch;
+                    // Its clock is younger than the run.
+                    let epoch = self.now - CLOCK_AGE;
                     let host = Some(index);
                     self.processes.push(Process {
                         host,
@@ -568,9 +570,15 @@ impl World {
                 "seed {seed}: sent at {stopped} and {began}"
             );
             let named = start.unwrap() + heir.begins();
+            let error = Nanos::from_millis(65);
             assert!(
-                began + Nanos::from_millis(65) >= named,
+                began + error >= named,
                 "seed {seed}: it began at {began}, before {named}"
+            );
+            let stood = process.still_until > Nanos::ZERO;
+            assert!(
+                stood || began <= named + error,
+                "seed {seed}: it began at {began}, and {named} was named"
             );
         }
     }
@@ -883,7 +891,10 @@ fn a_clock_that_was_set_back_makes_no_early_loss() {
     world.on_loss = on_loss;
     while world.last().seen.merged.len() < 2 {
         world.step();
-        assert!(world.now < Nanos::from_secs(30), "the run does not end");
+        assert!(
+            world.now < CLOCK_AGE + Nanos::from_secs(30),
+            "the run does not end"
+        );
     }
     let set_back = Nanos::from_secs(1);
     let next = world

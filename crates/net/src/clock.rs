@@ -18,6 +18,15 @@ impl Clock {
         Self { epoch: monotonic() }
     }
 
+    /// A clock whose epoch is so long ago, even before the machine was booted: for moments on other
+    /// machines that may lie before the process has begun.
+    #[must_use]
+    pub fn aged(age: Nanos) -> Self {
+        Self {
+            epoch: monotonic().wrapping_sub(age.0),
+        }
+    }
+
     /// The clock whose [`Self::epoch`] this is, in any process since the machine was booted.
     #[must_use]
     pub const fn of_epoch(epoch: u64) -> Self {

@@ -8,6 +8,7 @@ use crate::clock_facts::ClockFacts;
 use crate::courier::Courier;
 use crate::from_agent::{FromAgent, Wanted};
 use crate::message::{Assignment, MachineFacts};
+use crate::offset::CLOCK_AGE;
 use async_nats::jetstream;
 use async_nats::{Client, Request};
 use drumfire_engine::{Appointment, Control, ControlError};
@@ -61,7 +62,7 @@ impl AgentDriver {
         program: &str,
         machine: MachineFacts,
     ) -> Result<Self, DriverError> {
-        let clock = Clock::start();
+        let clock = Clock::aged(CLOCK_AGE);
         let (tasks, received) = mpsc::channel();
         let (joining, joins) = mpsc::channel();
         let (sender, inputs) = queue::unbounded_channel();

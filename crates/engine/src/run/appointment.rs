@@ -31,11 +31,20 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     is_ready: bool,
-    at: Option<Nanos>,
+    beginning: Option<Beginning>,
     /// The time of the run at which the shares here begin.
     from: Nanos,
     /// The time from the moment to the end of the wait for it.
     late: Option<Nanos>,
+}
+
+/// What is known of the beginning.
+#[derive(Clone, Copy, Debug)]
+enum Beginning {
+    /// The moment of the run's start.
+    At(Nanos),
+    /// The appointment was called off, and is kept at once.
+    Now,
 }
 
 impl Appointment {
@@ -74,9 +83,13 @@ impl Appointment {
     /// Names the moment at which the run begins or has begun, and the time of the run at which the
     /// shares here begin; a second call changes nothing.
     pub fn name_from(&self, at: Nanos, from: Nanos) {
+        self.settle(Beginning::At(at), from);
+    }
+
+    fn settle(&self, beginning: Beginning, from: Nanos) {
         let mut state = self.lock();
-        if state.at.is_none() {
-            (state.at, state.from) = (Some(at), from);
+        if state.beginning.is_none() {
+            (state.beginning, state.from) = (Some(beginning), from);
         }
         drop(state);
         self.shared.changed.notify_all();
@@ -89,7 +102,7 @@ impl Appointment {
 
     /// Lets the run begin now.
     pub fn call_off(&self) {
-        self.name(Nanos::ZERO);
+        self.settle(Beginning::Now, Nanos::ZERO);
     }
 
     /// Waits for the beginning of the shares here, and gives the moment of the run's; the present one
@@ -100,13 +113,13 @@ impl Appointment {
         loop {
             let now = self.clock.now();
             let changed = &self.shared.changed;
-            state = match state.at {
-                Some(Nanos::ZERO) => return now,
-                Some(at) if at + state.from <= now => {
+            state = match state.beginning {
+                Some(Beginning::Now) => return now,
+                Some(Beginning::At(at)) if at + state.from <= now => {
                     state.late = Some(now - at - state.from);
                     return at;
                 }
-                Some(at) => {
+                Some(Beginning::At(at)) => {
                     let left = Duration::from_nanos((at + state.from - now).0);
                     let waited = changed.wait_timeout(state, left);
                     waited.unwrap_or_else(PoisonError::into_inner).0
