@@ -41,7 +41,8 @@ const CONFIDENCE: f64 = 0.95;
 /// The terms of a comparison.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// The least shift that matters, as a share above 0: 0.02 is 2 %. A smaller one is equal.
+    /// The least shift of times and rates that matters, as a share above 0: 0.02 is 2 %. A smaller one is
+    /// equal. Failures have one of their own.
     pub least: f64,
     /// Whether runs against different targets may be compared.
     pub any_target: bool,

@@ -3,6 +3,9 @@
 use super::Compared;
 use drumfire_measure::Digest;
 
+/// The least difference of the shares of failures that matters.
+const FAILED_LEAST: f64 = 0.001;
+
 /// A figure of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Figure {
@@ -36,6 +39,15 @@ impl Figure {
     /// Whether a shift is a ratio; else it is a difference.
     pub(crate) const fn is_ratio(self) -> bool {
         !matches!(self, Self::Failed)
+    }
+
+    /// The least shift that matters: of failures as a difference of shares, since one failure in fifty
+    /// requests is far from equal to none.
+    pub(crate) const fn least(self, of_ratios: f64) -> f64 {
+        match self {
+            Self::Failed => FAILED_LEAST,
+            Self::Latency(..) | Self::Rate => of_ratios,
+        }
     }
 
     /// Whether a greater value is a better one.

@@ -141,7 +141,13 @@ pub(super) fn rows(
             interval,
             p: Some(p),
             detectable: spread(of_pairs).map(|spread| figure.shift(rounds.resolution(spread))),
-            answer: Some(Answer::of(figure, estimate, interval, p <= bound, least)),
+            answer: Some(Answer::of(
+                figure,
+                estimate,
+                interval,
+                p <= bound,
+                figure.least(least),
+            )),
         })
     });
     let mut cautions = cautions(base.len(), rounds);
@@ -184,8 +190,8 @@ impl Measured {
             differences: Differences {
                 of_pairs: of_pairs.collect(),
                 least: match figure.is_ratio() {
-                    true => least.ln_1p(),
-                    false => least,
+                    true => figure.least(least).ln_1p(),
+                    false => figure.least(least),
                 },
             },
         })

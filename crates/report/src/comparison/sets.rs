@@ -56,7 +56,7 @@ pub(super) fn rows(
                     estimate,
                     interval,
                     p <= 1.0 - CONFIDENCE,
-                    least,
+                    figure.least(least),
                 )),
             }
         })

@@ -298,7 +298,7 @@ fn answer_name(row: &Row, least: f64) -> String {
     match row.answer {
         Some(Answer::Worse) => "worse".to_owned(),
         Some(Answer::Better) => "better".to_owned(),
-        Some(Answer::Equal) => format!("equal within {}", percent(least)),
+        Some(Answer::Equal) => format!("equal within {}", percent(row.figure.least(least))),
         Some(Answer::Open) | None => "undecided".to_owned(),
     }
 }
