@@ -79,6 +79,17 @@ fn check_habits(flags: &HttpFlags) -> Result<(), Failure> {
     {
         return Err(Failure::usage(mistake));
     }
+    if let Some(data) = &flags.data
+        && !flags.varying.no_templates
+        && !data.contains(char::is_whitespace)
+        && Path::new(data).is_file()
+    {
+        let shown = data.escape_default();
+        return Err(Failure::usage(format!(
+            "-d {shown}: `{shown}` is a file; use -d @{shown} to send its content, or add --no-templates \
+             to send its name"
+        )));
+    }
     let users = flags.load.users.as_deref();
     if let Some(mistake) = users.and_then(habits::credentials_as_users) {
         return Err(Failure::usage(mistake));
