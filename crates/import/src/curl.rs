@@ -1,5 +1,7 @@
 //! Command lines of curl.
 
+mod options;
+
 use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, placed};
 use crate::shell;
 use base64::Engine as _;
@@ -10,66 +12,6 @@ use std::collections::BTreeSet;
 
 /// How many redirects `-L` follows.
 const REDIRECTS: &str = "50";
-
-/// Flags with a letter that take a value, and their names.
-const LETTERS: [(char, &str); 18] = [
-    ('A', "--user-agent"),
-    ('E', "--cert"),
-    ('F', "--form"),
-    ('H', "--header"),
-    ('X', "--request"),
-    ('b', "--cookie"),
-    ('c', "--cookie-jar"),
-    ('d', "--data"),
-    ('e', "--referer"),
-    ('m', "--max-time"),
-    ('o', "--output"),
-    ('T', "--upload-file"),
-    ('u', "--user"),
-    ('w', "--write-out"),
-    ('x', "--proxy"),
-    ('r', "--range"),
-    ('K', "--config"),
-    ('D', "--dump-header"),
-];
-/// Flags with a letter and without a value.
-const SWITCHES: [(char, &str); 10] = [
-    ('G', "--get"),
-    ('I', "--head"),
-    ('L', "--location"),
-    ('O', "--remote-name"),
-    ('S', "--show-error"),
-    ('f', "--fail"),
-    ('i', "--include"),
-    ('k', "--insecure"),
-    ('s', "--silent"),
-    ('v', "--verbose"),
-];
-/// Other flags that take a value.
-const WITH_VALUE: [&str; 22] = [
-    "--aws-sigv4",
-    "--cacert",
-    "--ciphers",
-    "--connect-timeout",
-    "--connect-to",
-    "--data-ascii",
-    "--data-binary",
-    "--data-raw",
-    "--data-urlencode",
-    "--form-string",
-    "--interface",
-    "--json",
-    "--key",
-    "--max-redirs",
-    "--noproxy",
-    "--oauth2-bearer",
-    "--proxy-user",
-    "--resolve",
-    "--retry",
-    "--unix-socket",
-    "--url",
-    "--url-query",
-];
 
 /// Flags that say how curl shows its result.
 const OF_RESULTS: [&str; 10] = [
@@ -92,7 +34,14 @@ pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
         return Err("this is a Windows cmd command line; copy it as cURL (bash)".to_owned());
     }
     let mut settings = Vec::new();
-    for words in shell::commands(text)? {
+    let commands = shell::commands(text)?;
+    for expansion in &commands.expansions {
+        all.note(format!(
+            "`{expansion}` is sent as it is: no shell expands it; write ${{env:NAME}} in the plan for an \
+             environment variable"
+        ));
+    }
+    for words in commands.words {
         let is_curl = |word: &String| {
             let name = word.rsplit('/').next().unwrap_or_default();
             name == "curl" || name == "curl.exe"
@@ -166,33 +115,38 @@ impl Command {
                 value.ok_or_else(|| format!("`{name}` has no value"))
             };
             if let Some(long) = word.strip_prefix("--") {
-                let (name, given) = match long.split_once('=') {
-                    Some((name, value)) => (format!("--{name}"), Some(value.to_owned())),
-                    None => (word.clone(), None),
+                let (long, given) = match long.split_once('=') {
+                    Some((long, value)) => (long, Some(value.to_owned())),
+                    None => (long, None),
                 };
-                let takes =
-                    LETTERS.iter().any(|(_, long)| *long == name) || WITH_VALUE.contains(&&*name);
-                let value = match takes {
-                    true => value(&name, given)?,
-                    false => String::new(),
-                };
-                self.flag(&name, &value, all);
+                match options::by_name(long.strip_prefix("expand-").unwrap_or(long)) {
+                    Some(option) => {
+                        let value = match option.takes_value {
+                            true => value(word, given)?,
+                            false => String::new(),
+                        };
+                        self.flag(&format!("--{}", option.name), &value, all);
+                    }
+                    None if options::is_negated(long) => {
+                        all.note(format!("`{word}` is not imported"));
+                    }
+                    None => return Err(format!("`{word}` is not an option of curl")),
+                }
             } else if word.len() > 1 && word.starts_with('-') {
                 let letters = &word[1..];
                 for (at, letter) in letters.char_indices() {
-                    if let Some((_, name)) = SWITCHES.iter().find(|(c, _)| *c == letter) {
-                        self.flag(name, "", all);
+                    let Some(option) = options::by_letter(letter) else {
+                        return Err(format!("`-{letter}` in `{word}` is not an option of curl"));
+                    };
+                    let name = format!("--{}", option.name);
+                    if !option.takes_value {
+                        self.flag(&name, "", all);
                         continue;
                     }
                     let rest = &letters[at + letter.len_utf8()..];
-                    match LETTERS.iter().find(|(c, _)| *c == letter) {
-                        Some((_, name)) => {
-                            let given = (!rest.is_empty()).then(|| rest.to_owned());
-                            let value = value(name, given)?;
-                            self.flag(name, &value, all);
-                        }
-                        None => all.note(format!("`-{letter}` is not imported")),
-                    }
+                    let given = (!rest.is_empty()).then(|| rest.to_owned());
+                    let value = value(&name, given)?;
+                    self.flag(&name, &value, all);
                     break;
                 }
             } else {

@@ -1,11 +1,25 @@
 //! A shell's command line in words: quotes, escapes and `$'…'` as bash has them.
 
-/// Splits a text into commands of words; a line end, `;`, `&&` and `|` end a command.
+/// The commands of a text.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Commands {
+    /// The words of each.
+    pub(crate) words: Vec<Vec<String>>,
+    /// What a shell would replace by a value, such as `$TOKEN`, and is in the words as it is: each once.
+    pub(crate) expansions: Vec<String>,
+}
+
+/// Splits a text into commands of words; a line end, `;`, `&&` and `|` end a command. Redirections are
+/// left out.
 ///
 /// # Errors
 /// For a quote without an end.
-pub(crate) fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
-    split(text, Operators::End)
+pub(crate) fn commands(text: &str) -> Result<Commands, String> {
+    let splitter = split(text, Operators::End)?;
+    Ok(Commands {
+        words: splitter.commands,
+        expansions: splitter.expansions.found,
+    })
 }
 
 /// Splits the line of one command, in which a shell's operators are letters: a URL's `&` needs no
@@ -14,7 +28,7 @@ pub(crate) fn commands(text: &str) -> Result<Vec<Vec<String>>, String> {
 /// # Errors
 /// For a quote without an end, and a backslash at the line's end.
 pub fn shell_words(line: &str) -> Result<Vec<String>, String> {
-    let mut commands = split(line, Operators::Letters)?;
+    let mut commands = split(line, Operators::Letters)?.commands;
     Ok(commands.pop().unwrap_or_default())
 }
 
@@ -27,7 +41,7 @@ enum Operators {
     Letters,
 }
 
-fn split(text: &str, operators: Operators) -> Result<Vec<Vec<String>>, String> {
+fn split(text: &str, operators: Operators) -> Result<Splitter, String> {
     let has_operators = operators == Operators::End;
     let mut splitter = Splitter::default();
     let mut chars = text.chars().peekable();
@@ -40,12 +54,27 @@ fn split(text: &str, operators: Operators) -> Result<Vec<Vec<String>>, String> {
                 Some(c) => splitter.push(c),
             },
             '\'' => single(&mut chars, splitter.word())?,
-            '"' => double(&mut chars, splitter.word())?,
+            '"' => {
+                let mut within = String::new();
+                double(&mut chars, &mut within, &mut splitter.expansions)?;
+                splitter.word().push_str(&within);
+            }
             '$' if chars.peek() == Some(&'\'') => {
                 chars.next();
                 ansi(&mut chars, splitter.word())?;
             }
             '$' if chars.peek() == Some(&'"') => {}
+            '$' | '`' if has_operators => {
+                splitter.expansions.note(c, &chars);
+                splitter.push(c);
+            }
+            '<' | '>' if has_operators => {
+                splitter.end_redirected();
+                while chars
+                    .next_if(|c| ['<', '>', '&', '|'].contains(c))
+                    .is_some()
+                {}
+            }
             '#' if has_operators && splitter.current.is_none() => {
                 while chars.next_if(|c| *c != '\n').is_some() {}
             }
@@ -55,7 +84,7 @@ fn split(text: &str, operators: Operators) -> Result<Vec<Vec<String>>, String> {
         }
     }
     splitter.end_command();
-    Ok(splitter.commands)
+    Ok(splitter)
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -66,6 +95,54 @@ struct Splitter {
     commands: Vec<Vec<String>>,
     words: Vec<String>,
     current: Option<String>,
+    /// Whether the next word is where a redirection leads.
+    is_redirected: bool,
+    expansions: Expansions,
+}
+
+/// What a shell would replace by a value.
+#[derive(Default)]
+struct Expansions {
+    found: Vec<String>,
+    /// Whether a backtick has no second one yet.
+    is_open: bool,
+}
+
+impl Expansions {
+    /// Notes one at its sign, with what follows.
+    fn note(&mut self, sign: char, rest: &Chars<'_>) {
+        let mut rest = rest.clone();
+        let end = match (sign, rest.peek()) {
+            ('`', _) => {
+                self.is_open = !self.is_open;
+                if !self.is_open {
+                    return;
+                }
+                '`'
+            }
+            ('$', Some('(')) => ')',
+            ('$', Some('{')) => '}',
+            ('$', Some(c)) if c.is_alphabetic() || *c == '_' => {
+                let name = rest.take_while(|c| c.is_alphanumeric() || *c == '_');
+                return self.add(format!("${}", name.collect::<String>()));
+            }
+            _ => return,
+        };
+        let mut shown = String::from(sign);
+        for c in rest.take(60) {
+            shown.push(c);
+            if c == end {
+                break;
+            }
+        }
+        self.add(shown);
+    }
+
+    fn add(&mut self, expansion: String) {
+        if !self.found.contains(&expansion) {
+            self.found.push(expansion);
+        }
+    }
 }
 
 impl Splitter {
@@ -78,11 +155,24 @@ impl Splitter {
     }
 
     fn end_word(&mut self) {
-        self.words.extend(self.current.take());
+        if let Some(word) = self.current.take()
+            && !std::mem::take(&mut self.is_redirected)
+        {
+            self.words.push(word);
+        }
+    }
+
+    /// Ends the word before a redirection; a number there is its descriptor.
+    fn end_redirected(&mut self) {
+        let is_digits = |word: &mut String| word.chars().all(|c| c.is_ascii_digit());
+        self.current.take_if(is_digits);
+        self.end_word();
+        self.is_redirected = true;
     }
 
     fn end_command(&mut self) {
         self.end_word();
+        self.is_redirected = false;
         if !self.words.is_empty() {
             self.commands.push(std::mem::take(&mut self.words));
         }
@@ -101,7 +191,11 @@ fn single(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
     Err(NO_END.to_owned())
 }
 
-fn double(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
+fn double(
+    chars: &mut Chars<'_>,
+    word: &mut String,
+    expansions: &mut Expansions,
+) -> Result<(), String> {
     while let Some(c) = chars.next() {
         match c {
             '"' => return Ok(()),
@@ -111,7 +205,12 @@ fn double(chars: &mut Chars<'_>, word: &mut String) -> Result<(), String> {
                 Some(c) => word.extend(['\\', c]),
                 None => break,
             },
-            c => word.push(c),
+            c => {
+                if matches!(c, '$' | '`') {
+                    expansions.note(c, chars);
+                }
+                word.push(c);
+            }
         }
     }
     Err(NO_END.to_owned())
@@ -207,15 +306,38 @@ mod tests {
             ("a \"\" '' # b", &["a", "", ""]),
             ("\"a\\nb\"", &["a\\nb"]),
         ] {
-            assert_eq!(
-                commands(text).as_deref(),
-                Ok(&[words.iter().map(|w| (*w).to_owned()).collect::<Vec<_>>()][..]),
-                "{text}"
-            );
+            let found = commands(text).expect(text);
+            assert_eq!(found.words, [words], "{text}");
+            assert_eq!(found.expansions, [""; 0], "{text}");
         }
-        let two = commands("a 1 &&\nb; c").expect("commands");
-        assert_eq!(two.len(), 3);
+        let three = commands("a 1 &&\nb; c").expect("commands");
+        assert_eq!(three.words.len(), 3);
         assert!(commands("a 'b").is_err());
+    }
+
+    #[test]
+    fn redirections_are_no_words() {
+        for text in [
+            "a b > out.html",
+            "a >out b",
+            "a b 2>/dev/null",
+            "a b >> log 2>&1",
+            "a b &> all",
+            "a < in b",
+            "a b >| 'out x'",
+        ] {
+            let found = commands(text).expect(text);
+            assert_eq!(found.words, [["a", "b"]], "{text}");
+        }
+        let quoted = commands("a '> b' \"<c>\" d\\>e").expect("commands");
+        assert_eq!(quoted.words, [["a", "> b", "<c>", "d>e"]]);
+    }
+
+    #[test]
+    fn what_a_shell_expands_is_told() {
+        let text = "a $TOKEN \"x: ${ID}\" \"$(date +%s)\" `id` '$no' \\$no $TOKEN 5$ \"\\$no\"";
+        let found = commands(text).expect("commands");
+        assert_eq!(found.expansions, ["$TOKEN", "${ID}", "$(date +%s)", "`id`"]);
     }
 
     #[test]
