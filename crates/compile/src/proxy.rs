@@ -7,7 +7,7 @@
 
 use crate::scope::{Scope, is_on};
 use drumfire_document::{Place, Reach};
-use drumfire_plan::{Header, Host as UrlHost, Proxy, Scheme, Tunnels, Url};
+use drumfire_plan::{Header, Host as UrlHost, NoProxy, Proxy, Scheme, Tunnels, Url};
 
 /// The word that stands for no proxy, in spite of the environment.
 const NONE: &str = "none";
@@ -31,8 +31,12 @@ fn named(reach: &Reach, urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     match &reach.proxy {
         Some(text) if text.value == NONE => None,
         Some(text) => {
-            let bypass = reach.no_proxy.iter().map(|rule| rule.value.clone());
-            let parsed = parse(&text.value, bypass.collect());
+            let bypass = reach.no_proxy.iter().filter_map(|rule| {
+                let parsed = NoProxy::parse(&rule.value);
+                scope.found.ok(&rule.place, parsed)
+            });
+            let bypass = bypass.collect();
+            let parsed = parse(&text.value, bypass);
             scope.found.ok(&text.place, parsed)
         }
         None => of_environment(urls, scope),
@@ -54,18 +58,20 @@ fn of_environment(urls: &[Url], scope: &mut Scope<'_>) -> Option<Proxy> {
     let text = found.filter(|_| !urls.iter().all(is_loopback))?;
     let bypass = ["no_proxy", "NO_PROXY"].iter().find_map(set);
     let bypass = bypass.unwrap_or_default();
-    let mut rules: Vec<String> = bypass
-        .split(',')
-        .map(|rule| rule.trim().to_owned())
-        .collect();
-    rules.retain(|rule| !rule.is_empty());
-    rules.extend(["localhost", "127.0.0.1", "::1"].map(str::to_owned));
-    let parsed = parse(&text, rules).map_err(|why| format!("the proxy in the environment: {why}"));
+    let own = ["localhost", "127.0.0.0/8", "::1"];
+    let rules = bypass.split(',').map(str::trim).chain(own);
+    let rules = rules.filter(|rule| !rule.is_empty()).map(NoProxy::parse);
+    let parsed = rules
+        .collect::<Result<_, _>>()
+        .map_err(|why| format!("`no_proxy` in the environment: {why}"))
+        .and_then(|rules| {
+            parse(&text, rules).map_err(|why| format!("the proxy in the environment: {why}"))
+        });
     scope.found.ok(&Place::Nowhere, parsed)
 }
 
 /// A proxy from its URL, whose scheme may be left out.
-fn parse(text: &str, bypass: Vec<String>) -> Result<Proxy, String> {
+fn parse(text: &str, bypass: Vec<NoProxy>) -> Result<Proxy, String> {
     let text = if text.contains("://") {
         text.to_owned()
     } else {

@@ -1,6 +1,6 @@
 //! How targets are reached: names, addresses, sockets, proxies, TLS.
 
-use crate::{Guard, Header, Url};
+use crate::{Guard, Header, NoProxy, Url};
 use drumfire_units::Nanos;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -177,6 +177,6 @@ pub struct Proxy {
     /// The User-Agent field of the request for a tunnel; the program's own when `None`. An empty
     /// one is not sent.
     pub agent: Option<Header>,
-    /// Hosts that are reached without it: names, suffixes with a leading dot, or `*`.
-    pub bypass: Vec<String>,
+    /// Targets that are reached without it.
+    pub bypass: Vec<NoProxy>,
 }

@@ -278,7 +278,7 @@ pub(crate) fn route(
         .reach
         .proxy
         .as_ref()
-        .filter(|proxy| !bypasses(proxy, origin));
+        .filter(|proxy| !proxy.bypass.iter().any(|rule| rule.covers(origin)));
     let has_socket = pool.reach.unix_socket.is_some();
     let dialed = proxy.map_or(origin, |proxy| &proxy.url.origin);
     let (peers, named) = match &pool.reach.unix_socket {
@@ -312,21 +312,6 @@ fn bare(host: &Host) -> String {
         Host::Name(name) => name.clone(),
         Host::Address(address) => address.to_string(),
     }
-}
-
-/// Whether the proxy's list of exceptions has the origin's host: by the whole name, by a domain
-/// above it, or all by `*`, as `NO_PROXY` is commonly read.
-fn bypasses(proxy: &Proxy, origin: &Origin) -> bool {
-    let host = bare(&origin.host);
-    proxy.bypass.iter().any(|rule| {
-        let bare = rule.trim_start_matches('.');
-        rule == "*"
-            || host.eq_ignore_ascii_case(bare)
-            || host
-                .to_ascii_lowercase()
-                .strip_suffix(&bare.to_ascii_lowercase())
-                .is_some_and(|head| head.ends_with('.'))
-    })
 }
 
 /// The head that asks a proxy for a tunnel (RFC 9110 section 9.3.6). It names its client as each

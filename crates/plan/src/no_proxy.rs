@@ -1,0 +1,205 @@
+//! Targets that are reached without a proxy, as the variable `no_proxy` names them.
+//!
+//! The rules are those that curl and Go's `httpproxy` share, and each one's own where they do not
+//! contradict: names with all below them, `*.name` for those below alone, addresses, networks, a port
+//! behind any of them, and `*`.
+
+use crate::{Host, Origin};
+use std::net::IpAddr;
+
+/// A rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoProxy {
+    hosts: Hosts,
+    /// Any, if `None`.
+    port: Option<u16>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Hosts {
+    All,
+    /// A name in lower case and all names below it.
+    Name(String),
+    /// The names below a name in lower case.
+    Below(String),
+    /// The addresses with this beginning, of so many bits.
+    Network(IpAddr, u8),
+}
+
+impl NoProxy {
+    /// Parses a rule.
+    ///
+    /// # Errors
+    /// When it is none; the text says what a rule is.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (hosts, port) = split_port(text);
+        let parsed = hosts_of(hosts).zip(match port {
+            None => Some(None),
+            Some(port) => port.parse().ok().map(Some),
+        });
+        let Some((hosts, port)) = parsed else {
+            return Err(format!(
+                "`{text}` is not a host; write a name, `*.name`, an address or a network such as \
+                 10.0.0.0/8, with or without `:port`, or `*`"
+            ));
+        };
+        Ok(Self { hosts, port })
+    }
+
+    /// Whether an origin is reached without the proxy.
+    #[must_use]
+    pub fn covers(&self, origin: &Origin) -> bool {
+        if self.port.is_some_and(|port| port != origin.port) {
+            return false;
+        }
+        match (&self.hosts, &origin.host) {
+            (Hosts::All, _) => true,
+            (Hosts::Name(name), Host::Name(host)) => {
+                host.trim_end_matches('.') == name || is_below(host, name)
+            }
+            (Hosts::Below(name), Host::Name(host)) => is_below(host, name),
+            (Hosts::Network(network, bits), Host::Address(address)) => {
+                begins(*address, *network, *bits)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A rule and its port, where it has one. A colon within an IPv6 address begins none.
+fn split_port(text: &str) -> (&str, Option<&str>) {
+    match text.rsplit_once(':') {
+        Some((hosts, port)) if hosts.ends_with(']') || !hosts.contains(':') => (hosts, Some(port)),
+        _ => (text, None),
+    }
+}
+
+fn hosts_of(text: &str) -> Option<Hosts> {
+    if text == "*" {
+        return Some(Hosts::All);
+    }
+    let bare = text.trim_start_matches('[').trim_end_matches(']');
+    if let Ok(address) = bare.parse::<IpAddr>() {
+        return Some(Hosts::Network(address, bits(address)));
+    }
+    if let Some((network, prefix)) = text.split_once('/') {
+        let network = network.parse::<IpAddr>().ok()?;
+        let prefix = prefix
+            .parse()
+            .ok()
+            .filter(|prefix| *prefix <= bits(network))?;
+        return Some(Hosts::Network(network, prefix));
+    }
+    let (name, is_below) = match text.strip_prefix("*.") {
+        Some(name) => (name, true),
+        None => (text.strip_prefix('.').unwrap_or(text), false),
+    };
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    let is_letter = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    let mut labels = name.split('.');
+    let is_name = labels.all(|label| !label.is_empty() && label.chars().all(is_letter));
+    is_name.then_some(match is_below {
+        true => Hosts::Below(name),
+        false => Hosts::Name(name),
+    })
+}
+
+fn is_below(host: &str, name: &str) -> bool {
+    let head = host.trim_end_matches('.').strip_suffix(name);
+    head.is_some_and(|head| head.len() > 1 && head.ends_with('.'))
+}
+
+const fn bits(address: IpAddr) -> u8 {
+    match address {
+        IpAddr::V4(_) => 32,
+        IpAddr::V6(_) => 128,
+    }
+}
+
+/// Whether two addresses of one kind share so many bits.
+fn begins(address: IpAddr, network: IpAddr, bits: u8) -> bool {
+    let (one, other, all) = match (address, network) {
+        (IpAddr::V4(one), IpAddr::V4(other)) => (one.to_bits().into(), other.to_bits().into(), 32),
+        (IpAddr::V6(one), IpAddr::V6(other)) => (one.to_bits(), other.to_bits(), 128),
+        _ => return false,
+    };
+    let differing: u128 = one ^ other;
+    differing.checked_shr(all - u32::from(bits)).unwrap_or(0) == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Url;
+
+    #[test]
+    fn rules_cover_what_they_name() {
+        for (rule, covered, others) in [
+            ("*", &["http://a.b/", "http://1.2.3.4/"][..], &[][..]),
+            (
+                "Example.com",
+                &["http://example.com/", "https://a.example.com:8443/"],
+                &["http://notexample.com/", "http://com/"],
+            ),
+            (
+                ".example.com",
+                &["http://example.com/", "http://a.b.example.com/"],
+                &["http://xexample.com/"],
+            ),
+            (
+                "*.localhost",
+                &["http://a.localhost/"],
+                &["http://localhost/"],
+            ),
+            (
+                "a.test:8080",
+                &["http://a.test:8080/", "http://b.a.test:8080/"],
+                &["http://a.test/"],
+            ),
+            (
+                "127.0.0.0/8",
+                &["http://127.9.9.9/"],
+                &["http://128.0.0.1/", "http://localhost/"],
+            ),
+            ("0.0.0.0/0", &["http://9.9.9.9/"], &["http://[::1]/"]),
+            ("10.1.2.3", &["http://10.1.2.3:9/"], &["http://10.1.2.4/"]),
+            (
+                "10.1.2.3:80",
+                &["http://10.1.2.3/"],
+                &["http://10.1.2.3:81/"],
+            ),
+            (
+                "::1",
+                &["http://[::1]/"],
+                &["http://[::2]/", "http://0.0.0.1/"],
+            ),
+            ("[::1]", &["http://[::1]/"], &["http://[::2]/"]),
+            ("[::1]:8080", &["http://[::1]:8080/"], &["http://[::1]/"]),
+            ("fd00::/8", &["http://[fdab::1]/"], &["http://[fe00::1]/"]),
+        ] {
+            let parsed = NoProxy::parse(rule).expect(rule);
+            let covers = |url: &&str| parsed.covers(&Url::parse(url).expect(url).origin);
+            assert!(covered.iter().all(covers), "{rule}");
+            assert!(!others.iter().any(covers), "{rule}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused() {
+        for rule in [
+            "",
+            "a b",
+            "10.0.0.0/33",
+            "10.0.0/8",
+            "a..b",
+            "http://a/",
+            "a:b",
+            "a:99999",
+            "a*",
+            "fd00::/129",
+            "{a}",
+        ] {
+            assert!(NoProxy::parse(rule).is_err(), "{rule}");
+        }
+    }
+}
