@@ -30,6 +30,7 @@ use drumfire_document::names;
 use drumfire_document::{Data, Field, Fields, Payload, Place, Request, Text};
 use drumfire_plan::{DataError, Header};
 use drumfire_schema::{Input, Metadata, Method, Reading, Refresh};
+use drumfire_units::utf8;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -180,7 +181,7 @@ fn input(
     let made = if is_on(&data.binary) {
         Input::binary(method, &bytes)
     } else {
-        match std::str::from_utf8(&bytes) {
+        match utf8::text(&bytes) {
             Ok(text) => {
                 let text = match (payload, language) {
                     // Tags in the texts of a tree are those of a template of the whole.
@@ -189,9 +190,9 @@ fn input(
                 };
                 of_text(&text, method, language, templates, place)
             }
-            Err(_) => {
+            Err(what) => {
                 let say = names::setting(place, "binary", "true");
-                let message = format!("the data is not valid UTF-8; use {say}");
+                let message = format!("the data is {what}; for binary data, use {say}");
                 Err(DataError::new(message))
             }
         }
@@ -368,8 +369,8 @@ enum FileFields {
 /// A value that is no text is refused: a number could be sent in more than one way.
 fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<FileFields> {
     let bytes = scope.file(path)?;
-    let text = std::str::from_utf8(&bytes);
-    let text = text.map_err(|_| format!("{} is not valid UTF-8", path.value));
+    let text = utf8::text(&bytes);
+    let text = text.map_err(|what| format!("{} is {what}", path.value));
     let text = scope.found.ok(&path.place, text)?;
     let template: Option<CallTemplate> = match language {
         Language::Go(templates) => {

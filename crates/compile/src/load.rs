@@ -24,7 +24,7 @@ use crate::scope::Scope;
 use drumfire_document::names;
 use drumfire_document::{Count, Load as Written, Pool, Stop as WrittenStop, Text};
 use drumfire_plan::{Arrivals, Drain, Growth, LatePolicy, Law, Load, Pause, Sequence, Stop, Users};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, utf8};
 use std::sync::Arc;
 
 /// The default load: gentle, so that a first try does no harm.
@@ -418,7 +418,7 @@ fn sequence(text: &Text, scope: &mut Scope<'_>) -> Option<Sequence> {
 /// The times of a trace, one a line, from the trace's start; a bare number is in seconds. Their
 /// order is checked by the law.
 fn trace(bytes: &[u8]) -> Result<Vec<Nanos>, String> {
-    let text = std::str::from_utf8(bytes).map_err(|_| "the file is not valid UTF-8".to_owned())?;
+    let text = utf8::text(bytes).map_err(|what| format!("the file is {what}"))?;
     let lines = text.lines().map(str::trim).enumerate();
     lines
         .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))

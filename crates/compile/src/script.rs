@@ -24,7 +24,7 @@ use drumfire_plan::{
     RequestContext, Response, Taken, VariableId, secret,
 };
 use drumfire_script::Script;
-use drumfire_units::ByteSize;
+use drumfire_units::{ByteSize, utf8};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -57,7 +57,7 @@ pub(crate) fn sources(pool: &Pool, sources: &Arc<Sources>, scope: &mut Scope<'_>
 /// so that a script which never ends is refused here.
 fn load(path: &Text, scope: &mut Scope<'_>) -> Option<Arc<dyn Functions>> {
     let bytes = scope.file(path)?;
-    let text = std::str::from_utf8(&bytes).map_err(|_| "the script is not UTF-8".to_owned());
+    let text = utf8::text(&bytes).map_err(|what| format!("the script is {what}"));
     let loaded = text.and_then(|text| {
         let loaded = Script::new(&path.value, text);
         loaded.map_err(|error| format!("the script can't be loaded: {error}"))

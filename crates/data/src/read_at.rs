@@ -1,5 +1,6 @@
 //! Files larger than memory: bytes that are read from any place, in windows.
 
+use drumfire_units::utf8::BYTE_ORDER_MARK;
 use std::fmt;
 use std::io;
 use std::sync::Arc;
@@ -8,8 +9,6 @@ use std::sync::Arc;
 pub(crate) const MEMORY_BYTES_MAX: u64 = 16 << 20;
 /// How many bytes a window reads at a time.
 const CHUNK_BYTES: usize = 256 << 10;
-/// The mark with which a text in UTF-8 may begin.
-pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// One entry of a file has at most this many bytes.
 const ENTRY_BYTES_MAX: usize = 64 << 20;
 

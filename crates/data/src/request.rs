@@ -1,8 +1,8 @@
 //! A request whose target, header fields or body vary.
 
-use crate::read_at::BYTE_ORDER_MARK;
 use crate::{Order, SharedList, Template, TextTemplate};
 use drumfire_plan::{DataError, RenderedFields, RequestContext, RequestData, Varying};
+use drumfire_units::utf8::BYTE_ORDER_MARK;
 use std::ops::Range;
 use std::sync::Arc;
 

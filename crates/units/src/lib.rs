@@ -13,6 +13,7 @@ mod random;
 mod rate;
 pub mod rounded;
 mod size;
+pub mod utf8;
 mod xoshiro;
 
 pub use nanos::{Nanos, ParseNanosError};

@@ -6,6 +6,7 @@ use crate::input;
 use crate::output::Output;
 use drumfire_document::form;
 use drumfire_import::{Form, Wishes, import};
+use drumfire_units::utf8;
 use std::path::Path;
 
 /// The name that stands for standard input.
@@ -24,7 +25,7 @@ pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure>
         }
     };
     let text =
-        String::from_utf8(bytes).map_err(|_| Failure::usage(format!("{name}: not valid UTF-8")))?;
+        utf8::text(&bytes).map_err(|what| Failure::usage(format!("{name}: it is {what}")))?;
     let kind = match flags.form {
         ImportForm::Curl => Form::Curl,
         ImportForm::Har => Form::Har,
@@ -37,7 +38,7 @@ pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure>
         keeps_pauses: flags.pauses,
         keeps_all: flags.all,
     };
-    let imported = import(kind, &text, &wishes);
+    let imported = import(kind, text, &wishes);
     let imported = imported.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     output.print_plan(&form::print(&imported.document))?;
     for note in imported.notes {

@@ -10,6 +10,7 @@ use drumfire_document::Diagnostic;
 use drumfire_document::Place;
 use drumfire_document::form::{self, Draft, Setting, Source, Syntax};
 use drumfire_report::{Naming, Spot, excerpt};
+use drumfire_units::utf8;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -42,7 +43,7 @@ impl PlanFile {
             STDIN => PathBuf::new(),
             name => folder_of(Path::new(name)),
         };
-        Self::of_bytes(bytes, name, folder)
+        Self::of_bytes(&bytes, name, folder)
     }
 
     /// A plan that came from elsewhere, whose paths lead nowhere.
@@ -55,13 +56,13 @@ impl PlanFile {
         }
     }
 
-    fn of_bytes(bytes: Vec<u8>, name: &str, folder: PathBuf) -> Result<Self, Failure> {
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Failure::usage(format!("{name}: the plan is not valid UTF-8")))?;
+    fn of_bytes(bytes: &[u8], name: &str, folder: PathBuf) -> Result<Self, Failure> {
+        let text = utf8::text(bytes)
+            .map_err(|what| Failure::usage(format!("{name}: the plan is {what}")))?;
         Ok(Self {
             name: name.to_owned(),
             folder,
-            text,
+            text: text.to_owned(),
             answers: Arc::default(),
         })
     }
@@ -71,7 +72,7 @@ impl PlanFile {
         let path = run.join(drumfire_store::PLAN);
         let bytes =
             drumfire_store::read_plan(run).map_err(|error| Failure::usage(error.to_string()))?;
-        let mut file = Self::of_bytes(bytes, &path.to_string_lossy(), PathBuf::new())?;
+        let mut file = Self::of_bytes(&bytes, &path.to_string_lossy(), PathBuf::new())?;
         file.folder = drumfire_session::folder_of(&file.text);
         Ok(file)
     }

@@ -16,6 +16,7 @@ use crate::Environment;
 use crate::diagnostic::Findings;
 use crate::{Place, Placed, Text};
 use drumfire_plan::suggestion;
+use drumfire_units::utf8;
 use std::collections::HashMap;
 
 /// The beginning of a reference.
@@ -259,8 +260,8 @@ impl<'a> References<'a> {
                 };
                 let read = read.map_err(|error| format!("can't read {path}: {error}"));
                 let bytes = read.and_then(|bytes| {
-                    let wrong = |_| format!("{path} is not valid UTF-8");
-                    String::from_utf8(bytes).map_err(wrong)
+                    let text = utf8::text(&bytes).map(str::to_owned);
+                    text.map_err(|what| format!("{path} is {what}"))
                 });
                 match bytes {
                     Ok(content) => without_line_end(&content).to_owned(),

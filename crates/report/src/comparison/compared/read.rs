@@ -14,7 +14,7 @@ use drumfire_measure::{
     SpreadTime, Summary, TargetState, Validity, decode_v2_beside,
 };
 use drumfire_plan::{StopReason, Warmup};
-use drumfire_units::Nanos;
+use drumfire_units::{Nanos, utf8};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -217,8 +217,9 @@ struct Step {
 /// missing or of another kind, a verdict or a model is unknown, or a histogram does not have as many
 /// times as its count says.
 pub(super) fn of(json: &[u8]) -> Result<(Summary, Read), String> {
+    let text = utf8::text(json).map_err(|what| format!("it is {what}"))?;
     let value: Value =
-        serde_json::from_slice(json).map_err(|error| format!("it is not JSON: {error}"))?;
+        serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
     let schema = value.get("schema").and_then(Value::as_str);
     match schema {
         Some(SCHEMA) => {}
