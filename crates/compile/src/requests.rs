@@ -26,6 +26,7 @@ use crate::transport::span;
 use drumfire_data::RequestTemplates;
 use drumfire_document::{Ask, Fields, Place, Pool, Request, Text};
 use drumfire_plan::{Header, HttpRequest, Method, RequestData, Url};
+use drumfire_units::utf8;
 use std::sync::Arc;
 
 /// The compiler of a pool's HTTP requests, with the settings that they share.
@@ -133,8 +134,7 @@ impl<'a> Requests<'a> {
             // Pools of calls are compiled elsewhere, and mixed ones were refused.
             Ask::Call(_) | Ask::Ammo(_) => return,
         };
-        let parsed = Method::parse(&method.value);
-        let method = scope.found.ok(&method.place, parsed);
+        let method = scope.found.ok(&method.place, Method::parse(&method.value));
         let mut fields = own_fields(request, may_read, self.pool, scope);
         fields.fill(&common.fields);
         let content = own_content(request, &templates, &fields, scope);
@@ -146,6 +146,7 @@ impl<'a> Requests<'a> {
         let Some(method) = method else {
             return;
         };
+        let fixed_body = content.fixed_for(&method);
         let mut varying = RequestTemplates::default().with_fields(fields.varying);
         if let Some(bodies) = content.varying {
             varying = varying.with_body(bodies);
@@ -175,7 +176,7 @@ impl<'a> Requests<'a> {
                 inspection: looks.inspection,
                 method: method.clone(),
                 headers: fields.fixed.clone(),
-                body: content.body.clone(),
+                body: fixed_body.clone(),
                 url: asked.url,
             };
             made.add(request, supply, place);
@@ -415,8 +416,7 @@ fn begins_with_method(line: &str) -> bool {
 pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, String>)> {
     let name: Arc<str> = name.escape_default().to_string().into();
     let mut found = Vec::new();
-    // As editors of Windows begin a text.
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let bytes = bytes.strip_prefix(utf8::BYTE_ORDER_MARK).unwrap_or(bytes);
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
         let place = Place::File {
             name: Arc::clone(&name),
@@ -424,8 +424,8 @@ pub fn lines<'a>(bytes: &'a [u8], name: &str) -> Vec<(Place, Result<&'a str, Str
             column: 0,
             key: "".into(),
         };
-        match std::str::from_utf8(line.trim_ascii()) {
-            Err(_) => found.push((place, Err("the line is not valid UTF-8".to_owned()))),
+        match utf8::text(line.trim_ascii()) {
+            Err(what) => found.push((place, Err(format!("the line is {what}")))),
             Ok(line) if line.is_empty() || line.starts_with('#') => {}
             Ok(line) if line.starts_with('@') => found.push((place, Err(BODY.to_owned()))),
             Ok(line) if begins_with_method(line) => found.push((place, Err(METHOD.to_owned()))),

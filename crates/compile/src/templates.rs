@@ -30,7 +30,7 @@ use crate::web_form::{self, Tags};
 use drumfire_data::{Bodies, BodyPiece, FieldTemplate, Order, Template, Text as Kind};
 use drumfire_document::names;
 use drumfire_document::{Field, Payload, Place, Switch, Text};
-use drumfire_plan::{Body, Header, Url, secret};
+use drumfire_plan::{Body, Header, Method, Url, secret};
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
@@ -76,6 +76,18 @@ pub(crate) struct Content {
     /// The type that it has by the way in which it was written; `None` of a plain text or a file,
     /// of which the document says the type by a field or not at all.
     pub(crate) media_type: Option<MediaType>,
+}
+
+impl Content {
+    /// The body that does not vary, of a request with this method.
+    pub(crate) fn fixed_for(&self, method: &Method) -> Body {
+        match &self.body.0 {
+            None if self.varying.is_none() && method.expects_content() => {
+                Body(Some(Arc::default()))
+            }
+            _ => self.body.clone(),
+        }
+    }
 }
 
 /// The bytes of a body as it was written.

@@ -14,6 +14,13 @@ impl Method {
         Self("GET".to_owned())
     }
 
+    /// Whether the method gives content a meaning, so that a request without any has a Content-Length of
+    /// 0 (RFC 9110 section 8.6). Some servers refuse one without it (411).
+    #[must_use]
+    pub fn expects_content(&self) -> bool {
+        matches!(self.0.as_str(), "POST" | "PUT" | "PATCH")
+    }
+
     /// Parses a token (RFC 9110 section 5.6.2); case is kept.
     ///
     /// # Errors
