@@ -13,6 +13,7 @@ use super::Compared;
 use crate::secret;
 use crate::untrusted::Untrusted;
 use drumfire_measure::{ArrivalClock, PoolInfo, Summary, Validity};
+use drumfire_plan::StopReason;
 use drumfire_stats::RUNS_MAX;
 
 /// Refuses sides that can't be compared.
@@ -56,13 +57,21 @@ pub(super) fn is_sound(run: &Summary) -> Result<(), String> {
             "it is invalid: its figures are the generator's, not the target's; for the reason, see `drumfire report`",
         );
     }
-    if run.is_cut_short() || run.is_lost() {
+    if run.is_cut_short() || run.is_lost() || ended_by_rule(run) {
         return refused("it ended early, so a part of its load is missing");
+    }
+    if (0..run.info.pools.len()).any(|pool| run.orders(pool).count > 0) {
+        return refused("its load was changed while it ran, so that it is not the planned one");
     }
     if run.total.counts.ok == 0 {
         return refused("none of its requests was ok");
     }
     Ok(())
+}
+
+/// Whether a threshold or a condition ended the load before the plan did.
+const fn ended_by_rule(run: &Summary) -> bool {
+    matches!(run.load_end.reason, Some(StopReason::Threshold))
 }
 
 /// Refuses a run whose load or target is not that of the first.

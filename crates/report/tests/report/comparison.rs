@@ -2,6 +2,7 @@
 
 use crate::fixture::{Dice, ended, health, info, sample};
 use drumfire_measure::{ArrivalClock, Interval, Model, Outcome, Reading, Summary, Validity};
+use drumfire_plan::StopReason;
 use drumfire_report::Naming;
 use drumfire_report::comparison::{
     Baseline, Compared, Comparison, RoundForm, Rounds, RoundsEnd, Terms, foreseen,
@@ -235,6 +236,12 @@ fn what_can_t_be_compared_is_refused_by_name() {
     assert!(
         refused(&base, &other_clock, TERMS)
             .ends_with("one is timed by the program's clock, the other on the wire")
+    );
+    let mut by_rule = run(60, 1.0, 200);
+    by_rule.load_end.reason = Some(StopReason::Threshold);
+    assert_eq!(
+        refused(&base, &by_rule, TERMS),
+        "run run-60 can't be compared: it ended early, so a part of its load is missing"
     );
     assert_eq!(
         refused(&base, &base, TERMS),
