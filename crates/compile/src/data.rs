@@ -181,7 +181,7 @@ fn input(
     let made = if is_on(&data.binary) {
         Input::binary(method, &bytes)
     } else {
-        match utf8::text(&bytes) {
+        match text_of(&bytes, language) {
             Ok(text) => {
                 let text = match (payload, language) {
                     // Tags in the texts of a tree are those of a template of the whole.
@@ -221,6 +221,14 @@ fn of_text(
             Some(template) => Ok(Input::text(method, Arc::new(template))),
             None => Input::json_by(method, text, Reading::Lenient),
         },
+    }
+}
+
+/// A file as a text. ghz refuses a byte order mark where data begin.
+fn text_of<'a>(bytes: &'a [u8], language: &Language) -> Result<&'a str, &'static str> {
+    match language {
+        Language::Go(_) => std::str::from_utf8(bytes).map_err(|_| "not valid UTF-8"),
+        Language::Native | Language::None(_) => utf8::text(bytes),
     }
 }
 
@@ -369,7 +377,7 @@ enum FileFields {
 /// A value that is no text is refused: a number could be sent in more than one way.
 fn of_file(path: &Text, language: &Language, scope: &mut Scope<'_>) -> Option<FileFields> {
     let bytes = scope.file(path)?;
-    let text = utf8::text(&bytes);
+    let text = text_of(&bytes, language);
     let text = text.map_err(|what| format!("{} is {what}", path.value));
     let text = scope.found.ok(&path.place, text)?;
     let template: Option<CallTemplate> = match language {
