@@ -130,13 +130,15 @@ impl Command {
                     None if options::is_negated(long) => {
                         all.note(format!("`{word}` is not imported"));
                     }
-                    None => return Err(format!("`{word}` is not an option of curl")),
+                    None => return Err(format!("`{word}` is not a known option of curl")),
                 }
             } else if word.len() > 1 && word.starts_with('-') {
                 let letters = &word[1..];
                 for (at, letter) in letters.char_indices() {
                     let Some(option) = options::by_letter(letter) else {
-                        return Err(format!("`-{letter}` in `{word}` is not an option of curl"));
+                        return Err(format!(
+                            "`-{letter}` in `{word}` is not a known option of curl"
+                        ));
                     };
                     let name = format!("--{}", option.name);
                     if !option.takes_value {
