@@ -37,10 +37,7 @@ impl Clock {
     /// for what began before the machine was booted.
     #[must_use]
     pub fn of_unix_time(unix_ns: u64) -> Self {
-        let since = Self::unix_time().saturating_sub(unix_ns);
-        Self {
-            epoch: monotonic().wrapping_sub(since),
-        }
+        Self::aged(Nanos(Self::unix_time().saturating_sub(unix_ns)))
     }
 
     /// The monotonic clock's reading at the epoch.
