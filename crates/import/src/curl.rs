@@ -127,9 +127,7 @@ impl Command {
                         };
                         self.flag(&format!("--{}", option.name), &value, all);
                     }
-                    None if options::is_negated(long) => {
-                        all.note(format!("`{word}` is not imported"));
-                    }
+                    None if options::is_negated(long) => self.flag(word, "", all),
                     None => return Err(format!("`{word}` is not a known option of curl")),
                 }
             } else if word.len() > 1 && word.starts_with('-') {
