@@ -34,6 +34,15 @@ pub enum TargetState {
 }
 
 impl TargetState {
+    /// All of them, the worst last.
+    pub const ALL: [Self; 5] = [
+        Self::Ok,
+        Self::Unknown,
+        Self::Behind,
+        Self::Degraded,
+        Self::Failed,
+    ];
+
     /// The word used in reports and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {

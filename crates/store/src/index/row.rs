@@ -192,7 +192,7 @@ fn digest(columns: &mut Columns<'_>) -> rusqlite::Result<Digest> {
         validity: columns.named(&VALIDITIES, Validity::name)?,
         load_kept: columns.next()?,
         sent_share: columns.next()?,
-        target_state: columns.named(&STATES, TargetState::name)?,
+        target_state: columns.named(&TargetState::ALL, TargetState::name)?,
         thresholds: columns.number()?,
         thresholds_failed: columns.number()?,
         achieved_per_s: columns.next()?,
@@ -227,10 +227,3 @@ fn teardown(columns: &mut Columns<'_>) -> rusqlite::Result<Option<TeardownFailur
 /// The answers that the columns of words may have.
 const VALIDITIES: [Validity; 3] = [Validity::Valid, Validity::Suspect, Validity::Invalid];
 const COVERAGES: [Coverage; 3] = [Coverage::Whole, Coverage::Resumed, Coverage::Begun];
-const STATES: [TargetState; 5] = [
-    TargetState::Ok,
-    TargetState::Unknown,
-    TargetState::Behind,
-    TargetState::Degraded,
-    TargetState::Failed,
-];

@@ -345,13 +345,7 @@ impl Document {
         summary.load.kept = self.load.kept;
         summary.load.sent_share = self.load.sent_share;
         summary.load.reasons.clear();
-        let states = [
-            TargetState::Ok,
-            TargetState::Behind,
-            TargetState::Degraded,
-            TargetState::Failed,
-        ];
-        let state = named(&self.target.state, &states, TargetState::name);
+        let state = named(&self.target.state, &TargetState::ALL, TargetState::name);
         summary.target.state = state.unwrap_or(TargetState::Unknown);
         summary.target.reasons.clear();
         let mut notes = self.notes.iter();
