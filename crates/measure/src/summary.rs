@@ -15,7 +15,7 @@ use crate::{
     Changed, Drift, Ending, FailedBodies, Figures, GeneratorHealth, Interval, IntervalRow,
     Iterations, LoadAnswer, LoadEnd, LoadOrders, Model, Overview, PoolInfo, PoolSeries, Reason,
     Remedy, Resolution, Rows, RunInfo, Settling, Slowest, Step, TargetAnswer, ThresholdResult,
-    Timeline, Verdict, WorkerHealth,
+    Timeline, Validity, Verdict, WorkerHealth,
 };
 use drumfire_plan::{ChangeKind, Stage, StopReason, Warmup};
 use drumfire_units::Nanos;
@@ -484,7 +484,10 @@ impl Summary {
         let verdict = Verdict::judge(&evidence);
         let mut load = LoadAnswer::of_run(&pools, self.duration);
         let mut target = TargetAnswer::of_run(&pools);
-        if let Some(backlog) = self.backlog() {
+        // A generator that was late has a queue of its own, which says nothing of the target.
+        if verdict.validity != Validity::Invalid
+            && let Some(backlog) = self.backlog()
+        {
             target.fall_behind(backlog.reason());
         }
         let doubts = std::mem::take(&mut self.verdict.doubts);
