@@ -1,4 +1,4 @@
-# Everything that people run, one line each. `.ci/run` calls `make test`, after a start that makes it shorter.
+# Everything that people run, one line each. `.ci/run` calls `make test`.
 
 # rustup's own folder is not on the PATH of every shell.
 export PATH := $(PATH):$(or $(CARGO_HOME),$(HOME)/.cargo)/bin
@@ -23,7 +23,7 @@ export CARGO_PROFILE_DEV_BUILD_OVERRIDE_CODEGEN_UNITS ?= 1
 # Names under which the program behaves as another tool.
 DIALECTS = ghz go-wrk pandora slow_cooker
 
-.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint compiled unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing reference deny advisories
+.PHONY: toolchain demo install test peers suites receivers manifests platforms format lint unit web packages dist dist-tools page pictures dialects bench truth capture faults soak fuzz docs book tidy drawing reference deny advisories
 
 # One line that names what is missing, before anything compiles.
 toolchain:
@@ -52,7 +52,8 @@ install: toolchain
 	$(BIN_DIR)/drumfire completions fish > $(SHARE_DIR)/fish/vendor_completions.d/drumfire.fish
 
 # What must pass before a change is merged. Most tests wait, and leave the cores to the rest.
-test: toolchain format deny peers suites
+test: toolchain format deny
+	tools/prepare-tests.sh
 	PROPTEST_RNG_SEED=$(SEED) TEST_THREADS=$(TEST_THREADS) tools/run-tests.sh \
 	  beside $(MAKE) --no-print-directory --keep-going platforms web packages
 
@@ -62,10 +63,6 @@ format:
 # `make test` runs these lints while it compiles the tests.
 lint:
 	tools/lint.sh clippy
-
-# The tests, linted and compiled.
-compiled:
-	tools/run-tests.sh compile
 
 # Licenses, versions and sources of what is linked in, where cargo-deny is installed.
 deny:
