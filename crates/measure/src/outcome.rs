@@ -175,7 +175,7 @@ outcomes! {
     AssertTime "assert:time" Answered Target "the response took longer than the plan expects"
         "The response itself is valid.",
     Script "script" Answered Plan "a function of the plan's script failed"
-        "The function made the request or checked the response, and threw an exception, or took too many steps or too much memory. If it failed to make the request, the request is not sent.",
+        "The function threw an exception, or took too many steps or too much memory. If it was to make a part of the request, the request is not sent.",
     ExtractMissing "extract:missing" Answered Target "the response lacks a value that the plan extracts",
     DnsNotFound "dns:nx" Connecting Network "the name does not exist"
         "Check its spelling.",
@@ -225,7 +225,7 @@ outcomes! {
     TimeoutTotal "timeout:total" Timeouts Network "the exchange did not finish in time"
         "The limit is `--timeout`.",
     TimeoutPing "timeout:ping" Timeouts Network "a ping on the connection was not answered in time"
-        "The connection carried the request and was silent, either for as long as `--ping` sets or while another request on it waited until its timeout. The answer may take `--ping-timeout` (20 s).",
+        "The request's connection was silent, either for the time of `--ping` or until another request on it reached its timeout. The answer may take `--ping-timeout` (20 s).",
     ProtoNotHttp "proto:not_http" Invalid Target "the response is not HTTP"
         "The message contains the likely protocol, such as TLS, HTTP/2 or SSH.",
     ProtoHttp09 "proto:http09" Invalid Target "the response has no status line"
@@ -270,7 +270,7 @@ outcomes! {
     LimitFrames "limit:frames" Http2 Target "more empty or needless frames than the limit"
         "The server sent too many frames without effect (empty DATA, PING, SETTINGS and similar), or frames that require more replies than drumfire queues.",
     H2GoAway "h2:goaway" Http2 Network "the server sent GOAWAY before it processed the request"
-        "Another GOAWAY did the same after the request was sent again elsewhere. This outcome also applies if the server greets each connection with a GOAWAY: nothing is sent on such a connection. If that GOAWAY has an error code, the outcome is `h2:conn:` with the code instead.",
+        "drumfire sent the request again on another connection, with the same result. This outcome also applies if the server greets each connection with a GOAWAY: nothing is sent on such a connection. If that GOAWAY has an error code, the outcome is `h2:conn:` with the code instead.",
     H2StreamNoError "h2:stream:no_error" Http2Streams Target "the HTTP/2 stream ended with NO_ERROR",
     H2StreamProtocolError "h2:stream:protocol_error" Http2Streams Target "the HTTP/2 stream ended with PROTOCOL_ERROR",
     H2StreamInternalError "h2:stream:internal_error" Http2Streams Target "the HTTP/2 stream ended with INTERNAL_ERROR",
