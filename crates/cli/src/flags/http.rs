@@ -149,7 +149,7 @@ pub(crate) struct LoadFlags {
     #[arg(long)]
     pub(crate) spin: bool,
     /// Time responses when drumfire reads them (program) or when the kernel receives them
-    /// (receive); wire is receive, and times requests when they leave [default: program]
+    /// (receive); wire also times requests when they leave [default: program]
     #[arg(long, value_name = "CLOCK")]
     pub(crate) clock: Option<String>,
     /// Allow more than 100 requests/s, or 1,000 in total, to public addresses
