@@ -31,9 +31,9 @@ fields!(AmmoKeys {
         "Maximum number of passes through the file; the pool then ends. Without a limit, the file is repeated endlessly",
     "chosen" => chosen: "Send only entries with one of these tags",
     "override_headers" => override_headers:
-        "Let the header fields beside `ammo` override those of the file; the pool's fields still do not",
+        "Let the header fields next to `ammo` override the file's; the pool's fields still do not override them",
     "auto_tag" => auto_tag:
-        "Tag an entry without a tag by this many elements of its path: `2` makes `/a/b` of `/a/b/c?d`",
+        "Tag an entry without a tag with this many elements of its path: `2` turns `/a/b/c?d` into `/a/b`",
     "auto_tag_all" => auto_tag_all:
         "Append the path elements to existing tags, too, after a vertical bar",
     "preload" => preload: "Keep all entries in memory",

@@ -42,7 +42,7 @@ fields!(Keys {
     "generated" => generated:
         "Generated values: a mapping of columns to kinds, such as `name`, `email` or `int 1..9`, or a list of kinds",
     "fields" => fields:
-        "Names of the columns of `csv` or `inline`; the first line of a CSV file is then a row",
+        "Names of the columns of `csv` or `inline`; the first line of a CSV file is then a row of data",
     "delimiter" => delimiter: "Character between CSV values, or `tab`",
     "quote" => quote: "Character that quotes CSV values, or `none`",
     "header" => header: "With `fields`: skip the first line of the CSV file",

@@ -173,7 +173,7 @@ fields!(Connections {
     "connection_idle" / "--connection-idle" => connection_idle:
         "Close a connection after this time without a request, such as `30s`",
     "connection_opening" => connection_opening:
-        "Time that includes the opening of a request's connection: `waiting` (the default), or `service`: the service time and `first_byte` include it, as in clients that connect when they are asked for a response",
+        "Time that includes the opening of a request's connection: `waiting` (the default), or `service`: the service time and `first_byte` include it, as in clients that connect as part of a request",
     "respect_keepalive" / "--respect-keepalive" => respect_keepalive:
         "Obey the server's `Keep-Alive` header field",
     "retry_reused" / "--retry-reused" => retry_reused:
