@@ -1,4 +1,4 @@
-// Functions of script.yaml. Random numbers depend on the seed and the request's number.
+// Functions for script.yaml. Random numbers depend on the seed and the request's number.
 
 function name(user, iteration) {
   return `user-${user}-${iteration}`;
