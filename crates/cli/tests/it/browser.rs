@@ -40,7 +40,7 @@ impl User {
 
     /// A run of ten requests that is stored.
     fn run(&self, url: &str) {
-        let run = self.start(&["http", "-n", "10", "-r", "100", url]);
+        let run = self.start(&["http", "-n", "10", "-c", "1", url]);
         assert_eq!(run.finish(LIMIT).code, Some(0));
     }
 }
