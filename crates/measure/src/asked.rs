@@ -166,15 +166,6 @@ impl<T> Listed<T> {
             count: list.len() as u64,
         }
     }
-
-    /// The first entries of a list of which the length is only known where it has more.
-    pub(crate) fn counted(first: Vec<T>, count: Option<u64>) -> Self {
-        let least = first.len() as u64;
-        Self {
-            first,
-            count: count.unwrap_or(least).max(least),
-        }
-    }
 }
 
 /// The first changes of a number of users.

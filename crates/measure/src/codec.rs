@@ -98,31 +98,15 @@ pub(crate) fn put_named(out: &mut Vec<u8>, counts: impl Iterator<Item = (&'stati
     }
 }
 
-/// The form of a histogram's counts, by the version of the form around it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CountsForm {
-    /// A count behind the number of unused buckets before it: the first version of intervals.
-    Pairs,
-    /// A count doubled, odd where unused buckets come before it, whose number follows then. Written
-    /// today.
-    Marked,
-}
-
-/// The bytes that are left to decode. It is a slice and a setting, so that a copy of it looks ahead
-/// without consuming.
+/// The bytes that are left to decode. A copy looks ahead without consuming.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
     left: &'a [u8],
-    /// The form of the counts of the histograms in them.
-    pub(crate) counts: CountsForm,
 }
 
 impl<'a> Input<'a> {
     pub(crate) const fn new(bytes: &'a [u8]) -> Self {
-        Self {
-            left: bytes,
-            counts: CountsForm::Marked,
-        }
+        Self { left: bytes }
     }
 
     /// The next byte.

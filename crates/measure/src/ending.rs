@@ -43,10 +43,9 @@ pub struct Ending {
     pub failed_bodies: FailedBodies,
     /// The slowest requests.
     pub slowest: Slowest,
-    /// The end of the load: without a reason in the first two versions of the form, and without a
-    /// time in the first three.
+    /// The end of the load.
     pub load_end: LoadEnd,
-    /// Reasons against the run that no interval shows; none in the first four versions of the form.
+    /// Reasons against the run that no interval shows.
     pub doubts: Vec<Doubt>,
 }
 
@@ -71,7 +70,7 @@ impl Ending {
     /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
-    /// When the bytes are not that, or of a later version.
+    /// When the bytes are not that, or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         form::decode(bytes)
     }

@@ -85,7 +85,7 @@ pub use asked::{
 };
 pub use buckets::HIGHEST;
 pub use change::{Change, Tails};
-pub use changed::{Changed, Ordered, command_note};
+pub use changed::{Changed, command_note};
 pub use codec::CodecError;
 pub use codec::stop_reason::{stop_number, stop_of_number};
 pub use command::{decode_command, encode_command};

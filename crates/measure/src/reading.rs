@@ -386,8 +386,8 @@ impl Reading {
     /// Closes the books as [`Self::close`] did for the summary whose ending this is. All its
     /// intervals must have been absorbed, and all changes and parts noted between them.
     ///
-    /// Thresholds are not evaluated again: an earlier version may have judged them by other rules,
-    /// and what a run reported stays so. The verdict is made anew, by today's rules.
+    /// Thresholds are not evaluated again: their results are those that the run reported. The
+    /// verdict is judged again, by today's rules.
     #[must_use]
     pub fn restore(mut self, ending: Ending) -> Summary {
         self.summary.verdict.doubts = ending.doubts;
@@ -395,14 +395,7 @@ impl Reading {
         self.summary.settle();
         let generator = self.generator(ending.steal_share);
         let mut summary = self.summary;
-        let notes = &mut Arc::make_mut(&mut summary.info).notes;
-        // Reading the start may have added notes, on texts that this version could not read.
-        let found = std::mem::replace(notes, ending.notes);
-        for note in found {
-            if !notes.contains(&note) {
-                notes.push(note);
-            }
-        }
+        Arc::make_mut(&mut summary.info).notes = ending.notes;
         summary.failed_bodies = ending.failed_bodies;
         summary.slowest = ending.slowest;
         summary.load_end = ending.load_end;

@@ -7,7 +7,6 @@
 //! changes of the load are noted.
 
 mod form;
-mod plan_text;
 
 use crate::{Asked, CodecError, Histogram, Latency, Step};
 use drumfire_plan::{Growth, Stage, Threshold, Warmup};
@@ -78,8 +77,7 @@ pub struct PoolInfo {
     /// The names of its scenarios, where there are several: their iterations are counted and timed
     /// apart, too.
     pub scenarios: Vec<Arc<str>>,
-    /// The stages of its load: those of its plan's law, and in a summary as orders cut them anew.
-    /// Runs that older versions stored have none where their law has fewer than two.
+    /// The stages of its load: those of its plan's law, and in a summary as changed by orders.
     pub stages: Vec<Stage>,
     /// The facts of its plan; `None` where they are not known, as of a run without one.
     pub asked: Option<Asked>,
@@ -213,11 +211,10 @@ impl RunInfo {
         form::encode(self)
     }
 
-    /// Reads the bytes of [`Self::encode`], or those of the version of the form before it. A text of
-    /// that version which this one does not understand becomes a note of the run.
+    /// Reads the bytes of [`Self::encode`].
     ///
     /// # Errors
-    /// When the bytes are not that, or of a later version.
+    /// If the bytes are malformed, or of another version.
     pub fn decode(bytes: &[u8]) -> Result<Self, CodecError> {
         form::decode(bytes)
     }

@@ -108,11 +108,7 @@ impl Stages {
     /// Takes an order, whose time is from the run's start. A pause of a load that stands still, and
     /// a resume of one that does not, change nothing.
     pub(crate) fn change(&mut self, changed: &Changed) {
-        let (at, law) = match &changed.order {
-            Some(order) => (order.at, &order.law[..]),
-            // It held within the interval that comes next.
-            None => (self.timeline.end() + self.half(), &[][..]),
-        };
+        let (at, law) = (changed.at, &changed.law[..]);
         if changed.kind.is_of_load() {
             if self.orders.count == 0 {
                 self.orders.first = at;
@@ -120,7 +116,7 @@ impl Stages {
             self.orders.count += 1;
         }
         match changed.kind {
-            ChangeKind::Rate | ChangeKind::Users => self.follow(at, law, changed.kind),
+            ChangeKind::Rate | ChangeKind::Users => self.follow(at, law),
             ChangeKind::Pause if self.law.paused_at.is_none() => {
                 self.law.paused_at = Some(at);
                 let paused = Stage {
@@ -225,19 +221,9 @@ impl Stages {
         next.is_some_and(|next| next.start == self.list[place].start)
     }
 
-    /// Lets another law hold from a time on. An order of an earlier version has no law, and its
-    /// stage a general name. While the load is paused, the new law begins when it goes on.
-    fn follow(&mut self, at: Nanos, stages: &[Stage], kind: ChangeKind) {
-        self.law.stages = match stages {
-            [] => vec![Stage {
-                name: match kind {
-                    ChangeKind::Users => "other users".to_owned(),
-                    _ => "another rate".to_owned(),
-                },
-                start: Nanos::ZERO,
-            }],
-            known => known.to_vec(),
-        };
+    /// Changes the law at a time. If the load is paused, the new law begins when the load resumes.
+    fn follow(&mut self, at: Nanos, stages: &[Stage]) {
+        self.law.stages = stages.to_vec();
         self.law.origin = at;
         match &mut self.law.paused_at {
             // The law begins when the load goes on.
@@ -269,10 +255,6 @@ impl Stages {
         }
         let edges = edges(&self.list, self.interval);
         self.timeline.set_edges(edges);
-    }
-
-    fn half(&self) -> Nanos {
-        Nanos(self.interval.0 / 2)
     }
 }
 

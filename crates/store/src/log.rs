@@ -2,14 +2,13 @@
 //!
 //! A frame holds a value in the form that `measure` has for it: the forms in which a run's events
 //! travel to other processes, so that an event is written alike in the log, on the control socket
-//! and in the stream of events. Earlier programs stored the change that a command made in a form of
-//! its own, which is still read.
+//! and in the stream of events.
 
 use crate::StoreError;
 use crate::frame::{self, Break, Frame, Frames, MAGIC};
 use crate::own_file;
 use crate::teardown::TeardownFailure;
-use drumfire_measure::{Changed, CodecError, Ending, Interval, PoolInfo, RunInfo, decode_command};
+use drumfire_measure::{CodecError, Ending, Interval, PoolInfo, RunInfo, decode_command};
 use drumfire_plan::Command;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek as _, SeekFrom, Write as _};
@@ -28,12 +27,10 @@ pub(crate) enum FrameKind {
     Ending = 3,
     /// A text that the caller stored for itself.
     Caller = 4,
-    /// A change of the part before it, as earlier programs stored it.
-    Changed = 5,
     /// A command that changed the part before it.
-    Command = 6,
+    Command = 5,
     /// The failure of the teardown of the part before it.
-    Teardown = 7,
+    Teardown = 6,
 }
 
 /// The content of one frame.
@@ -47,8 +44,6 @@ pub(crate) enum Entry {
     Ending(Box<Ending>),
     /// A text that the caller stored for itself.
     Caller(String),
-    /// A change of the part, as earlier programs stored it.
-    Changed(Changed),
     /// A command changed the part.
     Command(Box<Command>),
     /// The teardown behind the part has failed.
@@ -169,9 +164,6 @@ impl<R: Read> Entries<R> {
         }
         if frame.kind == FrameKind::Command as u8 {
             return Ok(Entry::Command(Box::new(decode_command(payload)?)));
-        }
-        if frame.kind == FrameKind::Changed as u8 {
-            return Ok(Entry::Changed(Changed::decode(payload)?));
         }
         if frame.kind == FrameKind::Teardown as u8 {
             return Ok(Entry::Teardown(TeardownFailure::decode(payload)?));

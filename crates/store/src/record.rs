@@ -217,7 +217,6 @@ impl Reader {
                     show(&RunEvent::IntervalClosed(self.absorb(*interval)))
                 }
                 Entry::Caller(text) => self.caller = text,
-                Entry::Changed(changed) => self.change(changed),
                 Entry::Command(command) => {
                     let info = &self.reading.so_far().info;
                     self.change(Changed::of(&command, info));

@@ -350,6 +350,7 @@ fn encode_transport(transport: &AskedTransport, out: &mut Vec<u8>) {
     }
     put(out, transport.is_compressed.into());
     put_optional(out, transport.redirects.map(u64::from));
+    put(out, transport.is_proxied.into());
 }
 
 fn decode_transport(input: &mut Input<'_>) -> Result<AskedTransport, CodecError> {
@@ -383,7 +384,6 @@ fn decode_transport(input: &mut Input<'_>) -> Result<AskedTransport, CodecError>
         },
         is_compressed: input.flag()?,
         redirects: input.flag()?.then(|| input.small()).transpose()?,
-        // The run's form has it behind these facts, from its third version on.
-        is_proxied: false,
+        is_proxied: input.flag()?,
     })
 }

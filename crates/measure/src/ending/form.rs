@@ -1,7 +1,6 @@
 //! The end of a run in our own binary form: version, measured span, then each field of [`Ending`]
 //! in order.
 //!
-//! Version 1 had no certainties of thresholds and version 2 no reason of the stop; both are read.
 //! Bodies of failures and slow requests stand in the order in which their lists keep them. A
 //! decoder adds each to an empty list and compares the result with what it read, so that every
 //! bound and order of those types holds of bytes from elsewhere too.
@@ -20,15 +19,7 @@ use crate::{
 use drumfire_units::Nanos;
 
 /// The version of the form, its first number.
-const VERSION: u64 = 5;
-/// The version before it, which has no doubts.
-const VERSION_WITHOUT_DOUBTS: u64 = 4;
-/// An earlier version, which ends before the time of the stop.
-const VERSION_WITHOUT_TIME: u64 = 3;
-/// An earlier version, which ends before the reason of the stop.
-const VERSION_WITHOUT_STOP: u64 = 2;
-/// The first version, whose figures of thresholds are all exact.
-const VERSION_EXACT: u64 = 1;
+const VERSION: u64 = 1;
 
 /// The certainties of a figure, in the order of their numbers.
 const CERTAINTIES: [Certainty; 3] = [Certainty::Exact, Certainty::AtLeast, Certainty::AtMost];
@@ -81,38 +72,26 @@ pub(crate) fn encode(ending: &Ending) -> Vec<u8> {
 pub(crate) fn decode(bytes: &[u8]) -> Result<Ending, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;
-    let version = input.number()?;
-    if !(VERSION_EXACT..=VERSION).contains(&version) {
-        return Err(CodecError::Version(version));
-    }
+    input.version(VERSION)?;
     let ending = Ending {
         duration: Nanos(input.number()?),
         steal_share: share(input)?,
         connections_max: input.optional()?,
-        thresholds: input.several(|input| threshold(input, version))?,
+        thresholds: input.several(threshold)?,
         notes: input.several(|input| input.text().map(str::to_owned))?,
         failed_bodies: bodies(input)?,
         slowest: slowest(input)?,
-        load_end: load_end(input, version)?,
-        doubts: match version > VERSION_WITHOUT_DOUBTS {
-            true => input.several(doubt)?,
-            false => Vec::new(),
-        },
+        load_end: load_end(input)?,
+        doubts: input.several(doubt)?,
     };
     input.end()?;
     Ok(ending)
 }
 
-fn load_end(input: &mut Input<'_>, version: u64) -> Result<LoadEnd, CodecError> {
+fn load_end(input: &mut Input<'_>) -> Result<LoadEnd, CodecError> {
     Ok(LoadEnd {
-        reason: match version > VERSION_WITHOUT_STOP && input.flag()? {
-            true => Some(decode_reason(input)?),
-            false => None,
-        },
-        at: match version > VERSION_WITHOUT_TIME {
-            true => input.optional()?.map(Nanos),
-            false => None,
-        },
+        reason: input.flag()?.then(|| decode_reason(input)).transpose()?,
+        at: input.optional()?.map(Nanos),
     })
 }
 
@@ -133,16 +112,13 @@ fn share(input: &mut Input<'_>) -> Result<f64, CodecError> {
     }
 }
 
-fn threshold(input: &mut Input<'_>, version: u64) -> Result<ThresholdResult, CodecError> {
+fn threshold(input: &mut Input<'_>) -> Result<ThresholdResult, CodecError> {
     Ok(ThresholdResult {
         expression: input.text()?.to_owned(),
         is_condition: input.flag()?,
         passed: input.flag()?,
         actual: input.optional()?.map(f64::from_bits),
-        certainty: match version {
-            VERSION_EXACT => Certainty::Exact,
-            _ => certainty(input)?,
-        },
+        certainty: certainty(input)?,
         actual_text: input.text()?.to_owned(),
         ended_run_at: input.optional()?.map(Nanos),
     })

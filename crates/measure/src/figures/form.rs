@@ -84,16 +84,6 @@ pub(crate) fn encode(figures: &Figures, out: &mut Vec<u8>) {
     }
 }
 
-/// The connections that the figures count. A later version counts fewer of them; earlier intervals
-/// are read as what they are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ConnectionsForm {
-    /// The connections of the whole run, as earlier versions had them.
-    Whole,
-    /// The connections outside of the warm-up.
-    Measured,
-}
-
 /// Reads the figures of a pool with these series into figures of the same, whose memory is used
 /// again. Of the sums of several steps only their counts are made: [`Figures::sum_up`] makes the
 /// others. Behind an error the figures are any.
@@ -101,7 +91,6 @@ pub(crate) fn read(
     figures: &mut Figures,
     input: &mut Input<'_>,
     series: PoolSeries<'_>,
-    form: ConnectionsForm,
 ) -> Result<(), CodecError> {
     figures.counts = Counts::default();
     figures.counts.intended = input.number()?;
@@ -135,7 +124,7 @@ pub(crate) fn read(
         read_iterations(scenario, input)?;
     }
     read_messages(&mut figures.messages, input)?;
-    read_connections(&mut figures.connections, input, form)?;
+    read_connections(&mut figures.connections, input)?;
     read_errors(figures.error_table_mut(), input)?;
     figures.sum_up_counts();
     let began = figures.counts.sent.saturating_add(figures.counts.pending);
@@ -353,7 +342,6 @@ fn encode_connections(connections: &Connections, out: &mut Vec<u8>) {
 fn read_connections(
     connections: &mut Connections,
     input: &mut Input<'_>,
-    form: ConnectionsForm,
 ) -> Result<(), CodecError> {
     connections.opened = input.number()?;
     let closed = &mut connections.closed;
@@ -365,10 +353,7 @@ fn read_connections(
         read_histogram(histogram, input)?;
     }
     connections.addresses = decode_addresses(input)?;
-    connections.open_before = match form {
-        ConnectionsForm::Whole => 0,
-        ConnectionsForm::Measured => input.signed()?,
-    };
+    connections.open_before = input.signed()?;
     Ok(())
 }
 

@@ -19,7 +19,7 @@
 
 use super::{Histogram, LowerBounds};
 use crate::buckets::{Buckets, HIGHEST, LENGTH, place};
-use crate::codec::{CodecError, CountsForm, Input, put, put_wide};
+use crate::codec::{CodecError, Input, put, put_wide};
 
 /// Appends a histogram.
 pub(crate) fn encode_histogram(histogram: &Histogram, out: &mut Vec<u8>) {
@@ -173,9 +173,6 @@ fn decode_counts(buckets: &mut Buckets, input: &mut Input<'_>) -> Result<Counted
 /// Reads a count: how many unused buckets are before it, and the count less one.
 fn decode_count(input: &mut Input<'_>) -> Result<(u64, u64), CodecError> {
     const MALFORMED: CodecError = CodecError::Malformed("a histogram's count");
-    if input.counts == CountsForm::Pairs {
-        return Ok((input.number()?, input.number()?));
-    }
     let marked = input.wide()?;
     let count = u64::try_from(marked >> 1).map_err(|_| MALFORMED)?;
     let unused = match marked & 1 {

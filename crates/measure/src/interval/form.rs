@@ -1,20 +1,17 @@
 //! An interval in our own binary form: version, number, span, health, and the figures of each pool.
 //!
 //! The number and the span come first, so that a log can be sorted and made coarser without
-//! decoding the rest ([`span`]). The sums are not part of the form: they are made again. Version 1
-//! had the counts of histograms in another form, which is read and not written any more; version 2
-//! counted the connections of the warm-up with the others; version 3 had none of the kernel's
-//! stamps, version 4 none of departures.
+//! decoding the rest ([`span`]). The sums are not part of the form: they are computed again.
 
-use crate::codec::{CodecError, CountsForm, Input, put};
-use crate::figures::form::{self as figures, ConnectionsForm};
+use crate::codec::{CodecError, Input, put};
+use crate::figures::form as figures;
 use crate::histogram::form::{encode_histogram, read_histogram};
 use crate::{Interval, PoolInfo, WorkerHealth};
 use drumfire_units::Nanos;
 use std::ops::Range;
 
-/// The version of the form that is written here.
-pub(crate) const VERSION: u64 = 5;
+/// The version of the form.
+pub(crate) const VERSION: u64 = 1;
 
 /// The bytes of an interval that is summed up.
 pub(crate) fn encode(interval: &Interval) -> Vec<u8> {
@@ -39,57 +36,25 @@ pub(crate) fn read(
     pools: &[PoolInfo],
 ) -> Result<(), CodecError> {
     let mut input = Input::new(bytes);
-    let form = read_version(&mut input)?;
+    input.version(VERSION)?;
     interval.index = input.number()?;
     (interval.start, interval.end) = (Nanos(input.number()?), Nanos(input.number()?));
     read_health(&mut interval.health, &mut input)?;
-    if form.has_stamps {
-        read_stamps(&mut interval.health, &mut input)?;
-    }
-    if form.has_departures {
-        read_departures(&mut interval.health, &mut input)?;
-    }
     if input.length()? != pools.len() {
         return Err(CodecError::Malformed("an interval of other pools"));
     }
     for (index, pool) in pools.iter().enumerate() {
         let figures = interval.pool_mut(index);
-        figures::read(figures, &mut input, pool.into(), form.connections)?;
+        figures::read(figures, &mut input, pool.into())?;
     }
     input.end()
-}
-
-/// The parts by which versions differ, beside the form of counts.
-struct Form {
-    connections: ConnectionsForm,
-    /// Whether the health has the kernel's stamps; where it lacks them the program's clock held.
-    has_stamps: bool,
-    /// Whether it has those of departures.
-    has_departures: bool,
-}
-
-/// Reads the version, and with it how the rest is to be read.
-fn read_version(input: &mut Input<'_>) -> Result<Form, CodecError> {
-    let version = input.number()?;
-    let (counts, connections) = match version {
-        1 => (CountsForm::Pairs, ConnectionsForm::Whole),
-        2 => (CountsForm::Marked, ConnectionsForm::Whole),
-        3..=VERSION => (CountsForm::Marked, ConnectionsForm::Measured),
-        other => return Err(CodecError::Version(other)),
-    };
-    input.counts = counts;
-    Ok(Form {
-        connections,
-        has_stamps: version >= 4,
-        has_departures: version >= 5,
-    })
 }
 
 /// The span of an interval, from the beginning of its bytes: a reader that looks for a time need
 /// not decode the rest.
 pub(crate) fn span(bytes: &[u8]) -> Result<Range<Nanos>, CodecError> {
     let mut input = Input::new(bytes);
-    let _form = read_version(&mut input)?;
+    input.version(VERSION)?;
     let _index = input.number()?;
     Ok(Nanos(input.number()?)..Nanos(input.number()?))
 }
@@ -120,17 +85,11 @@ fn read_health(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), C
     health.busiest_share_ppm = input.small()?;
     health.memory = input.number()?;
     read_histogram(&mut health.loop_turn, input)?;
-    read_histogram(&mut health.wake_lateness, input)
-}
-
-fn read_stamps(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), CodecError> {
+    read_histogram(&mut health.wake_lateness, input)?;
     health.stamps.taken = input.number()?;
     health.stamps.missing = input.number()?;
     health.stamps.refused = input.number()?;
-    read_histogram(&mut health.handling, input)
-}
-
-fn read_departures(health: &mut WorkerHealth, input: &mut Input<'_>) -> Result<(), CodecError> {
+    read_histogram(&mut health.handling, input)?;
     health.departures.taken = input.number()?;
     health.departures.missing = input.number()?;
     health.departures.refused = input.number()?;

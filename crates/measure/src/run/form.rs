@@ -1,29 +1,18 @@
 //! The facts of a run in our own binary form: version, then each field of [`RunInfo`] in order.
 //! Intervals can be read only with them, so they travel first.
 //!
-//! The first version had the plan as a list of keys and texts ([`PlanText`]); the second has its
-//! facts as values; the third says whether connections lead to a proxy. All are read: a store may be
-//! years old. A decoded run has at least one pool and an interval of some length, on which grids of
-//! time rely.
-//!
-//! A version is a set of fields: what an earlier one lacks has the value that held in its day,
-//! which is said where it is read. A new field takes a new version and a case of both.
+//! A decoded run has at least one pool and an interval of some length, on which grids of time rely.
 
-use super::plan_text::PlanText;
 use crate::asked::form as asked;
 use crate::codec::stages::{decode_stages, encode_stages};
 use crate::codec::{CodecError, Input, put, put_text, threshold};
-use crate::{Asked, Model, PoolInfo, RunInfo};
+use crate::{Model, PoolInfo, RunInfo};
 use drumfire_plan::{Growth, Warmup};
 use drumfire_units::Nanos;
 use std::sync::Arc;
 
-/// The version of the form that is written here, its first number.
-const VERSION: u64 = 3;
-/// The version before, which is read.
-const WITHOUT_PROXIES: u64 = 2;
-/// The first version, which is read.
-const WITH_TEXTS: u64 = 1;
+/// The version of the form, its first number.
+const VERSION: u64 = 1;
 
 /// The bytes of what is known of a run.
 pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
@@ -59,31 +48,19 @@ pub(crate) fn encode(info: &RunInfo) -> Vec<u8> {
     out
 }
 
-/// Reads the bytes of [`encode`], or of an earlier version of it.
+/// Reads the bytes of [`encode`].
 pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
     let mut input = Input::new(bytes);
     let input = &mut input;
-    let version = match input.number()? {
-        version @ (WITH_TEXTS | WITHOUT_PROXIES | VERSION) => version,
-        other => return Err(CodecError::Version(other)),
-    };
-    let id = text(input)?;
-    let started_at_unix_ns = input.number()?;
-    let seed = input.number()?;
-    let program = text(input)?;
-    let threads = input.small()?;
-    let threads_planned = match version {
-        WITH_TEXTS => threads,
-        _ => input.small()?,
-    };
-    let mut info = RunInfo {
-        id,
-        started_at_unix_ns,
-        seed,
-        version: program,
-        threads,
-        threads_planned,
-        pools: input.several(|input| decode_pool(input, version))?,
+    input.version(VERSION)?;
+    let info = RunInfo {
+        id: text(input)?,
+        started_at_unix_ns: input.number()?,
+        seed: input.number()?,
+        version: text(input)?,
+        threads: input.small()?,
+        threads_planned: input.small()?,
+        pools: input.several(decode_pool)?,
         interval: Nanos(input.number()?),
         warmup: warmup(input)?,
         tls_verified: match input.number()? {
@@ -93,28 +70,16 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<RunInfo, CodecError> {
             _ => return Err(CodecError::Malformed("whether certificates are verified")),
         },
         spin: input.flag()?,
-        thresholds: Vec::new(),
-        notes: Vec::new(),
-        target: String::new(),
+        thresholds: input.several(threshold::decode)?,
+        notes: input.several(text)?,
+        target: text(input)?,
     };
-    let texts = match version {
-        WITH_TEXTS => Some(PlanText::decode(input)?),
-        _ => {
-            info.thresholds = input.several(threshold::decode)?;
-            None
-        }
-    };
-    info.notes = input.several(text)?;
-    info.target = text(input)?;
     input.end()?;
     if info.pools.is_empty() {
         return Err(CodecError::Malformed("a run without pools"));
     }
     if info.interval == Nanos::ZERO {
         return Err(CodecError::Malformed("an interval without length"));
-    }
-    if let Some(texts) = texts {
-        texts.describe(&mut info);
     }
     Ok(info)
 }
@@ -153,11 +118,10 @@ fn encode_pool(pool: &PoolInfo, out: &mut Vec<u8>) {
     put(out, pool.asked.is_some().into());
     if let Some(of_plan) = &pool.asked {
         asked::encode(of_plan, out);
-        put(out, of_plan.transport.is_proxied.into());
     }
 }
 
-fn decode_pool(input: &mut Input<'_>, version: u64) -> Result<PoolInfo, CodecError> {
+fn decode_pool(input: &mut Input<'_>) -> Result<PoolInfo, CodecError> {
     let name = text(input)?;
     let model = if input.flag()? {
         Model::Closed
@@ -190,17 +154,8 @@ fn decode_pool(input: &mut Input<'_>, version: u64) -> Result<PoolInfo, CodecErr
         iterations: input.flag()?,
         scenarios: input.several(|input| Ok(Arc::from(input.text()?)))?,
         stages: decode_stages(input)?,
-        asked: match version > WITH_TEXTS && input.flag()? {
-            true => Some(decode_asked(input, version)?),
-            false => None,
-        },
+        asked: input.flag()?.then(|| asked::decode(input)).transpose()?,
     })
-}
-
-fn decode_asked(input: &mut Input<'_>, version: u64) -> Result<Asked, CodecError> {
-    let mut asked = asked::decode(input)?;
-    asked.transport.is_proxied = version > WITHOUT_PROXIES && input.flag()?;
-    Ok(asked)
 }
 
 /// A text of its own, out of the bytes.

@@ -354,26 +354,3 @@ fn stages_are_bounded() {
     assert_eq!(told[199], ("later stages".to_owned(), 199, 8_010));
     assert_eq!(reading.so_far().orders(0).count, 1_000);
 }
-
-/// Of a change that an earlier version stored, neither the time nor the law is known.
-#[test]
-fn a_change_without_its_time_holds_from_the_next_interval_on() {
-    let mut reading = reading(info("const(50,9s) const(60,1s)"), &[second(1), second(2)]);
-    let timeless = Changed {
-        order: None,
-        ..changed(0, Rate("5/s"))
-    };
-    reading.note_change(&timeless);
-    let mut interval = Interval::of_pools(&reading.so_far().info.pools);
-    for number in 2..4 {
-        interval.reset(number, Nanos(number * SECOND.0));
-        interval.end = interval.start + SECOND;
-        interval.sum_up();
-        reading.absorb(&interval);
-    }
-    let expected = [
-        ("50/s".to_owned(), 0, 20),
-        ("another rate".to_owned(), 3, 0),
-    ];
-    assert_eq!(told(reading.so_far()), expected);
-}

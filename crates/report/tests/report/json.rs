@@ -278,17 +278,6 @@ fn every_fact_of_a_plan_has_its_key() {
     );
 }
 
-/// The facts that the first version of the form had as texts: the facts of a run of then, and the
-/// `info.json` that was written beside them.
-#[test]
-fn facts_of_the_first_version_read_as_they_did() {
-    let info = RunInfo::decode(include_bytes!("first_version.info")).unwrap();
-    let shown = String::from_utf8(json::facts(&info)).unwrap();
-    assert_eq!(shown, include_str!("first_version.json"));
-    let again = RunInfo::decode(&info.encode()).unwrap();
-    assert_eq!(again, info);
-}
-
 #[test]
 fn messages_that_were_not_sent_are_told() {
     let messages = &document(&fixture::streams())["messages"];
