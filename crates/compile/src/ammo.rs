@@ -221,6 +221,7 @@ impl AmmoRequests<'_> {
             beside: is_on(&written.auto_tag_all),
         });
         Some(AmmoOptions {
+            file: written.file.value.clone(),
             format: format(written, scope)?,
             version: self.version(),
             chosen: written.chosen.iter().map(|tag| tag.value.clone()).collect(),

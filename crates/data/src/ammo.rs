@@ -45,12 +45,16 @@ const STRIDE_BYTES: u64 = 4 << 10;
 const INDEX_MAX: usize = 1 << 16;
 /// The headers that are kept with entries of the index together have at most this many bytes.
 const STATES_BYTES_MAX: usize = 16 << 20;
+/// A file's unknown keys that are noted.
+const UNKNOWN_KEYS_MAX: usize = 20;
 /// The moments of a file that is replayed with its own timing.
 const TIMES_MAX: usize = 10_000_000;
 
 /// How a file is read.
 #[derive(Clone, Debug, Default)]
 pub struct AmmoOptions {
+    /// The name of the file in notes.
+    pub file: String,
     /// Its format.
     pub format: AmmoFormat,
     /// The version of HTTP that sends its requests: HTTP/2 has no fields of a connection.
@@ -127,6 +131,8 @@ pub struct Ammo {
     rows: u64,
     entries: Entries,
     times: Vec<u64>,
+    /// The unknown keys of JSON entries, each with the first line that has it.
+    unknown_keys: Vec<(String, u64)>,
 }
 
 /// Where the entries are.
@@ -156,6 +162,7 @@ impl Ammo {
                 false => Entries::Blocks(Vec::new()),
             },
             times: Vec::new(),
+            unknown_keys: Vec::new(),
         };
         match ammo.options.format {
             AmmoFormat::Har => ammo.read_har()?,
@@ -213,6 +220,7 @@ impl Ammo {
                         let blanks = window.rest().iter();
                         let blanks = blanks.take_while(|byte| byte.is_ascii_whitespace());
                         let line = line + window.lines_before(blanks.count());
+                        self.note_unknown(all.take_skipped(), line);
                         self.keep(&mut all, line)?;
                     }
                     line += window.take(bytes);
@@ -229,6 +237,16 @@ impl Ammo {
             Entries::Blocks(blocks) => *blocks = index.finish(window.offset(), self.rows),
         }
         Ok(())
+    }
+
+    /// Keeps each unknown key once, with its first line.
+    fn note_unknown(&mut self, keys: Vec<String>, line: u64) {
+        for key in keys {
+            let is_known = self.unknown_keys.iter().any(|(known, _)| *known == key);
+            if !is_known && self.unknown_keys.len() < UNKNOWN_KEYS_MAX {
+                self.unknown_keys.push((key, line));
+            }
+        }
     }
 
     /// Counts the last entry of a batch with its class, or takes it out again where it is not
@@ -285,6 +303,17 @@ impl Ammo {
     #[must_use]
     pub fn classes(&self) -> &[Class] {
         self.classes.list()
+    }
+
+    /// The parts of the file that are not used: unknown keys of JSON entries, at most 20.
+    fn notes(&self) -> Vec<String> {
+        let file = &self.options.file;
+        let keys = self.unknown_keys.iter();
+        keys.map(|(key, line)| {
+            let key: String = key.chars().take(60).collect();
+            format!("{file}:{line}: the unknown key `{key}` is not used")
+        })
+        .collect()
     }
 
     /// Whether the entries are in memory.

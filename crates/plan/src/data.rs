@@ -101,6 +101,11 @@ pub trait RequestData: Send + Sync + fmt::Debug {
         self.varying() == Varying::default()
     }
 
+    /// The parts of the data's source that are not used, for the notes of a run.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Appends path and query, where they vary.
     ///
     /// # Errors

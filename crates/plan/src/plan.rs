@@ -85,6 +85,20 @@ impl Plan {
         &self.parts.thresholds
     }
 
+    /// The parts of its requests' sources that are not used, each sentence once.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let requests = self.pools().iter().flat_map(|pool| &pool.requests);
+        let notes = requests.filter_map(|request| request.data.as_ref());
+        let mut all = Vec::new();
+        for note in notes.flat_map(|data| data.notes()) {
+            if !all.contains(&note) {
+                all.push(note);
+            }
+        }
+        all
+    }
+
     /// The seed of the random values of the pool with this number, from 0: one for each pool, so
     /// that their arrivals and data are independent. The first pool has the generator's.
     #[must_use]

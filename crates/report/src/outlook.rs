@@ -77,7 +77,10 @@ pub fn outlook(
         within: pool.end,
     });
     let starts: Vec<_> = starts.collect();
-    for sentence in rules::without_samples(plan, &starts) {
+    for sentence in rules::without_samples(plan, &starts)
+        .into_iter()
+        .chain(plan.notes())
+    {
         let sentence = Untrusted::new(&sentence).escaped(style.unicode);
         let rows = wrap(&sentence, style.width());
         page.lines(rows.into_iter().map(|row| Line::of(row, Ink::Warn)));

@@ -39,6 +39,7 @@ pub(crate) fn info(prepared: &Prepared) -> RunInfo {
                 .collect::<Vec<_>>(),
         );
     }
+    notes.extend(plan.notes());
     let clamps = prepared.placement.clamps().iter();
     notes.extend(clamps.map(ToString::to_string));
     // Where there is no queue at all, the run itself fails.

@@ -301,6 +301,25 @@ fn ammo_that_can_not_be_sent_is_refused_with_its_line() {
     }
 }
 
+/// In the drawing of a plan, and in the report of its run.
+#[test]
+fn keys_of_a_file_that_are_not_used_are_noted() {
+    let folder = Folder::new();
+    folder.write("a.jsonl", "{\"uri\": \"/\", \"metod\": \"POST\"}\n");
+    let serve = Serve::new("");
+    let run = run(
+        "    requests: [ { ammo: a.jsonl } ]\n    users: 1\n    stop: { requests: 2 }",
+        &serve.url,
+        &folder,
+        "",
+    );
+    let note = "a.jsonl:1: the unknown key `metod` is not used";
+    assert!(run.stdout.contains(note), "{run:?}");
+    let check = Process::start(drumfire(["check", "plan.yaml"]).current_dir(folder.path()));
+    let check = check.finish(LIMIT);
+    assert!(check.stdout.contains(note), "{check:?}");
+}
+
 #[test]
 fn a_file_larger_than_memory_is_streamed() {
     let folder = Folder::new();

@@ -1,5 +1,6 @@
 //! Decoded entries, one behind the other in memory that is used again.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ pub(super) struct Batch {
     shared: Option<Shared>,
     /// Memory for a body while it is made.
     scratch: Vec<u8>,
+    /// Keys of JSON entries that were skipped.
+    skipped: Vec<String>,
 }
 
 /// Header fields that stand in a file, each as name and value, for the entries behind them.
@@ -98,6 +101,7 @@ impl Batch {
         self.bytes.clear();
         self.fields.clear();
         self.rows.clear();
+        self.skipped.clear();
         self.shared = None;
     }
 
@@ -140,6 +144,16 @@ impl Batch {
             ..Row::default()
         };
         self.rows.push(row);
+    }
+
+    /// Notes keys of the last entry that are unknown.
+    pub(super) fn skipped(&mut self, keys: Vec<Cow<'_, str>>) {
+        self.skipped.extend(keys.into_iter().map(Cow::into_owned));
+    }
+
+    /// The keys that were skipped since the last call.
+    pub(super) fn take_skipped(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.skipped)
     }
 
     /// Gives the last entry a tag.

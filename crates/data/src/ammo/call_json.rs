@@ -5,10 +5,10 @@
 
 use super::batch::Batch;
 use super::json_line::{Mistake, step_with};
-use super::keyed::{Keyed, keyed, text};
+use super::keyed::{Found, Keyed, keyed, text};
 use super::step::Step;
 use crate::feed::JsonValues;
-use serde::de::{IgnoredAny, MapAccess};
+use serde::de::MapAccess;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub trait Calls: Send + Sync + fmt::Debug {
 }
 
 /// A call. Keys are found in any case, the last of several counts, and one with null is as absent;
-/// keys that are not here are passed over.
+/// unknown keys are skipped and noted.
 #[derive(Default)]
 struct Call<'a> {
     call: Option<Cow<'a, str>>,
@@ -41,7 +41,7 @@ struct Call<'a> {
 }
 
 impl<'de> Keyed<'de> for Call<'de> {
-    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<(), A::Error> {
+    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<bool, A::Error> {
         let is = |name: &str| key.eq_ignore_ascii_case(name);
         if is("call") {
             self.call = text(entries)?;
@@ -52,9 +52,9 @@ impl<'de> Keyed<'de> for Call<'de> {
         } else if is("tag") {
             self.tag = text(entries)?;
         } else {
-            let IgnoredAny = entries.next_value()?;
+            return Ok(false);
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -64,7 +64,7 @@ pub(super) fn step(values: &mut JsonValues, window: &[u8], is_last: bool, out: &
 }
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
-    let call: Call<'_> = keyed(json)?;
+    let (call, unknown): Found<'_, Call<'_>> = keyed(json)?;
     let Some(name) = call.call else {
         return Err("invalid JSON call: missing field `call`".to_owned().into());
     };
@@ -74,6 +74,7 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
         format!("`{shown}` is not a call; write package.Service.Method or package.Service/Method")
     })?;
     out.begin("POST", &path);
+    out.skipped(unknown);
     out.tag(call.tag.as_deref().unwrap_or_default().trim());
     for (key, value) in call.metadata.iter().flatten() {
         let value = value.as_deref().unwrap_or_default();

@@ -1,13 +1,13 @@
 //! `jsonline`: JSON objects one after the other, or an array of them.
 
 use super::batch::Batch;
-use super::keyed::{Keyed, Text, keyed, text};
+use super::keyed::{Found, Keyed, Text, keyed, text};
 use super::step::Step;
 use super::target::begin;
 use crate::feed::{JsonNext, JsonValues};
 use drumfire_plan::{Header, Method};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
-use serde::de::{IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// A request. Keys are found in any case, the last of several counts, and one with null is as
-/// absent; keys that are not here are passed over.
+/// absent; unknown keys are skipped and noted.
 #[derive(Default)]
 struct Request<'a> {
     uri: Option<Cow<'a, str>>,
@@ -28,7 +28,7 @@ struct Request<'a> {
 }
 
 impl<'de> Keyed<'de> for Request<'de> {
-    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<(), A::Error> {
+    fn take<A: MapAccess<'de>>(&mut self, key: &str, entries: &mut A) -> Result<bool, A::Error> {
         let is = |name: &str| key.eq_ignore_ascii_case(name);
         if is("uri") {
             self.uri = text(entries)?;
@@ -43,9 +43,9 @@ impl<'de> Keyed<'de> for Request<'de> {
         } else if is("tag") {
             self.tag = text(entries)?;
         } else {
-            let IgnoredAny = entries.next_value()?;
+            return Ok(false);
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -187,7 +187,7 @@ fn no_json(wanted: &str, error: &serde_json::Error) -> String {
 }
 
 fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
-    let request: Request<'_> = keyed(json)?;
+    let (request, unknown): Found<'_, Request<'_>> = keyed(json)?;
     let Some(uri) = &request.uri else {
         return Err(Mistake::Words(
             "invalid JSON request: missing field `uri`".to_owned(),
@@ -199,6 +199,7 @@ fn put(json: &str, out: &mut Batch) -> Result<(), Mistake> {
     };
     Method::parse(method).map_err(|error| error.to_string())?;
     begin(method, uri, out)?;
+    out.skipped(unknown);
     out.tag(request.tag.as_deref().unwrap_or_default());
     let host = request.host.as_deref().unwrap_or_default();
     if !host.is_empty() {

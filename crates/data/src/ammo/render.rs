@@ -43,6 +43,10 @@ impl RequestData for AmmoData {
         self.ammo.classes()[self.class].parts.renders(name)
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.ammo.notes()
+    }
+
     fn target(&self, request: &RequestContext, out: &mut String) -> Result<(), DataError> {
         let row = self.row(request);
         self.ammo

@@ -270,6 +270,36 @@ fn a_header_of_null_is_empty() {
 }
 
 #[test]
+fn unknown_keys_of_objects_are_noted_once_with_their_line() {
+    for (format, text) in [
+        (
+            AmmoFormat::JsonLine,
+            "{\"uri\": \"/a\"}\n{\"URI\": \"/b\", \"metod\": \"PUT\"}\n\n\
+             {\"uri\": \"/c\", \"metod\": 1, \"x\\u0001\": {\"y\": [2]}}",
+        ),
+        (
+            AmmoFormat::GrpcJson,
+            "{\"call\": \"a.B/C\"}\n{\"call\": \"a.B/C\", \"metod\": 1}\n\n\
+             {\"call\": \"a.B/C\", \"metod\": 1, \"x\\u0001\": {}}",
+        ),
+    ] {
+        let options = AmmoOptions {
+            file: "f".to_owned(),
+            ..options(format)
+        };
+        let source: Arc<dyn ReadAt> = Arc::new(text.as_bytes().to_vec());
+        let ammo = Arc::new(Ammo::read(source, options).unwrap());
+        assert_eq!(
+            drumfire_plan::RequestData::notes(&AmmoData::new(ammo, 0)),
+            [
+                "f:2: the unknown key `metod` is not used",
+                "f:4: the unknown key `x\u{1}` is not used"
+            ]
+        );
+    }
+}
+
+#[test]
 fn json_lines_are_objects_or_an_array() {
     let objects = [
         "{\"uri\": \"/a\\u00e9\", \"tag\": \"t\", \"host\": \"h.test\", \"headers\": {\"A\": \"b\", \"Host\": \"x\"}, \"more\": 1}",
