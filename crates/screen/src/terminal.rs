@@ -1,8 +1,8 @@
 //! The terminal itself: its modes, its two screens, its size.
 //!
 //! [`enter`] remembers the modes and shows the alternate screen; [`leave`] and [`restore`] undo
-//! both, and may be called by any thread, at any time and twice. What is written goes out under the
-//! lock that guards the remembered modes, so that nothing is drawn behind a restored terminal.
+//! both, and may be called by any thread, at any time and twice. Frames are written under a lock, and
+//! only while the screen is shown, so that nothing is drawn on a restored terminal.
 //!
 //! Keys reach the program without line editing or echo. The terminal still makes signals of Ctrl-C,
 //! Ctrl-Z and Ctrl-\, so that they work even where the screen's own thread does not.
@@ -16,7 +16,7 @@ use rustix::termios::{
 };
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, Once, PoisonError};
+use std::sync::{Mutex, MutexGuard, Once, PoisonError, TryLockError};
 use std::thread::sleep;
 use std::time::Duration;
 
@@ -25,12 +25,15 @@ const LEAST: Size = Size::new(80, 24);
 /// The alternate screen without a cursor and without wrapping at its right edge.
 const ENTER: &[u8] = b"\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J";
 const LEAVE: &[u8] = b"\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
-/// The time that [`restore`] has for the lock, which a thread holds that writes to a stopped
-/// terminal.
+/// The time that [`restore`] waits for the thread that writes.
 const PATIENCE: Duration = Duration::from_millis(200);
 
-/// The terminal's modes before the screen, as long as it is shown.
+/// The terminal's modes before the screen, as long as it is shown. Never held while something is
+/// written.
 static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+/// Held by the thread that writes to the terminal.
+static WRITER: Mutex<()> = Mutex::new(());
 
 /// Whether the program ends, so that no thread shows the screen again.
 static IS_ENDING: AtomicBool = AtomicBool::new(false);
@@ -61,19 +64,20 @@ pub fn fitness() -> Fitness {
     }
 }
 
-/// Leaves the screen where one is shown, before a program ends in another way than by the end of
-/// its run. It is not shown again.
+/// Leaves the screen if one is shown, before a program ends in another way than by the end of its
+/// run. It is not shown again.
+///
+/// Another thread may be writing. It gets a moment to finish. After that, either the terminal takes
+/// nothing, so that it can't be left, or the thread has no core, so that its frame is cut.
 pub fn restore() {
     IS_ENDING.store(true, Ordering::SeqCst);
     let mut waited = Duration::ZERO;
     let step = Duration::from_millis(5);
-    loop {
-        match BEFORE.try_lock() {
-            Ok(mut before) => return undo(&mut before),
-            Err(std::sync::TryLockError::Poisoned(before)) => {
-                return undo(&mut before.into_inner());
-            }
-            Err(std::sync::TryLockError::WouldBlock) if waited < PATIENCE => {
+    let writer = loop {
+        match WRITER.try_lock() {
+            Ok(writer) => break Some(writer),
+            Err(TryLockError::Poisoned(writer)) => break Some(writer.into_inner()),
+            Err(TryLockError::WouldBlock) if waited < PATIENCE => {
                 #[expect(
                     clippy::disallowed_methods,
                     reason = "an end must not wait for a terminal"
@@ -81,10 +85,20 @@ pub fn restore() {
                 sleep(step);
                 waited += step;
             }
-            // The terminal takes nothing: there is no way to leave it.
-            Err(std::sync::TryLockError::WouldBlock) => return,
+            Err(TryLockError::WouldBlock) => break None,
         }
+    };
+    if writer.is_some() || takes_bytes() {
+        undo();
     }
+}
+
+/// Whether the terminal takes bytes now.
+fn takes_bytes() -> bool {
+    let stdout = stdout();
+    let mut terminal = [PollFd::new(&stdout, PollFlags::OUT)];
+    let ready = poll(&mut terminal, Some(&Timespec::default()));
+    ready.is_ok() && terminal[0].revents().contains(PollFlags::OUT)
 }
 
 /// Shows the screen. Modes that were remembered before stay so.
@@ -94,8 +108,8 @@ pub fn restore() {
 pub(crate) fn enter() -> io::Result<()> {
     static HOOK: Once = Once::new();
     HOOK.call_once(restore_before_panics);
-    let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
-    // Looked at under the lock: what is entered before is left by the one that ends.
+    let _writer = lock(&WRITER);
+    // Read under the lock: a screen that is entered before is left by the thread that ends.
     if IS_ENDING.load(Ordering::SeqCst) {
         return Err(io::ErrorKind::Interrupted.into());
     }
@@ -104,31 +118,35 @@ pub(crate) fn enter() -> io::Result<()> {
     ours.local_modes
         .remove(LocalModes::ICANON | LocalModes::ECHO);
     tcsetattr(stdin(), OptionalActions::Now, &ours)?;
-    before.get_or_insert(now);
+    lock(&BEFORE).get_or_insert(now);
     write_all(ENTER)
 }
 
 /// Leaves the screen.
 pub(crate) fn leave() {
-    undo(&mut BEFORE.lock().unwrap_or_else(PoisonError::into_inner));
+    let _writer = lock(&WRITER);
+    undo();
 }
 
 /// Forgets that the screen is shown: another program has the terminal now, and its shell has set
 /// the modes back.
 pub(crate) fn forget() {
-    BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    lock(&BEFORE).take();
 }
 
 /// Whether the screen is shown.
 pub(crate) fn is_shown() -> bool {
-    BEFORE
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .is_some()
+    lock(&BEFORE).is_some()
 }
 
-fn undo(before: &mut Option<Termios>) {
-    if let Some(modes) = before.take() {
+/// Locks, also after a thread that held the lock panicked: each value is whole at any time.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn undo() {
+    let before = lock(&BEFORE).take();
+    if let Some(modes) = before {
         // A terminal that has gone needs nothing.
         let _gone = write_all(LEAVE);
         let _gone = tcsetattr(stdin(), OptionalActions::Now, &modes);
@@ -157,8 +175,8 @@ pub(crate) fn size() -> io::Result<Size> {
 
 /// Writes to the screen as long as it is shown.
 pub(crate) fn write(bytes: &[u8]) -> io::Result<()> {
-    let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
-    match before.is_some() {
+    let _writer = lock(&WRITER);
+    match is_shown() {
         true => write_all(bytes),
         false => Ok(()),
     }
