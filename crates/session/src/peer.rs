@@ -4,6 +4,7 @@ use crate::message::{Answer, Question, RunStatus};
 use crate::remote::{SOCKET_EXTENSION, is_socket};
 use drumfire_measure::RunInfo;
 use drumfire_plan::Command;
+use std::fmt;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::net::Shutdown;
@@ -78,13 +79,20 @@ impl Peers {
 }
 
 impl Peer {
-    /// The run with this id whose socket is in the folder; `None` where it does not go on.
-    #[must_use]
-    pub fn of_id(folder: &Path, id: &str) -> Option<Self> {
+    /// The active run with this id whose socket is in the folder; `None` if there is none.
+    ///
+    /// # Errors
+    /// If the run does not respond in time.
+    pub fn of_id(folder: &Path, id: &str) -> Result<Option<Self>, PeerError> {
         let socket = folder.join(id).with_extension(SOCKET_EXTENSION);
         let mut peers = Peers::default();
-        peers.look_at(&socket).ok()?;
-        peers.live.pop()
+        match peers.look_at(&socket) {
+            Ok(()) if !peers.silent.is_empty() => {
+                Err(PeerError::Silent(io::ErrorKind::TimedOut.into()))
+            }
+            // A socket that can't be removed has no run.
+            Ok(()) | Err(_) => Ok(peers.live.pop()),
+        }
     }
 
     /// The run as it stands; `None` where it does not answer, or is of a version that can't say.
@@ -119,6 +127,15 @@ pub enum PeerError {
     Refused(String),
     /// The run gives no answer.
     Silent(io::Error),
+}
+
+impl fmt::Display for PeerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Refused(why) => f.write_str(why),
+            Self::Silent(error) => write!(f, "the run does not respond: {error}"),
+        }
+    }
 }
 
 /// Asks a run, and takes its answer.

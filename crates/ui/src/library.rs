@@ -174,7 +174,8 @@ impl Shelved {
         drop(followed);
         let peer = match record.coverage().has_end() {
             true => None,
-            false => self.peer_of(&record.newest_id),
+            // A run that does not respond can't be controlled; its record is shown.
+            false => self.peer_of(&record.newest_id).ok().flatten(),
         };
         let plan = stored_plan(&self.path);
         let naming = naming_of(&record);
@@ -204,21 +205,23 @@ impl Shelved {
     /// # Errors
     /// When it does not go on, refuses or does not answer; the text has the reason.
     pub(crate) fn carry_out(&self, order: &Order<'_>) -> Result<String, String> {
-        let peer = self.peer().ok_or("the run is not in progress")?;
+        let peer = self.peer().map_err(|error| error.to_string())?;
+        let peer = peer.ok_or("the run is not in progress")?;
         let command = order.command(&peer.info)?;
-        peer.send(command).map_err(|error| match error {
-            PeerError::Refused(why) => why,
-            PeerError::Silent(error) => format!("the run does not respond: {error}"),
-        })
+        peer.send(command).map_err(|error| error.to_string())
     }
 
     /// The run in the process that carries it out.
-    fn peer(&self) -> Option<Peer> {
-        self.peer_of(&Record::newest_id(&self.path).ok()?)
+    fn peer(&self) -> Result<Option<Peer>, PeerError> {
+        match Record::newest_id(&self.path) {
+            Ok(id) => self.peer_of(&id),
+            Err(_) => Ok(None),
+        }
     }
 
-    fn peer_of(&self, id: &str) -> Option<Peer> {
-        Peer::of_id(self.sockets.as_deref()?, id)
+    fn peer_of(&self, id: &str) -> Result<Option<Peer>, PeerError> {
+        let sockets = self.sockets.as_deref();
+        sockets.map_or(Ok(None), |folder| Peer::of_id(folder, id))
     }
 }
 

@@ -289,12 +289,22 @@ fn stored_runs_are_listed_shown_and_compared() {
     let page = url.get(&format!("run/{live}/"));
     assert!(page.contains("data-events=\"events\""), "{page}");
     let own = format!("http://{}", url.authority);
-    let said = url.post(
-        &format!("run/{live}/command"),
-        &own,
-        r#"{"command":"stop"}"#,
-    );
-    assert!(said.contains("load ends at "), "{said}");
+    // On a busy machine a run may not respond in time, and carry the command out all the same.
+    let mut is_silent = false;
+    wait_until("the stop", || {
+        let said = url.post(
+            &format!("run/{live}/command"),
+            &own,
+            r#"{"command":"stop"}"#,
+        );
+        let is_done = said.contains("load ends at ");
+        assert!(
+            is_done || is_silent || said.contains("does not respond"),
+            "{said}"
+        );
+        is_silent = !is_done;
+        is_done || said.contains("not in progress")
+    });
     run.finish(LIMIT);
     server.signal(Signal::TERM);
     assert_eq!(server.finish(LIMIT).code, Some(0));
