@@ -1,7 +1,7 @@
 //! Descriptors that came from outside, checked and put together.
 
 use crate::fit::Fitting;
-use crate::{SchemaError, google};
+use crate::{SchemaError, google, tokens};
 use prost_reflect::DescriptorPool;
 use prost_reflect::prost_types::FileDescriptorProto;
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ pub(crate) fn own(name: &str) -> Option<FileDescriptorProto> {
 }
 
 fn protox_file(name: &str, source: &str) -> Option<FileDescriptorProto> {
-    let file = protox::file::File::from_source(name, source).ok()?;
+    let file = tokens::parsed(name, source).ok()?;
     Some(file.file_descriptor_proto().clone())
 }
 

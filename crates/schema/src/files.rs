@@ -2,7 +2,7 @@
 
 use crate::assemble::{self, IMPORT_DEPTH_MAX, too_deep};
 use crate::fit::Fitting;
-use crate::{SchemaError, edition, google};
+use crate::{SchemaError, edition, google, tokens};
 use miette::Diagnostic;
 use prost_reflect::DescriptorPool;
 use protox::Compiler;
@@ -245,7 +245,8 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> FileResolver for Resolver<R> {
 }
 
 impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
-    /// Finds a file among the roots, in the folders, or among those that are known.
+    /// Finds a file among the roots, among protobuf's own, in the folders, or among those that are
+    /// known.
     fn find(&self, name: &str) -> Result<File, protox::Error> {
         if let Some(path) = self.roots.get(name) {
             return match self.read(name, path)? {
@@ -253,13 +254,24 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
                 None => Err(protox::Error::file_not_found(name)),
             };
         }
+        // protobuf's own files, of which an installed version may be newer than the compiler.
+        if name.starts_with("google/protobuf/")
+            && let Ok(own) = self.own(name)
+        {
+            return Ok(own);
+        }
         for folder in &self.folders {
             if let Some(file) = self.read(name, &in_folder(folder, name))? {
                 return Ok(file);
             }
         }
+        self.own(name)
+    }
+
+    /// A file that comes with the program.
+    fn own(&self, name: &str) -> Result<File, protox::Error> {
         match google::source(name) {
-            Some(source) => File::from_source(name, source),
+            Some(source) => tokens::parsed(name, source),
             None => self.google.open_file(name),
         }
     }
@@ -279,7 +291,7 @@ impl<R: Fn(&str) -> io::Result<Vec<u8>>> Resolver<R> {
         let source = source.strip_prefix('\u{feff}').unwrap_or(&source);
         match edition::parse(name, path, source)? {
             Some(file) => Ok(Some(File::from_file_descriptor_proto(file))),
-            None => File::from_source(name, source).map(Some),
+            None => tokens::parsed(name, source).map(Some),
         }
     }
 }

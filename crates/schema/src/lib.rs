@@ -26,6 +26,7 @@ pub mod reflection;
 mod reply;
 mod required;
 mod schema;
+mod tokens;
 mod wire;
 
 pub use error::SchemaError;

@@ -3,6 +3,7 @@
 //! from the options that it leaves uninterpreted.
 
 use super::{EDITIONS, FeatureSet, FieldFeatures, FieldPart, File, FileFeatures, MessagePart};
+use crate::tokens::{is_blank, parsed, token_length};
 use prost_reflect::prost_types::field_descriptor_proto::Type;
 use prost_reflect::prost_types::{
     DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto,
@@ -29,7 +30,7 @@ pub(crate) fn parse(
             statement.edition,
         )));
     };
-    let parsed = protox::file::File::from_source(name, &statement.in_proto3(source))?;
+    let parsed = parsed(name, &statement.in_proto3(source))?;
     let mut file = parsed.file_descriptor_proto().clone();
     let enums = file
         .enum_type
@@ -150,41 +151,6 @@ fn behind_visibility(text: &str) -> Option<&str> {
     let name = after_comments(behind(definition, ["message", "enum"])?);
     // `export message = 1` is a field of the type `export`.
     (!name.starts_with('=')).then_some(definition)
-}
-
-/// Whether a token is white space or a comment.
-fn is_blank(token: &str) -> bool {
-    token.starts_with("//") || token.starts_with("/*") || token.trim().is_empty()
-}
-
-/// The length of the token that a text begins with: white space, a comment, a text in quotes, a
-/// word, or one character.
-fn token_length(text: &str) -> usize {
-    let run = |is: fn(char) -> bool| text.find(|c| !is(c)).unwrap_or(text.len());
-    let first = text.chars().next().unwrap_or_default();
-    if text.starts_with("//") {
-        return text.find('\n').unwrap_or(text.len());
-    }
-    if text.starts_with("/*") {
-        return text.find("*/").map_or(text.len(), |at| at + 2);
-    }
-    match first {
-        '"' | '\'' => {
-            let mut escaped = false;
-            let mut chars = text.char_indices().skip(1);
-            let end = chars.find(|(_, c)| {
-                let ends = *c == first && !escaped;
-                escaped = *c == '\\' && !escaped;
-                ends
-            });
-            end.map_or(text.len(), |(at, _)| at + 1)
-        }
-        c if c.is_whitespace() => run(char::is_whitespace),
-        c if c == '_' || c.is_ascii_alphanumeric() => {
-            run(|c| c == '_' || c.is_ascii_alphanumeric())
-        }
-        c => c.len_utf8(),
-    }
 }
 
 /// The text behind blanks and comments.

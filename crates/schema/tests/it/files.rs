@@ -417,3 +417,44 @@ fn names_in_files_have_a_bounded_length() {
         assert!(error.contains("more than 1000 bytes"), "{error}");
     }
 }
+
+/// Since protobuf 26, the descriptor.proto that is installed with protoc has syntax and options that
+/// are newer than the compiler.
+#[test]
+fn installed_files_of_protobuf_may_be_newer_than_the_compiler() {
+    let own = "syntax = \"proto3\"; package p; import \"google/protobuf/descriptor.proto\";
+        import \"google/protobuf/cpp_features.proto\"; message M {}
+        extend google.protobuf.FieldOptions { string unit = 50000; }";
+    let newer =
+        "syntax = \"proto2\"; package google.protobuf; message Unknown { optional Other a = 1; }";
+    let files = [
+        ("own.proto", own),
+        ("include/google/protobuf/descriptor.proto", newer),
+        ("include/google/protobuf/cpp_features.proto", newer),
+    ];
+    assert_eq!(compile(&files, &["include"]).err(), None);
+}
+
+#[test]
+fn single_numbers_of_extensions_may_have_options() {
+    let text = "syntax = \"proto2\"; package p; message M { extensions 5, 536000000 [declaration = {
+        number: 536000000 type: \".p.M\" full_name: \".p.x\" }]; extensions 7[verification = UNVERIFIED]; }
+        extend M { optional int32 x = 5; }";
+    assert_eq!(compile(&[("own.proto", text)], &[]).err(), None);
+    let text = text
+        .replace("syntax = \"proto2\"", "edition = \"2023\"")
+        .replace("optional ", "");
+    assert_eq!(compile(&[("own.proto", &text)], &[]).err(), None);
+}
+
+#[test]
+fn options_may_be_negative_and_not_finite() {
+    let text = "syntax = \"proto2\"; package p; import \"google/protobuf/descriptor.proto\";
+        extend google.protobuf.MessageOptions { optional float low = 50000; }
+        message M { option (low) = -inf; optional float x = 1 [default = -inf]; }";
+    assert_eq!(compile(&[("own.proto", text)], &[]).err(), None);
+    let text = text
+        .replace("syntax = \"proto2\"", "edition = \"2023\"")
+        .replace("optional ", "");
+    assert_eq!(compile(&[("own.proto", &text)], &[]).err(), None);
+}

@@ -1,0 +1,144 @@
+//! The tokens of a `.proto` file, and what the compiler's parser does not know of them.
+
+use protox::file::File;
+
+/// Parses a source, of which some is first written in words that the parser knows: since protobuf
+/// 26, a single number of an extension range may have options, as in descriptor.proto itself, and
+/// options may be `-inf`.
+pub(crate) fn parsed(name: &str, source: &str) -> Result<File, protox::Error> {
+    let words = ["extensions", "inf", "nan"];
+    match words.iter().any(|word| source.contains(word)) {
+        true => File::from_source(name, &in_known_words(source)),
+        false => File::from_source(name, source),
+    }
+}
+
+/// What stands before a token within a statement of extensions.
+#[derive(Clone, Copy)]
+enum Before<'s> {
+    /// No such statement.
+    Other,
+    /// `extensions`, or a comma.
+    Start,
+    /// A single number.
+    Alone(&'s str),
+    /// A range of two numbers.
+    Range,
+}
+
+/// The source with `extensions 5 to 5 [` for `extensions 5 [`, and without the sign of `-inf` and
+/// `-nan` in options. Only a default has such a sign, and no byte depends on other options.
+fn in_known_words(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    let mut before = Before::Other;
+    // The last two tokens that are no blanks.
+    let mut last = ["", ""];
+    let mut rest = source;
+    while !rest.is_empty() {
+        let (token, after) = rest.split_at(token_length(rest));
+        rest = after;
+        if !is_blank(token) {
+            before = match (before, token) {
+                (_, "extensions") | (Before::Alone(_) | Before::Range, ",") => Before::Start,
+                (Before::Start, number) if number.starts_with(|c: char| c.is_ascii_digit()) => {
+                    Before::Alone(number)
+                }
+                (Before::Alone(number), "[") => {
+                    out.push_str(&format!(" to {number} "));
+                    Before::Other
+                }
+                (Before::Alone(_) | Before::Range, _) => Before::Range,
+                _ => Before::Other,
+            };
+            if token == ";" {
+                before = Before::Other;
+            }
+            let is_value = last[1] == "=" && last[0] != "default";
+            last = [last[1], token];
+            if token == "-" && is_value && is_not_finite(rest) {
+                continue;
+            }
+        }
+        out.push_str(token);
+    }
+    out
+}
+
+/// Whether a text begins with a number that is none.
+fn is_not_finite(text: &str) -> bool {
+    let text = text.trim_start();
+    let word = &text[..token_length(text)];
+    matches!(word, "inf" | "infinity" | "nan")
+}
+
+/// Whether a token is white space or a comment.
+pub(crate) fn is_blank(token: &str) -> bool {
+    token.starts_with("//") || token.starts_with("/*") || token.trim().is_empty()
+}
+
+/// The length of the token that a text begins with: white space, a comment, a text in quotes, a
+/// word, or one character.
+pub(crate) fn token_length(text: &str) -> usize {
+    let run = |is: fn(char) -> bool| text.find(|c| !is(c)).unwrap_or(text.len());
+    let first = text.chars().next().unwrap_or_default();
+    if text.starts_with("//") {
+        return text.find('\n').unwrap_or(text.len());
+    }
+    if text.starts_with("/*") {
+        return text.find("*/").map_or(text.len(), |at| at + 2);
+    }
+    match first {
+        '"' | '\'' => {
+            let mut escaped = false;
+            let mut chars = text.char_indices().skip(1);
+            let end = chars.find(|(_, c)| {
+                let ends = *c == first && !escaped;
+                escaped = *c == '\\' && !escaped;
+                ends
+            });
+            end.map_or(text.len(), |(at, _)| at + 1)
+        }
+        c if c.is_whitespace() => run(char::is_whitespace),
+        c if c == '_' || c.is_ascii_alphanumeric() => {
+            run(|c| c == '_' || c.is_ascii_alphanumeric())
+        }
+        c => c.len_utf8(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_known_words;
+
+    #[test]
+    fn sources_are_written_in_known_words() {
+        for (source, whole) in [
+            ("extensions 5 [x = 1];", "extensions 5  to 5 [x = 1];"),
+            ("extensions 5[x = 1];", "extensions 5 to 5 [x = 1];"),
+            (
+                "extensions 1, 5 // c\n [x = 1];",
+                "extensions 1, 5 // c\n  to 5 [x = 1];",
+            ),
+            (
+                "extensions 4 to max [x = 1];",
+                "extensions 4 to max [x = 1];",
+            ),
+            ("extensions 4 to 5 [x = 1];", "extensions 4 to 5 [x = 1];"),
+            (
+                "extensions 4, 5 to 7 [x = 1];",
+                "extensions 4, 5 to 7 [x = 1];",
+            ),
+            (
+                "extensions 5; int32 a = 1 [x = 1];",
+                "extensions 5; int32 a = 1 [x = 1];",
+            ),
+            (
+                "int32 extensions = 1 [x = 1];",
+                "int32 extensions = 1 [x = 1];",
+            ),
+            ("// extensions 5 [\n", "// extensions 5 [\n"),
+        ] {
+            assert_eq!(in_known_words(source), whole);
+        }
+    }
+}
