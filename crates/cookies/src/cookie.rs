@@ -23,7 +23,7 @@ impl<'a> Cookie<'a> {
     /// cookies apart.
     pub(crate) fn parse(field: &'a [u8], site: Site<'a>, now: u64) -> Option<Self> {
         let set = SetCookie::parse(field, now)?;
-        if set.is_secure && !site.is_secure {
+        if set.is_secure && !site.is_trustworthy() {
             return None;
         }
         let path = match set.path {
@@ -79,7 +79,7 @@ impl<'a> Cookie<'a> {
     pub(crate) fn goes_to(&self, site: Site<'_>) -> bool {
         self.domain.holds(site.host)
             && path_matches(site.request_path(), self.path)
-            && (site.is_secure || !self.is_secure)
+            && (site.is_trustworthy() || !self.is_secure)
     }
 
     /// Appends the cookie as the Cookie field has it.

@@ -64,7 +64,7 @@ impl Jar {
         let Some(cookie) = Cookie::parse(field, site, now) else {
             return false;
         };
-        let is_weak = !cookie.is_secure && !site.is_secure;
+        let is_weak = !cookie.is_secure && !site.is_trustworthy();
         if cookie.length() > JAR_BYTES_MAX
             || is_weak && self.cookies().any(|other| other.shuts_out(&cookie))
         {

@@ -23,6 +23,17 @@ pub(crate) struct Domain<'a> {
 }
 
 impl<'a> Site<'a> {
+    /// Whether cookies that are Secure may be set and sent: over TLS, and to the machine itself, as
+    /// browsers and curl do. What a loopback address gets crosses no network.
+    pub(crate) fn is_trustworthy(self) -> bool {
+        let host = self.host.strip_suffix('.').unwrap_or(self.host);
+        let is_loopback = match host.parse::<IpAddr>() {
+            Ok(address) => address.to_canonical().is_loopback(),
+            Err(_) => host == "localhost" || host.ends_with(".localhost"),
+        };
+        self.is_secure || is_loopback
+    }
+
     /// The path without query; `/` where the URL has none.
     pub(crate) fn request_path(self) -> &'a str {
         let end = self.path.find(['?', '#']).unwrap_or(self.path.len());

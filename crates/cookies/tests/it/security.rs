@@ -14,6 +14,20 @@ fn secure_cookies_come_and_go_over_tls() {
     check(&[(TLS, "a=1")], &[(TLS, "a=1"), (PLAIN, "a=1")]);
 }
 
+/// Browsers and curl trust the machine itself without TLS.
+#[test]
+fn secure_cookies_come_and_go_on_loopback() {
+    for host in ["localhost", "shop.localhost", "localhost.", "127.0.0.1", "127.8.8.8", "[::1]", "[::ffff:127.0.0.1]"] {
+        let url = format!("http://{host}/");
+        check(&[(&url, "a=1; Secure")], &[(&url, "a=1")]);
+        check(&[(&url, "a=1; Secure"), (&url, "a=2")], &[(&url, "a=2")]);
+    }
+    for host in ["notlocalhost", "localhost.example.com", "10.0.0.1", "128.0.0.1", "[::2]"] {
+        let url = format!("http://{host}/");
+        check(&[(&url, "a=1; Secure")], &[(&url, "")]);
+    }
+}
+
 #[test]
 fn a_site_without_tls_leaves_secure_cookies_alone() {
     let below = "http://b.example.com/x/y";
