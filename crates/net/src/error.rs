@@ -1,7 +1,9 @@
 //! Why a connection failed, made from the system's error numbers and from rustls's errors.
 
 use rustix::io::Errno;
-use rustls::{AlertDescription, CertificateError, Error as TlsError, InvalidMessage};
+use rustls::{
+    AlertDescription, CertificateError, Error as TlsError, InvalidMessage, PeerIncompatible,
+};
 use std::fmt;
 
 /// Why a connection failed. The engine maps these to outcomes.
@@ -112,6 +114,13 @@ impl From<TlsError> for IoError {
             // RFC 7301 section 3.2: a server without a common protocol ends the handshake so.
             TlsError::AlertReceived(AlertDescription::NoApplicationProtocol)
             | TlsError::NoApplicationProtocol => Self::TlsAlpn,
+            TlsError::AlertReceived(AlertDescription::ProtocolVersion)
+            | TlsError::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
+                Self::TlsProtocol(
+                    "the server supports neither TLS 1.2 nor TLS 1.3; enable one of them there"
+                        .to_owned(),
+                )
+            }
             TlsError::AlertReceived(alert) => Self::TlsAlert(format!("{alert:?}")),
             TlsError::InvalidMessage(InvalidMessage::InvalidContentType) => Self::TlsProtocol(
                 "the peer did not answer with TLS; it may expect plain http://".to_owned(),
@@ -180,6 +189,11 @@ fn certificate(reason: &CertificateError) -> IoError {
         CertificateError::Other(inner) => IoError::TlsUntrusted(match inner.0.to_string() {
             name if name == "CaUsedAsEndEntity" => {
                 "the certificate belongs to a certificate authority, not to a server".to_owned()
+            }
+            name if name == "UnsupportedCertVersion" => {
+                "the certificate is of X.509 version 1, which can't be verified; issue it as \
+                 version 3, for example with `openssl x509 -req -extfile FILE`"
+                    .to_owned()
             }
             name => name,
         }),

@@ -147,6 +147,19 @@ pub fn remedy(outcome: Outcome, naming: Naming) -> Option<Cow<'static, str>> {
     by_flags(outcome).map(|text| naming.named(text))
 }
 
+/// A remedy for failures with these messages; `None` if each message has one itself, behind a
+/// semicolon. That of the outcome may then be of another failure.
+pub(crate) fn remedy_beside<'m>(
+    outcome: Outcome,
+    mut messages: impl Iterator<Item = &'m str>,
+    naming: Naming,
+) -> Option<Cow<'static, str>> {
+    let is_of_tls = matches!(outcome, Outcome::TlsUntrusted | Outcome::TlsProtocol);
+    let has_own = |message: &str| message.contains("; ");
+    let all_have = messages.next().is_some_and(has_own) && messages.all(has_own);
+    (!(is_of_tls && all_have)).then(|| remedy(outcome, naming))?
+}
+
 /// The remedies by outcome, in the words of the command line.
 ///
 /// A remedy is an action that a user can take at once. It is given only where the outcome alone
@@ -211,7 +224,7 @@ const fn by_flags(outcome: Outcome) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{KEYS, Naming, by_flags, remedy};
+    use super::{KEYS, Naming, by_flags, remedy, remedy_beside};
     use drumfire_measure::Outcome;
 
     #[test]
@@ -229,6 +242,19 @@ mod tests {
         ] {
             let said = remedy(outcome, Naming::Keys);
             assert_eq!(said.as_deref(), Some(expected));
+        }
+        for (messages, has_remedy) in [
+            (&["issue it again; it is old"][..], false),
+            (
+                &["issue it again; it is old", "its issuer is unknown"],
+                true,
+            ),
+            (&["its issuer is unknown"], true),
+            (&[], true),
+        ] {
+            let messages = messages.iter().copied();
+            let said = remedy_beside(Outcome::TlsUntrusted, messages, Naming::Flags);
+            assert_eq!(said.is_some(), has_remedy);
         }
         assert_eq!(Naming::Keys.set("-c", 50), "`connections: 50`");
         assert_eq!(Naming::Flags.set("-c", 50), "-c 50");

@@ -22,7 +22,7 @@ pub(crate) use content::{content, excerpted};
 
 use crate::line::{Ink, Line};
 use crate::quantity::{counted, latency};
-use crate::remedy::remedy;
+use crate::remedy::remedy_beside;
 use crate::style::Style;
 use crate::untrusted::Untrusted;
 use drumfire_measure::{Excerpt, Field, Histogram, Outcome, RunInfo, Side, Summary, Transcript};
@@ -233,7 +233,8 @@ impl Exchange<'_> {
             sample.bytes_received
         ));
         self.verdict(is_good, words);
-        if let Some(remedy) = remedy(sample.outcome, self.style.naming) {
+        let messages = transcript.detail.as_deref().into_iter();
+        if let Some(remedy) = remedy_beside(sample.outcome, messages, self.style.naming) {
             let arrow = self.style.glyph("  → ", "  -> ");
             self.lines
                 .push(Line::of(format!("{arrow}{remedy}"), Ink::Dim));

@@ -5,12 +5,13 @@ use super::self_signed::{SelfSigned, is_self_signed};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{Resumption, WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
+use rustls::sign::{CertifiedKey, SingleCertAndKey};
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, Error, OtherError, RootCertStore,
-    SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, Error, InconsistentKeys, OtherError,
+    RootCertStore, SignatureScheme,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -254,10 +255,8 @@ fn client(
     let mut client = match pair.filter(|_| shown == TlsIdentity::Shown) {
         None => verified.with_no_client_auth(),
         Some((chain, key)) => {
-            let (chain, key) = identity(chain, key)?;
-            verified
-                .with_client_auth_cert(chain, key)
-                .map_err(|error| TlsSetupError::Identity(error.to_string()))?
+            let own = SingleCertAndKey::from(identity(chain, key, verified.crypto_provider())?);
+            verified.with_client_cert_resolver(Arc::new(own))
         }
     };
     client.resumption = Resumption::disabled();
@@ -298,11 +297,13 @@ fn roots(pem: Option<&[u8]>) -> Result<RootCertStore, TlsSetupError> {
     Ok(store)
 }
 
-/// The client's chain and key.
+/// The client's chain and key. Whether the certificate is good is for the server to judge: one of
+/// X.509 version 1 can't be read here, and servers take it.
 fn identity(
     chain: &[u8],
     key: &[u8],
-) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), TlsSetupError> {
+    provider: &CryptoProvider,
+) -> Result<CertifiedKey, TlsSetupError> {
     let bad = |text: String| TlsSetupError::Identity(text);
     let chain: Vec<_> = CertificateDer::pem_slice_iter(chain)
         .collect::<Result<_, _>>()
@@ -312,8 +313,28 @@ fn identity(
             "the certificate file contains no PEM certificate".to_owned()
         ));
     }
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| bad(format!("key: {error}")))?;
-    Ok((chain, key))
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|error| match error {
+        _ if is_encrypted(key) => bad(
+            "the key is encrypted; decrypt it with `openssl pkey -in KEY -out PLAIN.key`"
+                .to_owned(),
+        ),
+        pem::Error::NoItemsFound => bad("the key file contains no PEM private key".to_owned()),
+        error => bad(format!("key: {error}")),
+    })?;
+    let key = provider.key_provider.load_private_key(key);
+    let own = CertifiedKey::new(chain, key.map_err(|error| bad(error.to_string()))?);
+    match own.keys_match() {
+        Err(error @ Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) => {
+            Err(bad(error.to_string()))
+        }
+        _ => Ok(own),
+    }
+}
+
+/// Whether a text in PEM has an encrypted key, of PKCS #8 or of the older form.
+fn is_encrypted(pem: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(pem);
+    text.contains("BEGIN ENCRYPTED PRIVATE KEY") || text.contains("Proc-Type: 4,ENCRYPTED")
 }
 
 /// Verification against the given roots, or the system's.
@@ -478,6 +499,71 @@ mod tests {
     use crate::IoError;
     use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, KeyPair, date_time_ymd};
     use std::time::Duration;
+
+    /// A certificate of X.509 version 1, as `openssl x509 -req` makes it without extensions.
+    const VERSION_1: &str = "-----BEGIN CERTIFICATE-----
+MIIBHjCBxQIUI2bOcRsUtfOPl8f75w2a8w5pkP0wCgYIKoZIzj0EAwIwETEPMA0G
+A1UEAwwGY2xpZW50MCAXDTI2MTEzMDAwMzk1N1oYDzIxMjYxMTA2MDAzOTU3WjAR
+MQ8wDQYDVQQDDAZjbGllbnQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQMPv4T
+Q5vYJg8DUAiI45GQvALL866F4AJQhj48L77eZjIpeGKCutzE5i/2pYpXcUBbn+V1
+W2meqgW3YoCsJFU0MAoGCCqGSM49BAMCA0gAMEUCIAcv64J35cqIaUdUwupuzj4l
+tpChkbu1swctonDh+rsIAiEA6Xg8j6VTlaMsRIkxs37mYmnzBquGO2MJX+evOIL+
+8Jk=
+-----END CERTIFICATE-----";
+    const KEY_OF_VERSION_1: &str = "-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQghTLrXSAykEpNqZl9
+prMpjULf8K9ulhNitPmxi9fn+cyhRANCAAQMPv4TQ5vYJg8DUAiI45GQvALL866F
+4AJQhj48L77eZjIpeGKCutzE5i/2pYpXcUBbn+V1W2meqgW3YoCsJFU0
+-----END PRIVATE KEY-----";
+
+    /// One of version 3.
+    const OF_ANOTHER_KEY: &str = "-----BEGIN CERTIFICATE-----
+MIIBcDCCARWgAwIBAgIUJVfiqUFMwHM1WIl93F4UQmQDXE8wCgYIKoZIzj0EAwIw
+DDEKMAgGA1UEAwwBbzAgFw0yNjExMzAwMTA0MzhaGA8yMTI2MTEwNjAxMDQzOFow
+DDEKMAgGA1UEAwwBbzBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABKaB9tOGM53Z
+ndg/gVF6XUwitWiA4o992/7skjY3LrR9DnAfiWJP4847uSMlaZDx3PJUZn84k2nI
+1ob8ZN44L62jUzBRMB0GA1UdDgQWBBSJbhR2hpxNGIPWA0vAxCbZzQsRczAfBgNV
+HSMEGDAWgBSJbhR2hpxNGIPWA0vAxCbZzQsRczAPBgNVHRMBAf8EBTADAQH/MAoG
+CCqGSM49BAMCA0kAMEYCIQChdVBtrtU/Ed5csVT4iV+xuXPl+Gp9W6aBsB0cIXQ1
+tgIhAMJ48Rpw2YrSPmwaKZMgiQtJR20ejscYRzLdBszbhIQQ
+-----END CERTIFICATE-----";
+
+    #[test]
+    fn a_clients_certificate_is_for_the_server_to_judge() {
+        let provider = provider().expect("cryptography");
+        let own = |chain: &str, key: &str| {
+            let own = identity(chain.as_bytes(), key.as_bytes(), &provider);
+            own.map(|_| ()).map_err(|error| error.to_string())
+        };
+        assert_eq!(own(VERSION_1, KEY_OF_VERSION_1), Ok(()));
+        let encrypted =
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAA==\n-----END ENCRYPTED PRIVATE KEY-----";
+        for (chain, key, error) in [
+            (
+                OF_ANOTHER_KEY,
+                KEY_OF_VERSION_1,
+                "keys may not be consistent: KeyMismatch",
+            ),
+            (
+                VERSION_1,
+                encrypted,
+                "the key is encrypted; decrypt it with `openssl pkey",
+            ),
+            (
+                VERSION_1,
+                VERSION_1,
+                "the key file contains no PEM private key",
+            ),
+            (
+                "",
+                KEY_OF_VERSION_1,
+                "the certificate file contains no PEM certificate",
+            ),
+        ] {
+            let said = own(chain, key).unwrap_err();
+            assert!(said.contains(error), "{said}");
+        }
+    }
 
     /// A certificate that is its own authority, for `localhost` and until the year 2040.
     fn authority() -> rcgen::Certificate {

@@ -30,7 +30,7 @@ use super::{foreign, iteration, tally};
 use crate::line::{Ink, Line, wrap};
 use crate::page::Page;
 use crate::quantity::{count, counted, rate, sent_or_begun, share, share_tenths};
-use crate::remedy::{Naming, remedy};
+use crate::remedy::{Naming, remedy_beside};
 use crate::secret;
 use crate::show::content;
 use crate::status::reason_phrase;
@@ -431,7 +431,8 @@ fn kind_lines(mut head: Line, kind: &FailureKind, page: &Page<'_>) -> Vec<Line> 
             rows.extend(below(&text, indent, "", Ink::Dim, page));
         }
     }
-    if let Some(remedy) = remedy(kind.outcome, style.naming) {
+    let messages = kind.messages.iter().map(|row| row.message.as_str());
+    if let Some(remedy) = remedy_beside(kind.outcome, messages, style.naming) {
         rows.extend(below(
             &remedy,
             indent,
