@@ -86,6 +86,13 @@ fn read(json: Json, host: &dyn Host, mistakes: &Mistakes) -> Option<Config> {
             return None;
         }
     };
+    if let Some(remedy) = of_tank(&entries) {
+        mistakes.add(
+            "",
+            format!("this is a configuration of Yandex.Tank, not of Pandora; {remedy}"),
+        );
+        return None;
+    }
     let mut root = Section::root(&entries, mistakes);
     let pools = root.take("pools");
     if pools.is_none() {
@@ -106,6 +113,32 @@ fn read(json: Json, host: &dyn Host, mistakes: &Mistakes) -> Option<Config> {
         log,
         expvar,
         profiles,
+    })
+}
+
+/// What to do with a configuration of Yandex.Tank, which runs Pandora among others; `None` for
+/// another. Its keys are the names of plugins.
+fn of_tank(entries: &[(String, Value)]) -> Option<String> {
+    let of = |name: &str| {
+        let mut named = entries.iter();
+        named.find_map(|(key, value)| key.eq_ignore_ascii_case(name).then_some(value))
+    };
+    if of("pools").is_some() {
+        return None;
+    }
+    let Some(Value::Map(pandora)) = of("pandora") else {
+        let tools = ["bfg", "jmeter", "phantom"];
+        let tool = tools.into_iter().find(|tool| of(tool).is_some())?;
+        return Some(format!(
+            "its load is of `{tool}`, which drumfire does not read"
+        ));
+    };
+    let file = pandora.iter().find(|(key, _)| key == "config_file");
+    Some(match file {
+        Some((_, Value::Text(file))) => {
+            format!("run the file of its `pandora.config_file`, {file}")
+        }
+        _ => "save the value of its `pandora.config_content` as a file and run that".to_owned(),
     })
 }
 
@@ -221,4 +254,53 @@ fn monitoring(root: &mut Section<'_>) -> (Option<u16>, bool) {
     }
     section.finish();
     (port, profiles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Value, of_tank};
+
+    fn map(entries: &[(&str, Value)]) -> Vec<(String, Value)> {
+        let entries = entries.iter().cloned();
+        entries
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect()
+    }
+
+    #[test]
+    fn a_configuration_of_yandex_tank_is_named() {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let own = Value::Map(map(&[("pools", Value::List(Vec::new()))]));
+        let content = Value::Map(map(&[
+            ("enabled", Value::Bool(true)),
+            ("config_content", own),
+        ]));
+        let file = Value::Map(map(&[("config_file", text("p.yaml"))]));
+        for (entries, remedy) in [
+            (
+                map(&[("pandora", content)]),
+                Some("save the value of its `pandora.config_content`"),
+            ),
+            (
+                map(&[("pandora", file)]),
+                Some("run the file of its `pandora.config_file`, p.yaml"),
+            ),
+            (
+                map(&[("phantom", Value::Null)]),
+                Some("its load is of `phantom`"),
+            ),
+            (
+                map(&[("pools", Value::Null), ("phantom", Value::Null)]),
+                None,
+            ),
+            (map(&[("log", Value::Null)]), None),
+        ] {
+            let said = of_tank(&entries);
+            let is_right = match (&said, remedy) {
+                (Some(said), Some(remedy)) => said.starts_with(remedy),
+                (said, remedy) => said.is_none() && remedy.is_none(),
+            };
+            assert!(is_right, "{said:?}, not {remedy:?}");
+        }
+    }
 }
