@@ -8,6 +8,7 @@
 //! Every value is a function of a [`drumfire_plan::RequestContext`]. Files larger than memory are
 //! read in blocks through [`ReadAt`].
 
+mod access_log;
 mod ammo;
 mod computing;
 mod condition;
@@ -35,6 +36,7 @@ mod tags;
 mod template;
 mod text;
 
+pub use access_log::{LogLine, LogRequest, log_line};
 pub use ammo::{
     AMMO_FORMATS, Ammo, AmmoData, AmmoError, AmmoField, AmmoFormat, AmmoOptions, AmmoPick, AutoTag,
     Calls, Class, Precedence, Storage, Timing,
@@ -44,7 +46,7 @@ pub use date::rfc3339;
 pub use drumfire_plan::Random;
 pub use feed::{CsvForm, Feed, FeedError, FeedFormat, Generated, KINDS, Kind, Range, VALUE};
 pub use feed_order::{AtEnd, Deal, FeedOrder, Strides};
-pub use har::{HarArchive, HarBody, HarEntry, HarPair, HarRequest};
+pub use har::{HarArchive, HarContent, HarEntry, HarPair, HarRequest};
 pub use json_text::{JsonPlace, escape_json, without_lone_surrogates};
 pub use names::VARIABLES;
 pub use order::{Order, SharedList};

@@ -8,8 +8,9 @@ const MONTHS: [&str; 12] = [
 ];
 
 /// A moment as nginx and Apache write it: `10/Oct/2000:13:55:36 -0700`.
-pub(crate) fn common(text: &str) -> Option<u64> {
-    let (moment, zone) = text.split_once(' ')?;
+fn common(text: &str) -> Option<u64> {
+    // HAProxy writes no zone.
+    let (moment, zone) = text.split_once(' ').unwrap_or((text, "Z"));
     let mut parts = moment.splitn(3, '/');
     let (day, month, rest) = (parts.next()?, parts.next()?, parts.next()?);
     let (year, clock) = rest.split_once(':')?;

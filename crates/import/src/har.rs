@@ -1,8 +1,8 @@
 //! Recordings of browsers: HTTP Archive 1.2.
 
 use crate::Wishes;
-use crate::exchange::{Body, Exchange, Exchanges, FormPart, Words, origin, placed};
-use drumfire_data::{HarArchive, HarBody, HarPair, HarRequest};
+use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, origin, placed};
+use drumfire_data::{HarArchive, HarContent, HarRequest};
 use drumfire_units::Nanos;
 
 /// A shorter pause is none.
@@ -13,19 +13,19 @@ const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 /// Reads a recording; its pauses are those between the end of a request and the start of the next.
 pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let keeps_pauses = wishes.keeps_pauses;
-    let archive: HarArchive =
-        serde_json::from_str(text).map_err(|error| format!("not a HAR file: {error}"))?;
+    let wrong = |error| format!("not a HAR file: {error}");
+    let archive: HarArchive = serde_json::from_str(text).map_err(wrong)?;
     let mut all = Exchanges::default();
     let mut ended: Option<Nanos> = None;
     for entry in archive.into_entries() {
         let started = entry.started().map(Nanos);
         if !entry.request.is_http() {
-            let shown: String = entry.request.url.chars().take(40).collect();
+            let shown: String = entry.request.url().chars().take(40).collect();
             all.note(format!("`{shown}` is not an HTTP request and is left out"));
             continue;
         }
         let took = Nanos((entry.time.unwrap_or(0.0).max(0.0) * 1e6) as u64);
-        let mut exchange = exchange(entry.request, &mut all);
+        let mut exchange = exchange(&entry.request, &mut all);
         if keeps_pauses {
             let pause = started.zip(ended);
             let pause = pause.map_or(Nanos::ZERO, |(started, ended)| started - ended);
@@ -47,16 +47,16 @@ pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
 }
 
 /// One request.
-fn exchange(request: HarRequest, all: &mut Exchanges) -> Exchange {
-    let mut exchange = Exchange::new(&request.method, Words::Plain(request.url));
+fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
+    let mut exchange = Exchange::new(&request.method, Words::Plain(request.url()));
     exchange.name = origin(exchange.url.as_str()).map(|(_, path)| {
         let path = path.split('?').next().unwrap_or_default();
         format!("{} {path}", exchange.method)
     });
-    for HarPair { name, value, .. } in request.headers {
+    for (name, value) in request.fields() {
         if name.eq_ignore_ascii_case("accept-encoding") {
+            // Beside the field itself: bodies are decoded as the browser did.
             all.document.defaults.http.compressed = Some(placed("true".to_owned()));
-            continue;
         }
         let is_secret = ["cookie", "authorization"]
             .iter()
@@ -67,32 +67,50 @@ fn exchange(request: HarRequest, all: &mut Exchanges) -> Exchange {
                  it out of files and reports"
             ));
         }
-        exchange.headers.push((name, Words::Plain(value)));
+        exchange
+            .headers
+            .push((name.into_owned(), Words::plain(&value)));
     }
-    if let Some(data) = request.post_data {
-        exchange.body = body(data, &mut exchange, all);
+    let is_form = matches!(
+        request.body(),
+        Some(HarContent::Form(_) | HarContent::Parts(_))
+    );
+    for file in request.files().filter(|_| is_form) {
+        let named = file.file_name.as_deref().unwrap_or_default();
+        all.note(format!("the file {named} of a body is not imported"));
     }
+    exchange.body = request.body().and_then(|body| content(body, &mut exchange));
     exchange
 }
 
-fn body(data: HarBody, exchange: &mut Exchange, all: &mut Exchanges) -> Option<Body> {
-    if let Some(text) = data.text.filter(|text| !text.is_empty()) {
-        return Some(Body::Text(Words::Plain(text)));
-    }
-    if let Some(file) = data.params.iter().find_map(|pair| pair.file_name.as_ref()) {
-        all.note(format!("the file {file} of a body is not imported"));
-    }
-    let params = data
-        .params
-        .into_iter()
-        .filter(|pair| pair.file_name.is_none());
-    if data.mime_type.starts_with("multipart/") {
-        let parts =
-            params.map(|HarPair { name, value, .. }| FormPart::text(name, Words::Plain(value)));
-        return Some(exchange.take_parts(parts.collect()));
-    }
-    let fields: Vec<(String, Words)> = params
-        .map(|HarPair { name, value, .. }| (name, Words::Plain(value)))
-        .collect();
-    (!fields.is_empty()).then_some(Body::Form(fields))
+fn content(body: HarContent<'_>, exchange: &mut Exchange) -> Option<Body> {
+    Some(match body {
+        HarContent::Text(text) => Body::Text(Words::plain(text)),
+        HarContent::Bytes(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Body::Text(Words::Plain(text)),
+            Err(error) => Body::Text(Words::Plain(
+                String::from_utf8_lossy(error.as_bytes()).into_owned(),
+            )),
+        },
+        HarContent::Form(pairs) => {
+            let pairs = pairs
+                .into_iter()
+                .map(|(name, value)| (name, Words::Plain(value)));
+            Body::Form(pairs.collect())
+        }
+        HarContent::Parts(pairs) => {
+            let texts = pairs.iter().filter(|pair| pair.file_name.is_none());
+            let parts = texts.map(|pair| FormPart {
+                name: pair.name.clone(),
+                content: PartContent::Text(Words::plain(&pair.value)),
+                file_name: None,
+                media_type: pair.content_type.clone().filter(|kind| !kind.is_empty()),
+            });
+            let parts: Vec<FormPart> = parts.collect();
+            if parts.is_empty() {
+                return None;
+            }
+            exchange.take_parts(parts)
+        }
+    })
 }

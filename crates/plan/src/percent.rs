@@ -26,6 +26,9 @@ const IMPOSSIBLE: &AsciiSet = &CONTROLS
     .add(b'|')
     .add(b'}');
 
+/// What ends a target, or is refused in one.
+const ENDING: &AsciiSet = &CONTROLS.add(b' ');
+
 /// All that a form encodes, and the blank.
 const FORM: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
@@ -47,6 +50,12 @@ pub fn encoded(text: &str) -> Cow<'_, str> {
 #[must_use]
 pub fn escaped(text: &str) -> Cow<'_, str> {
     utf8_percent_encode(text, IMPOSSIBLE).into()
+}
+
+/// Encodes only what is refused in a target: blanks, control characters, and what is beyond ASCII.
+#[must_use]
+pub fn encoded_for_target(text: &str) -> Cow<'_, str> {
+    utf8_percent_encode(text, ENDING).into()
 }
 
 /// Encodes what is beyond ASCII.
@@ -91,8 +100,10 @@ mod tests {
         );
         assert_eq!(kept(escaped), signs);
         assert_eq!(encoded_beyond_ascii(ascii.as_bytes()), ascii);
+        let visible: String = ('!'..='~').collect();
+        assert_eq!(kept(encoded_for_target), visible);
         assert_eq!(encoded_beyond_ascii(b"\xff/"), "%FF/");
-        for encode in [encoded, escaped] {
+        for encode in [encoded, escaped, encoded_for_target] {
             assert_eq!(encode("\u{e4}"), "%C3%A4");
         }
         assert_eq!(encoded_in_form("a b*~+%\u{e4}"), "a+b*%7E%2B%25%C3%A4");

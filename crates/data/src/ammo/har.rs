@@ -3,7 +3,7 @@
 use super::AmmoError;
 use super::batch::Batch;
 use super::target::begin;
-use crate::har::{HarArchive, HarBody, HarEntry, HarPair};
+use crate::har::{HarArchive, HarContent, HarEntry, HarPair};
 use drumfire_plan::{Header, Method, percent};
 
 /// The entries of an archive. Those that did not go over HTTP (`data:`, `blob:`, WebSockets) are
@@ -29,31 +29,47 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
 fn put(entry: &HarEntry, out: &mut Batch) -> Result<(), String> {
     let request = &entry.request;
     Method::parse(&request.method).map_err(|error| error.to_string())?;
-    begin(&request.method, &request.url, out)?;
+    begin(&request.method, &request.url(), out)?;
     out.time(entry.started());
-    for HarPair { name, value, .. } in &request.headers {
+    for (name, value) in request.fields() {
         // HTTP/2's own fields, and those of the connection.
         let is_own =
-            name.starts_with(':') || Header::is_framing(name) || name.eq_ignore_ascii_case("host");
+            name.starts_with(':') || Header::is_framing(&name) || name.eq_ignore_ascii_case("host");
         if !is_own {
-            Header::new(name, value.as_bytes()).map_err(|error| error.to_string())?;
-            out.field(name, value);
+            Header::new(&name, value.as_bytes()).map_err(|error| error.to_string())?;
+            out.field(&name, &value);
         }
     }
-    match &request.post_data {
+    let form = |pairs: &mut dyn Iterator<Item = (&str, &str)>| {
+        let pairs = pairs.map(|(name, value)| {
+            let (name, value) = (
+                percent::encoded_in_form(name),
+                percent::encoded_in_form(value),
+            );
+            format!("{name}={value}")
+        });
+        pairs.collect::<Vec<_>>().join("&")
+    };
+    match request.body() {
         None => {}
-        Some(HarBody {
-            text: Some(text), ..
-        }) => out.body(text.as_bytes()),
-        Some(HarBody { params, .. }) => {
-            let pairs = params.iter().map(|HarPair { name, value, .. }| {
-                let mut pair = String::new();
-                pair.push_str(&percent::encoded_in_form(name));
-                pair.push('=');
-                pair.push_str(&percent::encoded_in_form(value));
-                pair
-            });
-            out.body(pairs.collect::<Vec<_>>().join("&").as_bytes());
+        Some(HarContent::Text(text)) => out.body(text.as_bytes()),
+        Some(HarContent::Bytes(bytes)) => out.body(&bytes),
+        Some(HarContent::Form(pairs)) => {
+            let mut pairs = pairs
+                .iter()
+                .map(|(name, value)| (name.as_str(), value.as_str()));
+            out.body(form(&mut pairs).as_bytes());
+        }
+        // Its text alone has the boundary that the media type names.
+        Some(HarContent::Parts(parts)) => {
+            let names: Vec<&str> = parts
+                .iter()
+                .map(|HarPair { name, .. }| name.as_str())
+                .collect();
+            return Err(format!(
+                "the archive has no text of the multipart body with {}; use `drumfire import har`",
+                names.join(", ")
+            ));
         }
     }
     Ok(())

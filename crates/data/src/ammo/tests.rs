@@ -448,7 +448,7 @@ fn archives_are_sorted_by_their_moments() {
         all_in_memory(har.as_bytes(), &own),
         [
             "GET: GET / Host=b.test",
-            "POST: POST /b?c Host=a.test X=y <a+b=c%26>",
+            "POST: POST /b?c Host=a.test X=y Content-Type=x <a+b=c%26>",
         ]
     );
     let ammo = Ammo::read(Arc::new(har.as_bytes().to_vec()), own).expect("an archive");
