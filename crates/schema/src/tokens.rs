@@ -26,8 +26,8 @@ enum Before<'s> {
     Range,
 }
 
-/// The source with `extensions 5 to 5 [` for `extensions 5 [`, and without the sign of `-inf` and
-/// `-nan` in options. Only a default has such a sign, and no byte depends on other options.
+/// The source with `extensions 5 to 5 [` for `extensions 5 [`, and with `0` for `-inf` and `-nan` in
+/// options that are no defaults: no byte depends on them.
 fn in_known_words(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut before = Before::Other;
@@ -55,7 +55,9 @@ fn in_known_words(source: &str) -> String {
             }
             let is_value = last[1] == "=" && last[0] != "default";
             last = [last[1], token];
-            if token == "-" && is_value && is_not_finite(rest) {
+            if let ("-", true, Some(behind)) = (token, is_value, behind_not_finite(rest)) {
+                out.push('0');
+                rest = behind;
                 continue;
             }
         }
@@ -64,11 +66,11 @@ fn in_known_words(source: &str) -> String {
     out
 }
 
-/// Whether a text begins with a number that is none.
-fn is_not_finite(text: &str) -> bool {
+/// What follows an infinite number, or one that is none, at the begin of a text.
+fn behind_not_finite(text: &str) -> Option<&str> {
     let text = text.trim_start();
-    let word = &text[..token_length(text)];
-    matches!(word, "inf" | "infinity" | "nan")
+    let (word, behind) = text.split_at(token_length(text));
+    matches!(word, "inf" | "infinity" | "nan").then_some(behind)
 }
 
 /// Whether a token is white space or a comment.
@@ -80,7 +82,9 @@ pub(crate) fn is_blank(token: &str) -> bool {
 /// word, or one character.
 pub(crate) fn token_length(text: &str) -> usize {
     let run = |is: fn(char) -> bool| text.find(|c| !is(c)).unwrap_or(text.len());
-    let first = text.chars().next().unwrap_or_default();
+    let Some(first) = text.chars().next() else {
+        return 0;
+    };
     if text.starts_with("//") {
         return text.find('\n').unwrap_or(text.len());
     }
