@@ -5,7 +5,7 @@
 
 use drumfire_document::Environment;
 use drumfire_document::form::{self, Source, Syntax};
-use drumfire_import::{Form, Wishes, import};
+use drumfire_import::{Form, Source as Given, Wishes, import};
 use libfuzzer_sys::fuzz_target;
 
 /// A machine whose environment has every variable.
@@ -39,7 +39,7 @@ fuzz_target!(|input: &[u8]| {
         keeps_pauses: choice & 64 != 0,
         keeps_all: choice & 32 != 0,
     };
-    if let Ok(imported) = import(form, text, &wishes) {
+    if let Ok(imported) = import(form, &Given::alone(text), &wishes) {
         let printed = form::print(&imported.document);
         let draft = form::draft(&Source {
             text: &printed,

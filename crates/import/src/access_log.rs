@@ -1,68 +1,147 @@
-//! Access logs of nginx and Apache: the paths that were asked for, and how often.
+//! Access logs: the paths that were asked for, and how often.
 
-use crate::exchange::{Exchange, Exchanges, Words};
-use std::collections::HashMap;
+use crate::exchange::{Exchange, Exchanges, Words, origin};
+use drumfire_data::{LogLine, LogRequest, log_line};
+use drumfire_plan::{Method, percent};
+use std::collections::{BTreeSet, HashMap};
 
 /// As many different requests are taken, those that came most often.
 const REQUESTS_MAX: usize = 1_000;
+/// As many hosts are named.
+const HOSTS_MAX: usize = 3;
 
 /// Reads the lines of a log.
 pub(crate) fn read(text: &str) -> Result<Exchanges, String> {
-    let mut all = Exchanges::default();
-    let mut counts: HashMap<(&str, &str), u64> = HashMap::new();
-    let (mut unread, mut with_body) = (0_u64, 0_u64);
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        match request_line(line) {
-            Some((method @ ("GET" | "HEAD" | "OPTIONS" | "DELETE"), target)) => {
-                *counts.entry((method, target)).or_default() += 1;
+    let mut log = Log::default();
+    for (number, line) in (1..).zip(text.lines()) {
+        match log_line(line) {
+            Ok(LogLine::Request(request)) => log.request(*request, number),
+            Ok(LogLine::Broken) => log.broken.add(number),
+            Ok(LogLine::Blank) => {}
+            Err(why) => {
+                log.wrong
+                    .get_or_insert_with(|| format!("line {number}: {why}"));
+                log.unread.add(number);
             }
-            Some(_) => with_body += 1,
-            None => unread += 1,
         }
     }
-    if counts.is_empty() && with_body == 0 {
-        return Err(format!(
-            "none of the {unread} lines has a quoted request such as \"GET / HTTP/1.1\""
-        ));
-    }
-    let mut sorted: Vec<((&str, &str), u64)> = counts.into_iter().collect();
-    sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    let left: u64 = sorted
-        .iter()
-        .skip(REQUESTS_MAX)
-        .map(|(_, count)| count)
-        .sum();
-    for ((method, target), count) in sorted.into_iter().take(REQUESTS_MAX) {
-        let mut exchange = Exchange::new(method, Words::plain(target));
-        exchange.weight = (count > 1).then_some(count);
-        all.requests.push(exchange);
-    }
-    let mut note = |count: u64, what: &str| {
-        if count > 0 {
-            all.note(format!("{what} ({count})"));
-        }
-    };
-    note(unread, "lines without a quoted request are left out");
-    note(
-        with_body,
-        "requests whose method has a body are left out, because a log has no bodies",
-    );
-    note(
-        left,
-        "the rarest requests are left out, because such a plan has at most 1,000",
-    );
-    Ok(all)
+    log.exchanges()
 }
 
-/// The method and the target between the first quotes that hold a request.
-fn request_line(line: &str) -> Option<(&str, &str)> {
-    line.split('"').find_map(|quoted| {
-        let mut words = quoted.split(' ');
-        let (method, target, version) = (words.next()?, words.next()?, words.next()?);
-        let is_request = !method.is_empty()
-            && method.bytes().all(|byte| byte.is_ascii_uppercase())
-            && target.starts_with('/')
-            && version.starts_with("HTTP/");
-        is_request.then_some((method, target))
-    })
+/// A log as far as it was read.
+#[derive(Default)]
+struct Log {
+    /// How often each method and target came.
+    counts: HashMap<(String, String), u64>,
+    hosts: BTreeSet<String>,
+    unread: Left,
+    broken: Left,
+    with_body: Left,
+    /// What is wrong with the first line that is of no log.
+    wrong: Option<String>,
+}
+
+/// Lines that are left out for one reason.
+#[derive(Default)]
+struct Left {
+    count: u64,
+    /// The first of them, from 1.
+    line: u64,
+}
+
+impl Left {
+    const fn add(&mut self, line: u64) {
+        if self.count == 0 {
+            self.line = line;
+        }
+        self.count += 1;
+    }
+}
+
+impl Log {
+    fn request(&mut self, request: LogRequest, line: u64) {
+        if Method::announces_content(&request.method) {
+            self.with_body.add(line);
+            return;
+        }
+        self.hosts.extend(request.host);
+        let target = match origin(&request.target) {
+            Some((host, path)) => {
+                let host = host.split("://").last().unwrap_or_default();
+                self.hosts.insert(host.to_owned());
+                path
+            }
+            None => request.target,
+        };
+        let target = percent::encoded_for_target(&target).into_owned();
+        *self.counts.entry((request.method, target)).or_default() += 1;
+    }
+
+    fn exchanges(mut self) -> Result<Exchanges, String> {
+        let is_log = !self.counts.is_empty() || self.with_body.count > 0;
+        if let Some(wrong) = self.wrong.take().filter(|_| !is_log) {
+            return Err(wrong);
+        }
+        let mut all = Exchanges::default();
+        let counts = std::mem::take(&mut self.counts);
+        let mut sorted: Vec<((String, String), u64)> = counts.into_iter().collect();
+        sorted.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        let rare = sorted.iter().skip(REQUESTS_MAX).map(|(_, count)| count);
+        let rare: u64 = rare.sum();
+        for ((method, target), count) in sorted.into_iter().take(REQUESTS_MAX) {
+            let mut exchange = Exchange::new(&method, Words::Plain(target));
+            exchange.method = method;
+            exchange.weight = (count > 1).then_some(count);
+            all.requests.push(exchange);
+        }
+        self.note(rare, &mut all);
+        Ok(all)
+    }
+
+    /// Notes what is left out.
+    fn note(&self, rare: u64, all: &mut Exchanges) {
+        for (left, what) in [
+            (
+                &self.unread,
+                "lines that are not of an access log are left out",
+            ),
+            (
+                &self.broken,
+                "entries without a request that can be sent are left out",
+            ),
+            (
+                &self.with_body,
+                "requests whose method has a body are left out, because a log has no bodies",
+            ),
+        ] {
+            if left.count > 0 {
+                all.note(format!(
+                    "{what} ({}, first in line {})",
+                    left.count, left.line
+                ));
+            }
+        }
+        if rare > 0 {
+            all.note(format!(
+                "the rarest requests are left out, because such a plan has at most \
+                 {REQUESTS_MAX} ({rare})"
+            ));
+        }
+        if !self.hosts.is_empty() {
+            let named: Vec<&str> = self
+                .hosts
+                .iter()
+                .take(HOSTS_MAX)
+                .map(String::as_str)
+                .collect();
+            let others = match self.hosts.len().saturating_sub(HOSTS_MAX) {
+                0 => String::new(),
+                others => format!(", and {others} more"),
+            };
+            all.note(format!(
+                "hosts of the log are left out, because requests go to the target: {}{others}",
+                named.join(", ")
+            ));
+        }
+    }
 }

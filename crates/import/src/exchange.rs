@@ -1,20 +1,23 @@
 //! Requests as every form has them, and the document that they make.
 
+use crate::notes::Notes;
 use crate::{Imported, Wishes};
 use drumfire_document::{
     Ask, CommonFields, Document, Field, Fields, Load, Part, PartContent as Content, Payload, Place,
     Placed, Pool, Request, RequestStep, Step, Stop, Text,
 };
-use drumfire_plan::Header;
+use drumfire_plan::{Header, Method, Url};
 use drumfire_units::Nanos;
 use std::collections::BTreeMap;
 
 /// The target where nothing names one: that of `drumfire serve`.
-const TARGET_DEFAULT: &str = "http://127.0.0.1:8080";
+pub(crate) const TARGET_DEFAULT: &str = "http://127.0.0.1:8080";
 /// The beginnings of templates.
 const TAGS: [&str; 3] = ["{{", "{%", "{#"];
 /// Stands in examples for an id that each request makes anew. It has characters that no text has.
 pub(crate) const MADE_UUID: &str = "\u{10fffe}uuid\u{10fffe}";
+/// Variables in variables.
+const DEPTH_MAX: usize = 8;
 /// The name of the one pool.
 const POOL: &str = "main";
 
@@ -36,20 +39,7 @@ impl Words {
     /// values that [`MADE_UUID`] stands for: a description names no file and no variable of the
     /// machine that reads it, and its examples are what they look like.
     pub(crate) fn of_document(text: &str) -> Self {
-        let mut plan = text.replace("${", "$${");
-        if TAGS.iter().any(|tag| plan.contains(tag)) {
-            // Each opening tag on its own, as a template's own text.
-            let parts: Vec<&str> = plan.split_inclusive('{').collect();
-            plan = parts.iter().fold(String::new(), |mut out, part| {
-                let follows_brace = out.ends_with('{');
-                if follows_brace && part.starts_with(['{', '%', '#']) {
-                    out.pop();
-                    out.push_str("{{ '{' }}");
-                }
-                out.push_str(part);
-                out
-            });
-        }
+        let plan = literal(text);
         Self::Plan(plan.replace(MADE_UUID, "{{ uuid }}"))
     }
 
@@ -84,11 +74,31 @@ impl Words {
     }
 }
 
+/// A text in the words of a plan: nothing of it is a reference or a template.
+pub(crate) fn literal(text: &str) -> String {
+    let plan = text.replace("${", "$${");
+    if !TAGS.iter().any(|tag| plan.contains(tag)) {
+        return plan;
+    }
+    // Each opening tag on its own, as a template's own text.
+    plan.split_inclusive('{')
+        .fold(String::new(), |mut out, part| {
+            if out.ends_with('{') && part.starts_with(['{', '%', '#']) {
+                out.pop();
+                out.push_str("{{ '{' }}");
+            }
+            out.push_str(part);
+            out
+        })
+}
+
 /// A body.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Body {
     Text(Words),
     File(String),
+    /// Bytes, in base64.
+    Base64(String),
     /// JSON, as a tree.
     Json(Words),
     Form(Vec<(String, Words)>),
@@ -201,6 +211,7 @@ impl Body {
         match self {
             Self::Text(words) => Payload::Text(words.text()),
             Self::File(path) => Payload::File(placed(path)),
+            Self::Base64(text) => Payload::Base64(placed(text)),
             Self::Json(words) => Payload::Json(words.text()),
             Self::Form(fields) => {
                 let fields = fields.iter().map(|(name, value)| field(name, value));
@@ -233,15 +244,13 @@ pub(crate) struct Exchanges {
     pub(crate) vars: Vec<(String, Words)>,
     /// Settings that hold for all: of the connection, of TLS.
     pub(crate) document: Document,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Notes,
 }
 
 impl Exchanges {
     /// Notes something, once.
     pub(crate) fn note(&mut self, note: String) {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+        self.notes.add(note);
     }
 
     /// Leaves out the requests to other hosts than the first one's.
@@ -275,10 +284,11 @@ impl Exchanges {
 
     /// The document; a target that was wished for takes the place of every other.
     pub(crate) fn into_document(mut self, wishes: &Wishes) -> Result<Imported, String> {
+        self.drop_impossible();
         if self.requests.is_empty() {
             return Err(match self.notes.is_empty() {
                 true => "it has no requests".to_owned(),
-                false => format!("it has no requests: {}", self.notes.join("; ")),
+                false => format!("it has no requests: {}", self.notes.sentences().join("; ")),
             });
         }
         self.drop_own_fields();
@@ -323,8 +333,45 @@ impl Exchanges {
         document.pools.push(pool);
         Ok(Imported {
             document,
-            notes: self.notes,
+            notes: self.notes.sentences(),
         })
+    }
+
+    /// Takes requests and fields away that can't be sent, of which one would spoil the whole plan.
+    fn drop_impossible(&mut self) {
+        let mut notes = std::mem::take(&mut self.notes);
+        self.requests.retain_mut(|request| {
+            let shown = |text: &str| text.chars().take(80).collect::<String>();
+            let wrong_method = Method::parse(&request.method)
+                .err()
+                .map(|error| error.to_string());
+            let wrong = wrong_method.or_else(|| wrong_url(&request.url, &self.vars));
+            if let Some(why) = wrong {
+                let place =
+                    || format!("{} {}", shown(&request.method), shown(request.url.as_str()));
+                notes.at(format!("a request is left out, because {why}"), place);
+                return false;
+            }
+            let name = request.name.as_deref().unwrap_or(request.url.as_str());
+            request.headers.retain(|(field, value)| {
+                let value = match value {
+                    Words::Plain(value) => value.as_bytes(),
+                    Words::Plan(_) => b"",
+                };
+                let error = match field.strip_prefix(':') {
+                    // HTTP/2's own fields, which go without a word.
+                    Some(_) => None,
+                    None => Header::new(field, value).err(),
+                };
+                if let Some(error) = &error {
+                    let place = || format!("`{}` of {}", shown(field), shown(name));
+                    notes.at(format!("a header is left out: {error}"), place);
+                }
+                error.is_none()
+            });
+            true
+        });
+        self.notes = notes;
     }
 
     /// Takes fields away that the program writes itself. A `Host` that is not the URL's stays.
@@ -421,6 +468,54 @@ impl Exchanges {
         };
         first.headers.iter().filter(is_common).cloned().collect()
     }
+}
+
+/// Why a request can't have a URL once its references are filled, of the environment with what they
+/// are without it.
+fn wrong_url(url: &Words, vars: &[(String, Words)]) -> Option<String> {
+    let text = match url {
+        Words::Plain(text) => text.clone(),
+        Words::Plan(text) => filled(text, vars, 0),
+    };
+    let is_path = text.starts_with('/');
+    let origin = if is_path { TARGET_DEFAULT } else { "" };
+    let error = Url::parse(&format!("{origin}{text}")).err()?;
+    Some(error.to_string())
+}
+
+/// A text of a plan with its references filled, and a letter for each template.
+fn filled(text: &str, vars: &[(String, Words)], depth: usize) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['$', '{']) {
+        out.push_str(&rest[..at]);
+        let from = &rest[at..];
+        if let Some(literal) = from.strip_prefix("$${") {
+            out.push_str("${");
+            rest = literal;
+        } else if let Some((name, behind)) =
+            from.strip_prefix("${").and_then(|it| it.split_once('}'))
+        {
+            let usual = name.split_once(":-").map(|(_, usual)| usual.to_owned());
+            let var = vars.iter().find(|(own, _)| own == name);
+            let value = var
+                .filter(|_| depth < DEPTH_MAX)
+                .map(|(_, value)| match value {
+                    Words::Plain(value) => value.clone(),
+                    Words::Plan(value) => filled(value, vars, depth + 1),
+                });
+            out.push_str(&value.or(usual).unwrap_or_else(|| "x".to_owned()));
+            rest = behind;
+        } else if let Some((_, behind)) = from.strip_prefix("{{").and_then(|it| it.split_once("}}"))
+        {
+            out.push('x');
+            rest = behind;
+        } else {
+            out.push_str(&from[..1]);
+            rest = &from[1..];
+        }
+    }
+    out + rest
 }
 
 /// A load to begin with, and its end.

@@ -1,9 +1,17 @@
 //! Recordings of browsers: HTTP Archive 1.2.
 
+mod keys;
+
 use crate::Wishes;
 use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, origin, placed};
+use crate::library::Library;
+use crate::shape::{Seen, shown};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use drumfire_data::{HarArchive, HarContent, HarRequest};
 use drumfire_units::Nanos;
+use serde::Deserialize as _;
+use serde_json::Value;
 
 /// A shorter pause is none.
 const PAUSE_MIN: Nanos = Nanos::from_millis(1);
@@ -14,14 +22,18 @@ const PAUSE_MAX: Nanos = Nanos::from_secs(86_400);
 pub(crate) fn read(text: &str, wishes: &Wishes) -> Result<Exchanges, String> {
     let keeps_pauses = wishes.keeps_pauses;
     let wrong = |error| format!("not a HAR file: {error}");
-    let archive: HarArchive = serde_json::from_str(text).map_err(wrong)?;
+    let given: Value = serde_json::from_str(text).map_err(wrong)?;
+    let archive = HarArchive::deserialize(&given).map_err(wrong)?;
     let mut all = Exchanges::default();
+    Seen::default().check(Library::of(given).root(), &keys::ARCHIVE, &mut all.notes);
     let mut ended: Option<Nanos> = None;
     for entry in archive.into_entries() {
         let started = entry.started().map(Nanos);
         if !entry.request.is_http() {
-            let shown: String = entry.request.url().chars().take(40).collect();
-            all.note(format!("`{shown}` is not an HTTP request and is left out"));
+            all.notes
+                .at("requests that are not HTTP are left out".to_owned(), || {
+                    format!("`{}`", shown(&entry.request.url()))
+                });
             continue;
         }
         let took = Nanos((entry.time.unwrap_or(0.0).max(0.0) * 1e6) as u64);
@@ -76,8 +88,11 @@ fn exchange(request: &HarRequest, all: &mut Exchanges) -> Exchange {
         Some(HarContent::Form(_) | HarContent::Parts(_))
     );
     for file in request.files().filter(|_| is_form) {
+        let finding =
+            "the files of a body are not imported, because an archive lacks their content";
         let named = file.file_name.as_deref().unwrap_or_default();
-        all.note(format!("the file {named} of a body is not imported"));
+        all.notes
+            .at(finding.to_owned(), || format!("`{}`", shown(named)));
     }
     exchange.body = request.body().and_then(|body| content(body, &mut exchange));
     exchange
@@ -88,9 +103,7 @@ fn content(body: HarContent<'_>, exchange: &mut Exchange) -> Option<Body> {
         HarContent::Text(text) => Body::Text(Words::plain(text)),
         HarContent::Bytes(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Body::Text(Words::Plain(text)),
-            Err(error) => Body::Text(Words::Plain(
-                String::from_utf8_lossy(error.as_bytes()).into_owned(),
-            )),
+            Err(error) => Body::Base64(STANDARD.encode(error.into_bytes())),
         },
         HarContent::Form(pairs) => {
             let pairs = pairs
@@ -114,3 +127,6 @@ fn content(body: HarContent<'_>, exchange: &mut Exchange) -> Option<Body> {
         }
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -12,14 +12,21 @@ mod access_log;
 mod curl;
 mod exchange;
 mod har;
-mod json_value;
+#[cfg(test)]
+mod keyed;
+mod library;
+mod notes;
 mod openapi;
 mod postman;
+mod sample;
+mod shape;
 mod shell;
 
 pub use shell::shell_words;
 
 use drumfire_document::Document;
+use std::fmt;
+use std::io;
 
 /// The form of a text that is imported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,12 +35,44 @@ pub enum Form {
     Curl,
     /// A recording of a browser (HTTP Archive 1.2).
     Har,
-    /// A description of a service, OpenAPI 3, in JSON or YAML.
+    /// A description of a service, OpenAPI 3, in JSON or YAML, with the files to which it refers.
     OpenApi,
     /// A collection of Postman, version 2.1.
     Postman,
     /// An access log of nginx or Apache: common or combined.
     AccessLog,
+}
+
+/// A text that is imported.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// The text itself.
+    pub text: &'a str,
+    /// The name of its file, without its folder; empty if it is in none.
+    pub name: &'a str,
+    /// Reads a file to which it refers, by the path from its folder. The path never leads out of
+    /// the folder; links may.
+    pub read: &'a dyn Fn(&str) -> io::Result<Vec<u8>>,
+}
+
+impl<'a> Source<'a> {
+    /// A text without files beside it.
+    #[must_use]
+    pub fn alone(text: &'a str) -> Self {
+        Self {
+            text,
+            name: "",
+            read: &|_| Err(io::Error::other("the document has no folder")),
+        }
+    }
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What the reader of a text is told beside it.
@@ -61,11 +100,12 @@ pub struct Imported {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn import(form: Form, text: &str, wishes: &Wishes) -> Result<Imported, String> {
+pub fn import(form: Form, source: &Source<'_>, wishes: &Wishes) -> Result<Imported, String> {
+    let text = source.text;
     let made = match form {
         Form::Curl => curl::read(text)?,
         Form::Har => har::read(text, wishes)?,
-        Form::OpenApi => openapi::read(text, wishes.keeps_all)?,
+        Form::OpenApi => openapi::read(source, wishes.keeps_all)?,
         Form::Postman => postman::read(text)?,
         Form::AccessLog => access_log::read(text)?,
     };

@@ -1,382 +1,494 @@
-//! Descriptions of services: OpenAPI 3.0 and 3.1.
+//! Descriptions of services: OpenAPI 3.0 to 3.2.
 
-use crate::exchange::{Body, Exchange, Exchanges, MADE_UUID, Words};
-use crate::json_value::{example, read as read_value, resolved, text};
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
+mod body;
+mod keys;
+mod security;
+mod server;
+mod style;
+
+use crate::Source;
+use crate::exchange::{Exchange, Exchanges, Words};
+use crate::library::{Library, Node, Siblings};
+use crate::notes::Notes;
+use crate::sample::sample;
+use crate::shape::{Seen, shown};
 use drumfire_plan::{Header, percent};
 use serde_json::Value;
+use server::Server;
+use style::{Encoding, Style, written};
 
 /// The methods that an item of `paths` may have.
-const METHODS: [&str; 8] = [
-    "get", "put", "post", "delete", "options", "head", "patch", "trace",
+const METHODS: [&str; 9] = [
+    "get", "put", "post", "delete", "options", "head", "patch", "trace", "query",
 ];
 
 /// The methods that change nothing at the service (RFC 9110 section 9.2.1).
-const SAFE: [&str; 4] = ["get", "options", "head", "trace"];
+const SAFE: [&str; 5] = ["get", "options", "head", "trace", "query"];
+
+/// A value of a parameter of which nothing is known: a text, and a number.
+const UNKNOWN: &str = "1";
 
 /// Reads a description: one request for each operation, with the examples that it has. Unless all
 /// are to be kept, those that change something and those that are deprecated are left out.
-pub(crate) fn read(content: &str, keeps_all: bool) -> Result<Exchanges, String> {
-    let root = read_value(content)?;
-    if let Some(version) = text(&root["swagger"]) {
+pub(crate) fn read(source: &Source<'_>, keeps_all: bool) -> Result<Exchanges, String> {
+    let mut library = Library::read(source)?;
+    let root = library.root();
+    if let Some(version) = root.get("swagger").text() {
         return Err(format!(
             "this is Swagger {version}; convert it to OpenAPI 3 first"
         ));
     }
-    if !text(&root["openapi"]).is_some_and(|version| version.starts_with("3.")) {
+    let version = root.get("openapi").text().unwrap_or_default();
+    if !version.starts_with("3.") {
         return Err("it has no `openapi: 3.…`".to_owned());
     }
-    let mut all = Exchanges {
-        target: target(&root),
-        ..Exchanges::default()
-    };
-    let base = base_path(&root);
-    let paths = root["paths"].as_object().into_iter().flatten();
-    for (path, item) in paths {
-        let item = resolved(item, &root);
-        for method in METHODS {
-            let operation = &item[method];
-            if operation.is_object() {
-                let shown = || format!("{} {base}{path}", method.to_uppercase());
-                if !keeps_all && !SAFE.contains(&method) {
-                    all.note(format!(
-                        "{} is left out, because it may change something; use --all to keep it",
-                        shown()
-                    ));
-                    continue;
-                }
-                if !keeps_all && operation["deprecated"] == true {
-                    all.note(format!(
-                        "{} is left out, because it is deprecated; use --all to keep it",
-                        shown()
-                    ));
-                    continue;
-                }
-                let operation = Operation {
-                    root: &root,
-                    item,
-                    operation,
-                };
-                let exchange = operation.exchange(method, &format!("{base}{path}"), &mut all);
-                all.requests.push(exchange);
-            }
-        }
+    if !version.starts_with("3.0") {
+        library.siblings = Siblings::Read;
     }
-    if root["webhooks"].is_object() {
-        all.note("`webhooks` are left out: they are requests that the service makes".to_owned());
-    }
-    Ok(all)
+    let mut reader = Reader::new(&library, keeps_all);
+    reader.document();
+    Ok(reader.all)
 }
 
-/// The URL of the first server, with the defaults of its variables.
-fn server(root: &Value) -> Option<String> {
-    let server = &root["servers"][0];
-    let mut url = text(&server["url"])?;
-    for (name, variable) in server["variables"].as_object().into_iter().flatten() {
-        let value = text(&variable["default"]).unwrap_or_default();
-        url = url.replace(&format!("{{{name}}}"), &value);
-    }
-    Some(url.trim_end_matches('/').to_owned())
-}
-
-/// The origin of the first server, if it has one.
-fn target(root: &Value) -> Option<Words> {
-    let url = server(root)?;
-    let (origin, _) = crate::exchange::origin(&url)?;
-    Some(Words::plain(origin))
-}
-
-/// The path that the first server's URL has.
-fn base_path(root: &Value) -> String {
-    let url = server(root).unwrap_or_default();
-    let path = crate::exchange::origin(&url).map(|(_, path)| path);
-    path.unwrap_or(url).trim_end_matches('/').to_owned()
+/// A description as far as it was read.
+struct Reader<'a> {
+    root: Node<'a>,
+    keeps_all: bool,
+    server: Server,
+    seen: Seen,
+    all: Exchanges,
 }
 
 /// An operation of a path.
+#[derive(Clone, Copy)]
 struct Operation<'a> {
-    root: &'a Value,
-    item: &'a Value,
-    operation: &'a Value,
+    method: &'a str,
+    path: &'a str,
+    item: Node<'a>,
+    node: Node<'a>,
 }
 
-impl<'a> Operation<'a> {
-    fn exchange(&self, method: &str, path: &str, all: &mut Exchanges) -> Exchange {
-        let mut url = path.to_owned();
-        let mut query = Vec::new();
-        let mut headers = Vec::new();
-        let mut cookies = Vec::new();
-        for parameter in self.parameters() {
-            let Some(name) = parameter["name"].as_str() else {
+impl Operation<'_> {
+    /// `GET /a`, as notes name it.
+    fn shown(&self) -> String {
+        format!("{} {}", self.method.to_uppercase(), self.path)
+    }
+}
+
+/// The parameters of a request, written.
+#[derive(Default)]
+struct Written {
+    /// Those of the path, by their names.
+    path: Vec<(String, String)>,
+    query: Vec<String>,
+    headers: Vec<(String, Words)>,
+    cookies: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(library: &'a Library, keeps_all: bool) -> Self {
+        let root = library.root();
+        let mut all = Exchanges::default();
+        let server = server::first(root.get("servers"), &mut all.notes).unwrap_or_default();
+        all.target = server.origin.as_deref().map(Words::plain);
+        Self {
+            root,
+            keeps_all,
+            server,
+            seen: Seen::default(),
+            all,
+        }
+    }
+
+    fn document(&mut self) {
+        let notes = &mut self.all.notes;
+        self.seen.check(self.root, &keys::DOCUMENT, notes);
+        for (path, given) in self.root.get("paths").entries() {
+            if path.starts_with("x-") {
                 continue;
-            };
-            let is_required = parameter["required"].as_bool() == Some(true);
-            let value = self.example_of(parameter);
-            let value = text(&value).unwrap_or_else(|| match value.get(0).and_then(text) {
-                Some(first) => first,
-                None => value.to_string(),
-            });
-            match parameter["in"].as_str() {
-                Some("path") => {
-                    url = url.replace(&format!("{{{name}}}"), &encoded(&value));
+            }
+            match given.resolved() {
+                Ok(item) => self.path(path, given, item),
+                Err(why) => {
+                    let finding = format!("a path is left out, because {why}");
+                    self.all.notes.at(finding, || shown(path));
                 }
-                Some("query") if is_required => {
-                    query.push(format!("{}={}", encoded(name), encoded(&value)));
-                }
-                Some("header") if is_required && Header::new(name, b"").is_err() => {
-                    all.note(format!(
-                        "the header parameter `{name}` of {} {path} is left out: a header can't \
-                         have this name",
-                        method.to_uppercase()
-                    ));
-                }
-                Some("header") if is_required => {
-                    headers.push((name.to_owned(), Words::of_document(&value)))
-                }
-                Some("cookie") if is_required => cookies.push(format!("{name}={value}")),
-                Some(place) => all.note(format!(
-                    "the optional {place} parameter `{name}` of {} {path} is left out",
-                    method.to_uppercase()
-                )),
-                None => {}
             }
         }
-        if !query.is_empty() {
-            url = format!("{url}?{}", query.join("&"));
+        if self.root.get("webhooks").value().is_object() {
+            self.all.note(
+                "`webhooks` are left out: they are requests that the service makes".to_owned(),
+            );
         }
-        let mut exchange = Exchange::new(method, Words::of_document(&url));
-        exchange.name = text(&self.operation["operationId"])
-            .or_else(|| Some(format!("{} {path}", method.to_uppercase())));
-        exchange.headers = headers;
-        if !cookies.is_empty() {
-            exchange
-                .headers
-                .push(("Cookie".to_owned(), Words::of_document(&cookies.join("; "))));
+    }
+
+    fn path(&mut self, path: &'a str, given: Node<'a>, item: Node<'a>) {
+        self.seen.check(given, &keys::PATH, &mut self.all.notes);
+        // Keys beside its reference are its own in every version.
+        let own = |key: &str| Some(given.get(key)).filter(|it| !it.is_null());
+        let find = |key: &str| own(key).unwrap_or_else(|| item.get(key));
+        let usual = METHODS.map(|method| (method, find(method)));
+        let others = find("additionalOperations").entries();
+        for (method, node) in usual.into_iter().chain(others) {
+            if node.is_null() {
+                continue;
+            }
+            let node = match node.resolved() {
+                Ok(node) => node,
+                Err(why) => {
+                    let finding = format!("an operation is left out, because {why}");
+                    let place = || format!("{} {}", method.to_uppercase(), shown(path));
+                    self.all.notes.at(finding, place);
+                    continue;
+                }
+            };
+            let operation = Operation {
+                method,
+                path,
+                item: if own("parameters").is_some() {
+                    given
+                } else {
+                    item
+                },
+                node,
+            };
+            if let Some(why) = self.left_out(&operation) {
+                let finding =
+                    format!("operations are left out, because {why}; use --all to keep them");
+                self.all.notes.at(finding, || operation.shown());
+                continue;
+            }
+            let servers = [node.get("servers"), find("servers")];
+            let exchange = self.exchange(&operation, servers);
+            self.all.requests.push(exchange);
         }
-        self.body(&mut exchange, all);
-        self.secure(&mut exchange, all);
+    }
+
+    /// Why an operation is left out, if it is.
+    fn left_out(&self, operation: &Operation<'_>) -> Option<&'static str> {
+        let is_deprecated = operation.node.get("deprecated").is_true();
+        match self.keeps_all {
+            true => None,
+            false if !SAFE.contains(&operation.method) => Some("they may change something"),
+            false if is_deprecated => Some("they are deprecated"),
+            false => None,
+        }
+    }
+
+    fn exchange(&mut self, operation: &Operation<'a>, servers: [Node<'a>; 2]) -> Exchange {
+        let notes = &mut self.all.notes;
+        self.seen.check(operation.node, &keys::OPERATION, notes);
+        let mut server = servers
+            .into_iter()
+            .find_map(|servers| server::first(servers, notes));
+        if let Some(own) = &mut server
+            && own.origin.is_none()
+        {
+            own.origin.clone_from(&self.server.origin);
+        }
+        let server = server.unwrap_or_else(|| self.server.clone());
+        let mut made = Written::default();
+        for parameter in self.parameters(operation) {
+            self.parameter(parameter, operation, &mut made);
+        }
+        let path = self.filled(operation, &made.path);
+        // Another server than the target's needs a whole URL.
+        let origin = server
+            .origin
+            .filter(|own| Some(own) != self.server.origin.as_ref());
+        let mut url = format!(
+            "{}{}{path}",
+            origin.unwrap_or_default(),
+            escaped(&server.path)
+        );
+        let sign = if url.contains('?') { '&' } else { '?' };
+        if !made.query.is_empty() {
+            url = format!("{url}{sign}{}", made.query.join("&"));
+        }
+        let mut exchange = Exchange::new(operation.method, Words::of_document(&url));
+        let id = operation.node.get("operationId").text();
+        let whole = format!(
+            "{} {}{}",
+            operation.method.to_uppercase(),
+            server.path,
+            operation.path
+        );
+        exchange.name = Some(id.unwrap_or(whole));
+        exchange.headers = made.headers;
+        if !made.cookies.is_empty() {
+            let cookies = Words::of_document(&made.cookies.join("; "));
+            exchange.headers.push(("Cookie".to_owned(), cookies));
+        }
+        self.body(operation.node, &mut exchange, &operation.shown());
+        self.secure(operation.node, &mut exchange);
         exchange
     }
 
     /// Its parameters, and those of its path that it does not name.
-    fn parameters(&self) -> Vec<&'a Value> {
-        let list = |of: &'a Value| of["parameters"].as_array().into_iter().flatten();
-        let own: Vec<&Value> = list(self.operation)
-            .map(|p| resolved(p, self.root))
-            .collect();
-        let is_new = |p: &&Value| {
-            !own.iter()
-                .any(|own| own["name"] == p["name"] && own["in"] == p["in"])
-        };
-        let shared: Vec<&Value> = list(self.item)
-            .map(|p| resolved(p, self.root))
-            .filter(is_new)
-            .collect();
-        own.into_iter().chain(shared).collect()
-    }
-
-    /// The example of a parameter, or of a kind of body.
-    fn example_of(&self, of: &Value) -> Value {
-        let named = of["examples"].as_object().into_iter().flatten();
-        let named = named.map(|(_, example)| &resolved(example, self.root)["value"]);
-        let given = std::iter::once(&of["example"]).chain(named);
-        match given.into_iter().find(|given| !given.is_null()) {
-            Some(given) => given.clone(),
-            None => example(&of["schema"], self.root),
-        }
-    }
-
-    fn body(&self, exchange: &mut Exchange, all: &mut Exchanges) {
-        let body = resolved(&self.operation["requestBody"], self.root);
-        let Some(content) = body["content"].as_object() else {
-            return;
-        };
-        let is_json = |name: &str| name.contains("json");
-        let chosen = content
-            .iter()
-            .find(|(name, _)| is_json(name))
-            .or_else(|| content.iter().next());
-        let Some((media_type, kind)) = chosen else {
-            return;
-        };
-        let value = self.example_of(kind);
-        exchange.body = match media_type.as_str() {
-            name if is_json(name) => {
-                let json = Words::of_document(&value.to_string());
-                // A plan takes such a string for JSON in quotes.
-                let is_taken_for_tree = |value: &str| {
-                    value.trim_start().starts_with(['{', '[']) || value.starts_with(MADE_UUID)
+    fn parameters(&mut self, operation: &Operation<'a>) -> Vec<Node<'a>> {
+        let mut all: Vec<Node<'a>> = Vec::new();
+        for of in [operation.node, operation.item] {
+            let inner = all.len();
+            for given in of.get("parameters").list() {
+                self.seen
+                    .check(given, &keys::PARAMETER, &mut self.all.notes);
+                let parameter = match given.resolved() {
+                    Ok(parameter) => parameter,
+                    Err(why) => {
+                        let finding = format!("a parameter is left out, because {why}");
+                        self.all.notes.at(finding, || operation.shown());
+                        continue;
+                    }
                 };
-                Some(match value.as_str().is_some_and(is_taken_for_tree) {
-                    true => Body::Text(json),
-                    false => Body::Json(json),
-                })
+                let key = |of: Node<'a>| (of.get("name").str(), of.get("in").str());
+                let is_known = all[..inner]
+                    .iter()
+                    .any(|known| key(*known) == key(parameter));
+                if !is_known {
+                    all.push(parameter);
+                }
             }
-            "application/x-www-form-urlencoded" => {
-                let fields = value.as_object().into_iter().flatten();
-                let fields = fields.filter_map(|(name, value)| {
-                    Some((name.clone(), Words::of_document(&text(value)?)))
-                });
-                Some(Body::Form(fields.collect()))
+        }
+        all
+    }
+
+    fn parameter(&mut self, parameter: Node<'a>, operation: &Operation<'_>, made: &mut Written) {
+        let place = parameter.get("in").str().unwrap_or_default();
+        let name = parameter.get("name").str().unwrap_or_default();
+        let at = || format!("`{}` of {}", shown(name), operation.shown());
+        let is_known = ["path", "query", "header", "cookie", "querystring"].contains(&place);
+        if !is_known || (name.is_empty() && place != "querystring") {
+            let finding = format!(
+                "a parameter whose place is `{}` is not imported",
+                shown(place)
+            );
+            return self.all.notes.at(finding, at);
+        }
+        if place != "path" && !parameter.get("required").is_true() {
+            let finding = format!("optional {place} parameters are left out");
+            return self.all.notes.at(finding, at);
+        }
+        if place == "header" && Header::new(name, b"").is_err() {
+            let finding =
+                "a header parameter is left out: a header can't have this name".to_owned();
+            return self.all.notes.at(finding, at);
+        }
+        let pairs = self.value_of(parameter, place, name, at);
+        match place {
+            "path" => made.path.push((name.to_owned(), pairs.joined("&"))),
+            "query" | "querystring" => made.query.push(pairs.joined("&")),
+            "header" => {
+                let text = pairs.joined(",");
+                let is_framed = ["accept", "content-type", "authorization"]
+                    .iter()
+                    .any(|own| name.eq_ignore_ascii_case(own));
+                if is_framed {
+                    let finding = "OpenAPI ignores a parameter for this header; the plan has it";
+                    self.all.notes.at(finding.to_owned(), at);
+                }
+                made.headers
+                    .push((name.to_owned(), Words::of_document(&text)));
             }
-            name if name.starts_with("multipart/") => {
-                all.note(format!(
-                    "the multipart body of {} is not imported",
-                    exchange.url.as_str()
-                ));
-                None
-            }
-            _ => text(&value).map(|text| Body::Text(Words::of_document(&text))),
-        };
-        // Trees of JSON and forms have their media types of themselves.
-        let own = match &exchange.body {
-            Some(Body::Json(_)) => Some("application/json"),
-            Some(Body::Form(_)) => Some("application/x-www-form-urlencoded"),
-            _ => None,
-        };
-        if exchange.body.is_some() && own != Some(media_type.as_str()) {
-            exchange
-                .headers
-                .push(("Content-Type".to_owned(), Words::plain(media_type)));
+            _ => made.cookies.push(pairs.joined("; ")),
         }
     }
 
-    /// The fields by which the first way to prove who asks is followed; what they hold comes from
-    /// the environment.
-    fn secure(&self, exchange: &mut Exchange, all: &mut Exchanges) {
-        let own = &self.operation["security"];
-        let security = if own.is_null() {
-            &self.root["security"]
-        } else {
-            own
+    /// A parameter with its value, written.
+    fn value_of(
+        &mut self,
+        parameter: Node<'_>,
+        place: &str,
+        name: &str,
+        at: impl FnOnce() -> String + Copy,
+    ) -> style::Written {
+        let reserved = parameter.get("allowReserved").is_true();
+        let encoding = match place {
+            "header" | "cookie" => Encoding::Nothing,
+            _ if reserved => Encoding::Reserved,
+            _ => Encoding::All,
         };
-        let Some(schemes) = security[0].as_object() else {
-            return;
-        };
-        for name in schemes.keys() {
-            let scheme = resolved(&self.root["components"]["securitySchemes"][name], self.root);
-            let kind = (scheme["type"].as_str(), scheme["scheme"].as_str());
-            let (field, value) = match kind {
-                (Some("http"), Some(way)) if way.eq_ignore_ascii_case("basic") => {
-                    let usual = STANDARD.encode("user:password");
-                    (
-                        "Authorization",
-                        format!("Basic ${{secret:env:BASIC:-{usual}}}"),
-                    )
-                }
-                (Some("http" | "oauth2" | "openIdConnect"), _) => (
-                    "Authorization",
-                    "Bearer ${secret:env:TOKEN:-none-yet}".to_owned(),
-                ),
-                (Some("apiKey"), _) if scheme["in"] == "header" => {
-                    let field = scheme["name"].as_str().unwrap_or("X-Api-Key");
-                    (field, "${secret:env:API_KEY:-none-yet}".to_owned())
-                }
-                _ => {
-                    all.note(format!("the security scheme `{name}` is not imported"));
-                    continue;
-                }
-            };
-            if Header::new(field, b"").is_err() {
-                all.note(format!(
-                    "the header `{field}` of the security scheme `{name}` is left out: a header \
-                     can't have this name"
-                ));
-                continue;
-            }
-            all.note(format!(
-                "`{field}` reads its secret from the environment; see the plan"
-            ));
-            exchange
-                .headers
-                .push((field.to_owned(), Words::Plan(value)));
+        if let Some(content) = parameter.get("content").entries().next() {
+            return self.content_of(parameter, content, (place, name), encoding, at);
         }
+        let value = example(parameter, &mut self.all.notes);
+        let mut value = value
+            .filter(|it| !it.is_null())
+            .unwrap_or_else(|| Value::from(UNKNOWN));
+        if place == "path" && value.as_str() == Some("") {
+            let finding = "the example of a path parameter is empty, so the plan has 1";
+            self.all.notes.at(finding.to_owned(), at);
+            value = Value::from(UNKNOWN);
+        }
+        let usual = if matches!(place, "path" | "header") {
+            Style::Simple
+        } else {
+            Style::Form
+        };
+        let style = match parameter.get("style").str() {
+            None => usual,
+            Some(given) => match Style::named(given).filter(|style| style.fits(place)) {
+                Some(style) => style,
+                None => {
+                    let finding = format!(
+                        "the style `{}` does not fit a {place} parameter",
+                        shown(given)
+                    );
+                    self.all.notes.at(finding, at);
+                    usual
+                }
+            },
+        };
+        let explode = parameter.get("explode").value().as_bool();
+        let pairs = written(
+            name,
+            &value,
+            style,
+            explode.unwrap_or(style == Style::Form),
+            encoding,
+        );
+        if pairs.is_nested {
+            self.note_nested(at);
+        }
+        pairs
+    }
+
+    /// A parameter that has a media type instead of a style.
+    fn content_of(
+        &mut self,
+        parameter: Node<'_>,
+        (media_type, media): (&str, Node<'_>),
+        (place, name): (&str, &str),
+        encoding: Encoding,
+        at: impl FnOnce() -> String,
+    ) -> style::Written {
+        let value = example(parameter, &mut self.all.notes);
+        let value = value.or_else(|| example(media, &mut self.all.notes));
+        let value = value.unwrap_or_default();
+        let is_json = media_type.contains("json");
+        let text = match crate::library::text(&value).filter(|_| !is_json) {
+            Some(text) => text,
+            None => self.query_text(place, &value, media_type, at),
+        };
+        let encoding = match place {
+            "querystring" => Encoding::Reserved,
+            _ => encoding,
+        };
+        let own_name = match place {
+            "query" | "cookie" => encoding.encoded(name),
+            _ => String::new(),
+        };
+        style::Written {
+            pairs: vec![(own_name, encoding.encoded(&text))],
+            is_nested: false,
+        }
+    }
+
+    /// A value by the media type of a parameter's content.
+    fn query_text(
+        &mut self,
+        place: &str,
+        value: &Value,
+        media_type: &str,
+        at: impl FnOnce() -> String,
+    ) -> String {
+        let is_form = media_type.starts_with("application/x-www-form-urlencoded");
+        if place == "querystring" && is_form {
+            return written("", value, Style::Form, true, Encoding::All).joined("&");
+        }
+        if !media_type.contains("json") {
+            let finding = format!(
+                "a parameter of the type {} has a value in JSON",
+                shown(media_type)
+            );
+            self.all.notes.at(finding, at);
+        }
+        value.to_string()
+    }
+
+    /// The path of an operation with the values of its parameters. One that is described nowhere has
+    /// a value all the same.
+    fn filled(&mut self, operation: &Operation<'_>, values: &[(String, String)]) -> String {
+        let given = operation.path;
+        let (path, fragment) = given.split_once('#').unwrap_or((given, ""));
+        if !fragment.is_empty() {
+            let finding = "what follows a `#` in a path is left out".to_owned();
+            self.all.notes.at(finding, || operation.shown());
+        }
+        let slash = if path.starts_with('/') { "" } else { "/" };
+        let mut out = slash.to_owned();
+        let mut used = Vec::new();
+        let mut rest = path;
+        while let Some((before, inner)) = rest.split_once('{') {
+            out.push_str(&escaped(before));
+            let end = inner.find('}');
+            let name = end.map(|end| &inner[..end]);
+            // `{{x}}` and `${x}` are no parameters.
+            let is_tag = before.ends_with('$') || out.ends_with('{');
+            let Some(name) = name.filter(|name| !is_tag && !name.contains(['{', '/'])) else {
+                out.push('{');
+                rest = inner;
+                continue;
+            };
+            rest = &inner[name.len() + 1..];
+            // `{+name}` and `{name*}`, which OpenAPI does not have.
+            let plain = name.trim_matches(['+', '#', '.', '/', ';', '?', '&', '*']);
+            let known = |own: &str| own == name || own == plain;
+            match values.iter().find(|(own, _)| known(own)) {
+                Some((own, value)) => {
+                    out.push_str(value);
+                    used.push(own);
+                }
+                None => {
+                    let finding = "a parameter of a path is not described, so the plan has 1";
+                    let place = || format!("`{}` of {}", shown(name), operation.shown());
+                    self.all.notes.at(finding.to_owned(), place);
+                    out.push_str(UNKNOWN);
+                }
+            }
+        }
+        out.push_str(&escaped(rest));
+        if out.contains(['{', '}']) {
+            let finding = "a path has braces that are no parameters; they are sent as they are";
+            self.all.notes.at(finding.to_owned(), || operation.shown());
+        }
+        for (name, _) in values {
+            if !used.contains(&name) {
+                let finding = "a path parameter is left out, because its path has no such place";
+                let place = || format!("`{}` of {}", shown(name), operation.shown());
+                self.all.notes.at(finding.to_owned(), place);
+            }
+        }
+        out
     }
 }
 
-/// Percent-encodes what has a meaning in a path or a query; values that are made stay.
-fn encoded(text: &str) -> String {
-    let parts: Vec<_> = text.split(MADE_UUID).map(percent::encoded).collect();
-    parts.join(MADE_UUID)
+/// The example of a parameter, of a media type, or one that its schema gives.
+fn example(of: Node<'_>, notes: &mut Notes) -> Option<Value> {
+    let mut given = Some(of.get("example")).filter(|it| !it.is_null());
+    for (name, example) in of.get("examples").entries() {
+        if given.is_some() {
+            break;
+        }
+        match example.resolved() {
+            Ok(example) => {
+                let values = [example.get("value"), example.get("dataValue")];
+                given = values.into_iter().find(|value| !value.is_null());
+            }
+            Err(why) => notes.at(why, || format!("`{}` of {}", shown(name), of.place())),
+        }
+    }
+    match given {
+        Some(given) => Some(given.value().clone()),
+        None => Some(of.get("schema"))
+            .filter(|it| !it.is_null())
+            .and_then(|it| sample(it, notes)),
+    }
+}
+
+/// A text of a description within a path: what no request can have is encoded.
+fn escaped(text: &str) -> String {
+    percent::encoded_for_target(text).into_owned()
 }
 
 #[cfg(test)]
-mod tests {
-    use crate::{Form, Wishes, import};
-    use drumfire_document::Environment;
-    use drumfire_document::form::{self, Source, Syntax};
-    use std::io;
-    use std::sync::Mutex;
-
-    /// A machine that notes every file and variable that it is asked for.
-    #[derive(Debug, Default)]
-    struct Asked(Mutex<Vec<String>>);
-
-    impl Environment for Asked {
-        fn read(&self, path: &str) -> io::Result<Vec<u8>> {
-            self.0.lock().unwrap().push(path.to_owned());
-            Ok(b"content".to_vec())
-        }
-
-        fn variable(&self, name: &str) -> Option<String> {
-            self.0.lock().unwrap().push(name.to_owned());
-            Some("value".to_owned())
-        }
-    }
-
-    /// A description with a reference in each of its texts.
-    const HOSTILE: &str = r#"{"openapi": "3.0.0", "info": {"title": "${file:t}", "version": "1"},
-        "servers": [{"url": "http://${env:H}.test/${file:s}/{v}", "variables": {"v": {"default": "${file:v}"}}}],
-        "paths": {"/a/${file:id}/{p}": {"post": {"operationId": "${env:OP}", "parameters": [
-            {"name": "p", "in": "path", "required": true, "example": "{{ ${file:p} }}"},
-            {"name": "q${env:Q}", "in": "query", "required": true, "example": "${env:QV}"},
-            {"name": "X-A${env:A}", "in": "header", "required": true, "example": "${env:AV}$${env:AV}"},
-            {"name": "c${file:c}", "in": "cookie", "required": true, "example": "${file:cv}"}],
-          "requestBody": {"content": {"application/x-www-form-urlencoded": {"example": {"k${env:K}": "${env:KV}"}}}}},
-        "put": {"requestBody": {"content": {"application/json": {"example": {"k${env:J}": "${env:JV}"}}}}},
-        "patch": {"requestBody": {"content": {"text/${env:M}": {"example": "${file:b}"}}}}}}}"#;
-
-    #[test]
-    fn no_text_of_a_description_refers_to_a_file_or_a_variable() {
-        let wishes = Wishes {
-            keeps_all: true,
-            ..Wishes::default()
-        };
-        let imported = import(Form::OpenApi, HOSTILE, &wishes).unwrap();
-        assert_eq!(imported.document.pools[0].requests.len(), 3);
-        let text = form::print(&imported.document);
-        let machine = Asked::default();
-        let read = form::draft(&Source {
-            text: &text,
-            name: "plan.yaml",
-            syntax: Syntax::Yaml,
-            settings: &[],
-            environment: &machine,
-        });
-        assert_eq!(read.found, [], "{text}");
-        assert_eq!(*machine.0.lock().unwrap(), [""; 0], "{text}");
-        assert!(text.contains("/a/$${file:id}/"), "{text}");
-    }
-
-    #[test]
-    fn names_that_no_header_can_have_are_left_out_with_a_note() {
-        let text = r#"{"openapi": "3.0.0", "security": [{"key": []}],
-            "components": {"securitySchemes": {"key": {"type": "apiKey", "in": "header", "name": "my key"}}},
-            "servers": [{"url": "http://a.test"}],
-            "paths": {"/a": {"get": {"parameters": [
-                {"name": "X-${file:id}", "in": "header", "required": true, "example": "v"},
-                {"name": "X-Id", "in": "header", "required": true, "example": "v"}]}}}}"#;
-        let imported = import(Form::OpenApi, text, &Wishes::default()).unwrap();
-        let plan = form::print(&imported.document);
-        assert!(plan.contains("X-Id") && !plan.contains("file:id"), "{plan}");
-        assert!(!plan.contains("my key"), "{plan}");
-        for said in [
-            "header parameter `X-${file:id}` of GET /a",
-            "header `my key` of",
-        ] {
-            let is_said = imported.notes.iter().any(|note| note.contains(said));
-            assert!(is_said, "{said}: {:?}", imported.notes);
-        }
-    }
-}
+mod tests;

@@ -1,13 +1,19 @@
-//! Collections of Postman, version 2.1.
+//! Collections of Postman, versions 2.0 and 2.1.
 
-use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words};
-use crate::json_value::text;
+mod body;
+mod keys;
+mod url;
+
+use crate::exchange::{Exchange, Exchanges, Words, literal};
+use crate::library::{Library, Node, text};
+use crate::shape::{Seen, shown};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
+use drumfire_plan::{Header, percent};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
-/// Folders in folders.
+/// Folders in folders, and variables in variables.
 const DEPTH_MAX: usize = 64;
 
 /// Values that Postman makes, and what a plan has for them.
@@ -21,344 +27,427 @@ const DYNAMIC: [(&str, &str); 7] = [
     ("$timestamp", "{{ unix }}"),
 ];
 
-#[derive(Deserialize)]
-struct Collection {
-    item: Vec<Item>,
-    #[serde(default)]
-    variable: Vec<Pair>,
-    #[serde(default)]
-    auth: Value,
-    #[serde(default)]
-    event: Vec<Value>,
-}
-
-#[derive(Deserialize)]
-struct Item {
-    #[serde(default)]
-    name: String,
-    /// Of a folder.
-    #[serde(default)]
-    item: Option<Vec<Self>>,
-    #[serde(default)]
-    request: Value,
-    #[serde(default)]
-    auth: Value,
-    #[serde(default)]
-    event: Vec<Value>,
-}
-
-#[derive(Deserialize)]
-struct Pair {
-    #[serde(default)]
+/// A pair that is not switched off: of a header, a query, a form, an authentication.
+struct Pair<'a> {
     key: String,
-    #[serde(default)]
-    value: Value,
-    #[serde(default)]
-    disabled: bool,
-    /// `text` or `file`, of a form's part.
-    #[serde(default, rename = "type")]
-    kind: Value,
-    /// The path of such a file.
-    #[serde(default, rename = "src")]
-    source: Value,
-    /// The media type of a part.
-    #[serde(default, rename = "contentType")]
-    media_type: Value,
+    node: Node<'a>,
+    value: Node<'a>,
+}
+
+impl Pair<'_> {
+    fn has_value(&self) -> bool {
+        !self.value.is_null()
+    }
+
+    /// The value as a text; JSON of a list or an object.
+    fn text(&self) -> String {
+        match self.value.value() {
+            Value::Null => String::new(),
+            value => text(value).unwrap_or_else(|| value.to_string()),
+        }
+    }
+}
+
+/// The pairs of a list, or of a mapping as version 2.0 has them.
+fn pairs(list: Node<'_>) -> Vec<Pair<'_>> {
+    let of_list = list.list().filter(|node| {
+        let is_off =
+            node.get("disabled").is_true() || node.get("enabled").value() == &Value::Bool(false);
+        node.value().is_object() && !is_off
+    });
+    let mut pairs: Vec<Pair<'_>> = of_list
+        .map(|node| {
+            let key = node.get("key").text().or_else(|| node.get("id").text());
+            Pair {
+                key: key.unwrap_or_default(),
+                node,
+                value: node.get("value"),
+            }
+        })
+        .collect();
+    pairs.extend(list.entries().map(|(key, value)| Pair {
+        key: key.to_owned(),
+        node: list,
+        value,
+    }));
+    pairs
+}
+
+/// What proves who asks: a field of a header or of the query.
+struct Proof {
+    place: &'static str,
+    field: String,
+    value: Words,
+}
+
+/// What the words of a text are for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Use {
+    Text,
+    /// What no URL can have is encoded.
+    Url,
 }
 
 /// Reads a collection.
 pub(crate) fn read(content: &str) -> Result<Exchanges, String> {
-    let collection: Collection = serde_json::from_str(content)
+    let given: Value = serde_json::from_str(content)
         .map_err(|error| format!("not a Postman collection: {error}"))?;
-    let mut reader = Reader::default();
-    let variables = collection.variable.iter().filter(|pair| !pair.disabled);
-    reader.names = variables.map(|pair| pair.key.clone()).collect();
-    for pair in collection.variable.iter().filter(|pair| !pair.disabled) {
-        let value = reader.words(&text(&pair.value).unwrap_or_default());
-        let name = name_of(&pair.key);
-        reader.all.vars.push((name, value));
+    // The API of Postman wraps it.
+    let is_wrapped = given["item"].is_null() && given["collection"].is_object();
+    let given = if is_wrapped {
+        given["collection"].clone()
+    } else {
+        given
+    };
+    if given["requests"].is_array() && given["item"].is_null() {
+        return Err("this is a collection of version 1; export it as version 2.1".to_owned());
     }
-    reader.scripts("the collection", &collection.event);
-    for item in &collection.item {
-        reader.item(item, "", &collection.auth, 0);
+    if !given["item"].is_array() {
+        return Err("not a Postman collection: it has no list `item`".to_owned());
+    }
+    let library = Library::of(given);
+    let root = library.root();
+    let mut reader = Reader::default();
+    reader
+        .seen
+        .check(root, &keys::COLLECTION, &mut reader.all.notes);
+    for pair in pairs(root.get("variable")) {
+        reader.values.insert(pair.key.clone(), pair.text());
+    }
+    for (key, value) in reader.values.clone() {
+        let value = Words::Plan(reader.plan_words(&value, Use::Text));
+        reader.all.vars.push((name_of(&key), value));
+    }
+    reader.scripts("the collection", root);
+    let prunes = !root
+        .get("protocolProfileBehavior")
+        .get("disableBodyPruning")
+        .is_true();
+    let inherited = Inherited {
+        auth: root.get("auth"),
+        prunes,
+    };
+    for item in root.get("item").list() {
+        reader.item(item, "", inherited, 0);
     }
     Ok(reader.all)
+}
+
+/// What the items of a folder have of it.
+#[derive(Clone, Copy)]
+struct Inherited<'a> {
+    auth: Node<'a>,
+    /// Whether methods that have no body lose theirs.
+    prunes: bool,
 }
 
 /// A collection as far as it was read.
 #[derive(Default)]
 struct Reader {
     all: Exchanges,
-    /// The variables that the collection has.
-    names: Vec<String>,
+    seen: Seen,
+    /// The variables of the collection.
+    values: BTreeMap<String, String>,
 }
 
 impl Reader {
-    fn scripts(&mut self, name: &str, events: &[Value]) {
-        let has_code = |event: &Value| {
-            let lines = event["script"]["exec"].as_array().into_iter().flatten();
-            lines
-                .filter_map(Value::as_str)
-                .any(|line| !line.trim().is_empty())
+    fn scripts(&mut self, name: &str, of: Node<'_>) {
+        let has_code = |event: Node<'_>| {
+            let script = event.get("script");
+            let lines = [script.get("exec"), script];
+            let is_code = |line: Node<'_>| line.str().is_some_and(|line| !line.trim().is_empty());
+            let is_disabled = event.get("disabled").is_true();
+            !is_disabled
+                && lines
+                    .into_iter()
+                    .any(|it| is_code(it) || it.list().any(is_code))
         };
-        if events.iter().any(has_code) {
+        if of.get("event").list().any(has_code) {
             self.all
-                .note(format!("the scripts of {name} are not imported"));
+                .notes
+                .at("scripts are not imported".to_owned(), || shown(name));
         }
     }
 
-    fn item(&mut self, item: &Item, folder: &str, auth: &Value, depth: usize) {
+    fn item(&mut self, item: Node<'_>, folder: &str, outer: Inherited<'_>, depth: usize) {
+        self.seen.check(item, &keys::ITEM, &mut self.all.notes);
+        let own = item.get("name").text().unwrap_or_default();
         let name = match folder {
-            "" => item.name.clone(),
-            folder => format!("{folder}/{}", item.name),
+            "" => own,
+            folder => format!("{folder}/{own}"),
         };
-        self.scripts(&name, &item.event);
-        let auth = if item.auth.is_object() {
-            &item.auth
-        } else {
-            auth
+        self.scripts(&name, item);
+        let auth = item.get("auth");
+        let pruning = item
+            .get("protocolProfileBehavior")
+            .get("disableBodyPruning");
+        let inherited = Inherited {
+            auth: if auth.value().is_object() {
+                auth
+            } else {
+                outer.auth
+            },
+            prunes: pruning
+                .value()
+                .as_bool()
+                .map_or(outer.prunes, |is_disabled| !is_disabled),
         };
-        if let Some(items) = &item.item {
+        if item.get("item").value().is_array() {
             if depth >= DEPTH_MAX {
-                self.all.note(format!(
-                    "the folder {name} is nested too deeply and is left out"
-                ));
-                return;
+                let finding = "a folder is nested too deeply and is left out".to_owned();
+                return self.all.notes.at(finding, || shown(&name));
             }
-            for below in items {
-                self.item(below, &name, auth, depth + 1);
+            for below in item.get("item").list() {
+                self.item(below, &name, inherited, depth + 1);
             }
             return;
         }
-        self.request(&name, &item.request, auth);
+        self.request(&name, item.get("request"), inherited);
     }
 
-    fn request(&mut self, name: &str, request: &Value, auth: &Value) {
-        let url = match request {
-            Value::String(url) => url.clone(),
-            request => {
-                let raw = text(&request["url"]["raw"]).or_else(|| text(&request["url"]));
-                raw.unwrap_or_default()
-            }
-        };
-        if url.is_empty() {
-            self.all
-                .note(format!("`{name}` has no URL and is left out"));
-            return;
+    fn request(&mut self, name: &str, request: Node<'_>, outer: Inherited<'_>) {
+        let is_text = request.str().is_some();
+        if !is_text {
+            self.seen
+                .check(request, &keys::REQUEST, &mut self.all.notes);
         }
-        let url = self.with_path_variables(url, &request["url"]["variable"]);
-        let scheme = if url.contains("://") || url.starts_with("{{") {
-            ""
-        } else {
-            "http://"
+        let given = if is_text { request } else { request.get("url") };
+        let Some(url) = self.url(given, name) else {
+            let finding = "a request has no URL and is left out".to_owned();
+            return self.all.notes.at(finding, || format!("`{}`", shown(name)));
         };
-        let url = self.words(&format!("{scheme}{url}"));
-        let method = request["method"].as_str().unwrap_or("GET");
-        let mut exchange = Exchange::new(method, url);
-        exchange.name = Some(name.to_owned());
-        for pair in pairs(&request["header"]) {
-            let value = self.words(&text(&pair.value).unwrap_or_default());
-            exchange.headers.push((pair.key, value));
-        }
-        let auth = if request["auth"].is_object() {
-            &request["auth"]
-        } else {
+        let method = request.get("method").str().unwrap_or("GET");
+        let method = self
+            .fixed_or_note(method, "method", name)
+            .unwrap_or_else(|| "GET".to_owned());
+        let mut exchange = Exchange::new(&method, url);
+        exchange.name = Some(name.to_owned()).filter(|name| !name.is_empty());
+        self.headers(&mut exchange, request.get("header"), name);
+        let auth = request.get("auth");
+        let auth = if auth.value().is_object() {
             auth
+        } else {
+            outer.auth
         };
         self.auth(&mut exchange, auth);
-        self.body(&mut exchange, &request["body"]);
+        self.body(&mut exchange, request.get("body"), outer.prunes, name);
         self.all.requests.push(exchange);
     }
 
-    /// `:id` in a path, with its value.
-    fn with_path_variables(&self, url: String, variables: &Value) -> String {
-        let at = url.find(['?', '#']).unwrap_or(url.len());
-        let (path, query) = url.split_at(at);
-        let mut url = path.to_owned();
-        for pair in pairs(variables) {
-            let value = text(&pair.value).unwrap_or_default();
-            let segments = url
-                .split('/')
-                .map(|segment| match segment.strip_prefix(':') {
-                    Some(name) if name == pair.key => value.as_str(),
-                    _ => segment,
-                });
-            url = segments.collect::<Vec<_>>().join("/");
+    fn headers(&mut self, exchange: &mut Exchange, given: Node<'_>, name: &str) {
+        let mut fields: Vec<(String, String)> = Vec::new();
+        for pair in pairs(given) {
+            self.seen.check(pair.node, &keys::PAIR, &mut self.all.notes);
+            fields.push((pair.key.clone(), pair.text()));
         }
-        url + query
-    }
-
-    fn auth(&mut self, exchange: &mut Exchange, auth: &Value) {
-        let Some(kind) = auth["type"].as_str() else {
-            return;
-        };
-        let own = pairs(&auth[kind]);
-        let value = |key: &str| {
-            let found = own.iter().find(|pair| pair.key == key);
-            found.and_then(|pair| text(&pair.value)).unwrap_or_default()
-        };
-        let field = match kind {
-            "noauth" => return,
-            "bearer" => (
-                "Authorization".to_owned(),
-                format!("Bearer {}", value("token")),
-            ),
-            "basic" => {
-                let pair = format!("{}:{}", value("username"), value("password"));
-                if pair.contains("{{") {
-                    self.all
-                        .note("basic authentication with variables is not imported".to_owned());
-                    return;
-                }
-                (
-                    "Authorization".to_owned(),
-                    format!("Basic {}", STANDARD.encode(pair)),
-                )
+        for line in given.str().unwrap_or_default().lines() {
+            if let Some((key, value)) = line.split_once(':') {
+                fields.push((key.trim().to_owned(), value.trim().to_owned()));
             }
-            "apikey" if value("in") == "query" => {
-                let pair = format!("{}={}", value("key"), value("value"));
-                exchange.url = self.with_query(&exchange.url, &pair);
-                return;
-            }
-            "apikey" => (value("key"), value("value")),
-            kind => {
-                self.all
-                    .note(format!("authentication by `{kind}` is not imported"));
-                return;
-            }
-        };
-        if !exchange.has(&field.0) {
-            let value = self.words(&field.1);
-            exchange.headers.push((field.0, value));
         }
-    }
-
-    /// A URL with one more pair in its query.
-    fn with_query(&mut self, url: &Words, pair: &str) -> Words {
-        let sign = if url.as_str().contains('?') { '&' } else { '?' };
-        let pair = self.words(pair);
-        match (url, &pair) {
-            (Words::Plain(url), Words::Plain(pair)) => Words::Plain(format!("{url}{sign}{pair}")),
-            (url, pair) => Words::Plan(format!("{}{sign}{}", url.in_plan(), pair.in_plan())),
-        }
-    }
-
-    /// The parts of a form of the request `name`.
-    fn parts(&mut self, pairs: Vec<Pair>, name: &str) -> Vec<FormPart> {
-        let mut parts = Vec::with_capacity(pairs.len());
-        for pair in pairs {
-            let content = if pair.kind != "file" {
-                let value = text(&pair.value).unwrap_or_default();
-                PartContent::Text(self.words(&value))
-            } else if let Some(path) = text(&pair.source) {
-                PartContent::File(path)
-            } else {
-                self.all.note(format!(
-                    "the part `{}` of `{name}` has no file name",
-                    pair.key
-                ));
+        for (key, value) in fields {
+            let Some(key) = self.fixed_or_note(&key, "header", name) else {
                 continue;
             };
-            parts.push(FormPart {
-                name: pair.key,
-                content,
-                file_name: None,
-                media_type: text(&pair.media_type),
-            });
+            if Header::new(&key, b"").is_err() {
+                let finding = "a header is left out: a header can't have this name".to_owned();
+                let place = || format!("`{}` of {}", shown(&key), shown(name));
+                self.all.notes.at(finding, place);
+                continue;
+            }
+            let value = self.words(value.trim());
+            exchange.headers.push((key, value));
         }
-        parts
     }
 
-    fn body(&mut self, exchange: &mut Exchange, body: &Value) {
-        let name = exchange.name.clone().unwrap_or_default();
-        let fields = |mode: &str| pairs(&body[mode]);
-        let (made, media_type) = match body["mode"].as_str() {
-            Some("raw") => {
-                let raw = text(&body["raw"]).unwrap_or_default();
-                let is_json = body["options"]["raw"]["language"] == "json";
-                (
-                    Body::Text(self.words(&raw)),
-                    is_json.then_some("application/json"),
-                )
-            }
-            Some("urlencoded") => {
-                let fields = fields("urlencoded").into_iter().map(|pair| {
-                    let value = self.words(&text(&pair.value).unwrap_or_default());
-                    (pair.key, value)
-                });
-                (Body::Form(fields.collect()), None)
-            }
-            Some("formdata") => {
-                let parts = self.parts(fields("formdata"), &name);
-                (exchange.take_parts(parts), None)
-            }
-            Some("graphql") => {
-                let graphql = &body["graphql"];
-                let variables = text(&graphql["variables"]).unwrap_or_default();
-                let variables: Value = serde_json::from_str(&variables).unwrap_or(Value::Null);
-                let json = serde_json::json!({ "query": graphql["query"], "variables": variables });
-                (
-                    Body::Text(self.words(&json.to_string())),
-                    Some("application/json"),
-                )
-            }
-            Some("file") => match text(&body["file"]["src"]) {
-                Some(path) => (Body::File(path), None),
-                None => return,
-            },
-            Some(mode) => {
-                self.all
-                    .note(format!("the body of `{name}` ({mode}) is not imported"));
-                return;
-            }
-            None => return,
-        };
-        exchange.body = Some(made);
-        if let Some(media_type) = media_type.filter(|_| !exchange.has("content-type")) {
-            exchange
-                .headers
-                .push(("Content-Type".to_owned(), Words::plain(media_type)));
+    /// A text whose variables have known values; a note if they have not.
+    fn fixed_or_note(&mut self, given: &str, what: &str, name: &str) -> Option<String> {
+        let fixed = self.fixed(given);
+        if fixed.is_none() {
+            let finding =
+                format!("a {what} is left out, because its name has a variable without a value");
+            let place = || format!("`{}` of {}", shown(given), shown(name));
+            self.all.notes.at(finding, place);
         }
+        fixed
+    }
+
+    /// Adds what proves who asks.
+    fn auth(&mut self, exchange: &mut Exchange, auth: Node<'_>) {
+        let Some(kind) = auth.get("type").str() else {
+            return;
+        };
+        let Some(proof) = self.proof(kind, &pairs(auth.get(kind))) else {
+            return;
+        };
+        let Proof {
+            place,
+            field,
+            value,
+        } = proof;
+        if place == "query" {
+            let pair = self.plan_words(&field, Use::Url);
+            let url = exchange.url.in_plan();
+            let sign = if url.contains('?') { '&' } else { '?' };
+            exchange.url = Words::Plan(format!("{url}{sign}{pair}={}", value.in_plan()));
+            return;
+        }
+        let request = exchange.name.clone().unwrap_or_default();
+        let Some(field) = self.fixed_or_note(&field, "header", &request) else {
+            return;
+        };
+        if Header::new(&field, b"").is_err() {
+            let finding =
+                "a key of an authentication is left out: a header can't have its name".to_owned();
+            let place = || format!("`{}` of {}", shown(&field), shown(&request));
+            return self.all.notes.at(finding, place);
+        }
+        if !exchange.has(&field) {
+            exchange.headers.push((field, value));
+        }
+    }
+
+    /// What an authentication sends.
+    fn proof(&mut self, kind: &str, own: &[Pair<'_>]) -> Option<Proof> {
+        let value = |key: &str| {
+            let found = own.iter().find(|pair| pair.key == key);
+            found.map(Pair::text).unwrap_or_default()
+        };
+        let authorization = |value: Words| Proof {
+            place: "header",
+            field: "Authorization".to_owned(),
+            value,
+        };
+        let secret = |scheme: &str, variable: &str| {
+            Words::Plan(format!("{scheme} ${{secret:env:{variable}:-none-yet}}"))
+        };
+        Some(match kind {
+            "noauth" => return None,
+            "bearer" => authorization(self.words(&format!("Bearer {}", value("token")))),
+            "basic" => {
+                let pair = format!("{}:{}", value("username"), value("password"));
+                match self.fixed(&pair) {
+                    Some(pair) => {
+                        authorization(Words::Plain(format!("Basic {}", STANDARD.encode(pair))))
+                    }
+                    None => {
+                        self.all.note(
+                            "basic authentication has variables without a value; the plan reads \
+                             `user:password` in base64 from the environment variable BASIC"
+                                .to_owned(),
+                        );
+                        authorization(secret("Basic", "BASIC"))
+                    }
+                }
+            }
+            "apikey" if value("in") == "query" => Proof {
+                place: "query",
+                field: value("key"),
+                value: Words::Plan(self.plan_words(&value("value"), Use::Url)),
+            },
+            "apikey" => Proof {
+                place: "header",
+                field: value("key"),
+                value: self.words(&value("value")),
+            },
+            "oauth2" if value("accessToken").is_empty() => {
+                self.all.note(
+                    "`Authorization` reads its token from the environment variable TOKEN"
+                        .to_owned(),
+                );
+                authorization(secret("Bearer", "TOKEN"))
+            }
+            "oauth2" if value("addTokenTo") == "queryParams" => Proof {
+                place: "query",
+                field: "access_token".to_owned(),
+                value: Words::Plan(self.plan_words(&value("accessToken"), Use::Url)),
+            },
+            "oauth2" => {
+                let prefix = value("headerPrefix");
+                let prefix = Some(prefix.trim()).filter(|prefix| !prefix.is_empty());
+                let prefix = prefix.unwrap_or("Bearer");
+                authorization(self.words(&format!("{prefix} {}", value("accessToken"))))
+            }
+            kind => {
+                let finding = format!("authentication by `{}` is not imported", shown(kind));
+                self.all.note(finding);
+                return None;
+            }
+        })
+    }
+
+    /// A text whose `{{name}}` have the values of the collection; none if it has others.
+    fn fixed(&self, given: &str) -> Option<String> {
+        let mut text = given.to_owned();
+        for _ in 0..DEPTH_MAX {
+            let Some((before, rest)) = text.split_once("{{") else {
+                return Some(text);
+            };
+            let (name, behind) = rest.split_once("}}")?;
+            let value = self.values.get(name.trim())?;
+            text = format!("{before}{value}{behind}");
+        }
+        None
     }
 
     /// A text whose `{{name}}` are variables, as a plan has it.
     fn words(&mut self, given: &str) -> Words {
-        if !given.contains("{{") {
-            return Words::plain(given);
+        match ["{{", "{%", "{#"].iter().any(|tag| given.contains(tag)) {
+            true => Words::Plan(self.plan_words(given, Use::Text)),
+            false => Words::plain(given),
         }
+    }
+
+    fn plan_words(&mut self, given: &str, purpose: Use) -> String {
+        let text = |text: &str| match purpose {
+            Use::Text => literal(text),
+            Use::Url => literal(&percent::escaped(text)),
+        };
         let mut out = String::new();
         let mut rest = given;
         while let Some(at) = rest.find("{{") {
-            out.push_str(&rest[..at].replace("${", "$${"));
             let Some(length) = rest[at..].find("}}") else {
-                rest = &rest[at..];
                 break;
             };
+            out.push_str(&text(&rest[..at]));
             let name = rest[at + 2..at + length].trim();
             rest = &rest[at + length + 2..];
             if let Some((_, template)) = DYNAMIC.iter().find(|(known, _)| *known == name) {
+                if out.ends_with('{') {
+                    // `{{{` would begin another tag.
+                    out.pop();
+                    out.push_str("{{ '{' }}");
+                }
                 out.push_str(template);
-            } else if self.names.iter().any(|known| known == name) {
+                continue;
+            }
+            let inline = self
+                .fixed(&format!("{{{{{name}}}}}"))
+                .filter(|value| purpose == Use::Url && percent::escaped(value) != value.as_str());
+            if let Some(value) = inline {
+                // What the variable has can't stand in a URL.
+                out.push_str(&text(&value));
+            } else if self.values.contains_key(name) {
                 out.extend(["${", &name_of(name), "}"]);
             } else {
                 let variable = name_of(name).to_uppercase();
-                self.all.note(format!(
-                    "`{{{{{name}}}}}` is not a variable of the collection; the plan reads the \
-                     environment variable {variable}"
-                ));
-                out.extend(["${env:", &variable, ":-", &variable, "}"]);
+                out.push_str(&self.of_environment(name, &variable));
             }
         }
-        out.push_str(&rest.replace("${", "$${"));
-        Words::Plan(out)
+        out.push_str(&text(rest));
+        out
     }
-}
 
-/// Pairs that are not switched off.
-fn pairs(list: &Value) -> Vec<Pair> {
-    let items = list.as_array().into_iter().flatten();
-    let pairs = items.filter_map(|item| Pair::deserialize(item).ok());
-    pairs.filter(|pair| !pair.disabled).collect()
+    /// The reference that stands for a variable that the collection lacks.
+    fn of_environment(&mut self, name: &str, usual: &str) -> String {
+        let variable = name_of(name).to_uppercase();
+        self.all.note(format!(
+            "`{{{{{}}}}}` is not a variable of the collection; the plan reads the \
+             environment variable {variable}",
+            shown(name)
+        ));
+        format!("${{env:{variable}:-{usual}}}")
+    }
 }
 
 /// A variable's name as a plan may have it.
@@ -370,3 +459,6 @@ fn name_of(name: &str) -> String {
         false => name,
     }
 }
+
+#[cfg(test)]
+mod tests;

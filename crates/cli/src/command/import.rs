@@ -5,8 +5,10 @@ use crate::flags::{ImportFlags, ImportForm};
 use crate::input;
 use crate::output::Output;
 use drumfire_document::form;
-use drumfire_import::{Form, Wishes, import};
+use drumfire_import::{Form, Source, Wishes, import};
 use drumfire_units::utf8;
+use std::ffi::OsStr;
+use std::io;
 use std::path::Path;
 
 /// The name that stands for standard input.
@@ -38,11 +40,36 @@ pub(crate) fn run(flags: &ImportFlags, output: &Output) -> Result<Exit, Failure>
         keeps_pauses: flags.pauses,
         keeps_all: flags.all,
     };
-    let imported = import(kind, text, &wishes);
+    let path = Path::new(name);
+    let source = Source {
+        text,
+        name: path
+            .file_name()
+            .and_then(OsStr::to_str)
+            .filter(|_| path.is_file())
+            .unwrap_or_default(),
+        read: &|file| read_beside(path, file),
+    };
+    let imported = import(kind, &source, &wishes);
     let imported = imported.map_err(|error| Failure::usage(format!("{name}: {error}")))?;
     output.print_plan(&form::print(&imported.document))?;
     for note in imported.notes {
         output.remark(&format!("drumfire: {note}\n"));
     }
     Ok(Exit::Done)
+}
+
+/// Reads a file in the folder of a document, or below it. A link must not lead out of it.
+fn read_beside(document: &Path, file: &str) -> io::Result<Vec<u8>> {
+    if !document.is_file() {
+        return Err(io::Error::other("the document is not in a folder"));
+    }
+    let folder = document.canonicalize()?.with_file_name("");
+    let path = folder.join(file).canonicalize()?;
+    match path.starts_with(&folder) {
+        true => input::read(&path),
+        false => Err(io::Error::other(
+            "it is a link out of the document's folder",
+        )),
+    }
 }

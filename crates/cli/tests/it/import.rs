@@ -47,7 +47,7 @@ fn command_lines_of_curl_become_a_plan() {
         plan,
         "drumfire: 1\ndefaults:\n  target: https://shop.test\n  compressed: \"true\"\n  tls:\n    insecure: true\n  \
          headers:\n    Accept: \"*/*\"\npools:\n  main:\n    rate: 10/s\n    requests:\n      - put: /cart?x=1\n        \
-         headers:\n          Cookie: id=1\n          Content-Type: application/x-www-form-urlencoded\n        \
+         headers:\n          Accept-Encoding: gzip\n          Cookie: id=1\n          Content-Type: application/x-www-form-urlencoded\n        \
          body: \"{'a':'é'}\"\n      - get: /pay?a=1&b=c%20d\n        headers:\n          \
          Authorization: Basic bWU6cHc=\n          Upgrade-Insecure-Requests: 1\nstop:\n  after: 10s\n"
     );
@@ -134,8 +134,8 @@ fn what_others_own_or_what_changes_something_is_left_out() {
         "{plan}"
     );
     for note in [
-        "DELETE /a is left out, because it may change something; use --all to keep it",
-        "GET /b is left out, because it is deprecated; use --all to keep it",
+        "operations are left out, because they may change something; use --all to keep them: DELETE /a",
+        "operations are left out, because they are deprecated; use --all to keep them: GET /b",
     ] {
         assert!(notes.contains(note), "{note}: {notes}");
     }
@@ -176,7 +176,7 @@ fn a_recording_becomes_a_plan_with_or_without_its_pauses() {
         "{plan}"
     );
     assert!(
-        notes.contains("`wss://h.test/c` is not an HTTP request"),
+        notes.contains("requests that are not HTTP are left out: `wss://h.test/c`"),
         "{notes}"
     );
     let (paused, _) = imported("har", HAR, "--pauses");
@@ -222,7 +222,7 @@ fn a_description_becomes_a_request_for_each_operation() {
         "{plan}"
     );
     assert!(
-        notes.contains("the optional query parameter `page` of GET /v1/pets/{id} is left out"),
+        notes.contains("optional query parameters are left out: `page` of GET /pets/{id}"),
         "{notes}"
     );
     let (elsewhere, _) = imported("openapi", OPENAPI, "--all --target http://127.0.0.1:9");
@@ -246,7 +246,11 @@ fn examples_of_a_description_are_no_templates() {
     let serve = Serve::new("");
     let flags = format!("--all --target {}", serve.url);
     let (plan, notes) = imported("openapi", text, &flags);
-    assert_eq!(notes, "");
+    assert!(
+        notes
+            .contains("braces that are no parameters; they are sent as they are: POST /{{x}}/{id}"),
+        "{notes}"
+    );
     assert!(plan.contains("\\u202e it"), "{plan}");
     let folder = Folder::new();
     folder.write("plan.yaml", &plan);
@@ -314,10 +318,7 @@ fn a_collection_becomes_a_plan_with_its_variables() {
     ] {
         assert!(plan.contains(text), "{text}\n{plan}");
     }
-    assert!(
-        notes.contains("the scripts of F/R are not imported"),
-        "{notes}"
-    );
+    assert!(notes.contains("scripts are not imported: F/R"), "{notes}");
     assert!(
         notes.contains("the plan reads the environment variable TOKEN"),
         "{notes}"
@@ -369,8 +370,8 @@ fn a_log_becomes_its_paths_with_their_weights() {
     assert!(plan.contains("- get: /a\n        weight: 2\n"), "{plan}");
     assert!(plan.contains("- get: /b?x=1\n"), "{plan}");
     assert!(
-        notes.contains("lines without a quoted request are left out (1)")
-            && notes.contains("because a log has no bodies (1)"),
+        notes.contains("lines that are not of an access log are left out (1, first in line 5)")
+            && notes.contains("because a log has no bodies (1, first in line 4)"),
         "{notes}"
     );
     let folder = Folder::new();
@@ -418,4 +419,29 @@ fn a_new_plan_runs_as_it_stands() {
             serde_json::from_str(&run(&folder, &["schema", form]).stdout).unwrap();
         assert!(schema["$id"].is_string(), "{form}");
     }
+}
+
+/// Files beside a description are read, but no link leads out of its folder.
+#[test]
+fn a_description_refers_to_files_below_its_folder() {
+    let folder = Folder::new();
+    fs::create_dir_all(folder.at("api/res")).unwrap();
+    folder.write(
+        "secret.yaml",
+        "parameters: [ { name: X-Secret, in: header, required: true, example: s } ]",
+    );
+    std::os::unix::fs::symlink(folder.at("secret.yaml"), folder.at("api/link.yaml")).unwrap();
+    folder.write("api/res/get.yaml", "operationId: fromFile");
+    folder.write(
+        "api/root.yaml",
+        "openapi: 3.0.0\nservers: [ { url: http://a.test } ]\npaths:\n  /a: { get: { $ref: res/get.yaml } }\n  \
+         /b: { get: { $ref: link.yaml } }\n",
+    );
+    let shown = run(&folder, &["import", "openapi", "api/root.yaml"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    assert!(shown.stdout.contains("name: fromFile"), "{}", shown.stdout);
+    assert!(!shown.stdout.contains("X-Secret"), "{}", shown.stdout);
+    let note = "an operation is left out, because the reference `link.yaml` can't be followed: can't read \
+                link.yaml: it is a link out of the document's folder: GET /b";
+    assert!(shown.stderr.contains(note), "{}", shown.stderr);
 }

@@ -1,0 +1,181 @@
+//! Every key of the specification.
+
+use super::keys;
+use crate::Form;
+use crate::keyed::{self, Keys, row, row_in};
+use crate::shape::Shape;
+use serde_json::{Value, json};
+
+fn archive() -> Value {
+    json!({"log": {"version": "1.2", "creator": {"name": "c", "version": "1"}, "entries": [{
+        "startedDateTime": "2024-01-01T00:00:00Z", "time": 1,
+        "request": {
+            "method": "POST", "url": "http://h.test/a",
+            "headers": [{"name": "X", "value": "1"}],
+            "cookies": [{"name": "c", "value": "1"}],
+            "queryString": [{"name": "q", "value": "1"}],
+            "postData": {"mimeType": "multipart/form-data", "params": [{"name": "p", "value": "1"}]}
+        }
+    }]}})
+}
+
+#[track_caller]
+fn check(shape: &Shape, pointer: &str, rows: Vec<(&str, Value, Option<Value>)>) {
+    keyed::check(
+        Form::Har,
+        &archive(),
+        &Keys {
+            shape,
+            pointer,
+            rows,
+        },
+    );
+}
+
+#[test]
+fn keys_of_archives_and_entries() {
+    check(
+        &keys::ARCHIVE,
+        "",
+        vec![
+            row("log", archive()["log"].clone()),
+            row("unknown", json!(1)),
+        ],
+    );
+    check(
+        &keys::LOG,
+        "/log",
+        vec![
+            row("version", json!("1.3")),
+            row("creator", json!({"name": "n"})),
+            row("browser", json!({"name": "n"})),
+            row("pages", json!([{"id": "p"}])),
+            row("entries", archive()["log"]["entries"].clone()),
+            row("comment", json!("c")),
+            row("unknown", json!(1)),
+            row("_own", json!(1)),
+        ],
+    );
+    // Their moments make pauses, which are not asked for here.
+    let timeless = Shape {
+        of: keys::ENTRY.of,
+        used: &[("request", crate::shape::Inner::Value)],
+        idle: &[
+            "pageref",
+            "response",
+            "cache",
+            "timings",
+            "serverIPAddress",
+            "connection",
+            "comment",
+            "startedDateTime",
+            "time",
+        ],
+    };
+    check(
+        &timeless,
+        "/log/entries/0",
+        vec![
+            row("pageref", json!("p")),
+            row("startedDateTime", json!("2024-01-01T00:00:05Z")),
+            row("time", json!(5)),
+            row(
+                "request",
+                json!({"method": "GET", "url": "http://other.test/"}),
+            ),
+            row("response", json!({"status": 200})),
+            row("cache", json!({})),
+            row("timings", json!({"wait": 1})),
+            row("serverIPAddress", json!("10.0.0.1")),
+            row("connection", json!("1")),
+            row("comment", json!("c")),
+            row("unknown", json!(1)),
+            row("_own", json!(1)),
+        ],
+    );
+}
+
+#[test]
+fn keys_of_requests() {
+    let request = "/log/entries/0/request";
+    check(
+        &keys::REQUEST,
+        request,
+        vec![
+            row("method", json!("PUT")),
+            row("url", json!("http://h.test/b")),
+            row("httpVersion", json!("HTTP/2")),
+            row("cookies", json!([{"name": "d", "value": "1"}])),
+            row("headers", json!([{"name": "Y", "value": "1"}])),
+            row("queryString", json!([{"name": "r", "value": "1"}])),
+            row("postData", json!({"mimeType": "text/plain", "text": "t"})),
+            row("headersSize", json!(1)),
+            row("bodySize", json!(1)),
+            row("comment", json!("c")),
+            row("unknown", json!(1)),
+        ],
+    );
+}
+
+#[test]
+fn keys_of_cookies_pairs_and_bodies() {
+    let request = "/log/entries/0/request";
+    let cookie = format!("{request}/cookies/0");
+    check(
+        &keys::COOKIE,
+        &cookie,
+        vec![
+            row("name", json!("d")),
+            row("value", json!("2")),
+            row("path", json!("/")),
+            row("domain", json!("h")),
+            row("expires", json!("2030-01-01T00:00:00Z")),
+            row("httpOnly", json!(true)),
+            row("secure", json!(true)),
+            row("sameSite", json!("Lax")),
+            row("comment", json!("c")),
+            row("unknown", json!(1)),
+        ],
+    );
+    for list in ["headers", "queryString"] {
+        check(
+            &keys::PAIR,
+            &format!("{request}/{list}/0"),
+            vec![
+                row("name", json!("Z")),
+                row("value", json!("2")),
+                row("comment", json!("c")),
+                row("unknown", json!(1)),
+            ],
+        );
+    }
+    let body = format!("{request}/postData");
+    check(
+        &keys::BODY,
+        &body,
+        vec![
+            row("mimeType", json!("application/x-www-form-urlencoded")),
+            row("params", json!([{"name": "other", "value": "1"}])),
+            row("text", json!("t")),
+            row_in(
+                "encoding",
+                json!("base64"),
+                json!({"mimeType": "a/b", "text": "dGV4dA=="}),
+            ),
+            row("comment", json!("c")),
+            row("unknown", json!(1)),
+        ],
+    );
+    check(
+        &keys::PARAM,
+        &format!("{body}/params/0"),
+        vec![
+            row("name", json!("other")),
+            row("value", json!("2")),
+            row("fileName", json!("f")),
+            row("contentType", json!("a/b")),
+            row("comment", json!("c")),
+            row("unknown", json!(1)),
+        ],
+    );
+}

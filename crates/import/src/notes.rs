@@ -1,0 +1,104 @@
+//! What a text has that its plan has not, a sentence each. Equal findings at several places are one
+//! sentence.
+
+use std::collections::HashMap;
+
+/// As many places are named of one finding.
+const PLACES_MAX: usize = 3;
+
+/// Findings in the order in which they came.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Notes {
+    groups: Vec<Group>,
+    /// The groups by their finding.
+    known: HashMap<String, usize>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Group {
+    finding: String,
+    /// The first places.
+    places: Vec<String>,
+    /// How many more there are.
+    others: usize,
+}
+
+impl Notes {
+    /// Notes something that has no place, once.
+    pub(crate) fn add(&mut self, finding: String) {
+        self.group(finding);
+    }
+
+    /// Notes something at a place, which is only made if it will be named.
+    pub(crate) fn at(&mut self, finding: String, place: impl FnOnce() -> String) {
+        let group = self.group(finding);
+        if group.places.len() == PLACES_MAX {
+            group.others += 1;
+            return;
+        }
+        let place = place();
+        if !group.places.contains(&place) {
+            group.places.push(place);
+        }
+    }
+
+    fn group(&mut self, finding: String) -> &mut Group {
+        let at = *self.known.entry(finding).or_insert_with_key(|finding| {
+            self.groups.push(Group {
+                finding: finding.clone(),
+                ..Group::default()
+            });
+            self.groups.len() - 1
+        });
+        &mut self.groups[at]
+    }
+
+    /// Whether there are none.
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.groups.is_empty()
+    }
+
+    /// The sentences.
+    pub(crate) fn sentences(self) -> Vec<String> {
+        let sentence = |group: Group| {
+            let Group {
+                finding,
+                places,
+                others,
+            } = group;
+            let places = places.join(", ");
+            match (places.is_empty(), others) {
+                (true, _) => finding,
+                (false, 0) => format!("{finding}: {places}"),
+                (false, 1) => format!("{finding}: {places}, and 1 more"),
+                (false, others) => format!("{finding}: {places}, and {others} more"),
+            }
+        };
+        self.groups.into_iter().map(sentence).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Notes;
+
+    #[test]
+    fn equal_findings_are_one_sentence() {
+        let mut notes = Notes::default();
+        notes.add("once".to_owned());
+        notes.add("once".to_owned());
+        for n in 0..650 {
+            notes.at("`x` is not read".to_owned(), || format!("#/{n}"));
+        }
+        notes.at("`y` is not read".to_owned(), || "#/a".to_owned());
+        notes.at("`y` is not read".to_owned(), || "#/a".to_owned());
+        assert_eq!(
+            notes.sentences(),
+            [
+                "once",
+                "`x` is not read: #/0, #/1, #/2, and 647 more",
+                "`y` is not read: #/a"
+            ]
+        );
+    }
+}
