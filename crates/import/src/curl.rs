@@ -1,5 +1,6 @@
 //! Command lines of curl.
 
+mod glob;
 mod options;
 
 use crate::exchange::{Body, Exchange, Exchanges, FormPart, PartContent, Words, placed};
@@ -94,9 +95,13 @@ struct Command {
     parts: Option<Vec<FormPart>>,
     /// The flags that are settings of the whole plan.
     settings: BTreeSet<String>,
+    /// The user and the password, which a field of the same name takes the place of.
+    user: Option<String>,
     is_head: bool,
     data_in_query: bool,
     is_json: bool,
+    /// Whether brackets and braces of URLs are their own (`--globoff`).
+    has_plain_urls: bool,
 }
 
 /// A piece of a body.
@@ -177,10 +182,9 @@ impl Command {
             "--referer" => self.push("Referer", value.trim_end_matches(";auto")),
             "--oauth2-bearer" => self.push("Authorization", &format!("Bearer {value}")),
             "--range" => self.push("Range", &format!("bytes={value}")),
-            "--user" => {
-                let encoded = STANDARD.encode(value);
-                self.push("Authorization", &format!("Basic {encoded}"));
-            }
+            "--user" => self.user = Some(format!("Basic {}", STANDARD.encode(value))),
+            "--basic" => {}
+            "--globoff" => self.has_plain_urls = true,
             "--cookie" if value.contains('=') => self.cookie(value),
             "--cookie" => all.note(format!("the cookies of the file {value} are not imported")),
             _ => all.note(format!("`{name}` is not imported")),
@@ -248,12 +252,7 @@ impl Command {
         // A name alone with `;` is a field without a value, one with `:` takes a field away.
         match line.split_once(':') {
             Some((name, value)) if !value.trim().is_empty() => {
-                let lower = name.trim().to_ascii_lowercase();
-                if lower == "accept-encoding" {
-                    all.document.defaults.http.compressed = Some(placed("true".to_owned()));
-                } else {
-                    self.push(name.trim(), value.trim());
-                }
+                self.push(name.trim(), value.trim());
             }
             Some((name, _)) => all.note(format!("`-H '{name}:'` has no effect")),
             None => match line.strip_suffix(';') {
@@ -320,6 +319,12 @@ impl Command {
         if self.is_json && !has(&self.headers, "accept") {
             self.push("Accept", "application/json");
         }
+        if let Some(user) = self.user.take()
+            && !has(&self.headers, "authorization")
+        {
+            let field = ("Authorization".to_owned(), Words::Plain(user));
+            self.headers.insert(0, field);
+        }
         let usual = match (&body, self.is_head) {
             (_, true) => "HEAD",
             _ if self.upload.is_some() => "PUT",
@@ -327,29 +332,47 @@ impl Command {
             (None, _) => "GET",
         };
         let method = self.method.as_deref().unwrap_or(usual);
-        for url in &self.urls {
-            let scheme = if url.contains("://") { "" } else { "http://" };
-            let mut url = format!("{scheme}{url}");
-            if let (Some(file), true) = (&self.upload, url.ends_with('/')) {
-                // The file's name is that of the resource.
-                url.push_str(&encoded(file.rsplit('/').next().unwrap_or_default()));
-            }
-            for query in &query {
-                let sign = if url.contains('?') { '&' } else { '?' };
-                url = format!("{url}{sign}{query}");
-            }
-            let mut exchange = Exchange::new(method, Words::Plain(url));
-            exchange.headers.clone_from(&self.headers);
-            exchange.body = match &self.upload {
-                Some(file) => Some(Body::File(file.clone())),
-                None => body.clone(),
+        for given in &self.urls {
+            let urls = match self.has_plain_urls {
+                true => vec![given.clone()],
+                false => glob::expanded(given).map_err(|why| {
+                    format!("the URL `{given}`: {why}; use -g to send it as it is")
+                })?,
             };
-            all.requests.push(exchange);
+            for url in urls {
+                let url = self.whole_url(&url, &query);
+                let mut exchange = Exchange::new(method, Words::Plain(url));
+                // curl sends it as it is written.
+                method.clone_into(&mut exchange.method);
+                exchange.headers.clone_from(&self.headers);
+                exchange.body = match &self.upload {
+                    Some(file) => Some(Body::File(file.clone())),
+                    None => body.clone(),
+                };
+                all.requests.push(exchange);
+            }
         }
         if self.urls.is_empty() {
             all.note("a command line has no URL".to_owned());
         }
         Ok(())
+    }
+}
+
+impl Command {
+    /// A URL with its scheme, the name of the file that is sent to a folder, and the query.
+    fn whole_url(&self, url: &str, query: &[String]) -> String {
+        let scheme = if url.contains("://") { "" } else { "http://" };
+        let mut url = format!("{scheme}{url}");
+        if let (Some(file), true) = (&self.upload, url.ends_with('/')) {
+            // The file's name is that of the resource.
+            url.push_str(&encoded(file.rsplit('/').next().unwrap_or_default()));
+        }
+        for query in query {
+            let sign = if url.contains('?') { '&' } else { '?' };
+            url = format!("{url}{sign}{query}");
+        }
+        url
     }
 }
 
@@ -379,6 +402,9 @@ fn part(name: &str, value: &str) -> FormPart {
             },
         }
     }
+    if let (Some(path), None) = (content.strip_prefix('@'), &media_type) {
+        media_type = of_file(file_name.as_deref().unwrap_or(path)).map(str::to_owned);
+    }
     FormPart {
         name: name.to_owned(),
         content: match content.strip_prefix('@') {
@@ -388,6 +414,25 @@ fn part(name: &str, value: &str) -> FormPart {
         file_name,
         media_type,
     }
+}
+
+/// The media type that curl gives a file by the end of its name, if it knows that.
+fn of_file(name: &str) -> Option<&'static str> {
+    let types = [
+        (".gif", "image/gif"),
+        (".htm", "text/html"),
+        (".html", "text/html"),
+        (".jpeg", "image/jpeg"),
+        (".jpg", "image/jpeg"),
+        (".pdf", "application/pdf"),
+        (".png", "image/png"),
+        (".svg", "image/svg+xml"),
+        (".txt", "text/plain"),
+        (".xml", "application/xml"),
+    ];
+    let name = name.to_ascii_lowercase();
+    let mut types = types.iter();
+    types.find_map(|(end, media_type)| name.ends_with(end).then_some(*media_type))
 }
 
 /// A flag that is a setting of the plan; whether it was one.
@@ -420,4 +465,67 @@ fn setting(name: &str, value: &str, document: &mut Document) -> bool {
 /// Percent-encodes what is not unreserved.
 fn encoded(text: &str) -> String {
     percent::encoded(text).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Form, Source, Wishes, import};
+    use drumfire_document::form;
+
+    #[test]
+    fn lines_are_sent_as_curl_sends_them() {
+        for (line, parts, others) in [
+            (
+                "-H 'Accept-Encoding: gzip' http://h/",
+                &["Accept-Encoding: gzip"][..],
+                &["compressed"][..],
+            ),
+            (
+                "-H 'Accept-Encoding: gzip' --compressed http://h/",
+                &["Accept-Encoding: gzip", "compressed: \"true\""],
+                &[],
+            ),
+            ("-X wHat http://h/", &["method: wHat"], &["WHAT"]),
+            (
+                "-u me:pw -H 'Authorization: Bearer t' http://h/",
+                &["Authorization: Bearer t"],
+                &["Basic"],
+            ),
+            (
+                "-u me:pw http://h/",
+                &["Authorization: Basic bWU6cHc="],
+                &[],
+            ),
+            (
+                "-F 'a=@x.PNG' -F 'b=@y;filename=z.txt' -F 'c=@w' http://h/",
+                &["type: image/png", "type: text/plain", "file: w"],
+                &["octet-stream"],
+            ),
+            (
+                "'http://h/{a,b}?n=[1-2]'",
+                &["/a?n=1", "/a?n=2", "/b?n=1", "/b?n=2"],
+                &["{"],
+            ),
+            ("-g 'http://h/?a[b]=c'", &["/?a[b]=c"], &[]),
+        ] {
+            let line = format!("curl {line}");
+            let imported = import(Form::Curl, &Source::alone(&line), &Wishes::default());
+            let imported = imported.expect(&line);
+            let plan = form::print(&imported.document);
+            for part in parts {
+                assert!(plan.contains(part), "{line}: {part}\n{plan}");
+            }
+            for other in others {
+                assert!(!plan.contains(other), "{line}: {other}\n{plan}");
+            }
+            assert_eq!(imported.notes, [""; 0], "{line}");
+        }
+        let refused = import(
+            Form::Curl,
+            &Source::alone("curl 'http://h/?a[b]=c'"),
+            &Wishes::default(),
+        );
+        let error = "the URL `http://h/?a[b]=c`: `[b]` is not a range; use -g to send it as it is";
+        assert_eq!(refused.unwrap_err(), error);
+    }
 }
