@@ -152,8 +152,33 @@ pub fn log_line(line: &str) -> Result<LogLine, String> {
         "" => Ok(LogLine::Blank),
         line if line.starts_with('#') => Ok(LogLine::Blank),
         line if line.starts_with('{') => of_json(line),
-        line => of_text(line),
+        line => of_text(line).or_else(|why| {
+            // A collector or a server's console has words before the JSON.
+            let json = line.find(" {").map(|at| of_json(&line[at + 1..]));
+            let json = json.and_then(Result::ok);
+            json.or_else(|| of_squid(line)).ok_or(why)
+        }),
     }
+}
+
+/// A line of Squid's own format: `TIME ELAPSED CLIENT CODE/STATUS BYTES METHOD URL …`.
+fn of_squid(line: &str) -> Option<LogLine> {
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let &[time, elapsed, _, code, bytes, method, url, ..] = words.as_slice() else {
+        return None;
+    };
+    let is_number = |word: &str| word.parse::<u64>().is_ok();
+    if !is_number(elapsed) || !is_number(bytes) || !code.contains('/') {
+        return None;
+    }
+    let time = log_time::any(time)?;
+    Some(match LogRequest::of(&format!("{method} {url}")) {
+        Some(request) => LogLine::Request(Box::new(LogRequest {
+            time: Some(time),
+            ..request
+        })),
+        None => LogLine::Broken,
+    })
 }
 
 /// A line of text: `… [TIME] "REQUEST" STATUS SIZE "REFERER" "AGENT"`, or another with a quoted
@@ -415,6 +440,16 @@ mod tests {
                 r#"https 2023-10-10T13:55:36.186641Z app/l c:1 t:80 0.0 0.0 0.0 200 200 0 57 "GET https://v.test:443/ HTTP/1.1" "curl" E T"#.to_owned(),
                 "GET https://v.test:443/ on time",
             ),
+            (
+                "1696946136.450 180 10.0.0.1 TCP_MISS/200 1234 GET http://v.test/s - HIER_DIRECT/10.0.0.2 text/html"
+                    .to_owned(),
+                "GET http://v.test/s on time",
+            ),
+            (
+                "1696946136.450 180 10.0.0.1 TCP_TUNNEL/200 1234 CONNECT v.test:443 - HIER_DIRECT/10.0.0.2 -"
+                    .to_owned(),
+                "Broken",
+            ),
             // What is no request.
             (format!(r#"h - - [{time}] "\x16\x03\x01" 400 150 "-" "-""#), "Broken"),
             (format!(r#"h - - [{time}] "-" 408 0 "-" "-""#), "Broken"),
@@ -450,6 +485,10 @@ mod tests {
              "GET /l?a=1 ~ua"),
             (r#"{"httpRequest":{"requestMethod":"GET","requestUrl":"https://x.test/g"}}"#.to_owned(), "GET https://x.test/g"),
             (format!(r#"{{"log":"h - - [{time}] \"GET /d HTTP/1.1\" 200 5\n","stream":"stdout"}}"#), "GET /d on time"),
+            (
+                r#"2023/10/10 13:55:36 INFO http.log.access handled request {"request":{"method":"GET","uri":"/k"},"ts":1696946136.1}"#.to_owned(),
+                "GET /k on time",
+            ),
             (r#"{"method":"GET","uri":"*"}"#.to_owned(), "Broken"),
         ] {
             assert_eq!(shown(&line), wanted, "{line}");
