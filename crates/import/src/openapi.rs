@@ -5,6 +5,7 @@ mod keys;
 mod security;
 mod server;
 mod style;
+mod xml;
 
 use crate::Source;
 use crate::exchange::{Exchange, Exchanges, Words};

@@ -66,6 +66,11 @@ pub(crate) fn property<'a>(schema: Node<'a>, name: &str, notes: &mut Notes) -> O
     properties.find(|property| !property.is_null())
 }
 
+/// The first value that a schema has for a key.
+pub(crate) fn key<'a>(schema: Node<'a>, key: &str, notes: &mut Notes) -> Option<Node<'a>> {
+    Merged::of(schema, notes).first(key)
+}
+
 /// Whether a schema is of bytes, such as a file, or of a list of them.
 pub(crate) fn is_binary(schema: Node<'_>, notes: &mut Notes) -> bool {
     let mut merged = Merged::of(schema, notes);

@@ -14,6 +14,7 @@ enum Kind {
     Json,
     Form,
     Multipart,
+    Xml,
     JsonLines,
     Text,
 }
@@ -31,6 +32,7 @@ impl Kind {
             name if name.ends_with("/json") || name.ends_with("+json") => Self::Json,
             "*/*" | "application/*" => Self::Json,
             name if name.starts_with("multipart/") => Self::Multipart,
+            name if name.ends_with("/xml") || name.ends_with("+xml") => Self::Xml,
             _ => Self::Text,
         }
     }
@@ -155,6 +157,14 @@ impl Reader<'_> {
                 Ok(Body::Parts(self.parts(media, &value)))
             }
             Kind::Multipart => Err("only multipart/form-data is supported"),
+            Kind::Xml => {
+                let value = value.ok_or(none)?;
+                let xml = match &value {
+                    Value::String(text) => text.clone(),
+                    value => self.xml(media.get("schema"), value),
+                };
+                Ok(Body::Text(Words::of_document(&xml)))
+            }
             Kind::Text => match text(&value.ok_or(none)?) {
                 Some(text) => Ok(Body::Text(Words::of_document(&text))),
                 None => Err("write an `example` that is a text in its media type"),

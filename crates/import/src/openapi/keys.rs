@@ -185,7 +185,7 @@ pub(super) static SCHEMA: Shape = Shape {
         "unevaluatedItems",
         "unevaluatedProperties",
         "writeOnly",
-        // Bodies of XML are noted as a whole.
+        // Of bodies in XML, which look at it.
         "xml",
     ],
 };
@@ -194,6 +194,18 @@ pub(super) static DISCRIMINATOR: Shape = Shape {
     of: "discriminators",
     used: &[("mapping", Inner::Value), ("propertyName", Inner::Value)],
     idle: &["defaultMapping"],
+};
+
+pub(super) static XML: Shape = Shape {
+    of: "`xml` objects",
+    used: &[
+        ("attribute", Inner::Value),
+        ("name", Inner::Value),
+        ("namespace", Inner::Value),
+        ("prefix", Inner::Value),
+        ("wrapped", Inner::Value),
+    ],
+    idle: &[],
 };
 
 pub(super) static SECURITY: Shape = Shape {

@@ -605,7 +605,9 @@ paths:
     schema: {properties: {t: {type: string}, o: {type: object, properties: {a: {type: integer}}}, f: {type: string, format: binary}}},
     encoding: {t: {contentType: text/plain, headers: {X: {}}}}}}}}}
   /lines: {post: {requestBody: {content: {application/x-ndjson: {example: [{a: 1}, {a: 2}]}}}}}
-  /xml: {post: {requestBody: {content: {application/xml: {schema: {type: object}}}}}}
+  /xml: {post: {requestBody: {content: {application/xml: {schema: {$ref: '#/components/schemas/Pet'}}}}}}
+  /csv: {post: {requestBody: {content: {text/csv: {schema: {type: object}}}}}}
+components: {schemas: {Pet: {properties: {id: {type: integer, xml: {attribute: true}}, name: {type: string}}}}}
 ";
     let (plan, notes) = with_files(&[("root.yaml", root)]);
     for part in [
@@ -619,12 +621,13 @@ paths:
         "- t:\n              text: text\n              type: text/plain\n",
         "text: '{\"a\":1}'\n              type: application/json\n",
         "filename: f\n",
+        "<Pet id=\"1\"><name>text</name></Pet>",
         "body: |\n          {\"a\":1}\n          {\"a\":2}\n",
     ] {
         assert!(plan.contains(part), "{part}\n{plan}");
     }
     for note in [
-        "a body of the type application/xml is not imported: write an `example`",
+        "a body of the type text/csv is not imported: write an `example`",
         "the headers of a part are not imported: #/paths/",
         "a file of a form has a made-up text: `f` of #/paths/~1parts",
         "OpenAPI has no form for a list or an object within such a value",
@@ -635,4 +638,25 @@ paths:
             "{note}: {notes:#?}"
         );
     }
+}
+
+#[test]
+fn keys_of_xml() {
+    let mut document = description();
+    document.pointer_mut(POST).unwrap()["requestBody"] = json!({"content": {"application/xml": {
+        "schema": {"properties": {"a": {"type": "array", "items": {"type": "string"}, "xml": {}}}}}}});
+    let pointer = format!("{POST}/requestBody/content/application~1xml/schema/properties/a/xml");
+    let keys = Keys {
+        shape: &keys::XML,
+        pointer: &pointer,
+        rows: vec![
+            row_in("name", json!("b"), json!({"wrapped": true})),
+            row_in("namespace", json!("u"), json!({"wrapped": true})),
+            row_in("prefix", json!("p"), json!({"wrapped": true})),
+            row("attribute", json!(true)),
+            row("wrapped", json!(true)),
+            row("nodeType", json!("none")),
+        ],
+    };
+    keyed::check(Form::OpenApi, &document, &keys);
 }
