@@ -26,6 +26,9 @@ const METHODS: [&str; 9] = [
 /// The methods that change nothing at the service (RFC 9110 section 9.2.1).
 const SAFE: [&str; 5] = ["get", "options", "head", "trace", "query"];
 
+/// Headers for which a parameter has no effect (OpenAPI, "Parameter Object").
+const IGNORED: [&str; 3] = ["accept", "content-type", "authorization"];
+
 /// A value of a parameter of which nothing is known: a text, and a number.
 const UNKNOWN: &str = "1";
 
@@ -231,8 +234,6 @@ impl<'a> Reader<'a> {
         for of in [operation.node, operation.item] {
             let inner = all.len();
             for given in of.get("parameters").list() {
-                self.seen
-                    .check(given, &keys::PARAMETER, &mut self.all.notes);
                 let parameter = match given.resolved() {
                     Ok(parameter) => parameter,
                     Err(why) => {
@@ -274,23 +275,25 @@ impl<'a> Reader<'a> {
                 "a header parameter is left out: a header can't have this name".to_owned();
             return self.all.notes.at(finding, at);
         }
-        let pairs = self.value_of(parameter, place, name, at);
+        let mut ignored = IGNORED.iter().filter(|_| place == "header");
+        if ignored.any(|own| name.eq_ignore_ascii_case(own)) {
+            let finding = "a parameter for this header is left out, as OpenAPI has it: it follows \
+                           from the body or the security scheme";
+            return self.all.notes.at(finding.to_owned(), at);
+        }
+        self.seen
+            .check(parameter, &keys::PARAMETER, &mut self.all.notes);
+        let written = self.value_of(parameter, place, name, at);
         match place {
-            "path" => made.path.push((name.to_owned(), pairs.joined("&"))),
-            "query" | "querystring" => made.query.push(pairs.joined("&")),
+            "path" => made.path.push((name.to_owned(), written.joined("&"))),
             "header" => {
-                let text = pairs.joined(",");
-                let is_framed = ["accept", "content-type", "authorization"]
-                    .iter()
-                    .any(|own| name.eq_ignore_ascii_case(own));
-                if is_framed {
-                    let finding = "OpenAPI ignores a parameter for this header; the plan has it";
-                    self.all.notes.at(finding.to_owned(), at);
-                }
-                made.headers
-                    .push((name.to_owned(), Words::of_document(&text)));
+                let text = Words::of_document(&written.joined(","));
+                made.headers.push((name.to_owned(), text));
             }
-            _ => made.cookies.push(pairs.joined("; ")),
+            // A list without items has no pairs.
+            _ if written.pairs.is_empty() => {}
+            "cookie" => made.cookies.push(written.joined("; ")),
+            _ => made.query.push(written.joined("&")),
         }
     }
 

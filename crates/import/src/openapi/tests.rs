@@ -597,6 +597,8 @@ paths:
         - {name: deep, in: query, required: true, style: deepObject, example: {a: {b: 1}}}
         - {name: json, in: query, required: true, content: {application/json: {example: {a: 1}}}}
         - {name: X-L, in: header, required: true, example: [a, b]}
+        - {name: content-type, in: header, required: true, example: a/b}
+        - {name: none, in: query, required: true, example: []}
         - {name: c, in: cookie, required: true, example: d}
     put: {parameters: [{name: list, in: path, required: true, example: a b}, {name: m, in: path, required: true, example: ''}]}
   /form: {post: {requestBody: {content: {application/x-www-form-urlencoded: {example:
@@ -627,6 +629,8 @@ components: {schemas: {Pet: {properties: {id: {type: integer, xml: {attribute: t
         assert!(plan.contains(part), "{part}\n{plan}");
     }
     for note in [
+        "a parameter for this header is left out, as OpenAPI has it: it follows from the body or the \
+         security scheme: `content-type` of GET /a/{list}/{m}",
         "a body of the type text/csv is not imported: write an `example`",
         "the headers of a part are not imported: #/paths/",
         "a file of a form has a made-up text: `f` of #/paths/~1parts",
