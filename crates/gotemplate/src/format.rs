@@ -46,6 +46,11 @@ impl Verb {
         }
     }
 
+    /// Whether a plus stands before numbers; that of `%+v` asks for the names of fields.
+    const fn shows_plus(&self) -> bool {
+        self.plus && self.letter != 'v'
+    }
+
     /// `%#v`
     const fn is_go_syntax(&self) -> bool {
         self.letter == 'v' && self.sharp
@@ -116,6 +121,7 @@ pub(crate) fn verb(sink: &mut Sink<'_>, value: &Value, by: &Verb, depth: u32) ->
         Value::Bool(_) => bad_verb(sink, value, by),
         Value::Int(kind, bits) => int(sink, (*kind, *bits), value, by),
         Value::Float(number) => float::print(sink, *number, value, by),
+        Value::Whole(number) => whole(sink, *number, by),
         Value::Str(text) => string(sink, text, value, by),
         Value::List(list) => {
             let opening = if by.is_go_syntax() {
@@ -171,6 +177,22 @@ fn separate(sink: &mut Sink<'_>, n: usize, by: &Verb) -> Result<(), Fault> {
         0 => Ok(()),
         _ if by.is_go_syntax() => sink.text(", "),
         _ => sink.text(" "),
+    }
+}
+
+/// A whole number of JSON: a float that keeps its digits, and an integer where Go refuses a float.
+fn whole(sink: &mut Sink<'_>, number: i64, by: &Verb) -> Result<(), Fault> {
+    let is_digits = match by.letter {
+        'v' => by.precision.is_none(),
+        letter => matches!(letter, 'd' | 'o' | 'O' | 'c' | 'q' | 'U'),
+    };
+    match is_digits {
+        true => {
+            let value = Value::int(number);
+            let sharp = by.sharp && by.letter != 'v';
+            int(sink, (IntKind::Int, number), &value, &Verb { sharp, ..*by })
+        }
+        false => float::print(sink, number as f64, &Value::Float(number as f64), by),
     }
 }
 

@@ -38,6 +38,7 @@ pub use call::{Call, Limits, OUTPUT_BYTES_MAX, STEPS_MAX, VALUE_BYTES_MAX};
 pub use env::{Env, ZoneTime};
 pub use exec::{DEPTH_MAX, Escape, ExecError};
 pub use fault::Fault;
+pub use format::float::shortest as float_text;
 pub use function::{Parameter, Signature};
 pub use functions::Functions;
 pub use parse::{NESTING_MAX, ParseError, VARIABLES_MAX};

@@ -25,6 +25,9 @@ pub enum Value {
     Int(IntKind, i64),
     /// `float64`
     Float(f64),
+    /// A whole number of JSON: `float64`, but its digits are kept, and whatever takes an `int` takes
+    /// it.
+    Whole(i64),
     /// `string`; bytes that are no UTF-8 stand in it as `raw_bytes` says.
     Str(Rc<str>),
     /// A slice.
@@ -162,6 +165,7 @@ impl Value {
             Self::Bool(value) => *value,
             Self::Int(_, value) => *value != 0,
             Self::Float(value) => *value != 0.0,
+            Self::Whole(value) => *value != 0,
             Self::Str(text) => !text.is_empty(),
             Self::List(list) => !list.items().is_empty(),
             Self::Map(map) => !map.is_empty(),
@@ -176,7 +180,7 @@ impl Value {
             Self::Missing | Self::Nil => "<nil>",
             Self::Bool(_) => "bool",
             Self::Int(kind, _) => kind.type_name(),
-            Self::Float(_) => "float64",
+            Self::Float(_) | Self::Whole(_) => "float64",
             Self::Str(_) => "string",
             Self::List(list) => list.type_name(),
             Self::Map(map) => map.type_name(),
@@ -193,7 +197,7 @@ impl Value {
             Self::Missing | Self::Nil => "invalid",
             Self::Bool(_) => "bool",
             Self::Int(kind, _) => kind.kind_name(),
-            Self::Float(_) => "float64",
+            Self::Float(_) | Self::Whole(_) => "float64",
             Self::Str(_) => "string",
             Self::List(_) => "slice",
             Self::Map(_) => "map",

@@ -1,4 +1,5 @@
-//! `eq`, `lt` and the rest: basic kinds compare with their own kind, integers with all integers.
+//! `eq`, `lt` and the rest: basic kinds compare with their own kind, integers with all integers, and
+//! whole numbers of JSON with integers and floats.
 
 use crate::call::Call;
 use crate::fault::Fault;
@@ -22,7 +23,7 @@ enum Kind {
 const fn kind(value: &Value) -> Kind {
     match value {
         Value::Bool(_) => Kind::Bool,
-        Value::Float(_) => Kind::Float,
+        Value::Float(_) | Value::Whole(_) => Kind::Float,
         Value::Int(kind, _) if kind.is_unsigned() => Kind::Uint,
         Value::Int(..) => Kind::Int,
         Value::Str(_) => Kind::Str,
@@ -46,10 +47,13 @@ pub(super) fn eq(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
 }
 
 fn equal(a: &Value, b: &Value) -> Result<bool, Fault> {
+    if let Some(order) = mixed_integers(a, b) {
+        return Ok(order == Ordering::Equal);
+    }
+    if let (Some(a), Some(b)) = (float(a), float(b)) {
+        return Ok(a == b);
+    }
     if kind(a) != kind(b) {
-        if let Some(order) = mixed_integers(a, b) {
-            return Ok(order == Ordering::Equal);
-        }
         return match a.is_nil() || b.is_nil() {
             true => Ok(false),
             false => Err(incompatible(a, b)),
@@ -57,8 +61,6 @@ fn equal(a: &Value, b: &Value) -> Result<bool, Fault> {
     }
     match (a, b) {
         (Value::Bool(a), Value::Bool(b)) => Ok(a == b),
-        (Value::Float(a), Value::Float(b)) => Ok(a == b),
-        (Value::Int(_, a), Value::Int(_, b)) => Ok(a == b),
         (Value::Str(a), Value::Str(b)) => Ok(a == b),
         _ => equal_others(a, b),
     }
@@ -98,10 +100,19 @@ fn as_text(value: &Value) -> String {
 fn mixed_integers(a: &Value, b: &Value) -> Option<Ordering> {
     let number = |value: &Value| match value {
         Value::Int(kind, bits) if kind.is_unsigned() => Some(i128::from(bits.cast_unsigned())),
-        Value::Int(_, bits) => Some(i128::from(*bits)),
+        Value::Int(_, bits) | Value::Whole(bits) => Some(i128::from(*bits)),
         _ => None,
     };
     Some(number(a)?.cmp(&number(b)?))
+}
+
+/// The number of a `float64`.
+const fn float(value: &Value) -> Option<f64> {
+    match value {
+        Value::Float(number) => Some(*number),
+        Value::Whole(number) => Some(*number as f64),
+        _ => None,
+    }
 }
 
 fn incompatible(a: &Value, b: &Value) -> Fault {
@@ -116,8 +127,10 @@ fn less(a: &Value, b: &Value) -> Result<bool, Fault> {
     if let Some(order) = mixed_integers(a, b) {
         return Ok(order == Ordering::Less);
     }
+    if let (Some(a), Some(b)) = (float(a), float(b)) {
+        return Ok(a < b);
+    }
     match (a, b) {
-        (Value::Float(a), Value::Float(b)) => Ok(a < b),
         (Value::Str(a), Value::Str(b)) => Ok(a < b),
         (Value::Bool(_), Value::Bool(_)) => Err("invalid type for comparison".into()),
         _ => Err(incompatible(a, b)),

@@ -54,7 +54,7 @@ pub(super) fn index(_: &mut Call<'_>, args: &[Value]) -> Result<Value, Fault> {
 
 fn position(index: &Value, length: usize) -> Result<usize, Fault> {
     let number = match index {
-        Value::Int(_, bits) => *bits,
+        Value::Int(_, bits) | Value::Whole(bits) => *bits,
         nil if nil.is_nil() => return Err("cannot index slice/array with nil".into()),
         other => {
             let name = other.type_name();

@@ -100,6 +100,12 @@ impl<'t> State<'t, '_> {
 
     /// A value whose type has to be the parameter's.
     pub(super) fn validated(&self, value: Value, parameter: Parameter) -> Executed<Value> {
+        let value = match (parameter, value) {
+            (Parameter::Float, Value::Whole(number)) => Value::Float(number as f64),
+            (Parameter::Int, Value::Whole(number)) => Value::int(number),
+            (Parameter::Int64, Value::Whole(number)) => Value::int64(number),
+            (_, value) => value,
+        };
         let fits = match (parameter, &value) {
             (Parameter::Reflected, _) => true,
             (Parameter::Any | Parameter::Map | Parameter::Version, Value::Missing) => {

@@ -22,6 +22,7 @@ impl<'t> State<'t, '_> {
                 self.rounds(branch, entries.map(|(key, item)| (Value::Str(key), item)))?
             }
             Value::Int(kind, count) => self.count(branch, *kind, *count)?,
+            Value::Whole(count) => self.count(branch, IntKind::Int, *count)?,
             Value::Missing | Value::Nil => Rounds::None,
             other => {
                 let text = format::print_or_note(other);

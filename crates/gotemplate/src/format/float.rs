@@ -6,7 +6,8 @@ use crate::sink::Sink;
 use crate::value::Value;
 
 /// `strconv.FormatFloat(number, 'g', -1, 64)`: what `%v` prints.
-pub(crate) fn shortest(number: f64) -> String {
+#[must_use]
+pub fn shortest(number: f64) -> String {
     general(number.abs(), None, false).with_sign(number)
 }
 
@@ -49,6 +50,8 @@ pub(super) fn print(
         'v' | 'g' | 'G' => general(magnitude, precision, false),
         'e' | 'E' => exponent_form(magnitude, Some(precision.unwrap_or(6))),
         'f' | 'F' => format!("{magnitude:.*}", precision.unwrap_or(6)),
+        'b' => Binary::of(magnitude).decimal(),
+        'x' | 'X' => Binary::of(magnitude).hexadecimal(by),
         _ => return bad_verb(sink, value, by),
     };
     let body = if upper { body.to_uppercase() } else { body };
@@ -60,7 +63,7 @@ pub(super) fn print(
     };
     let sign = match number {
         n if n.is_sign_negative() && !n.is_nan() => "-",
-        _ if by.plus => "+",
+        _ if by.shows_plus() => "+",
         _ if by.space => " ",
         n if n.is_infinite() => "+",
         _ => "",
@@ -82,6 +85,93 @@ pub(super) fn print(
     sink.fill(' ', missing)?;
     sink.text(sign)?;
     sink.text(&body)
+}
+
+/// Bits of the mantissa of a `float64`, without the first.
+const MANTISSA_BITS: u32 = 52;
+
+/// A number without sign: a mantissa, times two to the exponent less [`MANTISSA_BITS`].
+#[derive(Clone, Copy)]
+struct Binary {
+    mantissa: u64,
+    exponent: i32,
+}
+
+impl Binary {
+    fn of(magnitude: f64) -> Self {
+        let bits = magnitude.to_bits();
+        let fraction = bits & ((1 << MANTISSA_BITS) - 1);
+        let biased = i32::try_from(bits >> MANTISSA_BITS).unwrap_or(0);
+        match biased {
+            // IEEE 754: subnormal numbers have no leading one.
+            0 => Self {
+                mantissa: fraction,
+                exponent: -1022,
+            },
+            biased => Self {
+                mantissa: fraction | 1 << MANTISSA_BITS,
+                exponent: biased - 1023,
+            },
+        }
+    }
+
+    /// `%b`
+    fn decimal(self) -> String {
+        let exponent = self.exponent - MANTISSA_BITS as i32;
+        format!("{}p{exponent:+}", self.mantissa)
+    }
+
+    /// `%x`: all digits, or as many as asked for, rounded to even; with the sharp flag, at least six
+    /// characters behind the zero.
+    fn hexadecimal(self, by: &Verb) -> String {
+        const LEADING: u64 = 1 << 60;
+        let digits = by.precision.map(|digits| digits.min(1100));
+        let Self {
+            mut mantissa,
+            mut exponent,
+        } = self;
+        match mantissa.leading_zeros() {
+            64 => exponent = 0,
+            zeros => {
+                let shift = zeros - LEADING.leading_zeros();
+                mantissa <<= shift;
+                exponent -= i32::try_from(shift).unwrap_or(0) - (60 - MANTISSA_BITS as i32);
+            }
+        }
+        if let Some(shift) = digits
+            .filter(|digits| *digits < 15)
+            .map(|digits| digits * 4)
+        {
+            let extra = (mantissa << shift) & (LEADING - 1);
+            mantissa >>= 60 - shift;
+            if extra | (mantissa & 1) > LEADING / 2 {
+                mantissa += 1;
+            }
+            mantissa <<= 60 - shift;
+            if mantissa >= 2 * LEADING {
+                mantissa >>= 1;
+                exponent += 1;
+            }
+        }
+        let fraction = format!("{:015x}", mantissa & (LEADING - 1));
+        let fraction = match digits {
+            None => fraction.trim_end_matches('0').to_owned(),
+            Some(digits) => format!("{fraction:0<digits$}")[..digits].to_owned(),
+        };
+        let least = match by.sharp {
+            true => digits.unwrap_or(6).saturating_sub(2),
+            false => 0,
+        };
+        let point = match fraction.is_empty() && !by.sharp {
+            true => "",
+            false => ".",
+        };
+        let first = mantissa / LEADING;
+        format!(
+            "0x{first}{point}{fraction:0<least$}p{}",
+            two_digits(exponent)
+        )
+    }
 }
 
 /// `%g` of a number without sign: with an exponent where that is large or small.

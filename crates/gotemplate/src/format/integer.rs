@@ -53,7 +53,7 @@ impl Number {
         if by.precision == Some(0) && self.magnitude == 0 {
             return sink.fill(' ', by.width.unwrap_or(0));
         }
-        let sign = match (self.negative, by.plus, by.space) {
+        let sign = match (self.negative, by.shows_plus(), by.space) {
             (true, ..) => "-",
             (_, true, _) => "+",
             (_, _, true) => " ",

@@ -188,7 +188,12 @@ impl Printer<'_> {
             Value::Int(
                 IntKind::Int | IntKind::Int64 | IntKind::Int32 | IntKind::Uint8 | IntKind::Uint64,
                 number,
-            ) if number.unsigned_abs() <= NUMBER_MAX as u64 => isize::try_from(*number).ok(),
+            )
+            | Value::Whole(number)
+                if number.unsigned_abs() <= NUMBER_MAX as u64 =>
+            {
+                isize::try_from(*number).ok()
+            }
             _ => None,
         }
     }

@@ -110,7 +110,7 @@ impl Form {
             Value::Int(kind, bits) if kind.is_unsigned() => {
                 sink.text(&bits.cast_unsigned().to_string())
             }
-            Value::Int(_, bits) => sink.text(&bits.to_string()),
+            Value::Int(_, bits) | Value::Whole(bits) => sink.text(&bits.to_string()),
             Value::Float(number) if !number.is_finite() => {
                 let number = format::float::shortest(*number);
                 Err(format!("{UNSUPPORTED}{number}").into())

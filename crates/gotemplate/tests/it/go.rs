@@ -20,27 +20,31 @@ impl Env for Still {
     }
 }
 
-fn value(json: &Json) -> Value {
+/// A value, whose whole numbers are of a program or of JSON.
+fn value(json: &Json, whole: fn(i64) -> Value) -> Value {
     match json {
         Json::Null => Value::Nil,
         Json::Bool(value) => Value::Bool(*value),
         Json::Number(number) => match number.as_i64() {
-            Some(int) => Value::int(int),
+            Some(int) => whole(int),
             None => Value::Float(number.as_f64().unwrap()),
         },
         Json::String(text) => text.as_str().into(),
-        Json::Array(items) => Value::list(items.iter().map(value).collect()),
+        Json::Array(items) => Value::list(items.iter().map(|item| value(item, whole)).collect()),
         Json::Object(entries) => Value::dictionary(
             entries
                 .iter()
-                .map(|(key, item)| (key.as_str(), value(item))),
+                .map(|(key, item)| (key.as_str(), value(item, whole))),
         ),
     }
 }
 
 fn run(template: &str, data: &Value) -> Result<String, String> {
-    let template =
-        Template::parse("t", template, &Functions::sprig()).map_err(|error| error.to_string())?;
+    run_with(&Functions::sprig(), template, data)
+}
+
+fn run_with(functions: &Functions, template: &str, data: &Value) -> Result<String, String> {
+    let template = Template::parse("t", template, functions).map_err(|error| error.to_string())?;
     let mut out = String::new();
     template
         .execute(data, &mut Still(1), &mut out)
@@ -52,13 +56,17 @@ fn check(file: &str, cases: &str) {
     let mut failures = Vec::new();
     for (n, line) in cases.lines().enumerate() {
         let case: Json = serde_json::from_str(line).unwrap();
-        let data = case.get("data").map_or(Value::Missing, value);
+        let (functions, data) = match (case.get("data"), case.get("json")) {
+            (Some(data), _) => (Functions::sprig(), value(data, Value::int)),
+            (None, Some(json)) => (Functions::builtin(), value(json, Value::Whole)),
+            (None, None) => (Functions::sprig(), Value::Missing),
+        };
         let template = case["template"].as_str().unwrap();
         let expected = match case.get("output") {
             Some(output) => Ok(output.as_str().unwrap().to_owned()),
             None => Err(case["error"].as_str().unwrap().to_owned()),
         };
-        let got = run(template, &data);
+        let got = run_with(&functions, template, &data);
         if got != expected {
             failures.push(format!(
                 "{file}:{}: {template}\n  expected {expected:?}\n  got      {got:?}",
@@ -84,7 +92,7 @@ macro_rules! cases {
     )*};
 }
 
-cases! { bytes dates language lists numbers printf strings }
+cases! { bytes dates json_numbers language lists numbers printf strings }
 
 /// Functions whose results differ each time in Go; what they make can be undone or recognized.
 #[test]
@@ -106,4 +114,37 @@ fn secrets_are_made_as_sprig_makes_them() {
     assert!(hash.starts_with("$2a$10$") && hash.len() == 60, "{hash}");
     assert_eq!(made("{{htpasswd `u` `x`}}"), format!("u:{hash}"));
     assert_eq!(made("{{htpasswd `u:` `x`}}"), "invalid username: u:");
+}
+
+/// Whole numbers of JSON where Go prints fewer digits, or refuses a `float64`.
+#[test]
+fn whole_numbers_of_json_are_integers_too() {
+    let data = Value::dictionary([
+        ("id", Value::Whole(12_345_678)),
+        ("n", Value::Whole(1)),
+        ("list", Value::list(vec!["a".into(), "b".into()])),
+    ]);
+    for (template, wanted) in [
+        (
+            "{{.id}} {{print .id}} {{html .id}}",
+            "12345678 12345678 12345678",
+        ),
+        (
+            "{{printf \"%v %8v %d %05d %x\" .id .n .id .n .n}}",
+            "12345678        1 12345678 00001 0x1p+00",
+        ),
+        ("{{eq .n 1}} {{lt .n 2}} {{ge 1 .n}}", "true true true"),
+        (
+            "{{eq .n 1.0}} {{lt .n 1.5}} {{gt 1.5 .n}}",
+            "true true true",
+        ),
+        (
+            "{{index .list .n}} {{slice \"abc\" .n}} {{range .n}}r{{end}}",
+            "b bc r",
+        ),
+        ("{{printf \"%*d\" .n 5}} {{printf \"%T\" .n}}", "5 float64"),
+    ] {
+        let made = run_with(&Functions::builtin(), template, &data);
+        assert_eq!(made.as_deref(), Ok(wanted), "{template}");
+    }
 }
