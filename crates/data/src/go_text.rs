@@ -5,12 +5,15 @@
 
 use crate::Random;
 use crate::render_context::RenderContext;
-use drumfire_gotemplate::{Call, Env, Escape, Fault, Functions, Template, Value as GoValue};
+use drumfire_gotemplate::{
+    Call, Env, Escape, Fault, Functions, IntKind, Template, Value as GoValue, float_text,
+};
 use minijinja::Value;
-use minijinja::value::ValueKind;
+use minijinja::value::{Object, ObjectRepr, ValueKind};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::sync::OnceLock;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 /// The letters of `randString`.
 const LETTERS: &str = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -30,6 +33,68 @@ thread_local! {
     static PARSED: RefCell<HashMap<Box<str>, Template>> = RefCell::default();
 }
 
+/// A value that Go has read from JSON: its numbers are `float64` in templates of Go's, and are printed
+/// as such, but whole ones keep their digits. Lists and maps are printed as JSON.
+#[derive(Debug)]
+pub(crate) struct GoJson(Value);
+
+impl GoJson {
+    /// A value as Go has it; texts are the same anyway.
+    pub(crate) fn marked(value: Value) -> Value {
+        match value.is_undefined() || value.as_str().is_some() {
+            true => value,
+            false => Value::from_object(Self(value)),
+        }
+    }
+}
+
+impl Object for GoJson {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Plain
+    }
+
+    fn render(self: &Arc<Self>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_json(&self.0, f)
+    }
+}
+
+/// Writes a value as JSON, with numbers as Go prints them. Its depth was checked.
+fn write_json(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let text = |text: &str, f: &mut fmt::Formatter<'_>| {
+        let quoted = serde_json::to_string(text).map_err(|_| fmt::Error)?;
+        f.write_str(&quoted)
+    };
+    match value.kind() {
+        ValueKind::Undefined | ValueKind::None => f.write_str("null"),
+        ValueKind::Bool => write!(f, "{}", value.is_true()),
+        ValueKind::Number => match (whole_number(value), f64::try_from(value.clone())) {
+            (None, Ok(number)) => f.write_str(&float_text(number)),
+            _ => write!(f, "{value}"),
+        },
+        ValueKind::Seq | ValueKind::Iterable => {
+            let elements = value.try_iter().into_iter().flatten();
+            f.write_str("[")?;
+            for (n, element) in elements.enumerate() {
+                f.write_str(if n > 0 { "," } else { "" })?;
+                write_json(&element, f)?;
+            }
+            f.write_str("]")
+        }
+        ValueKind::Map => {
+            let keys = value.try_iter().into_iter().flatten();
+            f.write_str("{")?;
+            for (n, key) in keys.enumerate() {
+                f.write_str(if n > 0 { "," } else { "" })?;
+                text(&key.to_string(), f)?;
+                f.write_str(":")?;
+                write_json(&value.get_item(&key).unwrap_or_default(), f)?;
+            }
+            f.write_str("}")
+        }
+        _ => text(&value.to_string(), f),
+    }
+}
+
 /// Appends the text of a template of Go's for a value.
 ///
 /// # Errors
@@ -41,7 +106,7 @@ pub(crate) fn render(
     context: &mut RenderContext,
 ) -> Result<String, String> {
     let template = parsed(text)?.escaping(escape);
-    let data = go_value(data, 0)?;
+    let data = go_value(data, Numbers::Go, 0)?;
     let mut out = String::new();
     let mut env = Request { context };
     let executed = template.execute(&data, &mut env, &mut out);
@@ -100,10 +165,45 @@ impl Env for Request<'_> {
     }
 }
 
-/// A value with the Go type that JSON of its kind has there.
-fn go_value(value: &Value, depth: u32) -> Result<GoValue, String> {
+/// Where the numbers of a value come from.
+#[derive(Clone, Copy)]
+enum Numbers {
+    /// A program: whole ones are integers.
+    Go,
+    /// JSON: all are `float64`.
+    Json,
+}
+
+impl Numbers {
+    /// A number with its Go type.
+    fn go(self, value: &Value) -> GoValue {
+        let float = f64::try_from(value.clone()).unwrap_or(f64::NAN);
+        match (self, whole_number(value)) {
+            (Self::Go, Some(number)) => GoValue::int(number),
+            (Self::Json, Some(number)) => GoValue::Whole(number),
+            (_, None) if !value.is_integer() => GoValue::Float(float),
+            (Self::Json, None) => GoValue::Float(float),
+            (Self::Go, None) => match u64::try_from(value.clone()) {
+                Ok(number) => GoValue::Int(IntKind::Uint64, number.cast_signed()),
+                Err(_) => GoValue::Float(float),
+            },
+        }
+    }
+}
+
+/// A whole number of 64 bits.
+fn whole_number(value: &Value) -> Option<i64> {
+    let number = i64::try_from(value.clone()).ok();
+    number.filter(|_| value.is_integer())
+}
+
+/// A value with its Go type.
+fn go_value(value: &Value, numbers: Numbers, depth: u32) -> Result<GoValue, String> {
     if depth > DEPTH_MAX {
         return Err(format!("values are nested more than {DEPTH_MAX} deep"));
+    }
+    if let Some(GoJson(value)) = value.downcast_object_ref() {
+        return go_value(value, Numbers::Json, depth + 1);
     }
     if let Some(text) = value.as_str() {
         return Ok(text.into());
@@ -111,20 +211,17 @@ fn go_value(value: &Value, depth: u32) -> Result<GoValue, String> {
     Ok(match value.kind() {
         ValueKind::Undefined | ValueKind::None => GoValue::Nil,
         ValueKind::Bool => value.is_true().into(),
-        ValueKind::Number => match i64::try_from(value.clone()) {
-            Ok(whole) if value.is_integer() => GoValue::int(whole),
-            _ => GoValue::Float(f64::try_from(value.clone()).unwrap_or(f64::NAN)),
-        },
+        ValueKind::Number => numbers.go(value),
         ValueKind::Seq | ValueKind::Iterable => {
             let elements = value.try_iter().map_err(|error| error.to_string())?;
-            let elements = elements.map(|element| go_value(&element, depth + 1));
+            let elements = elements.map(|element| go_value(&element, numbers, depth + 1));
             GoValue::list(elements.collect::<Result<_, _>>()?)
         }
         ValueKind::Map => {
             let mut entries = Vec::new();
             for key in value.try_iter().map_err(|error| error.to_string())? {
                 let element = value.get_item(&key).map_err(|error| error.to_string())?;
-                entries.push((key.to_string(), go_value(&element, depth + 1)?));
+                entries.push((key.to_string(), go_value(&element, numbers, depth + 1)?));
             }
             GoValue::dictionary(entries)
         }
@@ -135,7 +232,7 @@ fn go_value(value: &Value, depth: u32) -> Result<GoValue, String> {
 /// A whole number, or a text of one.
 fn whole(value: &GoValue) -> Result<i64, Fault> {
     let read = match value {
-        GoValue::Int(_, number) => Some(*number),
+        GoValue::Int(_, number) | GoValue::Whole(number) => Some(*number),
         GoValue::Float(number) => Some(*number as i64),
         GoValue::Str(text) => text.trim().parse().ok(),
         _ => None,
@@ -233,6 +330,42 @@ mod tests {
         ] {
             assert_eq!(rendered(text, json, 1).as_deref(), Ok(wanted), "{text}");
         }
+    }
+
+    #[test]
+    fn numbers_of_json_are_floats_that_keep_their_digits() {
+        let json = r#"{"id":12345678,"e":1e3,"minus":-0,"list":[1,2.50],"text":"8"}"#;
+        let plain: serde_json::Value = serde_json::from_str(json).unwrap();
+        let value = |name: &str| GoJson::marked(from_json(plain[name].clone()));
+        for (name, printed, template, wanted) in [
+            (
+                "id",
+                "12345678",
+                "{{.}} {{printf \"%.0f %d\" . .}}",
+                "12345678 12345678 12345678",
+            ),
+            ("e", "1000", "{{.}} {{printf \"%.1f\" .}}", "1000 1000.0"),
+            ("minus", "-0", "{{.}}", "-0"),
+            (
+                "list",
+                "[1,2.5]",
+                "{{.}}{{range .}}{{gt . 1.5}}{{end}}",
+                "[1 2.5]falsetrue",
+            ),
+            ("text", "8", "{{printf \"%s\" .}}", "8"),
+        ] {
+            let value = value(name);
+            assert_eq!(value.to_string(), printed);
+            let call = RequestContext {
+                now: 1,
+                ..RequestContext::default()
+            };
+            let mut context = RenderContext::new(call, 0, 0);
+            let made = render(template, &value, Escape::None, &mut context);
+            assert_eq!(made.as_deref(), Ok(wanted), "{template}");
+        }
+        let of_program = rendered("{{printf \"%T %x\" .id .id}}", r#"{"id":255}"#, 1);
+        assert_eq!(of_program.as_deref(), Ok("int ff"));
     }
 
     #[test]

@@ -87,6 +87,7 @@ impl Jinja {
         environment.add_filter("urlescape", urlescape);
         environment.add_filter("item", item);
         environment.add_filter("fromjson", from_text);
+        environment.add_filter("gojson", go_json);
         environment.add_filter("go", go);
         environment.add_filter("http_date", http_date);
         growth::bound(&mut environment);
@@ -277,10 +278,12 @@ fn format(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Res
         !rendering.safe && rendering.place.is_some_and(JsonPlace::in_string)
     })?;
     // `tojson` is ours, and bounds what it makes.
+    let is_go = value.downcast_object_ref::<go_text::GoJson>().is_some();
     let json = match value.kind() {
         // Only an `if` without an `else` makes one that is no error.
         ValueKind::Undefined => return Ok(()),
         ValueKind::String | ValueKind::Number => None,
+        _ if is_go => None,
         _ => Some(state.apply_filter("tojson", std::slice::from_ref(value))?),
     };
     let value = json.as_ref().unwrap_or(value);
@@ -454,19 +457,42 @@ fn element(elements: Vec<serde_json::Value>, place: i64) -> Option<serde_json::V
     elements.into_iter().nth(usize::try_from(place).ok()?)
 }
 
-/// The value of a JSON text, or of an element of its array: another text is its own value.
+/// The value of a JSON text, or of an element or a member of it, which [`item`] finds in the same way:
+/// another text is its own value. A value that is none of a text has elements and members, too.
 fn from_text(text: &Value, place: Option<&Value>) -> Result<Value, Error> {
-    let place = place.map(integer).transpose()?;
-    let Some(json) = text.as_str() else {
-        return Ok(text.clone());
+    let refused = |message: String| Error::new(ErrorKind::InvalidOperation, message);
+    let parsed = text.as_str().map(serde_json::from_str);
+    let value = match parsed {
+        Some(Ok(parsed)) => from_json(parsed),
+        Some(Err(_)) | None => text.clone(),
     };
-    Ok(match (serde_json::from_str(json), place) {
-        (Ok(serde_json::Value::Array(elements)), Some(place)) => {
-            element(elements, place).map_or_else(Value::default, from_json)
+    let Some(place) = place else {
+        return Ok(value);
+    };
+    match (value.kind(), place.as_str()) {
+        (ValueKind::Map, Some(name)) => {
+            let member = value.get_item(place)?;
+            match member.is_undefined() {
+                true => Err(refused(format!("`fromjson` found no member `{name}`"))),
+                false => Ok(member),
+            }
         }
-        (Ok(parsed), _) => from_json(parsed),
-        (Err(_), _) => text.clone(),
-    })
+        (ValueKind::Seq, name) if name.is_none() || number_of(place).is_some() => {
+            let place: i64 = integer(place)?;
+            let length = value.len().and_then(|length| i64::try_from(length).ok());
+            match place.checked_rem_euclid(length.unwrap_or_default()) {
+                Some(place) => value.get_item(&Value::from(place)),
+                None => Ok(Value::default()),
+            }
+        }
+        _ => Ok(value),
+    }
+}
+
+/// A value that Go has read from JSON.
+fn go_json(value: Value) -> Result<Value, Error> {
+    growth::check(&value)?;
+    Ok(go_text::GoJson::marked(growth::computed(value)))
 }
 
 /// The text of a template of Go's for a value; `html` escapes what is printed.

@@ -43,6 +43,7 @@ pub use ammo::{
 };
 pub use condition::{CONDITION_MAX, Condition};
 pub use date::rfc3339;
+pub use drumfire_gotemplate::float_text as go_float;
 pub use drumfire_plan::Random;
 pub use feed::{CsvForm, Feed, FeedError, FeedFormat, Generated, KINDS, Kind, Range, VALUE};
 pub use feed_order::{AtEnd, Deal, FeedOrder, Strides};

@@ -13,13 +13,14 @@ use std::path::PathBuf;
 const SIDE_BY_SIDE: usize = 4;
 
 /// Functions and filters of drumfire's templates that no tool's templates have.
-const FUNCTIONS: [&str; 9] = [
+const FUNCTIONS: [&str; 10] = [
     "| go(",
     "urlencode",
     "new_uuid",
     "random_int",
     "random_string",
     "fromjson",
+    "gojson",
     "from_json",
     "url_encode",
     "iteration_number",
