@@ -46,6 +46,11 @@ pub enum Place {
         /// The flag, as the tool names it.
         name: &'static str,
     },
+    /// A value in a file of another tool's, of which no line is known.
+    Part {
+        /// The file, and the names on the way to the value, with colons between them.
+        path: Arc<str>,
+    },
 }
 
 impl Place {
@@ -63,6 +68,7 @@ impl Place {
             Self::File { key, .. } => key,
             Self::Flag { name } | Self::Stdin { flag: name } | Self::Dialect { name, .. } => name,
             Self::Setting { path } => path.rsplit('.').next().unwrap_or_default(),
+            Self::Part { path } => path.rsplit(": ").next().unwrap_or_default(),
         }
     }
 
@@ -102,6 +108,7 @@ impl fmt::Display for Place {
             Self::Flag { name } | Self::Dialect { name, .. } => f.write_str(name),
             Self::Stdin { flag } => write!(f, "{flag}: stdin"),
             Self::Setting { path } => write!(f, "--set {path}"),
+            Self::Part { path } => f.write_str(path),
         }
     }
 }
