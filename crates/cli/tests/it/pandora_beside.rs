@@ -175,6 +175,9 @@ fn serve(behaviour: &str, peer: &mut Peer, seen: &Mutex<Vec<WholeRequest>>) {
             _ if is_head => "",
             ("shop", "/auth") => "{\"auth_key\": \"k1\"}",
             ("shop", "/list") => "{\"items\": [11, 12, 13]}",
+            ("shop", "/numbers") => {
+                r#"{"id":12345678,"items":[3,5],"texts":["8","9"],"half":2.5,"o":{"t":"0.10","n":7}}"#
+            }
             ("shop", "/page") => {
                 "<ul><li class=x>one<li>two</ul><a href=\"/go?id=7&amp;x=1\">go</a>"
             }

@@ -25,6 +25,8 @@ use table::Table;
 /// A file of scenarios.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct File {
+    /// Its path, for mistakes.
+    path: String,
     sources: Vec<Source>,
     requests: Vec<Request>,
     calls: Vec<Call>,
@@ -141,6 +143,7 @@ pub(super) fn read(path: &str, host: &dyn Host) -> Result<File, String> {
     let mut file = File::default();
     if let Value::Map(entries) = &filled {
         file = file_of(Section::root(entries, &mistakes), host);
+        path.clone_into(&mut file.path);
     } else {
         mistakes.add("", "expected a map");
     }
@@ -158,6 +161,7 @@ fn file_of(mut root: Section<'_>, host: &dyn Host) -> File {
         entries.unwrap_or_default()
     };
     let file = File {
+        path: String::new(),
         sources: each("variable_sources")
             .iter()
             .filter_map(|entry| source(entry.section()?, host))
@@ -233,23 +237,12 @@ fn json_file(section: &mut Section<'_>, host: &dyn Host) -> Option<serde_json::V
     }
 }
 
-/// A floating number that is whole, which Go prints without a fraction: `1e3`, `5.0`.
-fn whole(number: &serde_json::Number) -> Option<serde_json::Number> {
-    let floating = number.as_f64().filter(|_| number.is_f64())?;
-    let is_whole = floating.fract() == 0.0 && floating.abs() < 1e18;
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "it is whole, and within the bounds"
-    )]
-    is_whole.then(|| (floating as i64).into())
-}
-
 /// A value of the file as JSON.
 fn plain(value: &Value) -> serde_json::Value {
     match value {
         Value::Null => serde_json::Value::Null,
         Value::Bool(on) => (*on).into(),
-        Value::Number(number) => whole(number).unwrap_or_else(|| number.clone()).into(),
+        Value::Number(number) => number.clone().into(),
         Value::Text(text) | Value::Filled(text) => text.clone().into(),
         Value::List(values) => values.iter().map(plain).collect(),
         Value::Map(entries) => {

@@ -17,7 +17,7 @@ const LISTS: [(&str, &str, &[&str]); 4] = [
 
 /// Attributes that are texts, and those that are lists or maps of them: a number or a truth value is
 /// made one.
-const TEXTS: [&str; 16] = [
+const TEXTS: [&str; 17] = [
     "body",
     "call",
     "delimiter",
@@ -34,6 +34,7 @@ const TEXTS: [&str; 16] = [
     "tag",
     "type",
     "uri",
+    "variables",
 ];
 
 /// Attributes that are numbers: a text of digits is made one.
@@ -215,6 +216,11 @@ fn fitted(key: &str, value: Json) -> Json {
 /// A text, or a list or map of texts.
 fn texts_of(value: Json) -> Json {
     match value {
+        // All digits, without an exponent.
+        Json::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or_default();
+            Json::String(float.to_string())
+        }
         Json::Number(_) | Json::Bool(_) => Json::String(value.to_string()),
         Json::Array(values) => values.into_iter().map(texts_of).collect(),
         Json::Object(members) => {

@@ -1,5 +1,6 @@
 //! Values as expressions of our templates.
 
+use drumfire_data::go_float;
 use serde_json::Value as Json;
 
 /// Go's words for a value that is absent.
@@ -17,23 +18,98 @@ pub(super) struct Known {
 pub(super) enum Form {
     /// A text.
     Text,
-    /// A text that is JSON, or a string of JSON without its quotes.
-    Json,
+    /// A value that this expression gives with its type.
+    Value(String, Whole),
     /// A row of a feed with these columns.
-    Row(Vec<String>),
+    Row(Vec<Column>),
     /// A text whose value with its type is another expression.
     Typed(String),
     /// The texts of nodes: a JSON array in this variable, where a single one stands for itself.
     Nodes(String),
-    /// A value that a step has taken from a JSON body.
-    One {
-        /// The step.
-        step: usize,
-        /// The path.
-        path: String,
-    },
+    /// A text whose value with its type needs another take of a step.
+    Taken(Taken),
     /// A JSON array of what a step has taken, of any length.
     Many,
+}
+
+/// Go's type of a whole number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// `float64`, as JSON is read.
+    Float64,
+    /// `int`, as the file of scenarios is read.
+    Int,
+}
+
+impl Whole {
+    /// An expression of our templates for the filter `go`.
+    fn typed(self, bare: &str) -> String {
+        match self {
+            Self::Float64 => format!("({bare} | gojson)"),
+            Self::Int => bare.to_owned(),
+        }
+    }
+}
+
+/// A column of a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Column {
+    pub(super) name: String,
+    pub(super) cells: Cells,
+}
+
+/// The values in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cells {
+    /// Texts.
+    Texts,
+    /// Empty texts, since the table is narrower.
+    Empty,
+    /// Texts that nothing can read, since a later column has the name.
+    Hidden,
+    /// Texts and whole numbers.
+    Plain(Whole),
+    /// Values that Go prints in a way of its own.
+    Any(Whole),
+}
+
+impl Cells {
+    /// The form of these values.
+    pub(super) fn of<'a>(mut values: impl Iterator<Item = &'a Json> + Clone, whole: Whole) -> Self {
+        let is_plain = |value: &Json| match whole {
+            Whole::Float64 => value.is_string() || value.is_i64(),
+            Whole::Int => value.is_string() || value.is_i64() || value.is_u64(),
+        };
+        match (values.clone().all(Json::is_string), values.all(is_plain)) {
+            (true, _) => Self::Texts,
+            (false, true) => Self::Plain(whole),
+            (false, false) => Self::Any(whole),
+        }
+    }
+
+    /// One of them, which an expression gives.
+    pub(super) fn known(self, is: String) -> Known {
+        match self {
+            Self::Texts | Self::Hidden => Known::text(is),
+            Self::Empty => Known::text(quoted("")),
+            Self::Any(whole) => Known::value(is, whole),
+            Self::Plain(whole) => Known {
+                form: Form::Value(is.clone(), whole),
+                is,
+            },
+        }
+    }
+}
+
+/// Another take of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Taken {
+    pub(super) step: usize,
+    /// Its variable, and the extractor.
+    pub(super) variable: String,
+    pub(super) how: String,
+    /// The value with its type, as an expression.
+    pub(super) typed: String,
 }
 
 impl Known {
@@ -42,22 +118,71 @@ impl Known {
         Self { is, form }
     }
 
-    pub(super) const fn json(is: String) -> Self {
-        let form = Form::Json;
-        Self { is, form }
-    }
-
-    /// A value that never changes.
-    pub(super) fn constant(value: &Json) -> Self {
-        match value {
-            Json::String(text) => Self::text(quoted(text)),
-            other => Self::json(quoted(&other.to_string())),
+    /// A value that an expression gives with its type, printed as Go prints it.
+    pub(super) fn value(bare: String, whole: Whole) -> Self {
+        Self {
+            is: format!("({bare} | gojson)"),
+            form: Form::Value(bare, whole),
         }
     }
 
-    /// Whether it is computed anew wherever it is read.
-    pub(super) fn is_computed(&self) -> bool {
-        self.is.contains(['(', '|'])
+    /// A value that never changes.
+    pub(super) fn constant(value: &Json, whole: Whole) -> Self {
+        let text = match value {
+            Json::String(text) => return Self::text(quoted(text)),
+            Json::Number(number) => {
+                // An `int` of more than 64 bits with sign is a `uint64`.
+                let is_float = number.is_f64() || whole == Whole::Float64 && !number.is_i64();
+                let float = number.as_f64().filter(|_| is_float);
+                float.map_or_else(|| number.to_string(), go_float)
+            }
+            other => other.to_string(),
+        };
+        Self {
+            is: quoted(&text),
+            form: Form::Value(literal(value), whole),
+        }
+    }
+
+    /// The same in a variable, which keeps its type, with the template that sets it; unchanged where
+    /// it is not computed anew wherever it is read.
+    pub(super) fn kept(self, variable: &str) -> (Self, Option<String>) {
+        let is_computed = |is: &str| is.contains(['(', '|']);
+        match self.form {
+            Form::Value(bare, whole) if is_computed(&bare) => {
+                let kept = Self::value(format!("({variable} | fromjson)"), whole);
+                (kept, Some(format!("{{{{ {bare} | tojson }}}}")))
+            }
+            Form::Value(..) => (self, None),
+            form if is_computed(&self.is) => {
+                let is = variable.to_owned();
+                (Self { is, form }, Some(format!("{{{{ {} }}}}", self.is)))
+            }
+            form => (Self { form, ..self }, None),
+        }
+    }
+
+    /// The value with its type, as an expression for the filter `go`.
+    pub(super) fn typed(&self) -> String {
+        let is = &self.is;
+        match &self.form {
+            Form::Text => is.clone(),
+            Form::Value(bare, whole) => whole.typed(bare),
+            Form::Row(columns) => {
+                let cell = |column: &Column| {
+                    let cell = column.cells.known(cell(is, &column.name)).typed();
+                    format!("{}: {cell}", quoted(&column.name))
+                };
+                let columns = columns.iter();
+                let columns = columns.filter(|column| column.cells != Cells::Hidden);
+                let cells: Vec<String> = columns.map(cell).collect();
+                format!("{{{}}}", cells.join(", "))
+            }
+            Form::Typed(typed) => typed.clone(),
+            Form::Taken(taken) => Whole::Float64.typed(&taken.typed),
+            Form::Nodes(list) => single_or(list, &format!("({list} | fromjson)")),
+            Form::Many => Whole::Float64.typed(&format!("{is} | fromjson")),
+        }
     }
 
     /// The value of a header field; the variable is an empty text where there is none.
@@ -92,27 +217,47 @@ impl Known {
     /// The value as a JSON array, as far as it is a list.
     pub(super) fn into_list(self) -> Self {
         match self.form {
-            Form::Nodes(list) => Self::json(list),
+            Form::Nodes(list) => Self::text(list),
             _ => self,
         }
     }
 
-    /// Whether it is a list, whatever its length.
-    pub(super) const fn is_list(&self) -> bool {
-        matches!(self.form, Form::Many)
+    /// Whether it is a list or a row, which Go prints in a way of its own.
+    pub(super) const fn is_printed_by_go(&self) -> bool {
+        matches!(self.form, Form::Many | Form::Row(_))
     }
 
     /// The member of this name.
-    pub(super) fn member(self, name: &str) -> Self {
-        match self.form {
-            Form::Row(_) => Self::json(column(&self.is, name)),
-            _ => Self::json(format!("({} | item({}))", self.is, quoted(name))),
-        }
+    ///
+    /// # Errors
+    /// When a row has none.
+    pub(super) fn member(self, name: &str) -> Result<Self, String> {
+        let Form::Row(columns) = &self.form else {
+            return Ok(self.part(&quoted(name)));
+        };
+        let column = columns.iter().find(|column| column.name == name);
+        let column = column.ok_or_else(|| {
+            let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+            format!(
+                "`{name}` is not a field; the fields are {}",
+                names.join(", ")
+            )
+        })?;
+        Ok(column.cells.known(cell(&self.is, name)))
     }
 
     /// The element at a place, an expression.
     pub(super) fn element(self, place: &str) -> Self {
-        Self::json(format!("({} | item({place}))", self.is))
+        self.part(place)
+    }
+
+    /// The element or the member at a place, an expression.
+    fn part(self, place: &str) -> Self {
+        let (whole, whole_numbers) = match self.form {
+            Form::Value(bare, whole) => (bare, whole),
+            _ => (self.is, Whole::Float64),
+        };
+        Self::value(format!("({whole} | fromjson({place}))"), whole_numbers)
     }
 }
 
@@ -145,8 +290,8 @@ pub(super) fn literal(value: &Json) -> String {
     }
 }
 
-/// A column of a row.
-pub(super) fn column(row: &str, name: &str) -> String {
+/// The value of a column of a row.
+fn cell(row: &str, name: &str) -> String {
     match is_identifier(name) {
         true => format!("{row}.{name}"),
         false => format!("{row}[{}]", quoted(name)),

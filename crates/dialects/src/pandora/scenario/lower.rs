@@ -1,7 +1,7 @@
 //! A scenario to the steps of an iteration.
 
 use super::call;
-use super::known::{Form, Known};
+use super::known::{Form, Known, Taken};
 use super::mapping::{field, prepare, variable};
 use super::named::Named;
 use super::scope::Scope;
@@ -14,7 +14,8 @@ use crate::pandora::gun::HttpGun;
 use crate::pandora::shot::{Uri, complete};
 use drumfire_compile::Host;
 use drumfire_document::{
-    Ask, Expect, Feed, Fields, Payload, Request as Written, RequestStep, Scenario as Weighted, Step,
+    Ask, Expect, Feed, Fields, Payload, Place, Request as Written, RequestStep,
+    Scenario as Weighted, Step, Text,
 };
 use drumfire_plan::Method;
 
@@ -110,6 +111,7 @@ fn steps(
             steps.push(pause(named.count));
             continue;
         }
+        let before = steps.len();
         for round in 0..named.count {
             let added = match gun {
                 Some(gun) => {
@@ -135,6 +137,13 @@ fn steps(
                 return Err(format!("it has more than {STEPS_MAX} steps"));
             }
         }
+        let names = format!(
+            "{}: scenario {}: request {}",
+            file.path, scenario.name, named.name
+        );
+        steps[before..]
+            .iter_mut()
+            .for_each(|step| locate(step, &names));
     }
     if steps.iter().all(|step| step.requests().is_empty()) {
         return Err("it has no requests; list one in `requests`".to_owned());
@@ -144,6 +153,35 @@ fn steps(
         steps.push(Step::Pause(TOOL.text("min_waiting_time", &least)));
     }
     Ok(steps)
+}
+
+/// Puts names before the places of a step's texts, so that a mistake in one names the request.
+fn locate(step: &mut Step, names: &str) {
+    let place = |text: &mut Text| {
+        let path = format!("{names}: {}", text.place.key()).into();
+        text.place = Place::Part { path };
+    };
+    match step {
+        Step::Set(fields) => fields.iter_mut().for_each(|field| place(&mut field.value)),
+        Step::Request(step) => {
+            let request = &mut step.request;
+            match &mut request.ask {
+                Ask::Url { url: text, .. } | Ask::Call(text) => place(text),
+                _ => {}
+            }
+            if let Fields::Listed(fields) = &mut request.fields {
+                fields.iter_mut().for_each(|field| place(&mut field.value));
+            }
+            if let Some(Payload::Text(text)) = &mut request.data.payload {
+                place(text);
+            }
+            request
+                .take
+                .iter_mut()
+                .for_each(|field| place(&mut field.value));
+        }
+        _ => {}
+    }
 }
 
 fn pause(milliseconds: u64) -> Step {
@@ -168,12 +206,19 @@ fn add(
         match after {
             After::JsonPath(mapping) => {
                 for (name, path) in mapping {
-                    let (how, form) = match normal(path) {
-                        path if is_list(&path) => (format!("json#all {path}"), Form::Many),
-                        path => (format!("json {path}"), Form::One { step, path }),
+                    let path = normal(path);
+                    let known = match is_list(&path) {
+                        true => Known {
+                            is: take(request, name, &format!("json#all {path}"), &mut written),
+                            form: Form::Many,
+                        },
+                        false => one(
+                            take(request, name, &format!("json {path}"), &mut written),
+                            step,
+                            &path,
+                        ),
                     };
-                    let is = take(request, name, &how, &mut written);
-                    scope.learn(&request.name, AFTER, name, Known { is, form });
+                    scope.learn(&request.name, AFTER, name, known);
                 }
             }
             After::XPath(mapping) => {
@@ -199,6 +244,18 @@ fn add(
         on_fail: Some(TOOL.text("postprocessors", &"end_iteration")),
     })));
     Ok(())
+}
+
+/// A value that a step has taken from a JSON body.
+fn one(is: String, step: usize, path: &str) -> Known {
+    let variable = format!("{is}_all");
+    let form = Form::Taken(Taken {
+        step,
+        typed: format!("{variable} | fromjson(0)"),
+        how: format!("json#all {path}"),
+        variable,
+    });
+    Known { is, form }
 }
 
 /// Lets a request take a variable from its response; gives its name.

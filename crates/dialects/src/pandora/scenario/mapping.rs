@@ -16,13 +16,10 @@ pub(super) fn prepare(
     let mut set = Vec::new();
     scope.turns.enter_request(request);
     for (name, value) in mapping {
-        let mut known = scope.mapped(value, round)?;
+        let variable = variable(request, "pre", name);
         // What a function or a list gives is computed once.
-        if known.is_computed() {
-            let variable = variable(request, "pre", name);
-            set.push(field(&variable, &format!("{{{{ {} }}}}", known.is)));
-            known.is = variable;
-        }
+        let (known, template) = scope.mapped(value, round)?.kept(&variable);
+        set.extend(template.map(|template| field(&variable, &template)));
         scope.learn(request, "preprocessor", name, known);
     }
     if !set.is_empty() {

@@ -1,19 +1,23 @@
 //! Where values come from: paths into sources and into what steps have left, and functions.
 
 use super::function;
-use super::known::{Form, Known, NO_VALUE, column, identifier, literal, quoted, single_or};
-use super::table::Table;
+use super::known::{
+    Cells, Column, Form, Known, NO_VALUE, Taken, Whole, identifier, literal, quoted,
+};
 use super::turns::Turns;
 use super::{Source, SourceKind};
 use crate::pandora::TOOL;
 use drumfire_compile::Host;
 use drumfire_document::{Feed, FeedRows, Field};
 use drumfire_units::Random;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
 /// The stages of a request, by Pandora's names.
 const STAGES: [&str; 2] = ["preprocessor", "postprocessor"];
+
+/// The column of values of which some are lists or objects.
+const ELEMENT: &str = "element";
 
 /// Everything that paths may lead to.
 pub(super) struct Scope<'a> {
@@ -222,15 +226,30 @@ impl<'a> Scope<'a> {
         let indexed = rest.iter().position(|part| part.index.is_some());
         let end = indexed.map_or(rest.len(), |at| at + 1);
         let (taken, behind) = rest.split_at(end);
-        let mut variable = format!("v_{}_reply", identifier(call));
+        let all = format!("v_{}_reply", identifier(call));
+        let mut typed = format!("{all} | fromjson");
+        let mut variable = all.clone();
         let mut path = String::from("$");
-        for part in taken {
+        for (n, part) in taken.iter().enumerate() {
+            let name = quoted(part.name);
             variable.push('_');
             variable.push_str(&identifier(part.name));
-            path.push_str(&format!("[{}]", quoted(part.name)));
+            path.push_str(&format!("[{name}]"));
+            typed.push_str(&match n {
+                0 => format!("({name})"),
+                _ => format!(" | fromjson({name})"),
+            });
         }
         self.ask(step, &variable, &format!("reply {path}"));
-        let mut known = Known::json(variable);
+        let mut known = Known {
+            is: variable,
+            form: Form::Taken(Taken {
+                step,
+                variable: all,
+                how: "reply $".to_owned(),
+                typed,
+            }),
+        };
         if let Some(index) = taken.last().and_then(|part| part.index) {
             known = known.element(&place(index, round)?);
         }
@@ -246,12 +265,14 @@ impl<'a> Scope<'a> {
         let mut sources = self.sources.iter();
         let found = sources.rfind(|known| known.name == source.name);
         let found = found.ok_or_else(|| format!("unknown source `{}`", source.name))?;
-        let Some(table) = Table::of(found).cloned() else {
-            let (SourceKind::Json(value) | SourceKind::Variables(value)) = found.kind.clone()
-            else {
-                return Err(format!("`{}` has no values", source.name));
-            };
-            return self.json(&value, source, rest, round);
+        let table = match found.kind.clone() {
+            SourceKind::Csv(table) => table,
+            SourceKind::Json(value) => {
+                return self.json((&value, Whole::Float64), source, rest, round);
+            }
+            SourceKind::Variables(value) => {
+                return self.json((&value, Whole::Int), source, rest, round);
+            }
         };
         let Some(index) = source.index else {
             let name = source.name;
@@ -259,11 +280,12 @@ impl<'a> Scope<'a> {
         };
         let Some(order) = Order::read(index) else {
             let rows = Json::Array(table.rows(self.host)?);
-            return self.json(&rows, source, rest, round);
+            return self.json((&rows, Whole::Float64), source, rest, round);
         };
-        let feed = table.feed(self.host)?;
+        let columns = table.columns(self.host)?;
+        let feed = table.feed(&columns);
         let is = self.taken(order, source.name, feed);
-        let form = Form::Row(table.columns(self.host)?);
+        let form = Form::Row(columns);
         follow(Known { is, form }, rest, round)
     }
 
@@ -278,7 +300,7 @@ impl<'a> Scope<'a> {
     /// A value of JSON, or the rows of one of its lists.
     fn json(
         &mut self,
-        value: &Json,
+        (value, whole): (&Json, Whole),
         source: &Part<'_>,
         rest: &[Part<'_>],
         round: u64,
@@ -297,16 +319,21 @@ impl<'a> Scope<'a> {
             match fixed_place(index, list.len()) {
                 Some(place) => value = &list[place],
                 None => {
-                    let row = self.rows(list, &path, index)?;
+                    let row = self.rows((list, whole), &path, index)?;
                     return follow(row, &rest[n..], round);
                 }
             }
         }
-        Ok(Known::constant(value))
+        Ok(Known::constant(value, whole))
     }
 
     /// The rows of a list.
-    fn rows(&mut self, list: &[Json], path: &[&str], index: &str) -> Result<Known, String> {
+    fn rows(
+        &mut self,
+        (list, whole): (&[Json], Whole),
+        path: &[&str],
+        index: &str,
+    ) -> Result<Known, String> {
         let path = path.join(".");
         let Some(order) = Order::read(index) else {
             let index = index.escape_debug();
@@ -315,23 +342,35 @@ impl<'a> Scope<'a> {
                  `{path}`"
             ));
         };
-        let feed = Feed {
-            rows: FeedRows::Inline(TOOL.text("source", &Json::from(list))),
+        let feed = |rows: &Json| Feed {
+            rows: FeedRows::Inline(TOOL.text("source", rows)),
             ..Feed::default()
         };
-        let name = self.taken(order, &path, feed);
         let mut columns: Vec<String> = Vec::new();
         for row in list.iter().filter_map(Json::as_object) {
             let new = row.keys().filter(|name| !columns.contains(name));
             columns.extend(new.cloned().collect::<Vec<_>>());
         }
-        Ok(match columns.is_empty() {
-            true => Known::json(name),
-            false => Known {
-                is: name,
-                form: Form::Row(columns),
-            },
-        })
+        if list.iter().all(Json::is_object) && !columns.is_empty() {
+            let is = self.taken(order, &path, feed(&Json::from(list)));
+            let column = |name: String| Column {
+                cells: Cells::of(list.iter().filter_map(|row| row.get(&name)), whole),
+                name,
+            };
+            let form = Form::Row(columns.into_iter().map(column).collect());
+            return Ok(Known { is, form });
+        }
+        if list
+            .iter()
+            .any(|value| value.is_object() || value.is_array())
+        {
+            // A feed has values of one kind.
+            let rows: Json = list.iter().map(|value| json!({ ELEMENT: value })).collect();
+            let name = self.taken(order, &path, feed(&rows));
+            return Ok(Known::value(format!("{name}.{ELEMENT}"), whole));
+        }
+        let name = self.taken(order, &path, feed(&Json::from(list)));
+        Ok(Cells::of(list.iter(), whole).known(name))
     }
 
     /// A template of Go's as an expression, with the values that it may read.
@@ -385,33 +424,21 @@ impl<'a> Scope<'a> {
                 SourceKind::Csv(table) => Json::Array(table.rows(self.host)?),
                 SourceKind::Json(value) | SourceKind::Variables(value) => value.clone(),
             };
-            Ok(format!("{}: {}", quoted(&source.name), literal(&value)))
+            let value = match &source.kind {
+                SourceKind::Json(_) => format!("({} | gojson)", literal(&value)),
+                SourceKind::Csv(_) | SourceKind::Variables(_) => literal(&value),
+            };
+            Ok(format!("{}: {value}", quoted(&source.name)))
         });
         literals.collect()
     }
 
     /// A value with its type, as an expression.
     fn typed(&mut self, known: &Known) -> String {
-        let is = &known.is;
-        match &known.form {
-            Form::Text => is.clone(),
-            Form::Json => format!("({is} | fromjson)"),
-            Form::Row(columns) => {
-                let columns = columns.iter();
-                let columns: Vec<String> = columns
-                    .map(|name| format!("{}: {}", quoted(name), column(is, name)))
-                    .collect();
-                format!("{{{}}}", columns.join(", "))
-            }
-            Form::Typed(is) => is.clone(),
-            Form::Nodes(list) => single_or(list, &format!("({list} | fromjson)")),
-            Form::One { step, path } => {
-                let all = format!("{is}_all");
-                self.ask(*step, &all, &format!("json#all {path}"));
-                format!("({all} | fromjson(0))")
-            }
-            Form::Many => format!("({is} | fromjson)"),
+        if let Form::Taken(taken) = &known.form {
+            self.ask(taken.step, &taken.variable, &taken.how);
         }
+        known.typed()
     }
 }
 
@@ -419,7 +446,7 @@ impl<'a> Scope<'a> {
 fn follow(known: Known, rest: &[Part<'_>], round: u64) -> Result<Known, String> {
     let mut known = known;
     for part in rest {
-        known = known.member(part.name);
+        known = known.member(part.name)?;
         if let Some(index) = part.index {
             known = known.element(&place(index, round)?);
         }

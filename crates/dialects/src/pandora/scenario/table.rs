@@ -1,6 +1,6 @@
 //! Tables of CSV: the names of their columns, and their rows.
 
-use super::{Source, SourceKind};
+use super::known::{Cells, Column};
 use crate::pandora::TOOL;
 use drumfire_compile::Host;
 use drumfire_document::{Feed, FeedRows};
@@ -22,31 +22,42 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The table of a source.
-    pub(super) const fn of(source: &Source) -> Option<&Self> {
-        match &source.kind {
-            SourceKind::Csv(table) => Some(table),
-            SourceKind::Json(_) | SourceKind::Variables(_) => None,
-        }
-    }
-
-    /// The names of its columns, as many as its first row has: blanks become underscores, and a
-    /// column without a name has its number.
+    /// Its columns, as many as its first row has, then those that only `fields` has, which are empty.
+    /// In names, blanks become underscores; a column without a name has its number.
     ///
     /// # Errors
     /// When the file is needed and can't be read.
-    pub(super) fn columns(&self, host: &dyn Host) -> Result<Vec<String>, String> {
+    pub(super) fn columns(&self, host: &dyn Host) -> Result<Vec<Column>, String> {
         let first = self.first(host);
-        if self.fields.is_empty() {
-            return Ok(first?.iter().enumerate().map(named).collect());
-        }
-        // A file that can't be read is said where its rows are.
-        let Ok(first) = first else {
-            return Ok(self.fields.iter().enumerate().map(named).collect());
+        let (names, width): (Vec<String>, usize) = match (self.fields.is_empty(), first) {
+            (true, first) => {
+                let first = first?;
+                (first.iter().enumerate().map(named).collect(), first.len())
+            }
+            // A file that can't be read is said where its rows are.
+            (false, first) => {
+                let width = first.map_or(self.fields.len(), |first| first.len());
+                let fields = self.fields.iter().map(String::as_str);
+                let fields = fields.chain(std::iter::repeat(""));
+                let count = self.fields.len().max(width);
+                (fields.take(count).enumerate().map(named).collect(), width)
+            }
         };
-        let fields = self.fields.iter().map(String::as_str);
-        let fields = fields.chain(std::iter::repeat("")).take(first.len());
-        Ok(fields.enumerate().map(named).collect())
+        let column = |(place, name): (usize, &String)| match place {
+            place if place >= width => Column {
+                name: name.clone(),
+                cells: Cells::Empty,
+            },
+            place if names[place + 1..].contains(name) => Column {
+                name: hidden(place, &names),
+                cells: Cells::Hidden,
+            },
+            _ => Column {
+                name: name.clone(),
+                cells: Cells::Texts,
+            },
+        };
+        Ok(names.iter().enumerate().map(column).collect())
     }
 
     /// Its first record.
@@ -73,8 +84,10 @@ impl Table {
         let mut rows = Vec::new();
         for record in self.reader(&bytes).into_records().skip(passed) {
             let record = record.map_err(|error| format!("{}: {error}", self.file))?;
-            let cells = columns.iter().zip(&record);
-            let cells = cells.map(|(name, cell)| (name.clone(), Json::from(cell)));
+            let cells = record.iter().chain(std::iter::repeat(""));
+            let cells = columns.iter().zip(cells);
+            let cells = cells.filter(|(column, _)| column.cells != Cells::Hidden);
+            let cells = cells.map(|(column, cell)| (column.name.clone(), Json::from(cell)));
             rows.push(Json::Object(cells.collect::<Map<_, _>>()));
             if rows.len() > ROWS_MAX {
                 let file = &self.file;
@@ -88,27 +101,24 @@ impl Table {
     }
 
     /// The feed of its rows, without a name.
-    ///
-    /// # Errors
-    /// When the file is needed and can't be read.
-    pub(super) fn feed(&self, host: &dyn Host) -> Result<Feed, String> {
-        let columns = self.columns(host)?;
+    pub(super) fn feed(&self, columns: &[Column]) -> Feed {
         let delimiter = self.delimiter.as_ref().and_then(|text| text.chars().next());
-        Ok(Feed {
+        let columns = columns.iter();
+        let columns = columns.filter(|column| column.cells != Cells::Empty);
+        Feed {
             rows: FeedRows::Csv(TOOL.text("file", &self.file)),
             header: self
                 .has_header()
                 .then(|| TOOL.switch("ignore_first_line", true)),
             fields: columns
-                .iter()
-                .map(|name| TOOL.text("fields", name))
+                .map(|column| TOOL.text("fields", &column.name))
                 .collect(),
             delimiter: delimiter.filter(|c| *c != ',').map(|c| match c {
                 '\t' => TOOL.text("delimiter", &"tab"),
                 c => TOOL.text("delimiter", &c),
             }),
             ..Feed::default()
-        })
+        }
     }
 
     /// Whether the first line is no row.
@@ -128,6 +138,13 @@ impl Table {
             .delimiter(delimiter.unwrap_or(b','))
             .from_reader(bytes)
     }
+}
+
+/// A name for a column that nothing can read.
+fn hidden(place: usize, names: &[String]) -> String {
+    let free = (0..).map(|n: usize| format!("column_{place}_{n}"));
+    let mut free = free.filter(|name| !names.contains(name));
+    free.next().unwrap_or_default()
 }
 
 /// The name of a column.

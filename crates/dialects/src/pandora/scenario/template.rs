@@ -89,8 +89,7 @@ fn expression(inner: &str, scope: &mut Scope<'_>) -> Result<Option<String>, Stri
             return Ok(None);
         }
         let known = scope.printed(inner)?;
-        // Go prints a list in a way of its own.
-        return Ok((!known.is_list()).then_some(known.is));
+        return Ok((!known.is_printed_by_go()).then_some(known.is));
     }
     let mut words = inner.split_whitespace();
     let name = words.next().unwrap_or_default();

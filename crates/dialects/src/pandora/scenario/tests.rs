@@ -111,6 +111,23 @@ fn tables_have_the_rows_of_their_files() {
             ";",
             Some(rows("0", "name")),
         ),
+        (
+            "1,John\n2,Jack\n",
+            &["id", "name", "more", ""],
+            false,
+            ",",
+            Some(json!([
+                {"id": "1", "name": "John", "more": "", "3": ""},
+                {"id": "2", "name": "Jack", "more": "", "3": ""},
+            ])),
+        ),
+        (
+            "1,John\n2,Jack\n",
+            &["name", "name"],
+            false,
+            ",",
+            Some(json!([{"name": "John"}, {"name": "Jack"}])),
+        ),
         ("USER_ID,NAME\n1,John\n2,Jack,more\n", &[], true, ",", None),
         ("USER_ID,NAME\n1,John\n2\n", &[], true, ",", None),
     ] {
@@ -192,7 +209,7 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
         "list",
         "postprocessor",
         "items",
-        Known::json("v_items".to_owned()),
+        Known::text("v_items".to_owned()),
     );
     for (text, wanted) in [
         ("source.users[next].name", Some("src_users.name")),
@@ -209,15 +226,17 @@ fn paths_lead_to_rows_constants_and_what_steps_have_left() {
         ("request.list.postprocessor.items", Some("v_items")),
         (
             "request.list.postprocessor.items[next]",
-            Some("(v_items | item(iteration + 2))"),
+            Some("((v_items | fromjson(iteration + 2)) | gojson)"),
         ),
         (
             "request.list.postprocessor.items[last]",
-            Some("(v_items | item(-1))"),
+            Some("((v_items | fromjson(-1)) | gojson)"),
         ),
         (
             "request.list.postprocessor.items[0].tags[last].name",
-            Some("((((v_items | item(0)) | item(\"tags\")) | item(-1)) | item(\"name\"))"),
+            Some(
+                "(((((v_items | fromjson(0)) | fromjson(\"tags\")) | fromjson(-1)) | fromjson(\"name\")) | gojson)",
+            ),
         ),
     ] {
         let seen = scope.mapped(text, 2).map(|known| known.is);
@@ -368,7 +387,10 @@ fn absent_fields_and_nodes_are_printed_as_in_go() {
             "request.a.postprocessor.head",
             r#"((h | lower) if h else ("[]" | item(0)))"#,
         ),
-        ("request.a.postprocessor.nodes[last]", "(n | item(-1))"),
+        (
+            "request.a.postprocessor.nodes[last]",
+            "((n | fromjson(-1)) | gojson)",
+        ),
     ] {
         let seen = scope.mapped(text, 0).map(|known| known.is);
         assert_eq!(seen.as_deref(), Ok(wanted), "{text}");
@@ -387,7 +409,9 @@ fn a_call_takes_of_its_reply_what_is_read() {
         ),
         (
             "request.call.postprocessor.result[rand].itemId",
-            Some("((v_call_reply_result | item(random_int(0, 1000000))) | item(\"itemId\"))"),
+            Some(
+                "(((v_call_reply_result | fromjson(random_int(0, 1000000))) | fromjson(\"itemId\")) | gojson)",
+            ),
         ),
     ] {
         let seen = scope.mapped(text, 2).map(|known| known.is);
@@ -423,11 +447,11 @@ fn functions_are_ours_and_what_leads_nowhere_is_refused() {
         ),
         (
             "randInt(.source.data.deep.n, 9)",
-            Ok(r#""{{randInt .a0 9}}" | go({"a0": ("7" | fromjson)})"#),
+            Ok(r#""{{randInt .a0 9}}" | go({"a0": (7 | gojson)})"#),
         ),
         (
             "randString(source.data.list[last].id, ab)",
-            Ok(r#""{{randString .a0 \"ab\"}}" | go({"a0": ("2" | fromjson)})"#),
+            Ok(r#""{{randString .a0 \"ab\"}}" | go({"a0": (2 | gojson)})"#),
         ),
         (
             "source.users.name",
@@ -530,4 +554,72 @@ fn a_headers_value_goes_through_pipes() {
         let seen = piped("v".to_owned(), pipes).ok();
         assert_eq!(seen.as_deref(), wanted, "{pipes}");
     }
+}
+
+/// Values and their types: what is printed, and what a template of Go's sees.
+#[test]
+fn texts_stay_texts_and_numbers_of_json_are_floats() {
+    let values = json!({
+        "l": ["8", "9"],
+        "n": [3, 5.5],
+        "mix": ["5", [1]],
+        "o": [{"k": "8", "v": 1e3, "w": 2}, {"k": "y", "v": 2, "w": 3}],
+        "e": 1e3, "tiny": 1e-7, "minus": -0.0, "id": 12345678, "t": "0.10",
+        "huge": 123456789012345678901.0,
+    });
+    let source = |name: &str, kind| Source {
+        name: name.to_owned(),
+        kind,
+    };
+    let sources = [
+        source("j", SourceKind::Json(values.clone())),
+        source("g", SourceKind::Variables(values)),
+    ];
+    let mut scope = Scope::new(&sources, &Bare, 1);
+    for (text, is, typed) in [
+        ("source.j.l[next]", "src_j_l", "src_j_l"),
+        (
+            "source.j.n[next]",
+            "(src_j_n | gojson)",
+            "(src_j_n | gojson)",
+        ),
+        ("source.g.n[next]", "(src_g_n | gojson)", "src_g_n"),
+        ("source.j.o[next].k", "src_j_o.k", "src_j_o.k"),
+        (
+            "source.j.o[next].v",
+            "(src_j_o_2.v | gojson)",
+            "(src_j_o_2.v | gojson)",
+        ),
+        (
+            "source.j.o[next].w",
+            "src_j_o_3.w",
+            "(src_j_o_3.w | gojson)",
+        ),
+        (
+            "source.j.mix[next]",
+            "(src_j_mix.element | gojson)",
+            "(src_j_mix.element | gojson)",
+        ),
+        ("source.j.e", "\"1000\"", "(1000.0 | gojson)"),
+        ("source.j.tiny", "\"1e-07\"", "(1e-7 | gojson)"),
+        ("source.j.minus", "\"-0\"", "(-0.0 | gojson)"),
+        (
+            "source.j.huge",
+            "\"1.2345678901234568e+20\"",
+            "(1.2345678901234568e+20 | gojson)",
+        ),
+        ("source.j.id", "\"12345678\"", "(12345678 | gojson)"),
+        ("source.g.id", "\"12345678\"", "12345678"),
+        ("source.j.t", "\"0.10\"", "\"0.10\""),
+    ] {
+        let known = scope.mapped(text, 0).unwrap();
+        assert_eq!((&*known.is, &*known.typed()), (is, typed), "{text}");
+    }
+    let (kept, template) = scope.mapped("source.j.o[next]", 0).unwrap().kept("v");
+    assert_eq!((&*kept.is, template), ("src_j_o_4", None));
+    let list = Known::text("v_list".to_owned());
+    let (kept, template) = list.element("0").kept("v");
+    assert_eq!(kept.typed(), "((v | fromjson) | gojson)");
+    let wanted = "{{ (v_list | fromjson(0)) | tojson }}";
+    assert_eq!(template.as_deref(), Some(wanted));
 }
