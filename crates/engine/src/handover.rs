@@ -201,6 +201,15 @@ impl Handover {
         offering
     }
 
+    /// The peer whose first is due earliest, other than those that are passed over.
+    fn oldest(&self, passed: &[u32]) -> Option<(Nanos, u32)> {
+        let dues = (0..)
+            .zip(&self.peers)
+            .filter(|(index, _)| !passed.contains(index))
+            .map(|(index, peer)| (peer.due(), index));
+        dues.min().filter(|(due, _)| *due < Nanos::MAX)
+    }
+
     /// Drops the late arrivals of all demands that were left, so that the oldest of the others is
     /// seen.
     #[cold]
@@ -276,15 +285,13 @@ impl Member {
         if self.drops {
             self.handover.drop_late(now);
         }
-        for (due, home) in self.handover.offering() {
+        while let Some((due, home)) = self.handover.oldest(&self.declined) {
             if due > now || due >= own {
                 return None;
             }
-            if self.declined.contains(&home) {
-                continue;
-            }
             let peer = &self.handover.peers[home as usize];
             let mut left = peer.lock();
+            // Where it was taken back, it offers nothing from now on.
             let Some(demand) = left.away() else {
                 continue;
             };

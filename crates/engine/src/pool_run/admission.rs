@@ -506,7 +506,7 @@ impl Admission {
     ) {
         let share = held.share();
         if self.affinity == Affinity::User {
-            if self.demand.intake_mut().admits(now) {
+            if !self.sees_offers() && self.demand.intake_mut().admits(now) {
                 self.begin_without_seat(cx, now);
             }
             return;
@@ -516,6 +516,13 @@ impl Admission {
         }
         let since = Freed::after_stop(end.now(), held.owed());
         self.free_seat(cx, Seat::new(share, since), now);
+    }
+
+    /// Whether others have left something that may be older than what is due here; the next turn
+    /// looks.
+    #[inline]
+    fn sees_offers(&self) -> bool {
+        self.handover.as_ref().is_some_and(|all| all.has_offers())
     }
 
     /// Frees a seat, or gives it at once to a request that waits or to the next arrival. In the
@@ -529,8 +536,7 @@ impl Admission {
         if self.demand.waiting().has_requests() {
             return self.free_for_request(cx, seat, now);
         }
-        // What others leave may be older than what is due here; the next turn looks.
-        let sees_offers = self.handover.as_ref().is_some_and(|all| all.has_offers());
+        let sees_offers = self.sees_offers();
         let seats = self.dispatcher.transport().seats();
         let is_last = || seats.is_full(seats.lane_of(seat.share()));
         let reuses = self.demand.waiting().has_one_lane()

@@ -5,7 +5,7 @@ use crate::programs::{of_steps, send};
 use crate::users::changing;
 use crate::{failures, ms, secs, us};
 use drumfire_measure::Summary;
-use drumfire_plan::LatePolicy;
+use drumfire_plan::{Affinity, LatePolicy};
 use drumfire_testkit::{
     Answer, Client, Draft, Http2, Law, Server, Simulated, Simulation, World, closed, open, per_user,
 };
@@ -200,6 +200,21 @@ fn the_load_ends_for_all_at_once() {
     let one = on_any("a bound", &plan, || takes(ms(40)));
     failures(&one.summary, &[]);
     assert_eq!(one.summary.total.counts.ok, 250);
+}
+
+#[test]
+fn users_of_all_threads_take_the_oldest() {
+    // Three users do 15 a second, with slow and fast requests in turn; each thread has one kind.
+    let urls = ["http://a.test/slow", "http://a.test/fast"];
+    let plan = open("const(20,8s)").to(&urls).connections(3);
+    let plan = plan.users(changing(&[(0, 3)]));
+    let plan = plan.with(|pool| pool.connections.affinity = Affinity::User);
+    on_any("users with connections of their own", &plan, || {
+        world(Server::new().answers(|request| {
+            let is_slow = request.head.starts_with("GET /slow");
+            Answer::ok().after(if is_slow { ms(300) } else { ms(100) })
+        }))
+    });
 }
 
 proptest! {
