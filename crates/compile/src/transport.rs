@@ -29,7 +29,8 @@ use drumfire_document::{
 use drumfire_plan::{
     Affinity, Compressed, Connections, Cookies, ExpectContinue, HttpOptions, HttpVersion,
     KeepAlive, KeepAliveHints, Life, Opening, Pause, Pem, Ping, Reach, RedirectStyle, Redirects,
-    Renewal, Resolve, Resumption, ReusedClosed, Spread, Timeouts, Tls, Unresolved, Url, Verify,
+    Renewal, Resolve, Resumption, ReusedClosed, Spread, Timeouts, Tls, TlsEnd, Unresolved, Url,
+    Verify,
 };
 use drumfire_units::{ByteSize, Nanos};
 use std::net::{IpAddr, SocketAddr};
@@ -378,6 +379,10 @@ pub(crate) fn connections(
         reused_closed: match is_on(&written.retry_reused) {
             true => retried.unwrap_or(ReusedClosed::Retry),
             false => ReusedClosed::Fail,
+        },
+        tls_end: match is_on(&written.no_close_notify) {
+            true => TlsEnd::Any,
+            false => TlsEnd::Confirmed,
         },
         hints: match is_on(&written.respect_keepalive) {
             true => KeepAliveHints::Respect,

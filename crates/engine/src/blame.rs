@@ -105,9 +105,8 @@ pub(crate) fn io_failure(error: IoError, during: During) -> Failure {
         (IoError::TlsAlpn, _) => Outcome::TlsAlpn,
         // A reset in the handshake doesn't show that the server speaks another protocol.
         (IoError::Reset, During::Connect | During::Tls) => Outcome::ConnectReset,
-        (IoError::TlsProtocol(_) | IoError::TlsNoCloseNotify, _) | (_, During::Tls) => {
-            Outcome::TlsProtocol
-        }
+        (IoError::TlsProtocol(_) | IoError::TlsNoCloseNotify | IoError::TlsCut, _)
+        | (_, During::Tls) => Outcome::TlsProtocol,
         (_, During::Connect) => Outcome::ConnectUnreachable,
         (IoError::Reset, During::Send) => Outcome::Reset,
         (_, During::Send) => Outcome::Send,

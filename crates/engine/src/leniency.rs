@@ -28,6 +28,7 @@ const fn leniency(notice: Notice) -> Leniency {
         Notice::CodingInHttp10 => Leniency::CodingInHttp10,
         Notice::ChunkSpace => Leniency::ChunkSpace,
         Notice::EmptyLine => Leniency::EmptyLine,
+        Notice::NoCloseNotify => Leniency::NoCloseNotify,
     }
 }
 

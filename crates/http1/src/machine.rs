@@ -19,7 +19,7 @@ pub use whole::Whole;
 use crate::chunked::Chunked;
 use crate::framing::RequestKind;
 use crate::shared::{Assembly, Shared};
-use crate::{Cut, End, Error, Event, Notices, Step};
+use crate::{Cut, End, Error, Event, Notice, Notices, Step};
 
 /// Whether a request asks for the connection to be kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,6 +173,18 @@ impl Machine {
             State::Close => Ok(Some(self.end())),
             State::Length(_) | State::Chunked(_) => Err(self.fail(Error::Truncated(Cut::Closed))),
         }
+    }
+
+    /// The connection has ended, but not by a peer that is known: TLS without close_notify. A body
+    /// that runs until then is complete all the same, with a notice.
+    ///
+    /// # Errors
+    /// As [`Self::handle_end`].
+    pub fn handle_unconfirmed_end(&mut self) -> Result<Option<End>, Error> {
+        if matches!(self.state, State::Close) {
+            self.notices.insert(Notice::NoCloseNotify);
+        }
+        self.handle_end()
     }
 
     /// The peer has reset the connection: what that means for the exchange.

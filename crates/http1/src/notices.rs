@@ -22,11 +22,14 @@ pub enum Notice {
     ChunkSpace,
     /// An empty line before the status line (RFC 9112 section 2.2).
     EmptyLine,
+    /// A body that ended with the connection, whose TLS ended without close_notify (RFC 9112 section
+    /// 9.8).
+    NoCloseNotify,
 }
 
 impl Notice {
     /// Every notice, in the order of its bit.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::HigherMinor,
         Self::BareLf,
         Self::ObsFold,
@@ -36,6 +39,7 @@ impl Notice {
         Self::CodingInHttp10,
         Self::ChunkSpace,
         Self::EmptyLine,
+        Self::NoCloseNotify,
     ];
 
     /// The stable name, as the results use it.
@@ -51,6 +55,7 @@ impl Notice {
             Self::CodingInHttp10 => "coding_in_http10",
             Self::ChunkSpace => "chunk_space",
             Self::EmptyLine => "empty_line",
+            Self::NoCloseNotify => "no_close_notify",
         }
     }
 }

@@ -58,6 +58,8 @@ leniencies! {
     ChunkSpace "chunk_space" "white space after a chunk size",
     EmptyLine "empty_line" "an empty line before the status line (RFC 9112 section 2.2)"
         "The line is skipped.",
+    NoCloseNotify "no_close_notify" "a body that ends with a TLS connection without close_notify (RFC 9112 section 9.8)"
+        "The body may have been cut off. It is accepted only with `no_close_notify: true`.",
 }
 
 /// A set of leniencies, one bit each by [`Leniency::ALL`]; small enough to be part of every sample.

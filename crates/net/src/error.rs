@@ -39,8 +39,11 @@ pub enum IoError {
     TlsAlpn,
     /// The peer does not speak TLS as it should.
     TlsProtocol(String),
-    /// The peer ended the stream without close_notify: its data may be truncated.
+    /// The peer ended the stream without close_notify, after a whole record: its data may be
+    /// truncated.
     TlsNoCloseNotify,
+    /// The stream ended within a record of TLS: its data are truncated.
+    TlsCut,
     /// Any other error of the operating system.
     Other(String),
 }

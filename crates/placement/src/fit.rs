@@ -305,6 +305,7 @@ mod tests {
                 keep_alive: KeepAlive::Yes,
                 reused_closed: ReusedClosed::Fail,
                 hints: KeepAliveHints::Ignore,
+                tls_end: drumfire_plan::TlsEnd::Confirmed,
                 growth,
                 affinity: Affinity::Shared,
                 backoff_max: Nanos::ZERO,

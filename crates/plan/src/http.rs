@@ -126,6 +126,8 @@ pub struct Connections {
     pub reused_closed: ReusedClosed,
     /// Whether the server's `Keep-Alive` field is obeyed.
     pub hints: KeepAliveHints,
+    /// Which ends of TLS complete a body that runs until the connection ends.
+    pub tls_end: TlsEnd,
     /// How long a slot waits at most before it dials a refusing target again.
     pub backoff_max: Nanos,
     /// Which of a name's addresses they go to.
@@ -215,6 +217,16 @@ pub enum KeepAliveHints {
     Ignore,
     /// A connection is given up before the server would close it.
     Respect,
+}
+
+/// Which ends of TLS complete a body that runs until the connection ends (RFC 9112 section 9.8).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TlsEnd {
+    /// An end with close_notify; the body of another is truncated.
+    #[default]
+    Confirmed,
+    /// Any end after a whole record; one without close_notify is forgiven.
+    Any,
 }
 
 /// The reaction to a kept-alive connection that turns out to be closed as a request is sent.

@@ -53,7 +53,7 @@ pub use header::{Header, HeaderError, Method};
 pub use http::{
     Affinity, Body, Compressed, Connections, ExpectContinue, Growth, HttpOptions, HttpRequest,
     HttpVersion, KeepAlive, KeepAliveHints, Opening, Ping, RedirectStyle, Redirects, ReusedClosed,
-    Spread, Timeouts,
+    Spread, Timeouts, TlsEnd,
 };
 pub use life::{Churn, ChurnError, Life};
 pub use load::{Arrivals, Drain, LatePolicy, Law, LawError, Load, ReadTrace, Sequence, Stop};

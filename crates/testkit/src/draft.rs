@@ -102,6 +102,7 @@ fn draft(load: Load) -> Draft {
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
+            tls_end: drumfire_plan::TlsEnd::Confirmed,
             growth: Growth::Ahead,
             affinity: Affinity::Shared,
             backoff_max: Nanos::from_millis(100),

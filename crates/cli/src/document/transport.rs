@@ -61,6 +61,7 @@ fn connections(load: &LoadFlags, flags: &TransportFlags) -> Connections {
         respect_keepalive: switch("respect_keepalive", flags.respect_keepalive, true),
         retry_reused: switch("retry_reused", flags.retry_reused, true),
         retry_style: None,
+        no_close_notify: None,
         connect_backoff: some("connect_backoff", flags.connect_backoff.as_ref()),
         ping: some("ping", flags.ping.as_ref()),
         ping_timeout: some("ping_timeout", flags.ping_timeout.as_ref()),

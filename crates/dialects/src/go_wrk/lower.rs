@@ -206,6 +206,8 @@ fn pool(args: &Args, parts: &RequestParts, users: u32, tls: Tls) -> Pool {
                 // Go's client tries again where a kept connection was closed meanwhile.
                 retry_reused: Some(TOOL.switch("", true)),
                 retry_style: Some(TOOL.text("", &"go")),
+                // Go's client takes the end of TLS without close_notify as one.
+                no_close_notify: Some(TOOL.switch("", true)),
                 connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
                 ..Connections::default()
             },

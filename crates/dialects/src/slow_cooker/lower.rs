@@ -348,6 +348,8 @@ fn settings(
             // Go's client tries again where a kept connection was closed meanwhile.
             retry_reused: Some(TOOL.switch("", true)),
             retry_style: Some(TOOL.text("", &"go")),
+            // Go's client takes the end of TLS without close_notify as one.
+            no_close_notify: Some(TOOL.switch("", true)),
             connect_backoff: Some(TOOL.text("-qps", &backoff)),
             // slow_cooker's clock runs while Go's client dials.
             connection_opening: Some(TOOL.text("", &"service")),

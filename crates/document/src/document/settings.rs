@@ -160,6 +160,8 @@ pub struct Connections {
     pub retry_reused: Option<Switch>,
     /// `rfc` or `go`: the rule by which requests are of that kind.
     pub retry_style: Option<Text>,
+    /// Whether the end of TLS without close_notify completes a body.
+    pub no_close_notify: Option<Switch>,
     /// The longest pause before a target that refuses is dialed again.
     pub connect_backoff: Option<Text>,
     /// The silence after which a connection is asked whether it lives.

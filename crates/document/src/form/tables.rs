@@ -180,6 +180,8 @@ fields!(Connections {
         "Resend a request once if its reused connection turns out closed",
     "retry_style" => retry_style:
         "Requests that `retry_reused` sends again: `rfc` (the default): those with an idempotent method; `go`: as Go's client does, GET, HEAD, OPTIONS and TRACE, and any request with an `Idempotency-Key`",
+    "no_close_notify" => no_close_notify:
+        "Accept a body without a length that ends with its TLS connection, even if the server sent no close_notify, as most clients do. Such a body may have been cut off; it is counted as the leniency `no_close_notify`",
     "connect_backoff" / "--connect-backoff" => connect_backoff:
         "Maximum pause after failed connection attempts, such as `100ms`",
     "ping" / "--ping" => ping: "Ping an HTTP/2 connection that has been silent for this time",

@@ -33,6 +33,7 @@ use crate::limits::{DISCARD_FROM, RECEIVES_PER_TURN};
 use drumfire_http1::{BodyKind, End, Error, Event, Head, Machine, Notice, Persistence};
 use drumfire_measure::{Closing, Outcome};
 use drumfire_net::{Io, IoError, Received};
+use drumfire_plan::TlsEnd;
 use drumfire_units::Nanos;
 
 /// One connection that speaks HTTP/1.1.
@@ -319,7 +320,14 @@ impl Http1 {
     ) -> Read {
         let flow = match received {
             Ok(Received::Bytes { .. } | Received::Nothing) => Flow::Busy,
-            Ok(Received::End) => self.ended(terms, handler, port.now()),
+            Ok(Received::End) => {
+                let ended = self.machine.handle_end();
+                self.ended(ended, terms, handler, port.now())
+            }
+            Err(IoError::TlsNoCloseNotify) if terms.settings().tls_end() == TlsEnd::Any => {
+                let ended = self.machine.handle_unconfirmed_end();
+                self.ended(ended, terms, handler, port.now())
+            }
             Err(error) => self.receive_failed(error, handler, port.now()),
         };
         Read {
@@ -426,8 +434,14 @@ impl Http1 {
 
     /// Completes the response where the peer has closed, or fails it: a body without a length ends
     /// so.
-    fn ended<H: Handler>(&mut self, terms: &Terms<'_>, handler: &mut H, now: Nanos) -> Flow {
-        let flow = match self.machine.handle_end() {
+    fn ended<H: Handler>(
+        &mut self,
+        ended: Result<Option<End>, Error>,
+        terms: &Terms<'_>,
+        handler: &mut H,
+        now: Nanos,
+    ) -> Flow {
+        let flow = match ended {
             Ok(Some(end)) => match self.over(end, terms, handler, now) {
                 // The end of the connection is that of the body.
                 Flow::Close(Closing::Announced) => Flow::Close(Closing::Peer),
@@ -454,7 +468,7 @@ impl Http1 {
                 self.failure_of(&error)
             }
             // The stream may have been cut: a body that runs to the end is not known to be whole.
-            IoError::TlsNoCloseNotify => match self.machine.handle_end() {
+            IoError::TlsNoCloseNotify | IoError::TlsCut => match self.machine.handle_end() {
                 Err(error) => self.failure_of(&error),
                 Ok(_) => Failure::with(Outcome::Truncated, "TLS ended without close_notify"),
             },
@@ -585,7 +599,9 @@ fn refuse_input<I: Io>(port: &mut Port<'_, I>, input: &mut Input) -> Read {
     let flow = match input.receive(port) {
         Ok(Received::Nothing) => Flow::Busy,
         Ok(Received::Bytes { .. }) => Flow::Close(Closing::Failed),
-        Ok(Received::End) | Err(IoError::TlsNoCloseNotify) => Flow::Close(Closing::Peer),
+        Ok(Received::End) | Err(IoError::TlsNoCloseNotify | IoError::TlsCut) => {
+            Flow::Close(Closing::Peer)
+        }
         Err(_) => Flow::Close(Closing::Reset),
     };
     Read {

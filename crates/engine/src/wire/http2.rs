@@ -593,7 +593,7 @@ fn whole_response<'a>(whole: &drumfire_http2::Whole<'a>) -> Whole<'a> {
 fn receive_failure(error: IoError) -> Failure {
     match error {
         IoError::Reset | IoError::BrokenPipe => Failure::of(Outcome::Reset),
-        IoError::TlsNoCloseNotify => Failure::of(Outcome::Closed),
+        IoError::TlsNoCloseNotify | IoError::TlsCut => Failure::of(Outcome::Closed),
         other => io_failure(other, During::Send),
     }
 }

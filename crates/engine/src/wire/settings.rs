@@ -7,7 +7,9 @@
 use crate::limits::{BACKOFF_MIN, DOUBT_MAX, LOOK_UP_AGAIN, LOOK_UP_LEAST};
 use crate::protocol::Protocol;
 use drumfire_measure::Closing;
-use drumfire_plan::{ExpectContinue, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread};
+use drumfire_plan::{
+    ExpectContinue, KeepAlive, KeepAliveHints, Life, Ping, Pool, Renewal, Spread, TlsEnd,
+};
 use drumfire_units::Nanos;
 
 /// The settings of a pool for its connections.
@@ -18,6 +20,7 @@ pub(crate) struct Settings {
     first_stream_id: u32,
     keep_alive: KeepAlive,
     hints: KeepAliveHints,
+    tls_end: TlsEnd,
     expect_continue: ExpectContinue,
     spread: Spread,
     backoff_max: Nanos,
@@ -44,6 +47,7 @@ impl Settings {
             first_stream_id,
             keep_alive: connections.keep_alive,
             hints: connections.hints,
+            tls_end: connections.tls_end,
             expect_continue: http.expect_continue,
             spread: connections.spread,
             backoff_max: connections.backoff_max,
@@ -113,6 +117,11 @@ impl Settings {
     #[inline]
     pub(crate) fn obeys_hints(&self) -> bool {
         self.hints == KeepAliveHints::Respect
+    }
+
+    /// Which ends of TLS end a body.
+    pub(crate) const fn tls_end(&self) -> TlsEnd {
+        self.tls_end
     }
 
     /// The time until which a body waits for `100 Continue`, behind a head that is sent now; `None`

@@ -243,7 +243,10 @@ impl TlsStream {
                 // Only TLS's own messages came, such as session tickets.
                 Pull::Some { drained: true } if carrier.is_ending() => {}
                 Pull::Some { drained: true } | Pull::Nothing => return Ok(Received::Nothing),
-                Pull::End => return Err(IoError::TlsNoCloseNotify),
+                Pull::End if self.session.held().is_empty() => {
+                    return Err(IoError::TlsNoCloseNotify);
+                }
+                Pull::End => return Err(IoError::TlsCut),
             }
         }
     }

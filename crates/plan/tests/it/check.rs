@@ -52,6 +52,7 @@ fn pool() -> Pool {
             keep_alive: KeepAlive::Yes,
             reused_closed: ReusedClosed::Fail,
             hints: KeepAliveHints::Ignore,
+            tls_end: drumfire_plan::TlsEnd::Confirmed,
             growth: Growth::Ahead,
             affinity: Affinity::Shared,
             backoff_max: Nanos::from_secs(1),
