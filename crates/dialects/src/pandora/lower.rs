@@ -19,9 +19,6 @@ use std::sync::Arc;
 /// A token that is overdue by this much is discarded.
 const OVERDUE: Nanos = Nanos::from_secs(2);
 
-/// The longest pause before a target that refuses is dialed again; Pandora has none.
-const BACKOFF_MAX: Nanos = Nanos::from_millis(100);
-
 /// No exchange takes longer: a server that hangs must not keep the run from its end.
 const EXCHANGE_MAX: Nanos = Nanos::from_secs(120);
 
@@ -389,7 +386,10 @@ fn connections(instances: u64, clients: Clients, http2: bool, keep_alive: bool) 
         // Go's client tries again where a kept connection was closed meanwhile.
         retry_reused: Some(TOOL.switch("", true)),
         retry_style: Some(TOOL.text("", &"go")),
-        connect_backoff: Some(TOOL.text("", &BACKOFF_MAX)),
+        // Go's client takes the end of TLS without close_notify as one.
+        no_close_notify: Some(TOOL.switch("", true)),
+        // An instance dials for each shot, however many have failed.
+        connect_backoff: Some(TOOL.text("", &Nanos::ZERO)),
         ..Connections::default()
     }
 }
