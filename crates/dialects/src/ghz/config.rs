@@ -217,10 +217,19 @@ fn instant(mut moment: toml::value::Datetime) -> String {
     moment.to_string()
 }
 
+/// The words of the reader of YAML on a number that JSON does not have.
+const NOT_FINITE: &str = "non-finite float";
+
 fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
     // As YAML 1.1 has it, 017 is 15.
     let options = serde_saphyr::options! { legacy_octal_numbers: true };
-    let read = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+    let read = match serde_saphyr::from_str_with_options(text, options.clone()) {
+        Err(error) if error.to_string().contains(NOT_FINITE) => {
+            yaml_text::others(text, options, texts)
+        }
+        read => read,
+    };
+    let read = read.map_err(|error| {
         // Lines of the file may hold secrets.
         let error = error.without_snippet().to_string();
         if error.contains("DuplicateKeyPolicy") {
@@ -229,7 +238,7 @@ fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
         if error.contains("multiple YAML documents") {
             return "several YAML documents; keep one".to_owned();
         }
-        if error.contains("non-finite float") {
+        if error.contains(NOT_FINITE) {
             return "infinite numbers and NaN can't be sent".to_owned();
         }
         error
@@ -490,6 +499,15 @@ mod tests {
         let octal = load("c.yaml", "total: 017\ndata: {a: 010, b: 0o10}\n").unwrap();
         assert_eq!(octal.total, 15);
         assert_eq!(octal.data.as_deref(), Some(r#"{"a":8,"b":8}"#));
+        for text in [
+            "name: .inf\ntags: {a: .nan, b: -.Inf, c: .inf}\ntotal: 7\n",
+            "total: 7\ntags: {a: .nan, b: -.Inf, c: .inf}\nname: .inf\n",
+        ] {
+            let yaml = load("c.yaml", text).unwrap();
+            assert_eq!((&*yaml.name, yaml.total), (".inf", 7));
+            let tag = |key| tags(&yaml, key).unwrap();
+            assert_eq!([tag("a"), tag("b"), tag("c")], [".nan", "-.Inf", ".inf"]);
+        }
         let nan = load("c.yaml", "data:\n  a: .nan\n").unwrap_err();
         assert!(!nan.contains("policy"), "{nan}");
         assert!(load("c.json", r#"{"name": 5}"#).is_err());

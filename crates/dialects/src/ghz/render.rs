@@ -75,7 +75,7 @@ impl Presentation {
             settings: Settings::of(options, total, data, metadata),
             machine: Arc::clone(machine),
             stop: plan.first().stop,
-            since: if unlimited { Since::Due } else { Since::Sent },
+            since: if unlimited { Since::Due } else { Since::Begun },
             peer: Peer {
                 address: origin.host_header(),
                 host: match &origin.host {

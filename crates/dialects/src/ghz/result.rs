@@ -11,8 +11,8 @@ const ERROR_BYTES: usize = 8_192;
 /// From which moment a call's latency counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Since {
-    /// When a worker sent it.
-    Sent,
+    /// When a worker began it: before it waits for a stream or for a connection that is opened.
+    Begun,
     /// When it was due: with `--async` no worker is waited for, so a delay is our own.
     Due,
 }
@@ -63,9 +63,7 @@ impl CallResult {
     pub(super) fn of(kept: &Kept, since: Since, peer: &Peer) -> Self {
         let sample = &kept.sample;
         let latency = match since {
-            Since::Sent if sample.was_sent() => sample.service_time(),
-            // The opening of the connection on which it ended.
-            Since::Sent => sample.end - kept.particulars.began,
+            Since::Begun => sample.end - kept.particulars.began,
             Since::Due => sample.response_time(),
         };
         let code = grpc_code::of(sample);
@@ -206,7 +204,7 @@ mod tests {
             },
             particulars: Particulars {
                 arrival: 0,
-                began: Nanos(10),
+                began: Nanos(15),
                 written: Nanos(30),
             },
             detail: detail.map(Into::into),
@@ -272,7 +270,7 @@ mod tests {
                 "rpc error: code = Unavailable desc = connection error: desc = \"transport: authentication handshake failed: no TLS\"",
             ),
         ] {
-            let result = CallResult::of(&kept(outcome, status, detail), Since::Sent, &peer());
+            let result = CallResult::of(&kept(outcome, status, detail), Since::Begun, &peer());
             assert_eq!(result.error, text);
             assert_eq!(result.is_ok(), text.is_empty());
             let mut bytes = Vec::new();
@@ -296,7 +294,7 @@ mod tests {
             let peer = Peer { socket, ..peer() };
             let refused = kept(Outcome::ConnectRefused, 1014, None);
             assert_eq!(
-                CallResult::of(&refused, Since::Sent, &peer).error,
+                CallResult::of(&refused, Since::Begun, &peer).error,
                 format!(
                     "rpc error: code = Unavailable desc = connection error: desc = \"transport: Error while dialing: dial unix /run/a: connect: {why}\""
                 )
@@ -308,7 +306,7 @@ mod tests {
     fn latency_counts_from_where_it_should() {
         let ok = kept(Outcome::Ok, 1000, None);
         let latency = |since| CallResult::of(&ok, since, &peer()).latency;
-        assert_eq!(latency(Since::Sent), Nanos(70));
+        assert_eq!(latency(Since::Begun), Nanos(85));
         assert_eq!(latency(Since::Due), Nanos(90));
     }
 
@@ -321,7 +319,7 @@ mod tests {
                 socket: None,
                 looked_up,
             };
-            CallResult::of(&kept(outcome, 1014, None), Since::Sent, &peer).error
+            CallResult::of(&kept(outcome, 1014, None), Since::Begun, &peer).error
         };
         for (outcome, why) in [
             (Outcome::DnsNotFound, "no such host"),

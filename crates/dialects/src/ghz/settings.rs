@@ -223,14 +223,37 @@ fn import_paths(options: &Options) -> Vec<String> {
     if options.proto.is_empty() {
         return paths;
     }
-    if let Some((folder, _)) = options.proto.rsplit_once('/')
-        && folder != "."
-    {
-        paths.push(folder.to_owned());
+    let folder = folder(&options.proto);
+    if folder != "." {
+        paths.push(folder);
     }
     paths.push(".".to_owned());
     paths.extend(options.import_paths.iter().cloned());
     paths
+}
+
+/// The folder of a file, as Go's `filepath.Dir` gives it.
+fn folder(path: &str) -> String {
+    let (folder, root) = match path.rsplit_once('/') {
+        Some((folder, _)) if path.starts_with('/') => (folder, "/"),
+        Some((folder, _)) => (folder, ""),
+        None => ("", ""),
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/') {
+        match (part, parts.last()) {
+            ("" | ".", _) => {}
+            ("..", Some(last)) if *last != ".." => {
+                parts.pop();
+            }
+            ("..", _) if !root.is_empty() => {}
+            (part, _) => parts.push(part),
+        }
+    }
+    match format!("{root}{}", parts.join("/")) {
+        empty if empty.is_empty() => ".".to_owned(),
+        folder => folder,
+    }
 }
 
 /// The data as JSON: itself, or a text where it is a template of JSON.
@@ -264,4 +287,25 @@ fn metadata_of(metadata: &GivenMetadata) -> Setting {
 /// Whether a schedule's own settings are all at their defaults.
 pub(super) fn is_const(settings: &Settings, keys: &[&str; 6]) -> bool {
     schedule::is_const_name(settings.text_of(keys[0]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::folder;
+
+    #[test]
+    fn folders_are_those_of_go() {
+        for (path, wanted) in [
+            ("a.proto", "."),
+            ("./a.proto", "."),
+            ("./p/a.proto", "p"),
+            ("p//q/./a.proto", "p/q"),
+            ("p/../a.proto", "."),
+            ("../../p/a.proto", "../../p"),
+            ("/a.proto", "/"),
+            ("/../p/a.proto", "/p"),
+        ] {
+            assert_eq!(folder(path), wanted, "{path}");
+        }
+    }
 }

@@ -22,15 +22,37 @@ pub(super) enum Texts {
 /// is said where they are used.
 pub(super) fn put(yaml: &str, kind: impl Fn(&str) -> Texts, values: &mut Map<String, Value>) {
     let read = serde_saphyr::with_deserializer_from_str(yaml, |deserializer| {
-        File(&kind).deserialize(deserializer)
+        File(Part::Texts, &kind).deserialize(deserializer)
     });
     for (key, text) in read.unwrap_or_default() {
         values.insert(key, text);
     }
 }
 
-/// Reads the texts of a file.
-struct File<'a, K>(&'a K);
+/// The values of a file other than its texts, which [`put`] adds: a text may be one that no value of
+/// JSON has, such as `.inf`.
+///
+/// # Errors
+/// When another value is none of JSON either.
+pub(super) fn others(
+    yaml: &str,
+    options: serde_saphyr::Options,
+    kind: impl Fn(&str) -> Texts,
+) -> Result<Map<String, Value>, serde_saphyr::Error> {
+    serde_saphyr::with_deserializer_from_str_with_options(yaml, options, |deserializer| {
+        File(Part::Others, &kind).deserialize(deserializer)
+    })
+}
+
+/// The values of a file that are read.
+#[derive(Clone, Copy)]
+enum Part {
+    Texts,
+    Others,
+}
+
+/// Reads a part of a file.
+struct File<'a, K>(Part, &'a K);
 
 impl<'de, K: Fn(&str) -> Texts> DeserializeSeed<'de> for File<'_, K> {
     type Value = Map<String, Value>;
@@ -50,15 +72,18 @@ impl<'de, K: Fn(&str) -> Texts> Visitor<'de> for File<'_, K> {
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
         let mut texts = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
-            match self.0(&key) {
-                Texts::None => {
+            match (self.0, self.1(&key)) {
+                (Part::Others, Texts::None) => {
+                    texts.insert(key, entries.next_value()?);
+                }
+                (Part::Texts, Texts::None) | (Part::Others, _) => {
                     let IgnoredAny = entries.next_value()?;
                 }
-                Texts::One => {
+                (Part::Texts, Texts::One) => {
                     let text: Option<String> = entries.next_value()?;
                     texts.extend(text.map(|text| (key, text.into())));
                 }
-                Texts::Many => {
+                (Part::Texts, Texts::Many) => {
                     let many: Option<BTreeMap<String, Option<String>>> = entries.next_value()?;
                     let many = many.into_iter().flatten();
                     let many = many.map(|(key, text)| (key, Value::from(text)));
