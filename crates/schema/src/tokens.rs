@@ -2,15 +2,11 @@
 
 use protox::file::File;
 
-/// Parses a source, of which some is first written in words that the parser knows: since protobuf
-/// 26, a single number of an extension range may have options, as in descriptor.proto itself, and
-/// options may be `-inf`.
+/// Parses a source, which is first written in words that the parser knows: since protobuf 26, a
+/// single number of an extension range may have options, as in descriptor.proto itself; options may
+/// be `-inf`; and edition 2024 has `import option`.
 pub(crate) fn parsed(name: &str, source: &str) -> Result<File, protox::Error> {
-    let words = ["extensions", "inf", "nan"];
-    match words.iter().any(|word| source.contains(word)) {
-        true => File::from_source(name, &in_known_words(source)),
-        false => File::from_source(name, source),
-    }
+    File::from_source(name, &in_known_words(source))
 }
 
 /// What stands before a token within a statement of extensions.
@@ -27,7 +23,8 @@ enum Before<'s> {
 }
 
 /// The source with `extensions 5 to 5 [` for `extensions 5 [`, and with `0` for `-inf` and `-nan` in
-/// options that are no defaults: no byte depends on them.
+/// options that are no defaults: no byte depends on them. A file that is imported for its options alone
+/// is imported.
 fn in_known_words(source: &str) -> String {
     let mut out = String::with_capacity(source.len());
     let mut before = Before::Other;
@@ -54,6 +51,9 @@ fn in_known_words(source: &str) -> String {
                 before = Before::Other;
             }
             let is_value = last[1] == "=" && last[0] != "default";
+            if (last[1], token) == ("import", "option") && is_text(rest) {
+                continue;
+            }
             last = [last[1], token];
             if let ("-", true, Some(behind)) = (token, is_value, behind_not_finite(rest)) {
                 out.push('0');
@@ -64,6 +64,11 @@ fn in_known_words(source: &str) -> String {
         out.push_str(token);
     }
     out
+}
+
+/// Whether a text in quotes is next.
+fn is_text(source: &str) -> bool {
+    source.trim_start().starts_with(['"', '\''])
 }
 
 /// What follows an infinite number, or one that is none, at the begin of a text.

@@ -458,3 +458,15 @@ fn options_may_be_negative_and_not_finite() {
         .replace("optional ", "");
     assert_eq!(compile(&[("own.proto", &text)], &[]).err(), None);
 }
+
+#[test]
+fn files_may_be_imported_for_their_options_alone() {
+    let own =
+        "edition = \"2024\"; package p; import option \"o.proto\"; message M { option (low) = 1; }";
+    let options = "syntax = \"proto2\"; package p; import \"google/protobuf/descriptor.proto\";
+        extend google.protobuf.MessageOptions { optional float low = 50000; }";
+    assert_eq!(
+        compile(&[("own.proto", own), ("o.proto", options)], &[]).err(),
+        None
+    );
+}
