@@ -88,6 +88,9 @@ impl Reader {
                     let finding = "a body is a file without a name and is not imported".to_owned();
                     self.all.notes.at(finding, || shown(name));
                 }
+                if let Some(Body::File(path)) = &made {
+                    self.note_file(path);
+                }
                 made.map(|body| (body, None))
             }
             mode => {
@@ -128,6 +131,9 @@ impl Reader {
             }
             let key = self.key(pair, name);
             for content in contents {
+                if let PartContent::File(path) = &content {
+                    self.note_file(path);
+                }
                 parts.push(FormPart {
                     name: key.clone(),
                     content,
@@ -141,6 +147,12 @@ impl Reader {
             }
         }
         parts
+    }
+
+    /// Notes a file of this machine that a request sends: the collection may be a stranger's.
+    fn note_file(&mut self, path: &str) {
+        let finding = "the plan sends files that the collection names".to_owned();
+        self.all.notes.at(finding, || format!("`{}`", shown(path)));
     }
 
     /// The JSON of a GraphQL request.

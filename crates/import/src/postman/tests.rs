@@ -529,3 +529,19 @@ fn no_text_of_a_collection_refers_to_a_file_or_a_variable() {
     assert_eq!(read.found, [], "{plan}");
     assert_eq!(*machine.0.lock().unwrap(), [""; 0], "{plan}");
 }
+
+#[test]
+fn files_that_are_sent_are_noted() {
+    let request = |body: Value| json!({"method": "POST", "url": "http://h/", "body": body});
+    for body in [
+        json!({"mode": "file", "file": {"src": "/a/b"}}),
+        json!({"mode": "formdata", "formdata": [{"key": "f", "type": "file", "src": ["/a/b"]}]}),
+    ] {
+        let (plan, notes) = imported(&request(body), &json!([]));
+        assert!(plan.contains(": /a/b\n"), "{plan}");
+        assert_eq!(
+            notes,
+            ["the plan sends files that the collection names: `/a/b`"]
+        );
+    }
+}
