@@ -133,6 +133,8 @@ pub struct Ammo {
     times: Vec<u64>,
     /// The unknown keys of JSON entries, each with the first line that has it.
     unknown_keys: Vec<(String, u64)>,
+    /// How many entries have no request that can be sent, and the line of the first.
+    left_out: (u64, u64),
 }
 
 /// Where the entries are.
@@ -163,6 +165,7 @@ impl Ammo {
             },
             times: Vec::new(),
             unknown_keys: Vec::new(),
+            left_out: (0, 0),
         };
         match ammo.options.format {
             AmmoFormat::Har => ammo.read_har()?,
@@ -190,6 +193,7 @@ impl Ammo {
         let bytes = window.whole().map_err(|error| AmmoError::at(0, error))?;
         let mut all = Batch::default();
         har::decode(bytes, &mut all)?;
+        self.left_out.0 = all.take_left_out();
         all.sort_by_time();
         let mut kept = Batch::default();
         for row in 0..all.len() {
@@ -215,6 +219,7 @@ impl Ammo {
             }
             match decoder.step(window.rest(), window.is_last(), &mut all) {
                 Step::Took { bytes, rows } => {
+                    self.note_left_out(all.take_left_out(), line);
                     if rows > 0 {
                         // What stands before the entry may have lines of its own.
                         let blanks = window.rest().iter();
@@ -237,6 +242,14 @@ impl Ammo {
             Entries::Blocks(blocks) => *blocks = index.finish(window.offset(), self.rows),
         }
         Ok(())
+    }
+
+    /// Counts entries that were left out.
+    const fn note_left_out(&mut self, count: u64, line: u64) {
+        if self.left_out.0 == 0 {
+            self.left_out.1 = line;
+        }
+        self.left_out.0 += count;
     }
 
     /// Keeps each unknown key once, with its first line.
@@ -305,15 +318,24 @@ impl Ammo {
         self.classes.list()
     }
 
-    /// The parts of the file that are not used: unknown keys of JSON entries, at most 20.
+    /// The parts of the file that are not used: unknown keys of JSON entries, at most 20, and entries
+    /// without a request.
     fn notes(&self) -> Vec<String> {
         let file = &self.options.file;
-        let keys = self.unknown_keys.iter();
-        keys.map(|(key, line)| {
+        let keys = self.unknown_keys.iter().map(|(key, line)| {
             let key: String = key.chars().take(60).collect();
             format!("{file}:{line}: the unknown key `{key}` is not used")
-        })
-        .collect()
+        });
+        let left_out = match self.left_out {
+            (0, _) => None,
+            (count, 0) => Some(format!(
+                "{file}: entries that are not HTTP requests are skipped ({count})"
+            )),
+            (count, line) => Some(format!(
+                "{file}:{line}: entries without a request that can be sent are skipped ({count})"
+            )),
+        };
+        keys.chain(left_out).collect()
     }
 
     /// Whether the entries are in memory.

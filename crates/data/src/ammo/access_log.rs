@@ -1,5 +1,5 @@
-//! Access logs, a request a line. An entry that is no request is passed over: servers log broken
-//! ones, too.
+//! Access logs, a request a line. An entry that is no request is left out and counted: servers
+//! log broken ones, too.
 
 use super::batch::Batch;
 use super::step::{Step, line, text};
@@ -19,7 +19,11 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
     };
     let rows = match log_line(line) {
         Ok(LogLine::Request(request)) => put(*request, out),
-        Ok(LogLine::Broken | LogLine::Blank) => 0,
+        Ok(LogLine::Broken) => {
+            out.leave_out();
+            0
+        }
+        Ok(LogLine::Blank) => 0,
         Err(message) => return Step::broken(message),
     };
     Step::Took { bytes, rows }
@@ -28,6 +32,7 @@ pub(super) fn step(window: &[u8], is_last: bool, out: &mut Batch) -> Step {
 /// Adds a request, if its target can be sent; how many were added.
 fn put(request: LogRequest, out: &mut Batch) -> usize {
     if begin(&request.method, &request.target, out).is_err() {
+        out.leave_out();
         return 0;
     }
     out.time(request.time);

@@ -15,6 +15,8 @@ pub(super) struct Batch {
     scratch: Vec<u8>,
     /// Keys of JSON entries that were skipped.
     skipped: Vec<String>,
+    /// Entries that have no request that can be sent.
+    left_out: u64,
 }
 
 /// Header fields that stand in a file, each as name and value, for the entries behind them.
@@ -154,6 +156,16 @@ impl Batch {
     /// The keys that were skipped since the last call.
     pub(super) fn take_skipped(&mut self) -> Vec<String> {
         std::mem::take(&mut self.skipped)
+    }
+
+    /// Counts an entry that has no request that can be sent.
+    pub(super) const fn leave_out(&mut self) {
+        self.left_out += 1;
+    }
+
+    /// How many entries were left out since the last call.
+    pub(super) fn take_left_out(&mut self) -> u64 {
+        std::mem::take(&mut self.left_out)
     }
 
     /// Gives the last entry a tag.

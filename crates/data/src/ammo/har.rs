@@ -7,7 +7,7 @@ use crate::har::{HarArchive, HarContent, HarEntry, HarPair};
 use drumfire_plan::{Header, Method, percent};
 
 /// The entries of an archive. Those that did not go over HTTP (`data:`, `blob:`, WebSockets) are
-/// passed over.
+/// left out and counted.
 pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
     let archive: HarArchive = serde_json::from_slice(bytes).map_err(|error| {
         let shown = error.to_string();
@@ -18,10 +18,12 @@ pub(super) fn decode(bytes: &[u8], out: &mut Batch) -> Result<(), AmmoError> {
         )
     })?;
     for (n, entry) in (1..).zip(archive.into_entries()) {
-        if entry.request.is_http() {
-            let put = put(&entry, out);
-            put.map_err(|message| AmmoError::at(0, format!("entry {n}: {message}")))?;
+        if !entry.request.is_http() {
+            out.leave_out();
+            continue;
         }
+        let put = put(&entry, out);
+        put.map_err(|message| AmmoError::at(0, format!("entry {n}: {message}")))?;
     }
     Ok(())
 }

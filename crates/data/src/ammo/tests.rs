@@ -455,6 +455,34 @@ fn archives_are_sorted_by_their_moments() {
     assert_eq!(ammo.times(1.0)[1].0, 500_000_000);
 }
 
+/// Entries without a request are skipped, and counted in a note.
+#[test]
+fn entries_without_a_request_are_counted() {
+    let log = "h - - [10/Oct/2023:13:55:36 +0000] \"GET /a HTTP/1.1\" 200 1\n\n\
+               h - - [10/Oct/2023:13:55:36 +0000] \"-\" 408 0\n\
+               h - - [10/Oct/2023:13:55:36 +0000] \"OPTIONS * HTTP/1.1\" 200 1\n";
+    let har = r#"{"log": {"entries": [{"request": {"method": "GET", "url": "http://a.test/"}},
+        {"request": {"method": "GET", "url": "wss://a.test/"}}]}}"#;
+    for (format, text, note) in [
+        (
+            AmmoFormat::AccessLog,
+            log,
+            "f:3: entries without a request that can be sent are skipped (2)",
+        ),
+        (
+            AmmoFormat::Har,
+            har,
+            "f: entries that are not HTTP requests are skipped (1)",
+        ),
+    ] {
+        let mut options = options(format);
+        options.file = "f".to_owned();
+        let ammo = Ammo::read(Arc::new(text.as_bytes().to_vec()), options).expect("ammo");
+        assert_eq!(ammo.rows(), 1);
+        assert_eq!(ammo.notes(), [note]);
+    }
+}
+
 fn all_in_memory(text: &[u8], options: &AmmoOptions) -> Vec<String> {
     let ammo = Ammo::read(Arc::new(text.to_vec()), options.clone()).expect("ammo");
     let ammo = Arc::new(ammo);
