@@ -100,7 +100,9 @@ impl TargetAnswer {
             (0, 0) => Self::NONE,
             (0, _) => {
                 let named = named(&kinds, figures);
-                let against = kinds.first().map(|(outcome, _)| Remedy::Against(*outcome));
+                let against = kinds.first().map(|(outcome, _)| *outcome);
+                let against = against.filter(|outcome| !says_remedy(*outcome, figures));
+                let against = against.map(Remedy::Against);
                 let (text, against) = match fails_at_proxy(pool, &kinds) {
                     true => (
                         format!("every request failed on the way to the proxy: {named}"),
@@ -218,6 +220,16 @@ fn named(kinds: &[(Outcome, u64)], figures: &Figures) -> String {
         names.push(format!("{} other kinds", kinds.len() - KINDS));
     }
     names.join(", ")
+}
+
+/// Whether the messages of all failures of a kind say what to do.
+fn says_remedy(outcome: Outcome, figures: &Figures) -> bool {
+    let errors = figures.errors();
+    let mut rows = errors
+        .iter()
+        .filter(|row| row.outcome == outcome)
+        .peekable();
+    rows.peek().is_some() && rows.all(|row| outcome.is_remedied_by(&row.message))
 }
 
 /// The statuses of this many exchanges that failed for theirs, the most frequent first, behind a

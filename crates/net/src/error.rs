@@ -126,7 +126,7 @@ impl From<TlsError> for IoError {
             }
             TlsError::AlertReceived(alert) => Self::TlsAlert(format!("{alert:?}")),
             TlsError::InvalidMessage(InvalidMessage::InvalidContentType) => Self::TlsProtocol(
-                "the peer did not answer with TLS; it may expect plain http://".to_owned(),
+                "the peer did not answer with TLS and may expect plain http://".to_owned(),
             ),
             other => Self::TlsProtocol(other.to_string()),
         }

@@ -154,10 +154,9 @@ pub(crate) fn remedy_beside<'m>(
     mut messages: impl Iterator<Item = &'m str>,
     naming: Naming,
 ) -> Option<Cow<'static, str>> {
-    let is_of_tls = matches!(outcome, Outcome::TlsUntrusted | Outcome::TlsProtocol);
-    let has_own = |message: &str| message.contains("; ");
+    let has_own = |message: &str| outcome.is_remedied_by(message);
     let all_have = messages.next().is_some_and(has_own) && messages.all(has_own);
-    (!(is_of_tls && all_have)).then(|| remedy(outcome, naming))?
+    (!all_have).then(|| remedy(outcome, naming))?
 }
 
 /// The remedies by outcome, in the words of the command line.

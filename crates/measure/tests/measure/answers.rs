@@ -456,3 +456,27 @@ fn a_run_is_as_its_pools_are() {
             .starts_with("orders: 33.4 % sent: all 8 connections were busy")
     );
 }
+
+/// A message that says what to do stands in place of the usual remedy, which is of another failure.
+#[test]
+fn a_message_with_a_remedy_is_enough() {
+    let judged = |details: &[&str]| {
+        let mut figures = Figures::new(&[]);
+        for detail in details {
+            let failed = samples::failed(ms(1), ms(1), Outcome::TlsUntrusted);
+            figures.record(&failed);
+            figures.record_error_detail(Outcome::TlsUntrusted, detail);
+        }
+        TargetAnswer::of(&pool(5), &figures).reasons[0]
+            .remedies
+            .clone()
+    };
+    let usual = [Remedy::Against(Outcome::TlsUntrusted)];
+    assert_eq!(judged(&["its issuer is unknown"]), usual);
+    assert_eq!(judged(&["it is of version 1; issue it as version 3"]), []);
+    let both = [
+        "it is of version 1; issue it as version 3",
+        "its issuer is unknown",
+    ];
+    assert_eq!(judged(&both), usual);
+}
