@@ -100,8 +100,17 @@ struct Command {
     is_head: bool,
     data_in_query: bool,
     is_json: bool,
-    /// Whether brackets and braces of URLs are their own (`--globoff`).
-    has_plain_urls: bool,
+    form: UrlForm,
+}
+
+/// The meaning of brackets and braces in URLs.
+#[derive(Clone, Copy, Default)]
+enum UrlForm {
+    /// Sets and ranges.
+    #[default]
+    Globs,
+    /// Their own (`--globoff`).
+    Plain,
 }
 
 /// A piece of a body.
@@ -184,7 +193,7 @@ impl Command {
             "--range" => self.push("Range", &format!("bytes={value}")),
             "--user" => self.user = Some(format!("Basic {}", STANDARD.encode(value))),
             "--basic" => {}
-            "--globoff" => self.has_plain_urls = true,
+            "--globoff" => self.form = UrlForm::Plain,
             "--cookie" if value.contains('=') => self.cookie(value),
             "--cookie" => all.note(format!("the cookies of the file {value} are not imported")),
             _ => all.note(format!("`{name}` is not imported")),
@@ -333,9 +342,9 @@ impl Command {
         };
         let method = self.method.as_deref().unwrap_or(usual);
         for given in &self.urls {
-            let urls = match self.has_plain_urls {
-                true => vec![given.clone()],
-                false => glob::expanded(given).map_err(|why| {
+            let urls = match self.form {
+                UrlForm::Plain => vec![given.clone()],
+                UrlForm::Globs => glob::expanded(given).map_err(|why| {
                     format!("the URL `{given}`: {why}; use -g to send it as it is")
                 })?,
             };
