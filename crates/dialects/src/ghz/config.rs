@@ -225,7 +225,7 @@ fn of_yaml(text: &str) -> Result<Map<String, Value>, String> {
     let options = serde_saphyr::options! { legacy_octal_numbers: true };
     let read = match serde_saphyr::from_str_with_options(text, options.clone()) {
         Err(error) if error.to_string().contains(NOT_FINITE) => {
-            yaml_text::others(text, options, texts)
+            yaml_text::all(text, options, texts)
         }
         read => read,
     };

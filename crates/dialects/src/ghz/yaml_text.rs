@@ -29,18 +29,17 @@ pub(super) fn put(yaml: &str, kind: impl Fn(&str) -> Texts, values: &mut Map<Str
     }
 }
 
-/// The values of a file other than its texts, which [`put`] adds: a text may be one that no value of
-/// JSON has, such as `.inf`.
+/// The values of a file with its texts: a text may be one that no value of JSON has, such as `.inf`.
 ///
 /// # Errors
-/// When another value is none of JSON either.
-pub(super) fn others(
+/// When a text is none, or another value is none of JSON.
+pub(super) fn all(
     yaml: &str,
     options: serde_saphyr::Options,
     kind: impl Fn(&str) -> Texts,
 ) -> Result<Map<String, Value>, serde_saphyr::Error> {
     serde_saphyr::with_deserializer_from_str_with_options(yaml, options, |deserializer| {
-        File(Part::Others, &kind).deserialize(deserializer)
+        File(Part::All, &kind).deserialize(deserializer)
     })
 }
 
@@ -48,7 +47,7 @@ pub(super) fn others(
 #[derive(Clone, Copy)]
 enum Part {
     Texts,
-    Others,
+    All,
 }
 
 /// Reads a part of a file.
@@ -73,17 +72,17 @@ impl<'de, K: Fn(&str) -> Texts> Visitor<'de> for File<'_, K> {
         let mut texts = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             match (self.0, self.1(&key)) {
-                (Part::Others, Texts::None) => {
+                (Part::All, Texts::None) => {
                     texts.insert(key, entries.next_value()?);
                 }
-                (Part::Texts, Texts::None) | (Part::Others, _) => {
+                (Part::Texts, Texts::None) => {
                     let IgnoredAny = entries.next_value()?;
                 }
-                (Part::Texts, Texts::One) => {
+                (_, Texts::One) => {
                     let text: Option<String> = entries.next_value()?;
                     texts.extend(text.map(|text| (key, text.into())));
                 }
-                (Part::Texts, Texts::Many) => {
+                (_, Texts::Many) => {
                     let many: Option<BTreeMap<String, Option<String>>> = entries.next_value()?;
                     let many = many.into_iter().flatten();
                     let many = many.map(|(key, text)| (key, Value::from(text)));
