@@ -286,6 +286,11 @@ pub(super) fn literal(value: &Json) -> String {
             });
             format!("{{{}}}", joined(members.collect()))
         }
+        // In an expression, a sign is an operator.
+        Json::Number(number) if number.is_f64() => {
+            format!("({} | fromjson)", quoted(&number.to_string()))
+        }
+        Json::Number(number) => format!("({number})"),
         other => other.to_string(),
     }
 }

@@ -447,11 +447,11 @@ fn functions_are_ours_and_what_leads_nowhere_is_refused() {
         ),
         (
             "randInt(.source.data.deep.n, 9)",
-            Ok(r#""{{randInt .a0 9}}" | go({"a0": (7 | gojson)})"#),
+            Ok(r#""{{randInt .a0 9}}" | go({"a0": ((7) | gojson)})"#),
         ),
         (
             "randString(source.data.list[last].id, ab)",
-            Ok(r#""{{randString .a0 \"ab\"}}" | go({"a0": (2 | gojson)})"#),
+            Ok(r#""{{randString .a0 \"ab\"}}" | go({"a0": ((2) | gojson)})"#),
         ),
         (
             "source.users.name",
@@ -600,16 +600,28 @@ fn texts_stay_texts_and_numbers_of_json_are_floats() {
             "(src_j_mix.element | gojson)",
             "(src_j_mix.element | gojson)",
         ),
-        ("source.j.e", "\"1000\"", "(1000.0 | gojson)"),
-        ("source.j.tiny", "\"1e-07\"", "(1e-7 | gojson)"),
-        ("source.j.minus", "\"-0\"", "(-0.0 | gojson)"),
+        (
+            "source.j.e",
+            "\"1000\"",
+            "((\"1000.0\" | fromjson) | gojson)",
+        ),
+        (
+            "source.j.tiny",
+            "\"1e-07\"",
+            "((\"1e-7\" | fromjson) | gojson)",
+        ),
+        (
+            "source.j.minus",
+            "\"-0\"",
+            "((\"-0.0\" | fromjson) | gojson)",
+        ),
         (
             "source.j.huge",
             "\"1.2345678901234568e+20\"",
-            "(1.2345678901234568e+20 | gojson)",
+            "((\"1.2345678901234568e+20\" | fromjson) | gojson)",
         ),
-        ("source.j.id", "\"12345678\"", "(12345678 | gojson)"),
-        ("source.g.id", "\"12345678\"", "12345678"),
+        ("source.j.id", "\"12345678\"", "((12345678) | gojson)"),
+        ("source.g.id", "\"12345678\"", "(12345678)"),
         ("source.j.t", "\"0.10\"", "\"0.10\""),
     ] {
         let known = scope.mapped(text, 0).unwrap();
